@@ -1,6 +1,6 @@
-// Owns what whole branches reach together on one PostgreSQL: coordinators and tellers as they are built, each in a home of its
-// own, all on the machine of the server. Invariant: every measurement has a database of its own, and its branches are gone
-// when it ends. Failure: BenchFailure.
+// Throughput and recovery of whole branches on one PostgreSQL: coordinators and tellers as they are built,
+// each branch in its own home, all on the server's machine. Invariant: every measurement has its own
+// database, and its branches are gone when it ends. Errors: BenchFailure.
 #if HAS_POSTGRES
   import ControlClient
   import Glibc
@@ -16,8 +16,8 @@
       try measureBranchCoordinatorKills(address)
     }
 
-    /// How fast two branches serve everybody who waits, both from the same moment on, and beside it what one bank does that has
-    /// as many tellers and its books in its home.
+    /// Rate at which two branches serve all waiting customers from the same moment on, beside one bank with
+    /// as many tellers and its database in its home.
     private func measureBranchesServing(_ address: String) throws {
       let alone = try BenchBank(self, BankSetting(deposit: 4, loan: 2))
       let own = try rounds { try served(by: [alone]) { try alone.ask(.awaitIdle) } }
@@ -65,7 +65,7 @@
       add("postgres", "  the slowest of a hundred", "ms", Samples(samples.percentile(99)), target: .below(10))
     }
 
-    /// From the death of a whole branch, which has a customer in hand, to the start of this customer at another.
+    /// From the kill of a whole branch with a customer in flight to the start of this customer at another.
     private func measureLostMachine(_ address: String) throws {
       let database = try ScratchDatabase(address, "lost")
       var figures: [Double] = []
@@ -86,7 +86,8 @@
         figures.append(SystemClock.monotonic().since(begin).inMilliseconds)
         other.kill()
         for bank in [victim, other] { Directory.removeTree(bank.home.path) }
-        // The customer has an hour to go, and the other is as dead: the next round is of nobody else.
+        // The customer's work takes an hour, and the other branch was killed too: remove both for the next
+        // round.
         if round + 1 < thoroughness.rounds {
           try database.rows("DROP SCHEMA bank CASCADE")
         }
@@ -96,7 +97,7 @@
         target: .below(5_000))
     }
 
-    /// From the death of a coordinator to the first receipt of its successor.
+    /// From the kill of a coordinator to the first receipt of its successor.
     private func measureBranchCoordinatorKills(_ address: String) throws {
       let setting = BankSetting(store: try ScratchDatabase(address, "killed").address)
       let home = newHome()

@@ -1,5 +1,5 @@
-// Owns how long `bankctl` takes as a command: what a person waits for who types it, or a script that runs it.
-// It must not know what a command does. Failure: BenchFailure where a command fails.
+// Duration of `bankctl` as a command, as a user or a script experiences it. Errors: BenchFailure if a command
+// fails.
 import ControlClient
 import Posix
 import Time
@@ -17,7 +17,8 @@ extension Bench {
     try bank.discard()
   }
 
-  /// Runs `bankctl` on a home and waits for its end; the time from before its start until after its end.
+  /// Runs `bankctl` on a home and waits for its exit. Returns the time from before its start until after its
+  /// exit.
   func command(_ words: [String], at home: BankHome) throws -> TimeSpan {
     let begin = SystemClock.monotonic()
     let process = try ChildProcess.spawn(

@@ -1,19 +1,18 @@
-// Owns how the bank is measured beside others: the same work for each in turn, round after round, and how many times
-// as fast the bank was in each round. It must not know the work.
-// Invariant: a ratio compares two figures of one round, because disks and processors that are shared with others are
-// never the same for long. Failure: BenchFailure, of whoever could not be measured.
+// Comparison of the bank with baselines: the same work for each in turn, round after round, and the bank's
+// speed ratio in each round. Invariant: a ratio compares two figures of one round, because shared disks and
+// processors change their speed over time. Errors: BenchFailure if one of them could not be measured.
 
-/// Somebody beside whom the bank is measured: another queue, or what the machine can do at all.
+/// A baseline for the bank: another queue, or a limit of the machine.
 struct Rival {
   let name: String
-  /// How many times as fast the bank shall be.
+  /// Target of the bank's speed ratio to it.
   var target: Target?
   let measure: () throws -> Double
 }
 
 extension Bench {
-  /// Measures the bank and everybody beside it, and takes a row for each into the report. The note to the bank's figure is
-  /// asked for when everything was measured.
+  /// Measures the bank and all baselines, and adds a row for each to the report. The note to the bank's
+  /// figure is made after everything was measured.
   func contest(
     _ group: String, _ name: String, target: Target? = nil, against rivals: [Rival],
     note: () -> String = { "" }, _ measure: () throws -> Double
@@ -36,8 +35,8 @@ extension Bench {
     chart(name, bars)
   }
 
-  /// Two beanstalkds where the program is installed, one that syncs every write and one that keeps nothing; and what
-  /// the bank shall be against each, in that order.
+  /// Two beanstalkds if the program is installed, one that syncs every write and one that stores nothing,
+  /// with the targets against each in that order.
   func beanstalks(
     _ targets: [Target?], _ measure: @escaping (BeanstalkServer, BeanstalkCare) throws -> Double
   ) throws -> (servers: [BeanstalkServer], rivals: [Rival]) {

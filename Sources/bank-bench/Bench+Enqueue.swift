@@ -1,5 +1,6 @@
-// Owns how fast tickets are issued: one at a time by one client and by many, and a million in one command.
-// It must not serve anybody meanwhile: the windows are paused. Every reply means that the ticket is on disk.
+// Rate at which tickets are issued: one at a time by one client and by many, and a million in one command.
+// The windows are paused, so that no customer is served meanwhile. Every reply means that the ticket is on
+// disk.
 import ControlClient
 import Posix
 import Time
@@ -8,8 +9,8 @@ extension Bench {
   func measureEnqueue() throws {
     let bank = try BenchBank(self)
     try bank.ask(.pause(nil))
-    // A log that still grows makes the file system write its own books too. As with the raw limit, which overwrites
-    // blocks that are there, the log has reached its size before anything is counted.
+    // A growing log makes the file system write its own metadata too. As with the raw limit, which overwrites
+    // existing blocks, the log has reached its size before anything is counted.
     _ = try ticketsPerSecond(of: 1, at: bank)
     let works: [(clients: Int, name: String, target: Target?, raw: Target?, others: [Target?])] = [
       (1, "durable enqueue, 1 client, one at a time", .atLeast(5_000), .atLeast(0.9), [nil]),
@@ -30,7 +31,7 @@ extension Bench {
     try bank.discard()
   }
 
-  /// Each client asks for one customer and waits for the ticket before it asks for the next.
+  /// Each client enqueues one customer and waits for the ticket before the next.
   private func ticketsPerSecond(of clients: Int, at bank: BenchBank) throws -> Double {
     let loop = try EventLoop()
     var tickets = 0
@@ -53,8 +54,7 @@ extension Bench {
     }
   }
 
-  /// Waits awake for as long as an answer may take: what is measured is the server, and not how soon a sleeping client
-  /// is woken.
+  /// Polls for as long as an answer may take: the server is measured, not the wakeup of a sleeping client.
   func hear(on loop: EventLoop, until end: MonotonicTime) throws(SystemError) {
     if try loop.runAwake(for: .milliseconds(1)) == 0 { try loop.runOnce(until: end) }
   }

@@ -1,5 +1,5 @@
-// Owns what an open bank costs while nobody comes: memory of a teller, and how often any of its processes wakes.
-// It must not talk to the bank while it counts.
+// Cost of an open bank without customers: memory of a teller, and wakeups of all its processes. No request is
+// sent to the bank while they are counted.
 import ControlClient
 import Posix
 import Time
@@ -8,7 +8,7 @@ import Wire
 extension Bench {
   func measureIdle() throws {
     let home = newHome()
-    // With the command, as people do, so that whatever it leaves behind is counted as well.
+    // Use the command, as users do, so that any process it leaves behind is counted as well.
     _ = try command(["start"], at: home)
     let status = try self.status(at: home)
     let tellers = status.workers.compactMap { ProcessMemory.proportionalBytes(pid: $0.pid) }
@@ -20,7 +20,7 @@ extension Bench {
       add("idle", "memory of an idle coordinator (PSS)", "MB", Samples(Double(bytes) / 1e6))
     }
     let processes = ProcessFacts.processes(of: home.path, coordinator: status.pid)
-    // A client has just left; its connection is still being looked after.
+    // A client has just disconnected, and its connection is still being cleaned up.
     try rest(.seconds(3))
     let wakes = try rounds {
       let before = processes.map { ProcessFacts.voluntarySwitches(of: $0) }.reduce(0, +)

@@ -1,6 +1,6 @@
-// Owns how long a juice takes that takes no time to make, from the order to its receipt: through the queue, the station,
-// the stock and back, one order at a time and many. Every receipt means that the fruit was taken and the books were
-// kept, both on disk. It must not measure the stock alone.
+// Time from the order of a juice to its receipt, with no time to make it: through the queue, the station, the
+// stock and back, one order at a time and many. Every receipt means that the fruit was taken and the customer
+// finished, both on disk.
 import BankModel
 import Posix
 import StockClient

@@ -1,5 +1,5 @@
-// Owns the time from a request for a ticket to the start of the service, at a steady arrival of customers and with
-// tellers who have time. The arrivals do not wait for the bank, so a slow answer delays nobody's clock.
+// Time from a request for a ticket to the start of the service, at a steady arrival rate and with idle
+// tellers. The arrivals do not wait for the bank, so a slow answer delays no later request.
 import ControlClient
 import Posix
 import Time
@@ -37,7 +37,7 @@ final class ArrivalWatch {
     }
   }
 
-  /// In milliseconds, of everyone whose start was heard.
+  /// In milliseconds, of every customer whose start was received.
   var latencies: [Double] {
     requests.compactMap { ticket, number in
       guard let asked = askedAt[number], let started = startedAt[ticket] else { return nil }

@@ -1,5 +1,5 @@
-// Owns the raw limits of the machine, which no program can pass: a durable write, and a round trip over a socket.
-// It must not use anything of the bank, or it would compare the bank with itself.
+// Raw limits of the machine, which no program can exceed: a durable write, and a round trip over a socket. No
+// code of the bank is measured here, because the bank is compared with these figures.
 import Glibc
 import Posix
 import Time
@@ -17,7 +17,7 @@ extension Bench {
     try PingPong(program: Paths.join(programs, "bank-bench"), workers: workers).tripsPerSecond(for: span)
   }
 
-  /// Overwrites the same blocks again and again, as a write-ahead log does that has reached its size.
+  /// Overwrites the same blocks again and again, like a write-ahead log that has reached its size.
   func syncsPerSecond(for span: TimeSpan) throws -> Double {
     let path = Paths.join(scratch, "sync")
     defer { Directory.removeTree(path) }
@@ -41,11 +41,11 @@ extension Bench {
   }
 }
 
-/// The bare conversation between one process that polls and workers that answer at once: no frames, no codec,
-/// no queue. It must not know the bank. Invariant: each worker has one message in flight. Failure:
-/// BenchFailure; workers end by themselves when their socket does.
+/// The bare exchange between one polling process and workers that answer at once: no frames, no codec, no
+/// queue. Invariant: each worker has one message in flight. Errors: BenchFailure; a worker exits when its
+/// socket is closed.
 final class PingPong {
-  /// Makes this program a worker.
+  /// Argument that makes this program a worker.
   static let echoWord = "--echo"
   private static let question = 40
   private static let answer = 20

@@ -1,6 +1,6 @@
-// Owns how soon a person sees what has happened: from a customer who comes until the row is painted in a real browser, and from a
-// request for the first page until something is on the screen. Where there is no browser, it says so and measures nothing.
-// What the machine's screen adds is not in it: pictures are made and shown to nobody.
+// Delay until a user sees a change: from a new customer until its row is painted in a real browser, and from
+// a request for the first page until something is painted. Without a browser it prints a note and measures
+// nothing. The screen's own delay is not included, because the browser is headless.
 import ControlClient
 import HeadlessBrowser
 import Posix
@@ -14,7 +14,7 @@ extension Bench {
     }
     try withBrowser { browser in
       for (others, target) in [(0, 60.0), (1_000, 100)] {
-        // Nobody leaves a line: a bank of its own each, so that all rows are on the page.
+        // No customer leaves the line: each round has its own bank, so that all rows are on the page.
         let bank = try BenchBank(self, BankSetting(deposit: 1, loan: 0))
         try bank.ask(.pause(nil))
         let page = try BenchPage(self, of: bank)
@@ -56,14 +56,14 @@ extension Bench {
     try page.go(to: try page.text("location.origin + '/'"))
     try page.wait(for: "document.querySelector('[data-list=waiting]')")
     try page.evaluate(Self.watch)
-    // As many as the page shows of a line.
+    // The number of customers of a line that the page shows.
     let count = min(190, 60 * thoroughness.rounds)
     var figures: [Double] = []
     for ticket in 1...count {
       try page.evaluate("expectTicket(\(ticket))")
       try bank.enqueue(1, .deposit)
       figures.append(try page.evaluate("painting").number ?? .infinity)
-      // So that they come at any moment between two frames.
+      // Vary the time between two frames at which they come.
       try rest(.milliseconds(Int64(ticket * 7 % 60)))
     }
     let samples = Samples(figures)
@@ -75,8 +75,9 @@ extension Bench {
       "screens", "  the slowest of a hundred", "ms", Samples(samples.percentile(99)), target: .below(target))
   }
 
-  /// A promise for each ticket: how many milliseconds from being expected until its row is on the screen. What is asked for in
-  /// the frame of a change runs before it is painted, and a message that it sends comes behind.
+  /// A promise for each ticket: the milliseconds from `expectTicket` until its row is painted. A callback
+  /// requested in the frame of a change runs before painting, and the message that it sends is handled after
+  /// it.
   private static let watch = """
     (() => {
       let ticket = 0, begin = 0, tell = null;

@@ -1,12 +1,12 @@
-// Owns how many customers a second the books of several branches take in and serve in PostgreSQL, without any bank, beside what
-// others reach on the same server in the same run. The script has started a server in the scratch directory and says where; it
-// waits for its disk at every commit, as one at work does.
-// Failure: what the server says. Without a server, or without the library for it, its rows are missing.
+// Customers that the database of several branches takes in and serves per second in PostgreSQL, without a
+// bank, beside other queues on the same server in the same run. The script has started a server in the
+// scratch directory and passes its address; the server waits for its disk at every commit, as in production.
+// Errors: those of the server. Without a server, or without its client library, these rows are missing.
 import Posix
 import Time
 
 extension Bench {
-  /// The environment's name for the address of the server.
+  /// Environment variable with the address of the server.
   static let address = "BANK_BENCH_POSTGRES"
 
   func measurePostgres() throws {
@@ -51,8 +51,8 @@ extension Bench {
       }
     }
 
-    /// The same load with a snapshot that somebody keeps and without one, in turn. The snapshot is older than the customers, so
-    /// that the server keeps every one of them who is gone.
+    /// The same load with a held snapshot and without one, alternating. The snapshot is older than the
+    /// customers, so the server must keep the row of every finished one.
     private func measurePinnedSnapshot(_ address: String) throws {
       let database = try ScratchDatabase(address, "pinned")
       let load = try PostgresLoad(database.address, connections: 2)
@@ -70,7 +70,7 @@ extension Bench {
       add("postgres", "served while a snapshot is pinned, of without", "×", ratios, target: .atLeast(0.85))
     }
 
-    /// One branch to whom the server is far.
+    /// One branch with a long network delay to the server.
     private func measureLongWay(_ address: String) throws {
       let database = try ScratchDatabase(address, "far")
       let load = try PostgresLoad(
@@ -105,7 +105,8 @@ extension Bench {
       }
       for rival in RivalQueue.all {
         let theirs = try RivalLoad(database.address, rival, connections: 2)
-        // As its clients ask, one round after another on each connection; then with as many under way as here, and as large.
+        // First as its clients work, one request after another on each connection; then with as many requests
+        // in flight as here, and as large.
         for (page, deep, goal) in [
           (rival.page, 1, Target.atLeast(rival.goal)), (rival.page, 2, nil), (1_000, 2, nil),
         ] {

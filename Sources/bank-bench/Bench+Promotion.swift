@@ -1,6 +1,7 @@
-// Owns how long a branch is without its books when their server is lost and its synchronous standby takes over: from the
-// request that it do so to the first receipt there, and what of the receipts that were told before is missing. Servers of its
-// own are made by the script that makes the others. Failure: BenchFailure; where the script is not named, nothing is measured.
+// Time that a branch is without its database when the server is lost and its synchronous standby is promoted:
+// from the promotion request to the first receipt there. Also counts the receipts reported before that are
+// missing then. The script that makes the other servers makes these, too. Errors: BenchFailure; if the script
+// is not named, nothing is measured.
 #if HAS_POSTGRES
   import ControlClient
   import Glibc
@@ -49,11 +50,11 @@
       while told < thoroughness.served / 20 { try hear(until: SystemClock.monotonic() + .milliseconds(20)) }
       kill(try postmaster(in: places[0]), SIGQUIT)
       let end = SystemClock.wall().milliseconds
-      // What the branch was told of before, it tells within this time.
+      // Receipts that the branch has received before are reported within this time.
       try hear(until: SystemClock.monotonic() + .milliseconds(300))
       let standby = try postmaster(in: places[1])
       let begin = SystemClock.monotonic()
-      // As pg_ctl does it.
+      // Promotes as pg_ctl does.
       try FileDescriptor.open(Paths.join(places[1], "data/promote"), [.writeOnly, .create]).close()
       kill(standby, SIGUSR1)
       try awaitEvent(.completed, on: news)
@@ -61,7 +62,7 @@
       bank.kill()
       Directory.removeTree(bank.home.path)
       let second = try ScratchDatabase(at: "postgres://bank@/bank?host=\(places[1])")
-      // Whoever was served again has another moment in the receipt.
+      // A customer that was served again has a later time in its receipt.
       let kept = try second.integer("SELECT count(*) FROM bank.receipt WHERE finished_ms <= \(end + 1)")
       return (span, max(0, told - kept))
     }

@@ -1,5 +1,5 @@
-// Owns how long a kill is noticed by customers: of a teller, until its customer is started again; of the
-// coordinator, until the first customer is served by its successor. The clock starts before kill(2).
+// Time for which customers notice a kill: of a teller, until its customer is started again; of the
+// coordinator, until its successor has served the first customer. The clock starts before kill(2).
 import ControlClient
 import Glibc
 import Posix
@@ -14,7 +14,7 @@ extension Bench {
     try measureCoordinatorKills()
   }
 
-  /// Work that does not end by itself, and customers who are never put aside.
+  /// Writes a configuration with work that does not end, and customers who never become dead letters.
   func patientConfiguration() throws -> String {
     try file("patient.json", #"{"work":{"deposit":"1h","loan":"1h"},"max_crashes":1000}"#)
   }
@@ -30,15 +30,15 @@ extension Bench {
     var figures: [Double] = []
     for _ in 0..<thoroughness.tellerKills {
       let victim = try awaitWorker(of: bank) { $0.state == .serving && $0.pid > 0 }
-      // A worker that dies right after its start, without having done anything, is replaced more slowly. The measured death
-      // is one of a worker at work.
+      // A worker killed right after its start, before it has done anything, is replaced more slowly. So wait
+      // until this one is established.
       try rest(RestartPolicy().steady)
       let begin = SystemClock.monotonic()
       kill(victim, SIGKILL)
       try awaitEvent(.started, on: news)
       figures.append(SystemClock.monotonic().since(begin).inMilliseconds)
     }
-    // Nobody waits for the end of this customer's hour.
+    // The customer's work takes an hour: kill the bank instead of waiting.
     bank.kill()
     Directory.removeTree(bank.home.path)
     let samples = Samples(figures)

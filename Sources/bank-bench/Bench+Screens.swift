@@ -1,6 +1,6 @@
-// Owns what the screens cost: the memory of the page's process and how often it wakes, what a thousand viewers take, what is left
-// of the bank's speed beside them and beside the dashboard in the terminal, and how soon a killed page answers again.
-// It must not know what a page shows; what a browser makes of it: `Bench+Painted.swift`.
+// Cost of the screens: memory and wakeups of the web page's process, the load of a thousand viewers, the
+// bank's speed beside them and beside the dashboard in the terminal, and the time until a killed page answers
+// again. `Bench+Painted.swift` measures the browser's part.
 import ControlClient
 import Glibc
 import Posix
@@ -56,7 +56,8 @@ extension Bench {
     }
   }
 
-  /// The bank alone and beside somebody in turn. `come` has them there and says how they leave.
+  /// Measures the bank alone and beside viewers, alternating. `come` starts them and returns the function
+  /// that ends them.
   private func measureSpeed(
     of bank: BenchBank, beside whom: String, _ target: Double, _ come: () throws -> () throws -> Void
   ) throws {
@@ -65,7 +66,7 @@ extension Bench {
     // The first round of a bank is slower than all others.
     _ = try servedPerSecond(by: bank)
     for round in 0..<2 * thoroughness.rounds {
-      // Whoever comes first in a pair is as often the one as the other.
+      // Alternate the order within a pair, so that each comes first equally often.
       let alone = round.isMultiple(of: 2) ? try servedPerSecond(by: bank) : 0
       let leave = try come()
       figures.append(try servedPerSecond(by: bank))
@@ -98,7 +99,7 @@ extension Bench {
     add("screens", "bank-web killed: a viewer is there again", "ms", Samples(figures), target: .below(600))
   }
 
-  /// Somebody is always on the way, so that every frame brings something.
+  /// Customers are served all the time, so that every frame contains a change.
   private func measureViewersOfABusyBank() throws {
     let setting = BankSetting(
       deposit: 3, loan: 0, speed: nil,

@@ -1,7 +1,8 @@
-// Owns how many customers a second are served when their work takes no time: what is left is the bank's own doing.
-// The queue is filled before, the windows are opened at once, and the clock stops when nobody waits or is served.
-// Logging is on as by default: two lines a customer. All customers want the same, as all jobs of the others stand in one
-// tube: with two services the last of one would be served by fewer tellers.
+// Customers served per second when their work takes no time, so that only the bank's own work remains. The
+// queue is filled before, the windows are opened at once, and the clock stops when no customer waits or is
+// served. Logging is on as by default, with two lines a customer. All customers want the same service, as all
+// jobs of the other queues are in one tube: with two services the last customers of one would have fewer
+// tellers.
 
 import Time
 

@@ -1,5 +1,5 @@
-// Owns how many orders a second the stock service takes: one at a time from one client and from eight, and with
-// sixty-four in flight. It must not serve anybody meanwhile. Every answer means that what was taken is on disk.
+// Orders that the stock service takes per second: one at a time from one client and from eight, and with
+// sixty-four in flight, while no station is running. Every answer means that the taking is on disk.
 import BankModel
 import Glibc
 import Posix

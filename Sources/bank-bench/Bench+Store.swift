@@ -1,5 +1,5 @@
-// Owns what the store can do without the bank around it: the same rows, written by a loop that has nothing else to do.
-// It must not start any process. Beside the bank's own figures it says how much of the way is the database's.
+// Performance of the store without a bank: the same rows, written by a loop that does nothing else. No
+// process is started. Beside the bank's own figures it shows the database's share of the time.
 import BankModel
 import Posix
 import QueueCore
@@ -7,7 +7,7 @@ import Storage
 import Time
 
 extension Bench {
-  /// Customers who share a commit: as many as come between two commits of a bank that is as busy.
+  /// Customers who share a commit: as many as come between two commits of an equally busy bank.
   private static let customersPerCommit: Int64 = 1_000
   private static let lines = [
     Line(service: .deposit, priority: .regular), Line(service: .loan, priority: .regular),
@@ -22,7 +22,7 @@ extension Bench {
     }
   }
 
-  /// Receipts for customers who wait, with a commit now and then.
+  /// Receipts for waiting customers, with a commit after each `customersPerCommit`.
   func receiptsPerSecond(_ count: Int64) throws -> Double {
     try withStore { store, books in
       try fill(store, &books, count, Self.lines)
@@ -56,7 +56,7 @@ extension Bench {
   }
 
   private static func customer(_ ticket: TicketNumber, _ lines: [Line]) -> Customer {
-    // Without an order, as customers come.
+    // In mixed order, as customers come.
     let line = lines[Int(ticket &* 0x9E37_79B9 >> 7 & 0xFFFF) % lines.count]
     return Customer(
       ticket: ticket, service: line.service, priority: line.priority, amount: 50_000, account: ticket % 1_000,

@@ -1,7 +1,7 @@
-// Owns how much work of one's own a bank gets done: commands that end at once, beside a loop that only starts them and beside
-// others who run commands; customers of a program that stays, in lines of JSON, beside queues for Python; and a command line
-// with whoever waits for it. Every receipt of the bank's is on disk.
-// It must not know what a command does. Failure: BenchFailure where somebody has no receipt.
+// Throughput of user-defined work: commands that end at once, beside a loop that only starts them and beside
+// other runners of commands; customers of a persistent program, with lines of JSON, beside queues for Python;
+// and a command line with a client that waits for it. Every receipt of the bank is on disk. Errors:
+// BenchFailure if a customer has no receipt.
 import BankModel
 import CommandRunner
 import Glibc
@@ -38,7 +38,7 @@ extension Bench {
   }
 
   private func measureCommandServices(at bank: BenchBank) throws {
-    // A task-spooler has a connection for everybody who waits, and takes no more than a thousand.
+    // task-spooler has a connection for every waiting client, and accepts at most a thousand.
     let count = thoroughness.served / 400
     let loop = Rival(name: "a loop that starts two", target: .atLeast(0.85)) { try self.startsPerSecond() }
     try contest(
@@ -67,7 +67,7 @@ extension Bench {
   }
 
   private func measureCommandLine(at bank: BenchBank) throws {
-    // The first opens the windows for command lines.
+    // The first command opens the windows for command lines.
     _ = try command(["run", "--wait", "--", "true"], at: bank.home)
     var figures: [Double] = []
     for _ in 0..<20 * thoroughness.rounds {
@@ -76,7 +76,7 @@ extension Bench {
     add("work", "bankctl run --wait true", "ms", Samples(figures), target: .below(15))
   }
 
-  /// Customers of a service who are served, all of whom wait already.
+  /// Rate at which a service serves customers who all wait already.
   private func served(_ count: Int64, _ service: ServiceName, at bank: BenchBank) throws -> Double {
     try bank.ask(.pause(service))
     try bank.enqueue(count, service)
@@ -95,7 +95,8 @@ extension Bench {
     }
   }
 
-  /// How many processes that end at once can be started here and collected, two at a time, and nothing else.
+  /// Rate at which processes that end at once can be started here and reaped, two at a time, and nothing
+  /// else.
   private func startsPerSecond() throws -> Double {
     var count = 0
     let program = try ProgramSearch.find("true", path: Environment.value("PATH")).get()
@@ -112,7 +113,7 @@ extension Bench {
       var running: Set<pid_t> = []
       let figure = try perSecond({ count }) { _ in
         while running.count < 2 { try start() }
-        // Whichever ends first; the coordinator, which is a child, too, ends with its bank.
+        // Waits for any child; the coordinator is one too, but it only ends with its bank.
         guard running.remove(waitpid(-1, nil, 0)) != nil else { return }
         count += 1
       }
@@ -121,7 +122,7 @@ extension Bench {
     }
   }
 
-  /// A worker without any work, with the standard library alone.
+  /// A worker that does no work, with the standard library alone.
   private static let worker = """
     import json, socket
     bank = socket.socket(fileno=3)

@@ -1,5 +1,5 @@
-// Owns what the measurements share: where they may write, how often they repeat, and where results go.
-// Invariant: every bank has a home of its own under the scratch directory, and ends with its measurement.
+// Common part of all measurements: the scratch directory, the number of rounds, and the results. Invariant:
+// every bank has its own home under the scratch directory, and ends with its measurement.
 import ControlClient
 import Posix
 import Time
@@ -25,7 +25,7 @@ final class Bench {
     return BankHome(path: Paths.join(scratch, "home-\(homes)"))
   }
 
-  /// A file under the scratch directory; its path.
+  /// Writes a file under the scratch directory. Returns its path.
   func file(_ name: String, _ text: String) throws -> String {
     let path = Paths.join(scratch, name)
     try FileDescriptor.open(path, [.writeOnly, .create, .truncate]).writeAll(Array(text.utf8))
@@ -47,7 +47,7 @@ final class Bench {
     return Samples(figures)
   }
 
-  /// One figure a round, and its ratio to a raw limit that is measured anew beside each.
+  /// One figure a round, and its ratio to a raw limit, which is measured again before and after each.
   func rounds(
     beside limit: () throws -> Double, _ body: () throws -> Double
   ) throws -> (figures: Samples, ratios: Samples) {
@@ -78,9 +78,9 @@ final class Bench {
   }
 }
 
-/// The reason why something could not be measured because it answered otherwise than it must. Errors of the
-/// system and of the client's library are told as they are. A figure below its target is no failure: it is
-/// what a bench is for.
+/// Reason why something could not be measured, because an answer was wrong. Errors of the system and the
+/// client library are reported as they are. A figure below its target is not a failure: finding it is the
+/// purpose of a benchmark.
 struct BenchFailure: Error, CustomStringConvertible {
   let description: String
 

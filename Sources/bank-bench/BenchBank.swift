@@ -1,6 +1,6 @@
-// Owns one bank under measurement: starting its coordinator as a child of this process, asking it, ending it.
-// It must not know what is measured. Invariant: the coordinator ends with its owner's word, `stop` or `kill`, and
-// `scripts/bench` ends whoever is left by the scratch directory in its command line.
+// One bank under measurement: starts its coordinator as a child of this process, sends requests, and ends it.
+// Invariant: `stop` or `kill` ends the coordinator, and `scripts/bench` kills any process left with the
+// scratch directory in its arguments.
 import BankModel
 import ControlClient
 import Glibc
@@ -15,7 +15,7 @@ struct BankSetting {
   /// `max` for work that takes no time.
   var speed: String? = "max"
   var configuration: String?
-  /// The address of the books that it shares with others; nil for books of its own.
+  /// Address of the database shared with others; nil for a database of its own.
   var store: String?
 }
 
@@ -48,7 +48,7 @@ final class BenchBank {
     try Self.ask(command, on: launched.connection)
   }
 
-  /// Asks on a connection, and gives back the last answer: what is said on the way is not waited for.
+  /// Sends a request on a connection, and returns the last answer; earlier parts are ignored.
   @discardableResult
   static func ask(_ command: ControlCommand, on connection: ControlConnection) throws -> ControlAnswer {
     let number = try connection.send(command)
@@ -65,7 +65,7 @@ final class BenchBank {
     return report
   }
 
-  /// Customers in one command; returns when they are on disk.
+  /// Enqueues customers with one request; returns when they are on disk.
   func enqueue(_ count: Int64, _ service: ServiceName? = nil) throws {
     try ask(.enqueue(Self.order(count, service)))
   }
@@ -78,7 +78,7 @@ final class BenchBank {
 
   func connect() throws -> ControlConnection { try home.connect() }
 
-  /// Ends the bank; whoever waits goes on waiting.
+  /// Ends the bank; waiting customers stay in its database.
   func stop() throws {
     try ask(.stop(StopOrder(now: true, timeoutMilliseconds: nil)))
     _ = launched.awaitExit(until: SystemClock.monotonic() + .seconds(30))
@@ -89,7 +89,7 @@ final class BenchBank {
     Directory.removeTree(home.path)
   }
 
-  /// Kills the coordinator, and waits until it is gone.
+  /// Kills the coordinator, and waits until it has exited.
   func kill() {
     launched.process.kill(SIGKILL)
     _ = launched.process.wait()

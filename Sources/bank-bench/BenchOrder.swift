@@ -1,20 +1,21 @@
-// Owns what was asked for: the scratch directory, the measurements by name, and how often each is repeated. People ask with
-// `scripts/bench`, which builds, makes that directory, and cleans up after this program whatever happens. Invariant:
-// measurements run in one order, whatever the order of the words, and the raw limits of the machine come first because
-// others are compared with them. Failure: BenchFailure from the first measurement that could not be made.
+// Arguments of a run: the scratch directory, the measurements by name, and the number of rounds. Users run
+// `scripts/bench`, which builds, makes that directory, and cleans up after this program in any case.
+// Invariant: measurements run in a fixed order, whatever the order of the arguments. The raw limits of the
+// machine come first, because others are compared with them. Errors: BenchFailure from the first measurement
+// that could not be made.
 import Arguments
 import Console
 import Time
 
 struct Thoroughness {
   var rounds: Int
-  /// How long one round of a measurement by time takes.
+  /// Duration of one round of a timed measurement.
   var span: TimeSpan
-  /// Customers who are served in one round.
+  /// Customers served in one round.
   var served: Int64
   /// Customers of one large command.
   var crowd: Int64 = 1_000_000
-  /// Customers who wait while memory and starts are measured.
+  /// Waiting customers while memory and starts are measured.
   var waiting: Int64
   var tellerKills: Int
   var coordinatorKills: Int

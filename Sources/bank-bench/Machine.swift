@@ -1,6 +1,6 @@
-// Owns what is said of the machine beside the figures: processor, kernel, filesystem, how busy it was.
-// It must not measure. Invariant: what cannot be found out is "unknown", never a guess.
-// Figures from two machines are not comparable; their ratios to the raw limits are.
+// Description of the machine beside the figures: processor, kernel, filesystem, load. Invariant: an
+// unavailable value is "unknown", never a guess. Figures from two machines are not comparable; their ratios
+// to the raw limits are.
 import Glibc
 import Posix
 import Time
@@ -11,7 +11,7 @@ struct Machine {
   let kernel: String
   let filesystem: String
   let date: String
-  /// Processes that were ready to run in the minute before, all in all.
+  /// Load average of the last minute, over all processors.
   let load: String
 
   static func inspect(scratch: String) -> Machine {
@@ -39,7 +39,7 @@ struct Machine {
     return best.kind
   }
 
-  /// The text of a file of /proc; empty where it cannot be read.
+  /// The text of a file of /proc; empty if it cannot be read.
   static func text(of path: String) -> String {
     guard let file = try? FileDescriptor.open(path, .readOnly), let bytes = try? file.readAll() else {
       return ""
@@ -70,8 +70,8 @@ struct Machine {
   }
 }
 
-/// Reading of /proc what the bench needs beyond memory: processor time, voluntary switches, and which
-/// processes belong to a bank. It must not know measurements. Invariant: a process that is gone counts as 0.
+/// Facts from /proc besides memory: processor time, voluntary switches, and the processes of a bank.
+/// Invariant: a process that has exited counts as 0.
 enum ProcessFacts {
   /// Seconds of processor time that a process has used, in user mode and in the kernel. Fields 14 and 15 of
   /// /proc/PID/stat
@@ -83,14 +83,15 @@ enum ProcessFacts {
     return (user + system) / Double(sysconf(CInt(_SC_CLK_TCK)))
   }
 
-  /// How often a process has given up the processor to wait. /proc/PID/status
+  /// Number of times that a process has given up the processor to wait. /proc/PID/status
   static func voluntarySwitches(of pid: pid_t) -> Int64 {
     let text = Machine.text(of: "/proc/\(pid)/status")
     let line = text.split(separator: "\n").first { $0.hasPrefix("voluntary_ctxt_switches:") }
     return line.flatMap { $0.split(whereSeparator: \.isWhitespace).last.flatMap { Int64($0) } } ?? 0
   }
 
-  /// The processes of the bank at a home: the coordinator, its children, and whoever names the home.
+  /// The processes of the bank at a home: the coordinator, its children, and every process with the home in
+  /// its arguments.
   static func processes(of home: String, coordinator: pid_t) -> [pid_t] {
     let pids = ((try? Directory.entries(of: "/proc")) ?? []).compactMap { pid_t($0) }
     return pids.filter { pid in

@@ -1,5 +1,5 @@
-// Owns the results: rows with their figures and targets, as a table for people and as one JSON document.
-// Invariant: target and figure stand side by side, and only the median is judged.
+// Results: rows with figures and targets, as a table and as one JSON document. Invariant: each target is
+// beside its figure, and only the median is judged.
 
 enum Target {
   case atLeast(Double)
@@ -20,11 +20,11 @@ struct Row {
   var unit: String
   var samples: Samples
   var target: Target?
-  /// What a reader has to know to understand the figure.
+  /// Explanation that a reader needs to understand the figure.
   var note = ""
 }
 
-/// The same work by several, as bars of a length.
+/// The same work by several systems, as a bar chart.
 struct Chart {
   private static let width = 40.0
   var name: String

@@ -1,5 +1,5 @@
-// Owns repeated figures of one kind and what is said of them: median, extremes, percentiles; and how numbers are
-// written. It must not know what was measured. Invariant: there is at least one figure.
+// Repeated figures of one kind, with median, extremes and percentiles; and the format of numbers. Invariant:
+// there is at least one figure.
 
 import Time
 
@@ -16,12 +16,13 @@ struct Samples {
   var least: Double { sorted[0] }
   var most: Double { sorted[sorted.count - 1] }
   var median: Double { percentile(50) }
-  /// The smallest figure that is not exceeded by so many of a hundred.
+  /// Nearest-rank percentile: the smallest figure that at least `hundredths` percent of the figures do not
+  /// exceed.
   func percentile(_ hundredths: Int) -> Double { sorted[max(0, (sorted.count * hundredths + 99) / 100 - 1)] }
 }
 
 enum Figure {
-  /// Three digits that matter, at least; thousands are separated.
+  /// At least three significant digits from 1 on, three decimals below; thousands are separated.
   static func text(_ number: Double) -> String {
     let places = abs(number) >= 100 ? 0 : abs(number) >= 10 ? 1 : abs(number) >= 1 ? 2 : 3
     let scale = [1.0, 10, 100, 1_000][places]

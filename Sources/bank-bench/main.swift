@@ -1,5 +1,5 @@
-// Owns the start of the load driver, of its workers, and of what is counted under valgrind. Failure: exit
-// code 1 where something could not be measured at all, 2 for wrong words.
+// Entry point of the load driver, of its workers, and of the work counted under valgrind. Errors: exit code 1
+// if a measurement could not be made at all, 2 for invalid arguments.
 import Console
 import Glibc
 import Posix
@@ -10,7 +10,7 @@ if CurrentProcess.arguments.dropFirst() == [PingPong.echoWord] { exit(PingPong.e
 if CurrentProcess.arguments.count == 3, CurrentProcess.arguments[1] == BeanstalkCrew.workerWord {
   exit((try? BeanstalkCrew.serve(CurrentProcess.arguments[2])) == nil ? 1 : 0)
 }
-// So are those who look at a page or at a terminal beside a measurement.
+// So are the viewers of a page and the reader of a terminal beside a measurement.
 if let companion = CurrentProcess.arguments.dropFirst().first,
   [WebViewers.word, TerminalReader.word].contains(companion)
 {

@@ -1,10 +1,11 @@
-// Owns the way of a customer through the bank within one process, for counting the instructions that it takes: the
-// coordinator itself with its store on disk, a client at its socket and tellers at its windows, all of them those of a bank
-// that is open. Only processes are missing, which a customer does not pay for and valgrind cannot follow: the tellers live
-// here, and behind the windows there is nobody. Invariant: the same order to do the same work executes the same
-// instructions but for what the C library does by chance. So they take turns, and only where there is something to hear;
-// the coordinator's are so far apart that each does what is done once in a while; and no commit follows from time, but from
-// a client who waits for it. Failure: whatever of it could not be done ends it; what the bank refuses is a BenchFailure.
+// The path of a customer through the bank in one process, for counting its instructions: the coordinator with
+// its store on disk, a client at its socket and tellers at its windows, all as in an open bank. The tellers
+// run in this process and have no processes of their own: a customer does not pay for these, and valgrind
+// cannot follow them. Invariant: the same work executes the same instructions, except for randomness in the C
+// library. So client, coordinator and tellers run in turn, and only if there is something to receive. The
+// coordinator's iterations are so far apart that each includes the periodic work. No commit follows from a
+// timer, but each from a client that waits for it. Errors: any error ends it; a refusal of the bank is a
+// BenchFailure.
 import BankModel
 import Configuration
 import Coordinator
@@ -19,29 +20,31 @@ import Transport
 import Wire
 
 final class WorkPath {
-  /// What is done, each including what stands before it.
+  /// The kinds of work, each including those before it.
   enum Work: String {
     case open
-    /// Lets customers come one at a time, each committed alone.
+    /// Enqueues customers one at a time, each with a commit.
     case enqueue
-    /// Lets them come in one go.
+    /// Enqueues all customers with one request.
     case fill
-    /// And serves them.
+    /// Also serves them.
     case serve
-    /// The same with 16 customers in the hands of each teller.
+    /// Also serves them, with 16 customers in flight at each teller.
     case serveAhead = "serve-ahead"
   }
 
-  /// With this, a work, a number and a directory this program does that work.
+  /// First argument for this mode; a work, a number and a directory follow.
   static let word = "--path"
   private static let tellers: Int32 = 3
   private static let ahead = 16
-  /// How often receipts are waited for, and so committed: of 2,000 customers 125 share a commit, as in a busy bank.
+  /// Number of waits for receipts, and so of commits: of 2,000 customers 125 share a commit, as in a busy
+  /// bank.
   private static let commits = 16
-  /// Between two turns of the coordinator: longer than logs gather their lines, and than it leaves out its rounds.
+  /// Pause between two iterations of the coordinator: longer than logs collect their lines, and than its
+  /// periodic work is put off.
   private static let pause = TimeSpan.milliseconds(5)
   private static let past = MonotonicTime(nanoseconds: 0)
-  /// Neither a commit nor another try of what could not be started follows from time.
+  /// So long that no commit, and no retry of a failed start, follows from a timer.
   private static let never = TimeSpan.seconds(86_400)
   private let coordinator: Coordinator
   private var crew: [TellerProcess] = []
@@ -49,7 +52,7 @@ final class WorkPath {
   private let silence: EventLoop
   private var client: MessageChannel<BankMessage, ClientMessage>?
   private var lastNumber: UInt32 = 0
-  /// Answers to the client that have not come yet.
+  /// Number of outstanding answers to the client.
   private var owed = 0
   private var refusal: Failure?
 
@@ -146,7 +149,7 @@ final class WorkPath {
     }
   }
 
-  /// Client and coordinator say what there is to say, and hear it.
+  /// Client and coordinator send and receive what is pending.
   private func turn() throws {
     client?.flush()
     try silence.runOnce(until: SystemClock.monotonic() + Self.pause)

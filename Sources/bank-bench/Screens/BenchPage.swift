@@ -1,5 +1,5 @@
-// Owns the page of a bank under measurement: its process, and viewers of it. Invariant: the process is the one that the bank has
-// now. Failure: BenchFailure where there is none within ten seconds.
+// The web page of a bank under measurement: its process, and its viewers. Invariant: the process is the
+// bank's current one. Errors: BenchFailure if there is none within ten seconds.
 import Glibc
 import HeadlessBrowser
 import Posix
@@ -18,7 +18,7 @@ final class BenchPage {
     try look(otherThan: 0)
   }
 
-  /// Finds the process of the page, once it is another one than before.
+  /// Finds the page's process, once it is not the former one.
   func look(otherThan former: pid_t) throws {
     let end = SystemClock.monotonic() + .seconds(10)
     while SystemClock.monotonic() < end {
@@ -34,7 +34,7 @@ final class BenchPage {
     throw BenchFailure("the bank at \(bank.home.path) has no page")
   }
 
-  /// A link that lets a browser in, once.
+  /// A login link for a browser, valid once.
   func link() throws -> String {
     let path = Paths.join(bank.home.path, "link.json")
     let process = try ChildProcess.spawn(
@@ -53,7 +53,7 @@ final class BenchPage {
     try Companion(program: Paths.join(bench.programs, "bank-bench"), [WebViewers.word, socket, "\(count)"])
   }
 
-  /// How long it is from that moment until somebody who comes again every 300 ms, as a browser does, has an event.
+  /// Time from `begin` until a viewer that reconnects every 300 ms, as a browser does, has an event.
   func awaitViewer(since begin: MonotonicTime) throws -> TimeSpan {
     let end = begin + .seconds(10)
     while SystemClock.monotonic() < end {

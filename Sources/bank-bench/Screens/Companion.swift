@@ -1,6 +1,7 @@
-// Owns another process of this program that does something beside a measurement, so that nobody waits for it: viewers of a page, or
-// whoever looks at a terminal. Invariant: it said that it was ready before the measurement began, goes when it is told so, and is
-// gone with its owner. Failure: BenchFailure where it never became ready or ended by itself.
+// Another process of this program that works beside a measurement, which does not wait for it: the viewers of
+// a page, or the reader of a terminal. Invariant: it has reported that it is ready before the measurement
+// starts, exits on request, and is gone with its owner. Errors: BenchFailure if it never became ready or
+// exited by itself.
 import Glibc
 import Posix
 import Time
@@ -10,8 +11,8 @@ final class Companion {
   private let process: ChildProcess
   private let channel: FileDescriptor
 
-  /// Returns when it is ready.
-  /// - Parameter words: the command line behind the program's name; the first says which companion it is.
+  /// Starts it, and returns when it is ready.
+  /// - Parameter words: the arguments after the program's name; the first selects the companion.
   init(program: String, _ words: [String]) throws {
     what = words.joined(separator: " ")
     let pair = try UnixSocket.pair()
@@ -23,7 +24,7 @@ final class Companion {
 
   deinit { process.end() }
 
-  /// Sends it home; the bytes that it has read since it was ready.
+  /// Ends it. Returns the number of bytes that it has read since it was ready.
   @discardableResult
   func leave() throws -> Int64 {
     try UnixSocket.shutdownWriting(channel)
@@ -41,7 +42,7 @@ final class Companion {
   }
 }
 
-/// The other side of the channel, in the process of a companion.
+/// The other end of the channel, in the process of a companion.
 struct CompanionChannel: ~Copyable {
   private let channel = FileDescriptor(owning: 3)
 
@@ -49,7 +50,7 @@ struct CompanionChannel: ~Copyable {
     try withUnsafeBytes(of: number) { bytes throws(SystemError) in try channel.writeAll(bytes) }
   }
 
-  /// Has it called when the owner wants the companion to go, or is gone itself.
+  /// Calls `perform` when the owner ends the companion, or has exited.
   func onLeave(_ loop: EventLoop, _ perform: @escaping () -> Void) throws {
     _ = try loop.register(fd: 3, interest: .read) { _ in perform() }
   }

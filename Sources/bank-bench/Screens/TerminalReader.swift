@@ -1,15 +1,15 @@
-// Owns a command in a terminal of 120 columns and 40 rows, whose screen is read and forgotten at once. Invariant: the command has
-// drawn when the reader is ready, and is gone with it. Failure: BenchFailure, SystemError.
+// A command in a terminal of 120 columns and 40 rows, whose output is read and discarded at once. Invariant:
+// the command has drawn when the reader is ready, and exits with it. Errors: BenchFailure, SystemError.
 import Glibc
 import Posix
 import Time
 
 enum TerminalReader {
   static let word = "terminal"
-  // What <asm-generic/ioctls.h> has and Swift's module has not. ioctl_tty(2)
+  // Constants of <asm-generic/ioctls.h> that Swift's module lacks. ioctl_tty(2)
   private static let (unlock, number, resize): (UInt, UInt, UInt) = (0x4004_5431, 0x8004_5430, 0x5414)
 
-  /// The process of a companion: a program with its words.
+  /// The process of a companion: a program with its arguments.
   static func watch(_ command: [String]) throws {
     let loop = try EventLoop()
     let channel = CompanionChannel()

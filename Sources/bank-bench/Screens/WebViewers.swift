@@ -1,22 +1,21 @@
-// Owns viewers of a page: connections that ask for its events and read all that comes. It must not know what a page shows.
-// A browser would be on another machine, and what is measured is the bank and its page: so a viewer costs as little here as it can.
-// The first few read whatever comes as soon as it is there; all others are read four times a second, in turn, what has come for them
-// by then in one call, into memory that nobody looks at. What is written to them waits in their sockets, which have room for it, so
-// the page does for them what it does for the first.
-// Invariant: every one of them has had its first event when they are ready. Failure: BenchFailure where one is refused, or is left by
-// the server.
+// Viewers of a page: connections that request its events and read everything. A browser would be on another
+// machine, and the bank and its page are measured, so a viewer must cost as little here as possible. The
+// first few read data as soon as it arrives. All others are read four times a second, in turn, with one call
+// each, into memory that is not used. Their data waits in their sockets, which have space for it, so the page
+// does the same work for them as for the first. Invariant: each viewer has received its first event when they
+// are ready. Errors: BenchFailure if one is refused, or disconnected by the server.
 import Glibc
 import Posix
 import Time
 
 enum WebViewers {
   static let word = "viewers"
-  /// As many read at once.
+  /// Number of viewers that read at once.
   private static let watched = 8
-  /// How often the others are read.
+  /// Pause between two reads of the others.
   private static let round = TimeSpan.milliseconds(250)
 
-  /// The process of a companion: so many viewers, by the socket of the server in the home of the bank.
+  /// The process of a companion: `count` viewers, on the socket of the server in the home of the bank.
   static func watch(_ path: String, count: Int) throws {
     let loop = try EventLoop()
     let channel = CompanionChannel()
@@ -27,7 +26,7 @@ enum WebViewers {
     let request =
       "GET /events?page=/&lang=en HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n"
     var sockets: [CInt] = []
-    /// Reads what has come for one of them; false where nothing has.
+    /// Reads what has arrived for one viewer; false if there is nothing.
     func read(_ place: Int) -> Bool {
       let count = recv(sockets[place], room.baseAddress, room.count, CInt(MSG_DONTWAIT))
       guard count > 0 else {
@@ -35,7 +34,7 @@ enum WebViewers {
         return false
       }
       bytes += Int64(count)
-      // The head of an answer is shorter than this, and not with its first event.
+      // The head of an answer is shorter than this, but head and first event together are longer.
       if seen[place] < 1_024, seen[place] + count >= 1_024 { ready += 1 }
       seen[place] += count
       return true
@@ -51,7 +50,7 @@ enum WebViewers {
       }
     }
     var nextRound = SystemClock.monotonic()
-    /// Waits for the first few, until the others are to be read, and reads them.
+    /// Waits for the first few until the others are due, and reads those.
     func turn() throws {
       try loop.runOnce(until: count > watched || ready < count ? nextRound : nil)
       guard nextRound <= SystemClock.monotonic() else { return }
