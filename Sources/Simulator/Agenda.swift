@@ -1,5 +1,7 @@
-// Schedule of the simulated world: a binary heap by time, then by the order of insertion. Invariant: of two
-// entries for one time the earlier inserted one comes first, so a history is always the same. Errors: none.
+// Schedule of the simulated world: a binary heap by time, then by the order of insertion.
+// Invariant: of two entries for one time the earlier inserted one comes first, so a history is always the
+// same.
+// Errors: none.
 import BankModel
 import Time
 
@@ -80,8 +82,9 @@ struct Agenda<Occurrence> {
 }
 
 /// Time in the simulated world: one monotonic clock, and a calendar that may jump. No clock of the real
-/// machine is read, so a history takes only its computing time. Invariant: the monotonic clock never goes
-/// back. Errors: none.
+/// machine is read, so a history takes only its computing time.
+/// Invariant: the monotonic clock never goes back.
+/// Errors: none.
 struct VirtualClock {
   private(set) var now = MonotonicTime(nanoseconds: 1_000_000_000)
   /// The calendar's time when the monotonic clock was zero, in milliseconds since 1970.

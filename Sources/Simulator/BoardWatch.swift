@@ -1,7 +1,8 @@
 // Checks of the board's snapshots: each alone, against earlier ones, and against the disk. Nothing is asked
 // of the coordinator. A snapshot is checked when it is written, which may be long after it was made if its
-// reader is slow. It must contain the last commit only if it was made after that commit. Invariant: a
-// customer is in a snapshot at most once, none is missing between its lists, and the numbers are in order.
+// reader is slow. It must contain the last commit only if it was made after that commit.
+// Invariant: a customer is in a snapshot at most once, none is missing between its lists, and the numbers are
+// in order.
 import BankModel
 import Time
 import Wire

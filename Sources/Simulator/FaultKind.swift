@@ -1,4 +1,5 @@
-// Names of all faults of the simulated world. Invariant: reports and scripts contain these names.
+// Names of all faults of the simulated world.
+// Invariant: reports and scripts contain these names.
 
 /// A kind of fault.
 public enum FaultKind: Int, CaseIterable, Sendable, Codable {

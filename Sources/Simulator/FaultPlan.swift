@@ -138,8 +138,9 @@ struct FaultPlan {
   }
 }
 
-/// The stock in one history, drawn from the seed before the history starts. Invariant: the same seed gives
-/// the same plan in every build. Some fruit is always scarce, so that customers compete for the last one.
+/// The stock in one history, drawn from the seed before the history starts.
+/// Invariant: the same seed gives the same plan in every build. Some fruit is always scarce, so that
+/// customers compete for the last one.
 struct StockPlan {
   /// False in the histories that simulate the bank without a stock.
   let isThere: Bool
@@ -173,9 +174,9 @@ struct StockPlan {
   }
 }
 
-/// The vending machine in one history, drawn from the seed before the history starts. Invariant: the same
-/// seed gives the same plan in every build. The machine sells few products, so that customers compete for the
-/// last drink and the last coin.
+/// The vending machine in one history, drawn from the seed before the history starts.
+/// Invariant: the same seed gives the same plan in every build. The machine sells few products, so that
+/// customers compete for the last drink and the last coin.
 struct VendingPlan {
   /// True if there is a machine, which needs a stock.
   let isThere: Bool
@@ -188,7 +189,7 @@ struct VendingPlan {
   let meetsAFullStock: Bool
   /// Delay of the first machine's start after the bank's.
   let arrival: TimeSpan
-  /// Time in which the stock has to hand out a drink.
+  /// Time limit for the stock to hand out a drink.
   let patience: TimeSpan
   let managersPatience: TimeSpan
   /// Time that the machine waits for the stock to take a drink back before it asks again.

@@ -1,5 +1,6 @@
-// Planted bugs of a core with several transactions in flight. Invariant: the core itself is the real one. The
-// fault comes from outside, as events that are too early or effects in another order.
+// Planted bugs of a core with several transactions in flight.
+// Invariant: the core itself is the real one. The fault comes from outside, as events that are too early or
+// effects in another order.
 import QueueCore
 import Time
 

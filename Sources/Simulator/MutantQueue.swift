@@ -1,6 +1,7 @@
 // The queue's core with a planted bug: the real core, with events or effects dropped, changed or invented
-// around it. Invariant: its only fault is the one in the bug's name, as far as possible from outside. It
-// never traps, because no checker is needed for a bug that traps.
+// around it.
+// Invariant: its only fault is the one in the bug's name, as far as possible from outside. It never traps,
+// because no checker is needed for a bug that traps.
 import BankModel
 import QueueCore
 import Time
@@ -291,8 +292,9 @@ struct MutantQueue {
   }
 }
 
-/// The queue with reversed priorities: mirrors a core's inputs and outputs. Invariant: two reflections cancel
-/// out, so a core between two mirrors is right in everything but the order of the priorities.
+/// The queue with reversed priorities: mirrors a core's inputs and outputs.
+/// Invariant: two reflections cancel out, so a core between two mirrors is right in everything but the order
+/// of the priorities.
 enum GradeMirror {
   static func mirrored(_ priority: Priority) -> Priority {
     Priority(.max - priority.number)

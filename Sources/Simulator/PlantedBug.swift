@@ -1,5 +1,6 @@
 // The planted bugs: each a possible defect of a core or a shell, described in a sentence, with the promises
-// that it breaks. Invariant: a checker that misses one of them is itself broken, which a test would show.
+// that it breaks.
+// Invariant: a checker that misses one of them is itself broken, which a test would show.
 
 /// A deliberate defect.
 public enum PlantedBug: String, CaseIterable, Sendable {

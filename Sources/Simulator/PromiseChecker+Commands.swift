@@ -200,8 +200,8 @@ extension PromiseChecker {
     }
   }
 
-  /// True if the command's timeout, its grace and the patience with its runner have passed, whatever progress
-  /// the runner reports.
+  /// True if the command's timeout, its grace and the patience with its runner have passed, even if the
+  /// runner reports progress.
   func hasOutlivedItsTime(_ holder: Holder, at now: Moment) -> Bool {
     policy[holder.window.service.index].timeout.map { holder.heldSince + $0 <= now.attended } ?? false
   }

@@ -1,5 +1,6 @@
-// Checks after each step of the core: its numbers add up, and every required effect has happened. Invariant:
-// only numbers that the core reports about itself are read, and compared with the checker's own tables.
+// Checks after each step of the core: its numbers add up, and every required effect has happened.
+// Invariant: only numbers that the core reports about itself are read, and compared with the checker's own
+// tables.
 import BankModel
 import QueueCore
 import Time

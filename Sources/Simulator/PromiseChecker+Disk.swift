@@ -1,6 +1,6 @@
-// Checks of the disk: of the new contents after each commit, and of everything at the end. Invariant: a
-// client requested every ticket on disk, each ticket has at most one receipt, and the money is the amount
-// that the clients brought.
+// Checks of the disk: of the new contents after each commit, and of everything at the end.
+// Invariant: a client requested every ticket on disk, each ticket has at most one receipt, and the money is
+// the amount that the clients brought.
 import BankModel
 import QueueCore
 

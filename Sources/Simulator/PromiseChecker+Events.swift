@@ -1,6 +1,6 @@
-// Checks of one event and of the core's effects because of it. Invariant: in one step every cause has its
-// effect and every effect its cause. A lease that ended has its recorded attempt and its place in a line; a
-// completion has its receipt.
+// Checks of one event and of the core's effects because of it.
+// Invariant: in one step every cause has its effect and every effect its cause. A lease that ended has its
+// recorded attempt and its place in a line; a completion has its receipt.
 import BankModel
 import QueueCore
 import Time

@@ -1,6 +1,7 @@
 // Checks of concurrent workers: which customers each holds and how many, which must be alone, which are
-// blamed when a worker is lost, and the result in a receipt. Nothing is asked of the core. Invariant: an
-// outside worker is identified by its generation, over all its places; a worker at a window by that window.
+// blamed when a worker is lost, and the result in a receipt. Nothing is asked of the core.
+// Invariant: an outside worker is identified by its generation, over all its places; a worker at a window by
+// that window.
 import BankModel
 import QueueCore
 import Time

@@ -1,6 +1,6 @@
 // Checks of services that count attempts (`max_attempts`). By the core's effects, no attempt starts before it
-// is on disk. By the workers' own observations, no customer is started more often than allowed. Invariant:
-// the second count is independent of the first, and outlives every coordinator.
+// is on disk. By the workers' own observations, no customer is started more often than allowed.
+// Invariant: the second count is independent of the first, and outlives every coordinator.
 import BankModel
 import QueueCore
 import Time

@@ -1,7 +1,8 @@
 // Complete knowledge of a history from outside: the requests of clients, the answers, the contents of the
 // disk, and the state of each customer. Never asks the core for what it can find out itself, because it would
-// then repeat the core's mistakes. Invariant: it follows the core's effects in order, and falls back to the
-// contents of the disk when a process is killed. A contradiction is a violation, which ends the history.
+// then repeat the core's mistakes.
+// Invariant: it follows the core's effects in order, and falls back to the contents of the disk when a
+// process is killed. A contradiction is a violation, which ends the history.
 import BankModel
 import QueueCore
 import Time
@@ -18,7 +19,7 @@ final class PromiseChecker {
     var window: Window
     var lease: Lease
     var customer: Customer
-    /// Time of the last sign of progress; the end of time before the customer's turn.
+    /// Time of the last sign of progress; `.max` before the customer is started.
     var progressAt: MonotonicTime
     /// Time of the assignment.
     var heldSince = MonotonicTime(nanoseconds: 0)
@@ -88,7 +89,7 @@ final class PromiseChecker {
   var seenCommits = 0
   var servedToday: Int64 = 0
   var cancelledToday: Int64 = 0
-  /// Changes of the open transaction, and of one that may or may not be on disk.
+  /// Changes of the open transaction, and those of a commit with an unknown outcome.
   var staged: [StoreChange] = []
   /// Customers who are on disk and have no number yet.
   var arriving: [StoreChange] = []
@@ -320,8 +321,9 @@ final class PromiseChecker {
 }
 
 /// State of the customers of one business day as the checker has followed it: an independent second model
-/// made of plain tables. Invariant: each line is in the order of its numbers. It contains the waiting
-/// customers whose tickets are announced and who are at no window.
+/// made of plain tables.
+/// Invariant: each line is in the order of its numbers. It contains the waiting customers whose tickets are
+/// announced and who are at no window.
 struct QueueView {
   var day: BusinessDay
   var lastTicket: TicketNumber = 0

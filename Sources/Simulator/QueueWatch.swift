@@ -1,8 +1,8 @@
 // Observer of a production coordinator's queue: every event passes through here to the machine, and the
 // checker receives it and the machine's effects. Planted bugs of the core act here. Sometimes it delivers a
 // late message of a dead worker. The supervisor closes such a connection, but the queue must ignore these
-// messages in any case. Invariant: events of a dead process are not checked, and after a broken promise
-// nothing is.
+// messages in any case.
+// Invariant: events of a dead process are not checked, and after a broken promise nothing is.
 import BankModel
 import Coordinator
 import QueueCore

@@ -1,5 +1,6 @@
 // A client's use of the board: it subscribes, reads snapshots, and sometimes unsubscribes. The snapshots are
-// checked where they are written to the wire. Invariant: its choices are drawn from a generator of their own.
+// checked where they are written to the wire.
+// Invariant: its choices are drawn from a generator of their own.
 import BankModel
 import Wire
 

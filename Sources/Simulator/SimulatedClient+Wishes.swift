@@ -1,6 +1,6 @@
-// Choice of a client's next request: the command and its customers. Invariant: every order has an account of
-// its own in the whole history. So each ticket and each receipt can be traced to the one customer that it was
-// requested for.
+// Choice of a client's next request: the command and its customers.
+// Invariant: every order has an account of its own in the whole history. So each ticket and each receipt can
+// be traced to the one customer that it was requested for.
 import BankModel
 import Time
 import Wire
@@ -178,8 +178,8 @@ extension EnqueueOrder {
 }
 
 /// The last requests of a history. They resume what is paused, give every service a window, and stop the bank
-/// after every customer is served. Invariant: one request after the other; the stop is repeated after the
-/// loss of a coordinator.
+/// after every customer is served.
+/// Invariant: one request after the other; the stop is repeated after the loss of a coordinator.
 struct ClosingCommands {
   private var step = 0
   private(set) var hasAskedForTheEnd = false

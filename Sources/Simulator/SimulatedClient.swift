@@ -1,6 +1,7 @@
 // One client in the simulated world: its requests, the answers that it received, and its behaviour when the
-// connection breaks. Invariant: a request with a key is repeated unchanged until it is answered; one without
-// a key is never repeated. A client assumes nothing that was not in an answer.
+// connection breaks.
+// Invariant: a request with a key is repeated unchanged until it is answered; one without a key is never
+// repeated. A client assumes nothing that was not in an answer.
 import BankModel
 import Coordinator
 import Time

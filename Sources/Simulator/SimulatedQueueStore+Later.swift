@@ -1,6 +1,6 @@
 // Transactions on a slow disk: handed over, in flight, and written to this history's disk when they are due,
-// or when the process that handed them over was killed before. Invariant: the checker receives a transaction
-// and its changes when it is on disk, not before.
+// or when the process that handed them over was killed before.
+// Invariant: the checker receives a transaction and its changes when it is on disk, not before.
 import BankModel
 import QueueCore
 import Storage

@@ -1,7 +1,7 @@
 // The bank's disk as the coordinator's process sees it: this history's disk, with the duration of commits,
 // its faults, and reports to the checker. In some histories the disk is slow: a commit is handed over, and
-// written to the disk when it is due. Invariant: a killed process stores nothing more. Any failure rolls back
-// the open transaction.
+// written to the disk when it is due.
+// Invariant: a killed process stores nothing more. Any failure rolls back the open transaction.
 import BankModel
 import QueueCore
 import Storage

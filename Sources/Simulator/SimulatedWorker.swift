@@ -1,6 +1,7 @@
 // A worker's process in the simulated world: the production teller or juice station on the simulated host,
-// with the channel from its coordinator. Invariant: no code of a worker is copied here. Its faults are
-// injected into its process, its connection, or its provider.
+// with the channel from its coordinator.
+// Invariant: no code of a worker is copied here. Its faults are injected into its process, its connection, or
+// its provider.
 import BankModel
 import JuiceStation
 import Posix

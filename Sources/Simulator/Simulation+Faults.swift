@@ -1,5 +1,6 @@
-// Injection of each fault into the simulated world. Invariant: a fault is counted when it happens, not when
-// it was planned: a coordinator that has exited cannot be killed.
+// Injection of each fault into the simulated world.
+// Invariant: a fault is counted when it happens, not when it was planned: a coordinator that has exited
+// cannot be killed.
 import BankModel
 import Glibc
 import QueueCore
@@ -170,9 +171,9 @@ extension Simulation {
   }
 }
 
-/// The configuration file of the simulated bank, written while the bank is open or before. Invariant: the
-/// queue rules are those of the history, whatever else is written. If they are not valid in a file, the whole
-/// file is refused.
+/// The configuration file of the simulated bank, written while the bank is open or before.
+/// Invariant: the queue rules are those of the history in every written file. If they are not valid in a
+/// file, the whole file is refused.
 struct ConfigurationScribe {
   static let path = "/bank/bank.json"
   let policy: QueuePolicy

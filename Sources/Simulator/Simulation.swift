@@ -1,6 +1,7 @@
 // One simulated world: its clock, network, disk and processes, and the loop that runs them. Broken promises
-// are judged by the checker. Invariant: the seed alone decides what happens; no real clock, randomness or
-// dictionary order has any influence. A broken promise ends the history at once and is its outcome.
+// are judged by the checker.
+// Invariant: the seed alone decides what happens; no real clock, randomness or dictionary order has any
+// influence. A broken promise ends the history at once and is its outcome.
 import BankModel
 import Coordinator
 import Glibc

@@ -1,4 +1,5 @@
-// Counts of simulated histories. Invariant: the counts of two parts add up to the counts of the whole.
+// Counts of simulated histories.
+// Invariant: the counts of two parts add up to the counts of the whole.
 // Errors: none.
 
 /// The amount of what was simulated.

@@ -1,5 +1,6 @@
 // Large requests in the simulated server: slices that arrive, tickets for complete requests, and the
-// unpacking of their customers afterwards. Invariant: that of the production statements.
+// unpacking of their customers afterwards.
+// Invariant: that of the production statements.
 
 #if HAS_POSTGRES
   import BankModel

@@ -1,5 +1,5 @@
-// Branches, their epochs and their claims in the simulated server. Invariant: that of the production
-// statements, line by line; their documentation says what each does.
+// Branches, their epochs and their claims in the simulated server.
+// Invariant: that of the production statements, line by line; their documentation describes each of them.
 
 #if HAS_POSTGRES
   import BankModel
@@ -197,8 +197,8 @@
       return underLock(page)
     }
 
-    /// A page whose length is a multiple of three stands for one that is too long to be sent under the lane's
-    /// lock.
+    /// A page whose length is a multiple of three simulates a page that is too long to be sent under the
+    /// lane's lock.
     private func underLock(_ tickets: [Int64]) -> [[PostgresValue]] {
       guard !tickets.isEmpty, tickets.count % 3 == 0 else { return page(tickets) }
       return [[.integer(-1)] + Array(repeating: .integer(0), count: 7) + [.boolean(false), .null, .null]]

@@ -1,6 +1,6 @@
-// Transactions of a branch, tickets, and an operator's requests in the simulated server. Invariant: as in the
-// production statements, nothing is done for an epoch that has ended, and a commit has no effect without the
-// one before it.
+// Transactions of a branch, tickets, and an operator's requests in the simulated server.
+// Invariant: as in the production statements, nothing is done for an epoch that has ended, and a commit has
+// no effect without the one before it.
 
 #if HAS_POSTGRES
   import BankModel

@@ -1,6 +1,7 @@
 // Ticket assignment in the simulated server: for a request with or without a key of its own, and for a list
-// whose customers have keys. Invariant: tickets are one series. A key gets tickets once, and so does a
-// request, in whatever epoch it is repeated.
+// whose customers have keys.
+// Invariant: tickets are one series. A key gets tickets once, and so does a request, in every epoch in which
+// it is repeated.
 
 #if HAS_POSTGRES
   import BankModel
@@ -36,7 +37,7 @@
     var lastTicket: Int64 { intake.lazy.filter { $0.day == self.day }.map(\.last).max() ?? 0 }
 
     /// - Parameters:
-    ///   - by: the branch that sent the request; nil for one that may be gone.
+    ///   - by: the branch that sent the request; nil if it may be gone.
     ///   - owner: the branch and epoch that count the customer, in `commit`.
     func add(
       _ place: Int, of arriving: Arriving, as ticket: Int64, issued: Int64, for by: BranchOwner?,

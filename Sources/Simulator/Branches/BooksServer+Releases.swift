@@ -1,6 +1,7 @@
 // Stock releases of branches, and the end of an abandoned drain, in the simulated server, as in the
-// production statements. Invariant: every possible stock order of a cancelled customer stays recorded until
-// its branch removes the record.
+// production statements.
+// Invariant: every possible stock order of a cancelled customer stays recorded until its branch removes the
+// record.
 
 #if HAS_POSTGRES
   import BankModel

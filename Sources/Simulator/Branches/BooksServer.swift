@@ -1,7 +1,7 @@
 // The database of a shared bank as a simulated PostgreSQL: its tables, and the effect of each of the
 // branches' statements, by its name. A segment executes atomically; concurrent transactions are tested with
-// real servers. The checker receives everything. Invariant: a refused transaction changes nothing, and
-// effects depend on the tables and the clock alone.
+// real servers. The checker receives everything.
+// Invariant: a refused transaction changes nothing, and effects depend on the tables and the clock alone.
 
 #if HAS_POSTGRES
   import BankModel

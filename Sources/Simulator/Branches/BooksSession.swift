@@ -1,6 +1,7 @@
 // One connection of a branch to the simulated database: the messages in flight in both directions, and what
-// is left of them after it breaks. Invariant: the messages of one direction arrive in order. A request
-// arrives once or never, and its sender cannot tell which.
+// is left of them after it breaks.
+// Invariant: the messages of one direction arrive in order. A request arrives once or never, and its sender
+// cannot tell which.
 
 #if HAS_POSTGRES
   import Posix

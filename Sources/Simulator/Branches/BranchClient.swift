@@ -1,6 +1,7 @@
 // One client of a branch: its requests, the answers that it received, and its behaviour when its connection
-// breaks. Invariant: a request with keys is repeated until it is answered, at this branch or at another; one
-// without is never repeated.
+// breaks.
+// Invariant: a request with keys is repeated until it is answered, at this branch or at another; one without
+// is never repeated.
 
 #if HAS_POSTGRES
   import BankModel

@@ -1,5 +1,5 @@
-// Names of the faults between several branches and their database. Invariant: reports and scripts contain
-// these names.
+// Names of the faults between several branches and their database.
+// Invariant: reports and scripts contain these names.
 
 /// A kind of fault between several branches and their database.
 public enum BranchFault: Int, CaseIterable, Sendable, Codable {

@@ -1,5 +1,5 @@
-// Properties of one history of several branches, drawn from the seed before it starts. Invariant: the same
-// seed gives the same plan in every build.
+// Properties of one history of several branches, drawn from the seed before it starts.
+// Invariant: the same seed gives the same plan in every build.
 
 #if HAS_POSTGRES
   import BankModel

@@ -1,6 +1,7 @@
 // The coordinator's process of a branch in the simulated world: the production branch from joining the
-// database to the end, as its own main program opens it. Invariant: no code of it is copied here;
-// `SharedBooks` and everything below the interface to PostgreSQL's library is production code.
+// database to the end, as its own main program opens it.
+// Invariant: no code of it is copied here; `SharedBooks` and everything below the interface to PostgreSQL's
+// library is production code.
 
 #if HAS_POSTGRES
   import BankModel

@@ -1,5 +1,5 @@
-// Injection of each fault into the branches, the network and the database. Invariant: a fault is counted when
-// it happens: a coordinator that has exited cannot be killed.
+// Injection of each fault into the branches, the network and the database.
+// Invariant: a fault is counted when it happens: a coordinator that has exited cannot be killed.
 
 #if HAS_POSTGRES
   import BankModel

@@ -1,6 +1,7 @@
 // One simulated world of several branches: its clock, its branches on a machine each, their shared database,
-// and the network between them. The checker judges it. Invariant: the seed alone decides what happens. A
-// broken promise ends the history at once and is its outcome.
+// and the network between them. The checker judges it.
+// Invariant: the seed alone decides what happens. A broken promise ends the history at once and is its
+// outcome.
 
 #if HAS_POSTGRES
   import BankModel
@@ -175,7 +176,7 @@
     var clients: [BranchClient] { offices.filter { !$0.isLost }.flatMap(\.clients) }
     private var isContent: Bool { clients.allSatisfy(\.isContent) }
 
-    /// The process of each branch that ran last, to find one that never stops.
+    /// The process of each branch that ran last, to find a process that never stops.
     private var running: String {
       offices.map { "\($0.place): process \($0.host.lastRun)" }.joined(separator: ", ")
     }

@@ -1,5 +1,5 @@
-// Counts of simulated histories of several branches. Invariant: the counts of two parts add up to the counts
-// of the whole.
+// Counts of simulated histories of several branches.
+// Invariant: the counts of two parts add up to the counts of the whole.
 
 /// The amount of what was simulated of several branches.
 public struct BranchStatistics: Sendable, Equatable {
@@ -13,8 +13,8 @@ public struct BranchStatistics: Sendable, Equatable {
   /// Claimed pages, assigned customers, transactions of customers, and receipts.
   package var pages: Int64 = 0, assignments: Int64 = 0, commits: Int64 = 0, receipts: Int64 = 0
   /// Transactions of epochs that had ended; requests that arrived from a lost connection; requests that were
-  /// done before; and transactions of which another branch had done a part, in the database and as reported
-  /// to branches.
+  /// done before; and transactions partly done by another branch before, as counted in the database and as
+  /// reported to branches.
   package var ofZombies: Int64 = 0, lateTurns: Int64 = 0, repeatedRequests: Int64 = 0
   package var withoutEffect: Int64 = 0, toldWithoutEffect: Int64 = 0
   /// Transactions that were refused for lack of space.

@@ -1,6 +1,6 @@
 // Complete record of a history's commands, from the processes themselves: the customer of each, the running
-// processes of its tree, its output and its exit. Invariant: a process belongs to one tree from its start to
-// its exit.
+// processes of its tree, its output and its exit.
+// Invariant: a process belongs to one tree from its start to its exit.
 import BankModel
 import Glibc
 import Posix

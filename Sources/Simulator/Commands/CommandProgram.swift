@@ -1,6 +1,7 @@
 // A command in the simulated world: a user's program that reads its input, writes output, starts children,
-// and exits or not. It shares no code with the bank. Invariant: it follows its script, and reports its
-// environment, input and output to the checker when they occur.
+// and exits or not. It shares no code with the bank.
+// Invariant: it follows its script, and reports its environment, input and output to the checker when they
+// occur.
 import BankModel
 import Glibc
 import Posix

@@ -1,6 +1,7 @@
 // Services of a history whose work is done by commands: their windows, time limits, and the stored part of
-// their output. Invariant: it draws from a generator of its own, so that histories without commands do not
-// change. The salt is chosen so that no seed that is known for its history has commands.
+// their output.
+// Invariant: it draws from a generator of its own, so that histories without commands do not change. The salt
+// is chosen so that no seed that is known for its history has commands.
 import BankModel
 import CommandRunner
 import QueueCore

@@ -1,5 +1,6 @@
 // Commands of the simulated world: their starts, the reports to the checker, and the faults of commands and
-// runners. Invariant: all draws come from their own generator, so that histories without them do not change.
+// runners.
+// Invariant: all draws come from their own generator, so that histories without them do not change.
 import BankModel
 import CommandWindow
 import Glibc

@@ -1,5 +1,6 @@
-// Queries to the queue's disk. Invariant: if there is a production store, both it and the model are queried,
-// and must give the same answer.
+// Queries to the queue's disk.
+// Invariant: if there is a production store, both it and the model are queried, and must give the same
+// answer.
 import BankModel
 import QueueCore
 import Storage

@@ -1,8 +1,8 @@
 // The queue's disk in one history: mostly a store in memory. In one history of eight the production store is
 // on a simulated volume, and the store in memory is its model. Every read goes to both. After each crash the
-// production store must equal the model before the commit in flight, or after it. Invariant: the model
-// contains every commit that the production store has reported as durable, and besides only what the
-// production store contained at a start.
+// production store must equal the model before the commit in flight, or after it.
+// Invariant: the model contains every commit that the production store has reported as durable, and besides
+// only what the production store contained at a start.
 import BankModel
 import QueueCore
 import Storage
@@ -124,7 +124,7 @@ final class QueueDisk {
   var commits: Int { model.commits }
 
   func stage(_ change: StoreChange) throws(StoreError) {
-    // A store short of space drops the bytes of results; the model cannot know that.
+    // A store short of space drops the bytes of results; the model has no access to that.
     let change = store?.isShort == true ? change.withoutBytes : change
     try stage(.change(change), { store throws(StoreError) in try store.stage(change) })
   }

@@ -1,7 +1,7 @@
-// A simulated volume: its files by name, which names are durable, its size, and its faults. Invariant: a name
-// is durable once the directory was synced after its change. Of later changes a power loss keeps the first
-// few, in order, as a journaling file system does. A killed process loses nothing that it has written. After
-// the process or the power is gone, no file changes.
+// A simulated volume: its files by name, which names are durable, its size, and its faults.
+// Invariant: a name is durable once the directory was synced after its change. Of later changes a power loss
+// keeps the first few, in order, as a journaling file system does. A killed process loses nothing that it has
+// written. After the process or the power is gone, no file changes.
 import BankModel
 import Glibc
 import Storage

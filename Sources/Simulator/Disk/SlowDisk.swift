@@ -1,7 +1,8 @@
 // One coordinator's transactions in flight to a slow disk: their contents, the times at which they reach the
-// disk, and the store that the coordinator sees meanwhile. Invariants: the visible store is the disk plus
-// everything handed over and staged. Transactions reach the disk in the order in which they were handed over,
-// and a killed process leaves a prefix of them there, drawn from the seed.
+// disk, and the store that the coordinator sees meanwhile.
+// Invariants: the visible store is the disk plus everything handed over and staged. Transactions reach the
+// disk in the order in which they were handed over, and a killed process leaves a prefix of them there, drawn
+// from the seed.
 import BankModel
 import QueueCore
 import Storage
@@ -91,8 +92,8 @@ final class SlowDisk {
   }
 }
 
-/// Delays of the queue's disk in one history, drawn from the seed before the history starts. Invariant: the
-/// same seed gives the same plan in every build, and no other generator is used.
+/// Delays of the queue's disk in one history, drawn from the seed before the history starts.
+/// Invariant: the same seed gives the same plan in every build, and no other generator is used.
 struct SlowDiskPlan {
   /// True in one history of four. Ignored if the disk is a simulated volume.
   let isThere: Bool

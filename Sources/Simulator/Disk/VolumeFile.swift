@@ -1,7 +1,8 @@
 // One file of a simulated volume in two states: as processes see it, and as it would be after a power loss
-// now. Invariant: synced bytes are durable. Of later changes a power loss keeps none, all, a prefix, or any
-// set of written sectors, as the seed decides. Each sector has its old bytes or its new ones, and no byte
-// outside the writes changes.
+// now.
+// Invariant: synced bytes are durable. Of later changes a power loss keeps none, all, a prefix, or any set of
+// written sectors, as the seed decides. Each sector has its old bytes or its new ones, and no byte outside
+// the writes changes.
 import BankModel
 
 final class VolumeFile {

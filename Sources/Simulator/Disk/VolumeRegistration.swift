@@ -1,5 +1,5 @@
-// Registration of a simulated volume with SQLite: one VFS with its own name for each volume. Invariant: no
-// connection outlives the registration, and no call of SQLite reaches a real disk. See
+// Registration of a simulated volume with SQLite: one VFS with its own name for each volume.
+// Invariant: no connection outlives the registration, and no call of SQLite reaches a real disk. See
 // https://sqlite.org/vfs.html and https://sqlite.org/c3ref/vfs.html.
 import BankModel
 import CSQLite

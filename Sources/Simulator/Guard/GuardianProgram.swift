@@ -1,5 +1,6 @@
 // The guardian's process in the simulated world: the production guardian on the simulated host, started as
-// its own main program starts it. Invariant: no code of the guardian is copied here.
+// its own main program starts it.
+// Invariant: no code of the guardian is copied here.
 
 import Guardian
 import Posix

@@ -72,7 +72,8 @@ extension SimulatedDisk {
 }
 
 /// The stock service's disk as its process sees it: the store in memory, with the duration of commits and
-/// with faults. Invariant: a killed process stores nothing more.
+/// with faults.
+/// Invariant: a killed process stores nothing more.
 final class SimulatedStockStore: StockStore, SimulatedDisk {
   static let name = "stock"
   static let bugs = (
@@ -128,7 +129,8 @@ final class SimulatedStockStore: StockStore, SimulatedDisk {
 }
 
 /// The vending machine's disk as its process sees it: the store in memory, with the duration of commits and
-/// with faults. Invariant: a killed process stores nothing more.
+/// with faults.
+/// Invariant: a killed process stores nothing more.
 final class SimulatedVendingStore: VendingStore, SimulatedDisk {
   static let name = "vending"
   static let bugs = (

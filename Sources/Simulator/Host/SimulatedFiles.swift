@@ -1,6 +1,7 @@
 // Files and directories of the simulated host, in memory. Sockets have their names in ``SimulatedHost``.
 // Invariant: a path is absolute and normalized, and its directory exists. A file exists while a name or a
-// descriptor refers to it. There is one user, with all permissions. Errors: the error number of Linux.
+// descriptor refers to it. There is one user, with all permissions.
+// Errors: the error number of Linux.
 import Glibc
 import Posix
 

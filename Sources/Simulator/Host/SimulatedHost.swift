@@ -1,7 +1,8 @@
 // A host in virtual time: its processes, the names of their sockets, and the order in which they run. Every
 // process is production code that calls a ``SimulatedProcess`` instead of Linux. It runs in turns, and sleeps
-// in its event loop between them. Invariant: the seed alone decides which process runs when, how long bytes
-// are in flight, and where they are cut.
+// in its event loop between them.
+// Invariant: the seed alone decides which process runs when, how long bytes are in flight, and where they are
+// cut.
 import BankModel
 import Glibc
 import Posix

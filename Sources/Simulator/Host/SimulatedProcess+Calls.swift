@@ -1,5 +1,6 @@
-// System calls of the simulated kernel. Invariant: results are those of Linux for every call that the bank
-// makes; any other call fails with ENOSYS. Calls of a process that was killed in this turn have no effect.
+// System calls of the simulated kernel.
+// Invariant: results are those of Linux for every call that the bank makes; any other call fails with ENOSYS.
+// Calls of a process that was killed in this turn have no effect.
 import Glibc
 import Posix
 import Time

@@ -1,5 +1,5 @@
-// System calls for files and their names. Invariant: results are those of Linux, or ENOSYS, and calls of a
-// killed process have no effect.
+// System calls for files and their names.
+// Invariant: results are those of Linux, or ENOSYS, and calls of a killed process have no effect.
 import BankModel
 import Glibc
 import Posix

@@ -1,6 +1,7 @@
 // One process of the simulated host as its kernel sees it: its descriptors, its own clock, and its state:
-// running, stalled, or about to be killed. Invariant: its clock never goes back. After it was killed no
-// further call has an effect, although the code of its turn continues.
+// running, stalled, or about to be killed.
+// Invariant: its clock never goes back. After it was killed no further call has an effect, although the code
+// of its turn continues.
 import BankModel
 import Glibc
 import Posix

@@ -1,6 +1,7 @@
 // Start of a service's process in the simulated world, as in `ServiceProcess`: hello to the coordinator, its
-// orders, and then the service. Invariant: nothing is opened before the orders were received. Errors: a
-// service that cannot be opened exits with 1, and its supervisor starts it again.
+// orders, and then the service.
+// Invariant: nothing is opened before the orders were received.
+// Errors: a service that cannot be opened exits with 1, and its supervisor starts it again.
 import Logbook
 import Posix
 import ServiceProcess
@@ -70,7 +71,8 @@ final class ServiceProgram<Handler: ServiceHandler, Disk: SimulatedDisk>: Simula
 }
 
 /// Opening of the stock service: the production service, as its own main program opens it, with this
-/// history's store and rules. Invariant: no code of the service is copied here.
+/// history's store and rules.
+/// Invariant: no code of the service is copied here.
 enum StockProgram {
   static let home = ServiceHome(path: "/bank", name: "stock")
 
@@ -94,7 +96,8 @@ enum StockProgram {
 }
 
 /// Opening of the vending machine: the production service, as its own main program opens it, with this
-/// history's store and rules. Invariant: no code of the service is copied here.
+/// history's store and rules.
+/// Invariant: no code of the service is copied here.
 enum VendingProgram {
   static let home = ServiceHome(path: "/bank", name: "vending")
 

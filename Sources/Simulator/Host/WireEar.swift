@@ -94,7 +94,7 @@ final class WireEar {
     }
   }
 
-  /// Reads a coordinator's messages to a service that it has started, for the one that stops it.
+  /// Reads a coordinator's messages to a service that it has started, to find the stop message.
   private func hearSupervisor(_ bytes: [UInt8], of end: StreamEnd, by process: SimulatedProcess) {
     guard let world, process === world.coordinator?.process else { return }
     for service in [world.scene.service, world.vending.machine].compactMap(\.self) {

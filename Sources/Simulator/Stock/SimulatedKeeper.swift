@@ -1,6 +1,7 @@
 // A client that maintains the simulated stock: sets amounts, adds and removes pieces, queries, and asks again
-// if no answer arrives. Invariant: every change has its own order ID, under which it is repeated until it is
-// answered, and sometimes once more.
+// if no answer arrives.
+// Invariant: every change has its own order ID, under which it is repeated until it is answered, and
+// sometimes once more.
 import BankModel
 import StockClient
 import Time
@@ -90,8 +91,9 @@ final class SimulatedKeeper {
 }
 
 /// A subscriber in the simulated world, like `bankctl stock watch`: a snapshot of the stock to which every
-/// change is applied. Invariant: the snapshot after each change equals the stock's amounts then, whatever
-/// happened to the connection and the service meanwhile.
+/// change is applied.
+/// Invariant: the snapshot after each change equals the stock's amounts then, in spite of any fault of the
+/// connection and the service.
 final class SimulatedViewer {
   private unowned let world: Simulation
   private let asker: SimulatedAsker<StockCommand>

@@ -1,6 +1,6 @@
-// The stock in the simulated world: its service, its disk, its clients, and their faults. Invariant: there is
-// at most one service at a time, a child of the current coordinator. It is killed with its parent, and the
-// next coordinator starts it again.
+// The stock in the simulated world: its service, its disk, its clients, and their faults.
+// Invariant: there is at most one service at a time, a child of the current coordinator. It is killed with
+// its parent, and the next coordinator starts it again.
 import BankModel
 import Glibc
 import Posix

@@ -1,7 +1,8 @@
 // Complete knowledge of the stock from outside: every row of the ledger as it reached the disk, what each
 // order has taken and given back, the answers, and the customer of each order. Nothing is asked of the
-// stock's core. Invariant: after each commit an order holds nothing or exactly the recipe of its juice. The
-// amounts are the initial ones plus what was added, set, taken and returned.
+// stock's core.
+// Invariant: after each commit an order holds nothing or exactly the recipe of its juice. The amounts are the
+// initial ones plus what was added, set, taken and returned.
 import BankModel
 import QueueCore
 import StockCore
@@ -317,8 +318,8 @@ extension [ItemID: Quantity] {
   }
 }
 
-/// The lots of every item, as the rows of the stock's ledger make them. Invariant: the lots of an item are in
-/// the order in which they are sold, and none is empty.
+/// The lots of every item, as the rows of the stock's ledger make them.
+/// Invariant: the lots of an item are in the order in which they are sold, and none is empty.
 struct StockLots {
   private(set) var lots: [ItemID: [Lot]] = [:]
   private var totals: [ItemID: Quantity] = [:]

@@ -1,7 +1,7 @@
 // One user of the simulated vending machine: a shopper with coins, or the manager with drinks. Has its
-// requests, the answers, and the repetitions after a lost connection. Invariant: every change has its own
-// order ID, under which it is repeated until it is answered, and sometimes once more. A user assumes only
-// what was in an answer.
+// requests, the answers, and the repetitions after a lost connection.
+// Invariant: every change has its own order ID, under which it is repeated until it is answered, and
+// sometimes once more. A user assumes only what was in an answer.
 import BankModel
 import Time
 import VendingClient
@@ -17,7 +17,7 @@ final class SimulatedVisitor {
   struct Memory {
     var command: VendingCommand
     var asked = 0
-    /// The answer; nil before the first one that is final.
+    /// The answer; nil before the first final one.
     var result: VendingResult?
   }
 
@@ -113,7 +113,8 @@ extension VendingResult {
   }
 }
 
-/// Choice of a user's next request. Invariant: the checker receives every change before the machine does.
+/// Choice of a user's next request.
+/// Invariant: the checker receives every change before the machine does.
 extension SimulatedVisitor {
   func think() -> Wish {
     if isManager { return change(managersThought()) }

@@ -1,6 +1,6 @@
-// The vending machine in the simulated world: its process, its disk, its users, and their faults. Invariant:
-// there is at most one machine at a time, a child of the current coordinator. It is killed with its parent,
-// and the next coordinator starts it again.
+// The vending machine in the simulated world: its process, its disk, its users, and their faults.
+// Invariant: there is at most one machine at a time, a child of the current coordinator. It is killed with
+// its parent, and the next coordinator starts it again.
 import BankModel
 import Glibc
 import Storage

@@ -1,7 +1,8 @@
 // Checks of the stock's work for the vending machine: for its purchases and for its manager. Nothing is asked
-// of a core. Invariant: a drink leaves the stock for one purchase that is on disk; the earliest to expire is
-// sold first, and no expired one. What is returned, and what the manager adds and removes, was requested
-// exactly so, once.
+// of a core.
+// Invariant: a drink leaves the stock for one purchase that is on disk; the earliest to expire is sold first,
+// and no expired one. What is returned, and what the manager adds and removes, was requested exactly so,
+// once.
 import BankModel
 import QueueCore
 import StockCore
@@ -148,8 +149,9 @@ extension LotDates? {
 }
 
 /// Final check of a history's vending machine: the sum of all users' answers must equal the disks. Nothing is
-/// asked of a core. Invariant: money inserted = balance + price of purchases + money returned, and drinks
-/// added = present + sold + removed + discarded, both by the answers that users received.
+/// asked of a core.
+/// Invariant: money inserted = balance + price of purchases + money returned, and drinks added = present +
+/// sold + removed + discarded, both by the answers that users received.
 extension VendingWatch {
   /// The bank has closed: every purchase has an outcome, and no user has received a wrong answer.
   func checkEnd() throws(StoreError) {

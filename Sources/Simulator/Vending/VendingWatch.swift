@@ -1,8 +1,8 @@
 // Complete knowledge of the vending machine from outside: every row of its ledger as it reached the disk,
 // every purchase, the requests and the answers. Nothing is asked of the machine's core. Two extensions check
-// the stock's work for it, and the end. Invariant: after each commit the money inserted is the balance, the
-// price of the purchases and the money returned. Every row is one user's request, once. A purchase ends as
-// the stock has answered.
+// the stock's work for it, and the end.
+// Invariant: after each commit the money inserted is the balance, the price of the purchases and the money
+// returned. Every row is one user's request, once. A purchase ends as the stock has answered.
 import BankModel
 import QueueCore
 import StockCore

@@ -41,8 +41,8 @@ struct WatchedVending: VendingDecisions {
 }
 
 /// A vending machine's core with a planted bug: the real core, with events or effects dropped or changed
-/// around it. Invariant: its only fault is the one in the bug's name, and the store never detects it before
-/// the checker.
+/// around it.
+/// Invariant: its only fault is the one in the bug's name, and the store never detects it before the checker.
 struct MutantVending {
   private let bug: PlantedBug
   private let store: MemoryVendingStore

@@ -1,6 +1,7 @@
 // Concurrent workers of a history, which are separate programs: their services, the number of outside ones,
-// and the capacity of each. Invariant: it draws from a generator of its own, so that histories without such
-// workers do not change. The salt is chosen so that no seed that is known for its history has such workers.
+// and the capacity of each.
+// Invariant: it draws from a generator of its own, so that histories without such workers do not change. The
+// salt is chosen so that no seed that is known for its history has such workers.
 import BankModel
 import QueueCore
 import Time

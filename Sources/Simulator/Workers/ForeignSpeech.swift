@@ -1,7 +1,8 @@
 // The two encodings of a concurrent worker, as the page for worker authors describes them (Wire, Workers):
 // lines of JSON, and the frames of the protocol. The lines are encoded here independently of the bank's
-// encoder. Invariant: every encoded message obeys that page; violations are made by the callers. Errors: an
-// undecodable message of the bank is a failure, and breaks a promise.
+// encoder.
+// Invariant: every encoded message obeys that page; violations are made by the callers.
+// Errors: an undecodable message of the bank is a failure, and breaks a promise.
 import BankModel
 import JSON
 import Wire

@@ -1,7 +1,8 @@
 // A worker in the simulated world that is a program of its own. It connects or is started at a window, holds
 // several customers, works on each for a random time, and answers in any order. It shares no code with the
-// bank's workers. Invariant: it violates the protocol only if the world tells it to. It reports a broken
-// promise if it receives more customers than its capacity, one lease twice, or a wrong payload.
+// bank's workers.
+// Invariant: it violates the protocol only if the world tells it to. It reports a broken promise if it
+// receives more customers than its capacity, one lease twice, or a wrong payload.
 import BankModel
 import Posix
 import Time

@@ -1,6 +1,6 @@
 // Concurrent workers of the simulated world: their starts, their returns, their faults, and the check of each
-// customer that one receives. Invariant: all draws come from their own generator, so that histories without
-// them do not change.
+// customer sent to them.
+// Invariant: all draws come from their own generator, so that histories without them do not change.
 import BankModel
 import Glibc
 import Posix
