@@ -1,6 +1,7 @@
 // The simulator's executable: parses its arguments, simulates, and prints the outcome. The checker words a
-// broken promise. Invariant: data goes to standard output, progress to standard error. Errors: 1 for a broken
-// promise, 2 for invalid arguments.
+// broken promise.
+// Invariant: data goes to standard output, progress to standard error.
+// Errors: 1 for a broken promise, 2 for invalid arguments.
 import Arguments
 import Console
 import Glibc

@@ -1,5 +1,5 @@
-// Report of simulated histories, as text and as JSON. Invariant: a broken promise is reported with its seed
-// and the command that reproduces it.
+// Report of simulated histories, as text and as JSON.
+// Invariant: a broken promise is reported with its seed and the command that reproduces it.
 import Simulator
 
 struct SimulateReport {
