@@ -1,8 +1,8 @@
-// Final comparison of a chaos run: what the clients received against what the bank has stored. Invariant:
-// every deviation is counted in exactly one category, and named. Order: within a service and a priority a
-// customer must not start later than one with a higher number. There are two exceptions: the customer had an
-// earlier attempt (`attempts` > 1), or the coordinator was killed between the two starts. Each such kill
-// explains at most `inHand` customers per window.
+// Final comparison of a chaos run: what the clients received against what the bank has stored.
+// Invariant: every deviation is counted in exactly one category, and named. Order: within a service and a
+// priority a customer must not start later than one with a higher number. There are two exceptions: the
+// customer had an earlier attempt (`attempts` > 1), or the coordinator was killed between the two starts.
+// Each such kill explains at most `inHand` customers per window.
 import BankModel
 import Wire
 
@@ -215,8 +215,8 @@ extension ReceiptReport {
   }
 }
 
-/// The fruit in a chaos run: initial amounts, deliveries, use by the juices, and the rest. Invariant: every
-/// missing or surplus piece is counted for its fruit.
+/// The fruit in a chaos run: initial amounts, deliveries, use by the juices, and the rest.
+/// Invariant: every missing or surplus piece is counted for its fruit.
 extension ChaosAccount {
   struct Shelves {
     var recipes: [String: [ItemAmount]] = [:]

@@ -1,7 +1,7 @@
 // Processes of the bank under chaos: their start, the list of running ones, and the signals sent to them.
 // Invariant: only processes with this run's mark in their environment are signalled, each through its pidfd.
-// Every stopped process is continued, whatever happens. Errors: CommandError at the start; later an exited
-// process is a normal result.
+// Every stopped process is continued in any case.
+// Errors: CommandError at the start; later an exited process is a normal result.
 import Console
 import ControlClient
 import Glibc

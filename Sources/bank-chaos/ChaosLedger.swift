@@ -1,6 +1,6 @@
-// Records of a chaos run's clients: their orders and the tickets that they received. Invariant: a key
-// identifies one order permanently; the first tickets received for it count. Errors: different tickets for
-// the same key are kept, to be reported.
+// Records of a chaos run's clients: their orders and the tickets that they received.
+// Invariant: a key identifies one order permanently; the first tickets received for it count.
+// Errors: different tickets for the same key are kept, to be reported.
 import BankModel
 import Wire
 

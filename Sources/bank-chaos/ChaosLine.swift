@@ -1,6 +1,6 @@
 // One connection of a chaos run's client: it never blocks, and can be closed in the middle of a frame.
-// Invariant: after its end it sends and receives nothing; its owner opens another one. Errors: any error ends
-// the connection, which is normal here.
+// Invariant: after its end it sends and receives nothing; its owner opens another one.
+// Errors: any error ends the connection, which is normal here.
 import ControlClient
 import Posix
 import Wire

@@ -1,7 +1,8 @@
 // The vending machine in a chaos run: a client that fills it, inserts money, buys and takes the change, one
-// request after the other, and records every answer. Invariant: every request has one permanent order ID and
-// is repeated until it is answered; only this object records the answers. Errors: VendingClientError if the
-// machine does not answer at the start or at the end.
+// request after the other, and records every answer.
+// Invariant: every request has one permanent order ID and is repeated until it is answered; only this object
+// records the answers.
+// Errors: VendingClientError if the machine does not answer at the start or at the end.
 import BankModel
 import Console
 import ControlClient

@@ -1,15 +1,17 @@
 // Client of the bank's web page in a chaos run: follows the events like a browser, and polls the status like
-// a script, over the socket in the home. Invariant: after each kill both must be right again within a bound.
-// An answer requested after the kill must name the current coordinator, and an event must arrive after the
-// kill. Each kill has its own bound, which later kills do not move. Errors: a lost connection is opened again
-// as often as needed; a missed bound is counted once for all open kills.
+// a script, over the socket in the home.
+// Invariant: after each kill both must be right again within a bound. An answer requested after the kill must
+// name the current coordinator, and an event must arrive after the kill. Each kill has its own bound, which
+// later kills do not move.
+// Errors: a lost connection is opened again as often as needed; a missed bound is counted once for all open
+// kills.
 import ControlClient
 import JSON
 import Posix
 import Time
 
 final class ChaosPage {
-  /// Longest time that the page may be wrong after a kill, whatever else is killed meanwhile.
+  /// Longest time that the page may be wrong after a kill, regardless of other kills.
   static let patience = TimeSpan.seconds(10)
 
   /// Times from a kill until the page was right again.

@@ -1,6 +1,6 @@
-// Random plan of a chaos run: kills, stops and cut connections, with their targets and times. Invariant: the
-// same seed and rules give the same plan. Each kind of fault has its own generator, so that one more stop
-// changes no kill.
+// Random plan of a chaos run: kills, stops and cut connections, with their targets and times.
+// Invariant: the same seed and rules give the same plan. Each kind of fault has its own generator, so that
+// one more stop changes no kill.
 import BankModel
 import Time
 

@@ -1,7 +1,8 @@
 // The chaos run: kills the bank's processes at random times while customers come, and checks every promise by
-// what the clients have received. Invariant: no process of the run is left when it returns, and no file of a
-// scratch home unless a promise was broken. Errors: CommandError if the run could not be made; a broken
-// promise is exit code 1 and a report.
+// what the clients have received.
+// Invariant: no process of the run is left when it returns, and no file of a scratch home unless a promise
+// was broken.
+// Errors: CommandError if the run could not be made; a broken promise is exit code 1 and a report.
 import BankModel
 import Console
 import ControlClient
@@ -267,8 +268,9 @@ enum ChaosProgram {
 }
 
 /// The end of a chaos run: drains the bank as an operator would, revives dead letters, and reads the database
-/// page by page. Invariant: no customer is cancelled; every customer with a ticket is served before the bank
-/// closes. Errors: CommandError, also if the bank does not become idle in time.
+/// page by page.
+/// Invariant: no customer is cancelled; every customer with a ticket is served before the bank closes.
+/// Errors: CommandError, also if the bank does not become idle in time.
 struct ChaosClosing {
   let session: Session
   private(set) var requeued: Int64 = 0

@@ -1,5 +1,6 @@
-// One GET request of a chaos run to the server of the web page, and the answer so far. Invariant: it never
-// blocks, and stores no more than it needs. After its end it reads nothing; its owner makes another one.
+// One GET request of a chaos run to the server of the web page, and the answer so far.
+// Invariant: it never blocks, and stores no more than it needs. After its end it reads nothing; its owner
+// makes another one.
 import Posix
 
 final class ChaosRequest {

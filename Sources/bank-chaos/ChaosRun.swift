@@ -1,8 +1,8 @@
-// The chaos itself: one loop with customers, kills and observers. Invariant: it does nothing that the bank
-// must do by itself, and requires nothing that is not promised. It kills a coordinator only if a guardian is
-// at work. It kills processes before they are ready only as often as the bank tolerates; the bank gives up
-// after ten such kills by design. Errors: a bank that does not recover in time ends the chaos, and
-// `recovered` is false.
+// The chaos itself: one loop with customers, kills and observers.
+// Invariant: it does nothing that the bank must do by itself, and requires nothing that is not promised. It
+// kills a coordinator only if a guardian is at work. It kills processes before they are ready only as often
+// as the bank tolerates; the bank gives up after ten such kills by design.
+// Errors: a bank that does not recover in time ends the chaos, and `recovered` is false.
 import BankModel
 import Glibc
 import Posix
@@ -52,8 +52,8 @@ final class ChaosRun {
   private static let rest = TimeSpan.milliseconds(5)
   /// Longest time without a message from the bank.
   private static let patience = TimeSpan.seconds(20)
-  /// Longest time that a process may outlive its coordinator. One that has just been started notices the exit
-  /// only when it first runs, which takes long on a busy machine.
+  /// Longest time that a process may outlive its coordinator. A process that has just been started notices
+  /// the exit only when it first runs, which takes long on a busy machine.
   private static let outliving = TimeSpan.seconds(10)
   /// Age at which a guardian has started its work in its coordinator's view.
   private static let guardianProof = TimeSpan.milliseconds(1200)

@@ -1,7 +1,8 @@
 // Observer of the bank during a chaos run: its latest status, and the time from a kill until customers were
-// served again, by the stream of starts and completions. Invariant: a time is measured only from a kill to a
-// later start: starts that a dead coordinator had sent before are dropped with its connection. Errors: a lost
-// connection is opened again as often as needed, and its running measurements are dropped.
+// served again, by the stream of starts and completions.
+// Invariant: a time is measured only from a kill to a later start: starts that a dead coordinator had sent
+// before are dropped with its connection.
+// Errors: a lost connection is opened again as often as needed, and its running measurements are dropped.
 import BankModel
 import ControlClient
 import Posix

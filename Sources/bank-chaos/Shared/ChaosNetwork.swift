@@ -1,6 +1,7 @@
 // A network of one branch: a namespace with one end of a virtual cable, whose other end is here. Taking the
-// link down loses all packets in both directions, like a pulled cable. Invariant: the namespace is gone after
-// `remove()`. Errors: nil if the process may not make one.
+// link down loses all packets in both directions, like a pulled cable.
+// Invariant: the namespace is gone after `remove()`.
+// Errors: nil if the process may not make one.
 import Posix
 
 struct ChaosNetwork {

@@ -1,7 +1,7 @@
 // A process between a branch and its server: it forwards bytes, with a delay if one is set, and nothing while
-// the branch is cut off. It is this program again, so that it continues while the run blocks. Invariant:
-// bytes are forwarded in order. It exits with the run, when its channel is closed. Errors: a broken
-// connection ends both of its sides.
+// the branch is cut off. It is this program again, so that it continues while the run blocks.
+// Invariant: bytes are forwarded in order. It exits with the run, when its channel is closed.
+// Errors: a broken connection ends both of its sides.
 import Console
 import Posix
 import Time

@@ -1,8 +1,8 @@
 // The PostgreSQL server of a chaos run over several branches: a scratch server in its own directory, from the
-// system's programs, or an existing one, of which only sessions are terminated. No system service is touched.
+// system's programs, or an existing one, whose sessions are terminated at most. No system service is touched.
 // Invariant: nothing is left of a scratch server after `remove()`; if this process is killed, the kernel ends
-// the server. At an existing server only the schema `bank`, which this run has made, is changed. Errors:
-// CommandError at the start, with the output of the failed program.
+// the server. At an existing server only the schema `bank`, which this run has made, is changed.
+// Errors: CommandError at the start, with the output of the failed program.
 import Console
 import Glibc
 import Posix
@@ -201,7 +201,7 @@ final class ChaosServer {
     return found.isEmpty ? nil : found[Int(pick % UInt64(found.count))]
   }
 
-  /// Removes it. A kept home is useful without the database too, which would be in the way of the next run.
+  /// Removes it. A kept home is useful without the database too, which the next run could not reuse.
   func remove() {
     guard let directory else { return }
     end(SIGINT)

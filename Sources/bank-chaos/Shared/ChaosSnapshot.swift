@@ -1,7 +1,8 @@
 // A database snapshot held open for ten minutes at a time during the run, as by a backup or a forgotten
 // session. Because of it the server keeps the rows of every finished customer. It reads nothing, so it locks
-// nothing. Invariant: after its end no session of it is left at the server, and no process. Errors: if none
-// can be opened it is tried again; `longest` shows how long one was held.
+// nothing.
+// Invariant: after its end no session of it is left at the server, and no process.
+// Errors: if none can be opened it is tried again; `longest` shows how long one was held.
 import Posix
 import Time
 

@@ -1,5 +1,5 @@
-// Calls of a system program, such as `psql`, `ip` or `initdb`, by a chaos run. Errors: a program that is
-// missing or cannot be started has the code 127, as in a shell.
+// Calls of a system program, such as `psql`, `ip` or `initdb`, by a chaos run.
+// Errors: a program that is missing or cannot be started has the code 127, as in a shell.
 import Posix
 
 struct ChaosTool {

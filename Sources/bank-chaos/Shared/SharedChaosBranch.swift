@@ -1,6 +1,7 @@
 // One branch of a chaos run over several: its home, its processes, its connection to the server, and the
-// customers at its windows. Invariant: `bankctl` opens it, as a user would, without blocking the run. Errors:
-// a failed attempt to open it is repeated until the run gives up.
+// customers at its windows.
+// Invariant: `bankctl` opens it, as a user would, without blocking the run.
+// Errors: a failed attempt to open it is repeated until the run gives up.
 import ControlClient
 import Glibc
 import Posix

@@ -1,7 +1,8 @@
 // A chaos run over several branches that share a bank: the server, the homes, the run, and the comparison at
-// the end. Invariant: no process of the run is left when it returns, and no file of a scratch home unless a
-// promise was broken. Errors: CommandError if the run could not be made; a broken promise is exit code 1 and
-// a report.
+// the end.
+// Invariant: no process of the run is left when it returns, and no file of a scratch home unless a promise
+// was broken.
+// Errors: CommandError if the run could not be made; a broken promise is exit code 1 and a report.
 import BankModel
 import Console
 import ControlClient

@@ -1,5 +1,5 @@
-// Report of a chaos run over several branches, as a table and as JSON. Invariant: times are rounded up; see
-// ChaosTimes. What was not measured is left empty.
+// Report of a chaos run over several branches, as a table and as JSON.
+// Invariant: times are rounded up; see ChaosTimes. What was not measured is left empty.
 import Console
 import Time
 

@@ -1,7 +1,9 @@
 // Chaos over several branches: one loop with customers at all of them, faults, and measurements of the time
-// until customers are served again. Invariant: a coordinator is killed only if a guardian is at work, and a
-// process that is not ready is not killed: a bank gives up after ten such kills, by design. Errors: a bank
-// that serves no customer for long although some wait ends the chaos, and `recovered` is false.
+// until customers are served again.
+// Invariant: a coordinator is killed only if a guardian is at work, and a process that is not ready is not
+// killed: a bank gives up after ten such kills, by design.
+// Errors: a bank that serves no customer for long although some wait ends the chaos, and `recovered` is
+// false.
 import BankModel
 import Glibc
 import Posix
@@ -12,7 +14,8 @@ final class SharedChaosRun {
   private struct Gap {
     let act: SharedAct
     let since: MonotonicTime
-    /// Customers of whom another branch must start one; empty if any completion ends the measurement.
+    /// Customers; a start of one of them at another branch ends the measurement. Empty if any completion
+    /// does.
     var customers: Set<ChaosTicket> = []
     /// The branch that was hit.
     let branch: Int?
@@ -92,7 +95,8 @@ final class SharedChaosRun {
     for branch in branches { branch.witness.leave() }
   }
 
-  /// True if all branches have a lease: one that returned after the bank has closed would open its next day.
+  /// True if all branches have a lease: a branch that rejoined after the bank has closed would open the next
+  /// day.
   private var areJoined: Bool {
     let now = SystemClock.monotonic()
     guard now >= nextLook else { return false }
@@ -114,7 +118,7 @@ final class SharedChaosRun {
     let now = SystemClock.monotonic()
     for branch in branches { branch.turn(now) }
     snapshot.turn(now)
-    // Each branch reports the numbers of all; one that is cut off reports old ones.
+    // Each branch reports the numbers of all; a branch that is cut off reports old ones.
     let queue = branches.filter(\.isWell).compactMap { $0.witness.picture?.queue }.max {
       $0.waiting < $1.waiting
     }

@@ -1,5 +1,6 @@
 // Random plan of faults for branches that share a bank, for their server and for the connections between
-// them. Invariant: the same seed and rules give the same plan.
+// them.
+// Invariant: the same seed and rules give the same plan.
 import BankModel
 import Time
 

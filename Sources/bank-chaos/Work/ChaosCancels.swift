@@ -1,6 +1,6 @@
 // A client of a chaos run that cancels customers while they are served, and records the requests and answers.
-// Invariant: a ticket is recorded before the first byte of its request is sent. Errors: after a lost answer
-// the outcome is unknown, and both outcomes are valid.
+// Invariant: a ticket is recorded before the first byte of its request is sent.
+// Errors: after a lost answer the outcome is unknown, and both outcomes are valid.
 import BankModel
 import ControlClient
 import Posix

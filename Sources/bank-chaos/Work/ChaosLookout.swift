@@ -1,7 +1,8 @@
 // Search for processes that serve customers, by the key in their environment. A second after a customer's
-// receipt none of its processes may be left, and after the bank's close none at all. Invariant: no process of
-// another bank is reported. Times count from when they are known here, which is later than the event. Errors:
-// a process that disappears during the search has exited.
+// receipt none of its processes may be left, and after the bank's close none at all.
+// Invariant: no process of another bank is reported. Times count from when they are known here, which is
+// later than the event.
+// Errors: a process that disappears during the search has exited.
 import BankModel
 import Glibc
 import Posix

@@ -1,7 +1,7 @@
 // Further services of a chaos run's scratch bank: commands, workers at windows, and outside workers, all of
-// them this program again. It starts the outside workers, and restarts them. Invariant: each is reaped before
-// it is replaced, and none is left at the end. Errors: SystemError if the home cannot be prepared; a worker
-// that cannot be started now is started later.
+// them this program again. It starts the outside workers, and restarts them.
+// Invariant: each is reaped before it is replaced, and none is left at the end.
+// Errors: SystemError if the home cannot be prepared; a worker that cannot be started now is started later.
 import BankModel
 import ControlClient
 import Posix

@@ -1,7 +1,8 @@
 // The command of a chaos run: it reads its payload, leaves processes behind in a session of their own, and
-// succeeds, fails, is killed by a signal or hangs. Invariant: it locks its key before it writes its first
-// line, and its descendants inherit the lock. So the next attempt can detect any process of this one. Errors:
-// an exit code that no behaviour has.
+// succeeds, fails, is killed by a signal or hangs.
+// Invariant: it locks its key before it writes its first line, and its descendants inherit the lock. So the
+// next attempt can detect any process of this one.
+// Errors: an exit code that no behaviour has.
 import Glibc
 import Posix
 
@@ -65,7 +66,7 @@ struct WorkCommand {
   /// Runs a descendant that a command leaves behind; it does not exit by itself.
   ///
   /// - Parameters:
-  ///   - generations: number of processes that exit on the way to the one that stays.
+  ///   - generations: number of intermediate processes that exit, before the last one stays.
   ///   - customer: key, day and ticket, as arguments, because the environment may be empty.
   func outlive(generations: Int, of customer: [String]) -> Int32 {
     signal(SIGTERM, SIG_IGN)

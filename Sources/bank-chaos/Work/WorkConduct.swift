@@ -1,7 +1,7 @@
 // Behaviour of commands and workers in a chaos run, and the result of their work. Both depend only on the
-// payload and the attempt, so that a seed repeats its faults and every result is known in advance. Invariant:
-// from the third attempt on every behaviour is good, so no customer becomes a dead letter by bad behaviour
-// alone.
+// payload and the attempt, so that a seed repeats its faults and every result is known in advance.
+// Invariant: from the third attempt on every behaviour is good, so no customer becomes a dead letter by bad
+// behaviour alone.
 import BankModel
 
 /// Behaviour in one attempt at one customer.

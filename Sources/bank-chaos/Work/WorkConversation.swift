@@ -1,5 +1,6 @@
 // The two encodings of a chaos run's worker: frames, and lines, which are encoded here independently, as a
-// program in another language would. Errors: an undecodable message ends the connection.
+// program in another language would.
+// Errors: an undecodable message ends the connection.
 import BankModel
 import JSON
 import Time

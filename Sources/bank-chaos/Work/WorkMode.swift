@@ -1,6 +1,6 @@
 // Modes in which this program serves the customers of a chaos run: it is its own command, worker and outside
-// worker, so that nothing has to be installed. Users never type them, and no help lists them. Errors: an exit
-// code, whose effect on the customer the starting process decides.
+// worker, so that nothing has to be installed. Users never type them, and no help lists them.
+// Errors: an exit code, whose effect on the customer the starting process decides.
 import Glibc
 import Posix
 import Time

@@ -1,8 +1,9 @@
 // A worker of a chaos run, at a window or outside: it takes several customers at once, answers in any order,
-// and sometimes violates the protocol. Invariant: a worker at a window holds a key's lock while it works for
-// it, except while it hangs; an outside worker holds none. An expired lease is reassigned at once: a worker
-// at a window is then killed, but an outside one continues. Errors: the connection ends; an outside worker
-// opens another one.
+// and sometimes violates the protocol.
+// Invariant: a worker at a window holds a key's lock while it works for it, except while it hangs; an outside
+// worker holds none. An expired lease is reassigned at once: a worker at a window is then killed, but an
+// outside one continues.
+// Errors: the connection ends; an outside worker opens another one.
 import BankModel
 import Glibc
 import Posix
