@@ -1,11 +1,12 @@
 // One attack: the bytes of one connection, the portions in which they are sent, and the end of the
-// connection. Invariant: an attack depends only on the seed and its number.
+// connection.
+// Invariant: an attack depends only on the seed and its number.
 import BankModel
 import Wire
 
 struct Attack {
   enum Manner: Int64, CaseIterable {
-    /// Closed at once, whatever is in flight.
+    /// Closed at once, with messages in flight.
     case cut
     /// Closed for writing, and the answers are read to the end.
     case halfClosed

@@ -1,6 +1,6 @@
-// Connections of the attackers: opened, used, kept for a while, closed. Invariant: no call waits longer than
-// a moment for the coordinator, and at most 200 connections are open. Errors: FuzzFailure if no connection is
-// accepted any more.
+// Connections of the attackers: opened, used, kept for a while, closed.
+// Invariant: no call waits longer than a moment for the coordinator, and at most 200 connections are open.
+// Errors: FuzzFailure if no connection is accepted any more.
 import BankModel
 import Glibc
 import Posix

@@ -1,5 +1,7 @@
 // The bank under attack: its coordinator as a child of this process, normal requests to it, and the checks
-// that it is unharmed. Invariant: the coordinator ends with this process in any case. Errors: FuzzFailure.
+// that it is unharmed.
+// Invariant: the coordinator ends with this process in any case.
+// Errors: FuzzFailure.
 import BankModel
 import ControlClient
 import Glibc
@@ -119,8 +121,8 @@ final class FuzzBank {
 }
 
 /// A valid client that enqueues customers all the time, and must be served as if there were no attackers.
-/// Invariant: a customer counts only after the coordinator has answered that it is on disk. Errors:
-/// FuzzFailure if an answer is wrong or missing.
+/// Invariant: a customer counts only after the coordinator has answered that it is on disk.
+/// Errors: FuzzFailure if an answer is wrong or missing.
 final class NormalClient {
   private let connection: ControlConnection
   private var chance: SeededGenerator

@@ -1,6 +1,6 @@
 // Filter of well formed but harmful requests: any client may stop the bank, open hundreds of windows, or
-// enqueue millions. A run with such requests would prove nothing. Invariant: it decodes the stream with the
-// same code as the coordinator.
+// enqueue millions. A run with such requests would prove nothing.
+// Invariant: it decodes the stream with the same code as the coordinator.
 import BankModel
 import Wire
 

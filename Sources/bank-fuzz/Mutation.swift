@@ -1,4 +1,5 @@
-// Changes that turn valid bytes into other ones. Invariant: the same generator state makes the same change.
+// Changes that turn valid bytes into other ones.
+// Invariant: the same generator state makes the same change.
 import BankModel
 
 enum Mutation {

@@ -1,6 +1,7 @@
 // Run against the server of the web page: attacks on its socket in the home, normal requests in between, and
-// the verdict. Invariant: the attacks depend on the seed; only their number depends on the machine. Errors:
-// FuzzFailure if the server has exited, leaks descriptors, or does not serve a valid request.
+// the verdict.
+// Invariant: the attacks depend on the seed; only their number depends on the machine.
+// Errors: FuzzFailure if the server has exited, leaks descriptors, or does not serve a valid request.
 import BankModel
 import ControlClient
 import Glibc

@@ -1,5 +1,5 @@
-// Entry point of the program that fuzzes a real coordinator, and its output. Errors: exit code 1 if the
-// coordinator was harmed or could not be attacked, 2 for invalid arguments.
+// Entry point of the program that fuzzes a real coordinator, and its output.
+// Errors: exit code 1 if the coordinator was harmed or could not be attacked, 2 for invalid arguments.
 import Console
 import Glibc
 import Posix
