@@ -1,6 +1,7 @@
 // Throughput and recovery of whole branches on one PostgreSQL: coordinators and tellers as they are built,
-// each branch in its own home, all on the server's machine. Invariant: every measurement has its own
-// database, and its branches are gone when it ends. Errors: BenchFailure.
+// each branch in its own home, all on the server's machine.
+// Invariant: every measurement has its own database, and its branches are gone when it ends.
+// Errors: BenchFailure.
 #if HAS_POSTGRES
   import ControlClient
   import Glibc

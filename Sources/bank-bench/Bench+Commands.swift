@@ -1,5 +1,5 @@
-// Duration of `bankctl` as a command, as a user or a script experiences it. Errors: BenchFailure if a command
-// fails.
+// Duration of `bankctl` as a command, as a user or a script experiences it.
+// Errors: BenchFailure if a command fails.
 import ControlClient
 import Posix
 import Time

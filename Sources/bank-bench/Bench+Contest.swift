@@ -1,6 +1,8 @@
 // Comparison of the bank with baselines: the same work for each in turn, round after round, and the bank's
-// speed ratio in each round. Invariant: a ratio compares two figures of one round, because shared disks and
-// processors change their speed over time. Errors: BenchFailure if one of them could not be measured.
+// speed ratio in each round.
+// Invariant: a ratio compares two figures of one round, because shared disks and processors change their
+// speed over time.
+// Errors: BenchFailure if one of them could not be measured.
 
 /// A baseline for the bank: another queue, or a limit of the machine.
 struct Rival {

@@ -42,8 +42,9 @@ extension Bench {
 }
 
 /// The bare exchange between one polling process and workers that answer at once: no frames, no codec, no
-/// queue. Invariant: each worker has one message in flight. Errors: BenchFailure; a worker exits when its
-/// socket is closed.
+/// queue.
+/// Invariant: each worker has one message in flight.
+/// Errors: BenchFailure; a worker exits when its socket is closed.
 final class PingPong {
   /// Argument that makes this program a worker.
   static let echoWord = "--echo"

@@ -1,7 +1,7 @@
 // Time that a branch is without its database when the server is lost and its synchronous standby is promoted:
 // from the promotion request to the first receipt there. Also counts the receipts reported before that are
-// missing then. The script that makes the other servers makes these, too. Errors: BenchFailure; if the script
-// is not named, nothing is measured.
+// missing then. The script that makes the other servers makes these, too.
+// Errors: BenchFailure; if the script is not named, nothing is measured.
 #if HAS_POSTGRES
   import ControlClient
   import Glibc

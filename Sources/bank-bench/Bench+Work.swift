@@ -1,7 +1,7 @@
 // Throughput of user-defined work: commands that end at once, beside a loop that only starts them and beside
 // other runners of commands; customers of a persistent program, with lines of JSON, beside queues for Python;
-// and a command line with a client that waits for it. Every receipt of the bank is on disk. Errors:
-// BenchFailure if a customer has no receipt.
+// and a command line with a client that waits for it. Every receipt of the bank is on disk.
+// Errors: BenchFailure if a customer has no receipt.
 import BankModel
 import CommandRunner
 import Glibc

@@ -1,5 +1,5 @@
-// Common part of all measurements: the scratch directory, the number of rounds, and the results. Invariant:
-// every bank has its own home under the scratch directory, and ends with its measurement.
+// Common part of all measurements: the scratch directory, the number of rounds, and the results.
+// Invariant: every bank has its own home under the scratch directory, and ends with its measurement.
 import ControlClient
 import Posix
 import Time

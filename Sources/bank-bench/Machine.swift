@@ -1,6 +1,6 @@
-// Description of the machine beside the figures: processor, kernel, filesystem, load. Invariant: an
-// unavailable value is "unknown", never a guess. Figures from two machines are not comparable; their ratios
-// to the raw limits are.
+// Description of the machine beside the figures: processor, kernel, filesystem, load.
+// Invariant: an unavailable value is "unknown", never a guess. Figures from two machines are not comparable;
+// their ratios to the raw limits are.
 import Glibc
 import Posix
 import Time

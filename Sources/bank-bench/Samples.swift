@@ -1,5 +1,5 @@
-// Repeated figures of one kind, with median, extremes and percentiles; and the format of numbers. Invariant:
-// there is at least one figure.
+// Repeated figures of one kind, with median, extremes and percentiles; and the format of numbers.
+// Invariant: there is at least one figure.
 
 import Time
 

@@ -1,5 +1,5 @@
-// Entry point of the load driver, of its workers, and of the work counted under valgrind. Errors: exit code 1
-// if a measurement could not be made at all, 2 for invalid arguments.
+// Entry point of the load driver, of its workers, and of the work counted under valgrind.
+// Errors: exit code 1 if a measurement could not be made at all, 2 for invalid arguments.
 import Console
 import Glibc
 import Posix

@@ -1,6 +1,7 @@
 // One connection to a beanstalkd, with the commands that the measurements need: put, reserve, delete. Source:
-// the protocol's own description, doc/protocol.txt of beanstalkd 1.12. Invariant: every answer belongs to the
-// oldest request without one. Errors: BenchFailure, with the server's answer.
+// the protocol's own description, doc/protocol.txt of beanstalkd 1.12.
+// Invariant: every answer belongs to the oldest request without one.
+// Errors: BenchFailure, with the server's answer.
 import Glibc
 import Posix
 

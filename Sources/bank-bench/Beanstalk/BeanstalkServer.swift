@@ -1,6 +1,6 @@
-// One beanstalkd under measurement: another work queue, mature and fast, as a baseline. Invariant: it listens
-// on a Unix socket in its own directory, ends with its owner, and is never the machine's own server. If the
-// program is not installed there is no comparison, and `isInstalled` is false.
+// One beanstalkd under measurement: another work queue, mature and fast, as a baseline.
+// Invariant: it listens on a Unix socket in its own directory, ends with its owner, and is never the
+// machine's own server. If the program is not installed there is no comparison, and `isInstalled` is false.
 import Glibc
 import Posix
 import Time
@@ -58,8 +58,9 @@ final class BeanstalkServer {
 }
 
 /// Worker processes of a beanstalkd under measurement: like a teller, each has one job in flight, and sends
-/// its completion together with the request for the next in one write. Invariant: a worker starts when its
-/// owner writes to descriptor 3, and exits when no job is left, or its owner has gone.
+/// its completion together with the request for the next in one write.
+/// Invariant: a worker starts when its owner writes to descriptor 3, and exits when no job is left, or its
+/// owner has gone.
 final class BeanstalkCrew {
   /// First argument that makes this program a worker; the socket follows.
   static let workerWord = "--beanstalk-worker"

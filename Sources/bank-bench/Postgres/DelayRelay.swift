@@ -1,6 +1,7 @@
 // A relay with a delay in both directions, independent of the amount in flight. It simulates a network, and
-// runs in the measurement's own loop. Invariant: bytes keep their order, and none is lost. Errors: both ends
-// of a broken connection are closed.
+// runs in the measurement's own loop.
+// Invariant: bytes keep their order, and none is lost.
+// Errors: both ends of a broken connection are closed.
 #if HAS_POSTGRES
   import Posix
   import Time

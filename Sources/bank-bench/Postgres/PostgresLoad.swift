@@ -1,6 +1,7 @@
 // Performance of the shared database without a bank: branches, each on its connection, that claim pages and
-// complete them at once, and do nothing else. No process is started. Invariant: a figure counts what is
-// committed. One branch has claimed each customer, and each has one receipt.
+// complete them at once, and do nothing else. No process is started.
+// Invariant: a figure counts what is committed. One branch has claimed each customer, and each has one
+// receipt.
 #if HAS_POSTGRES
   import BankModel
   import Posix

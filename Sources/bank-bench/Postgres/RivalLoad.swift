@@ -1,7 +1,7 @@
 // Replay of another queue's statements on as many connections as the shared database has. Each connection
 // takes jobs, reports them as done, and continues, without any work between, with one such round in flight or
-// several. It starts no process. Invariant: a figure counts what was committed, and every job is counted
-// once.
+// several. It starts no process.
+// Invariant: a figure counts what was committed, and every job is counted once.
 #if HAS_POSTGRES
   import Posix
   import Postgres

@@ -1,7 +1,7 @@
 // Models of three other queues in PostgreSQL, reduced to the server's work: columns, indexes and constraints
 // of a job, and the statements that take and complete jobs. Texts and names are ours; the facts come from the
-// sources that are named at each. The work of their clients is left out, in their favour. Invariant:
-// everything left out makes them faster.
+// sources that are named at each. The work of their clients is left out, in their favour.
+// Invariant: everything left out makes them faster.
 #if HAS_POSTGRES
   struct RivalQueue {
     let name: String

@@ -1,6 +1,7 @@
 // One measurement's own database on the scratch server, and a connection for queries and statements that no
-// branch sends. No branch uses that connection. Invariant: the database contains nothing else. Errors: those
-// of the server, as BenchFailure with the statement.
+// branch sends. No branch uses that connection.
+// Invariant: the database contains nothing else.
+// Errors: those of the server, as BenchFailure with the statement.
 #if HAS_POSTGRES
   import Posix
   import Postgres

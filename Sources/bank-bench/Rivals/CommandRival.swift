@@ -1,8 +1,9 @@
 // Other programs that run commands, as baselines for the bank's windows for commands: each with the same
-// commands, two at a time, which wait already or are still to be queued. Invariant: every started process has
-// the directory of its round in its command line, and is gone after the round; no queue of the user's own is
-// used. Errors: BenchFailure, or SystemError if a program cannot be run. A program that is not installed is
-// left out.
+// commands, two at a time, which wait already or are still to be queued.
+// Invariant: every started process has the directory of its round in its command line, and is gone after the
+// round; no queue of the user's own is used.
+// Errors: BenchFailure, or SystemError if a program cannot be run. A program that is not installed is left
+// out.
 import Glibc
 import Posix
 

@@ -1,6 +1,7 @@
 // Queues for Python, as baselines for a worker in Python. Each must store what the bank stores: the task on
-// disk before, its completion on disk after. Invariant: the task does nothing, all tasks wait already, one
-// worker serves them, and the time runs from the first task to the last, without the interpreter's start.
+// disk before, its completion on disk after.
+// Invariant: the task does nothing, all tasks wait already, one worker serves them, and the time runs from
+// the first task to the last, without the interpreter's start.
 // Errors: BenchFailure if one did not serve all tasks. A queue that is not installed is left out.
 import Posix
 

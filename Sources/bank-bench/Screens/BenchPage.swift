@@ -1,5 +1,6 @@
-// The web page of a bank under measurement: its process, and its viewers. Invariant: the process is the
-// bank's current one. Errors: BenchFailure if there is none within ten seconds.
+// The web page of a bank under measurement: its process, and its viewers.
+// Invariant: the process is the bank's current one.
+// Errors: BenchFailure if there is none within ten seconds.
 import Glibc
 import HeadlessBrowser
 import Posix

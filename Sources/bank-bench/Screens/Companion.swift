@@ -1,7 +1,8 @@
 // Another process of this program that works beside a measurement, which does not wait for it: the viewers of
-// a page, or the reader of a terminal. Invariant: it has reported that it is ready before the measurement
-// starts, exits on request, and is gone with its owner. Errors: BenchFailure if it never became ready or
-// exited by itself.
+// a page, or the reader of a terminal.
+// Invariant: it has reported that it is ready before the measurement starts, exits on request, and is gone
+// with its owner.
+// Errors: BenchFailure if it never became ready or exited by itself.
 import Glibc
 import Posix
 import Time

@@ -1,5 +1,6 @@
-// A command in a terminal of 120 columns and 40 rows, whose output is read and discarded at once. Invariant:
-// the command has drawn when the reader is ready, and exits with it. Errors: BenchFailure, SystemError.
+// A command in a terminal of 120 columns and 40 rows, whose output is read and discarded at once.
+// Invariant: the command has drawn when the reader is ready, and exits with it.
+// Errors: BenchFailure, SystemError.
 import Glibc
 import Posix
 import Time

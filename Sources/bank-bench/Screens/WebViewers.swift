@@ -2,8 +2,9 @@
 // machine, and the bank and its page are measured, so a viewer must cost as little here as possible. The
 // first few read data as soon as it arrives. All others are read four times a second, in turn, with one call
 // each, into memory that is not used. Their data waits in their sockets, which have space for it, so the page
-// does the same work for them as for the first. Invariant: each viewer has received its first event when they
-// are ready. Errors: BenchFailure if one is refused, or disconnected by the server.
+// does the same work for them as for the first.
+// Invariant: each viewer has received its first event when they are ready.
+// Errors: BenchFailure if one is refused, or disconnected by the server.
 import Glibc
 import Posix
 import Time
