@@ -1,5 +1,5 @@
 // The coordinator's process in the simulated world: the production coordinator on the simulated host, opened
-// as its own main program opens it, with the store and the rules of this history.
+// as its own main program opens it. Store and rules are those of this history.
 // Invariant: no code of the coordinator is copied here. It may be killed between any two calls of the kernel
 // or the store, and then does nothing more. Unsent bytes and uncommitted changes are lost with it.
 import BankModel

@@ -87,6 +87,10 @@ extension PromiseChecker {
       + "\(policy.maxFailures) times,"
   }
 
+  /// Checks that an attempt may end as recorded, and takes its customer from its window. The end must be owed
+  /// by this step's event, or be a lease that ran out, or a recall. The customer's new counts follow from
+  /// those at its assignment, and `land(_:_:)` compares the core's counts with them. The customer stays in
+  /// `step.afloat` until it lands or gets a receipt.
   private func record(_ attempt: Attempt, at now: Moment) {
     if attempt.end == .lost { return recordLost(attempt) }
     var holder: Holder?

@@ -13,6 +13,7 @@ import Time
 public final class Simulation {
   /// Result of one history.
   public struct Outcome: Sendable, Equatable {
+    /// Seed of the history.
     public var seed: UInt64
     /// The promise that was broken; nil if none was.
     public var violation: Violation?

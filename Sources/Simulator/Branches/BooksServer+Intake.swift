@@ -81,6 +81,10 @@
       }
     }
 
+    /// Assigns tickets to a request. Each row of the answer starts with a kind, as in the production
+    /// statement: 0 new tickets, 1 those of a known key, 2 those of the same request before, 3 a draining
+    /// bank, 4 a key used for another request, 5 missing slices.
+    ///
     /// - Parameters:
     ///   - isWhole: true if all requested customers have arrived.
     ///   - fill: called after the tickets were assigned.

@@ -57,7 +57,6 @@
       var owner: BranchOwner
       var commit: Int64
       var outcome: Int64
-      /// The customer's row.
       var row: Row
     }
 

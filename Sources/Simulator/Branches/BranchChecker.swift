@@ -1,6 +1,6 @@
-// Checks of all promises of a bank of several branches, with the state that they need: the holder and epoch
-// of each customer, the receipts, and the requests and answers of clients. Follows the effects in the
-// database and the answers, and asks no component for what it can find out itself.
+// Checks of all promises of a bank of several branches. Their state is the holder and epoch of each customer,
+// the receipts, and the requests and answers of clients. Follows the effects in the database and the answers,
+// and asks no component for what it can find out itself.
 // Invariant: it changes nothing. The first broken promise is the outcome of the history.
 
 #if HAS_POSTGRES

@@ -14,6 +14,7 @@
   public final class BranchSimulation {
     /// Result of one history.
     public struct Outcome: Sendable, Equatable {
+      /// Seed of the history.
       public var seed: UInt64
       /// The promise that was broken; nil if none was.
       public var violation: Violation?

@@ -1,5 +1,5 @@
-// Common part of the simulated services' disks: a commit takes time and may fail, a killed process stores
-// nothing more, and a planted bug reports a commit before it is on disk.
+// Common part of the simulated services' disks: a commit takes time and may fail, and a killed process stores
+// nothing more. A planted bug reports a commit before it is on disk.
 import BankModel
 import QueueCore
 import StockCore

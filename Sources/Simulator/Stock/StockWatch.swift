@@ -1,5 +1,5 @@
-// Complete knowledge of the stock from outside: every row of the ledger as it reached the disk, what each
-// order has taken and given back, the answers, and the customer of each order. Nothing is asked of the
+// Complete knowledge of the stock from outside. It consists of every row of the ledger as it reached the
+// disk, the effects of each order, the answers, and the customer of each order. Nothing is asked of the
 // stock's core.
 // Invariant: after each commit an order holds nothing or exactly the recipe of its juice. The amounts are the
 // initial ones plus what was added, set, taken and returned.

@@ -94,7 +94,7 @@ extension Simulation {
     trace.line(clock.now, "trouble \(drawn) with worker \(process.pid)")
     switch drawn {
     case 0...1:
-      // A worker that holds customers has more to lose.
+      // The kill of a worker that holds customers tests more.
       let victim = foreign.workers.first { $0.worker?.holdsSomebody == true } ?? worker
       statistics.note(.workerKilled)
       victim.process.kill()
