@@ -166,6 +166,9 @@ struct ChaosAccount: Sendable, Equatable {
     var priority: Priority
   }
 
+  /// Compares the starts within each line of a day, from the last ticket to the first. A customer with a
+  /// single attempt was overtaken if a later ticket started earlier. A kill of the coordinator between the
+  /// two starts explains that, up to the limit stated in this file's head.
   private mutating func compareOrder(_ evidence: Evidence) {
     var explained: [ServiceName: Int64] = [:]
     let lines = Dictionary(grouping: evidence.receipts) {

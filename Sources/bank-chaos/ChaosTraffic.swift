@@ -1,5 +1,5 @@
-// Clients of a chaos run: each requests tickets under a key of its own, one order after the other, and
-// repeats the request with the same key after its connection was lost.
+// Clients of a chaos run. Each requests tickets under a key of its own, one order after the other. It repeats
+// the request with the same key after its connection was lost.
 // Invariant: an order is recorded before its first byte is sent. A transient refusal is retried; any other
 // one is reported.
 import BankModel

@@ -6,7 +6,6 @@ import Console
 import Posix
 import Time
 
-/// The process itself.
 final class ChaosRelay {
   /// First argument that makes this program a relay. The others are the run's mark, the directories of its
   /// socket and of the server's, and the name of both sockets.

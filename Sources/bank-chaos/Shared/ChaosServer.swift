@@ -1,5 +1,6 @@
 // The PostgreSQL server of a chaos run over several branches: a scratch server in its own directory, from the
-// system's programs, or an existing one, whose sessions are terminated at most. No system service is touched.
+// system's programs, or an existing one. At an existing one sessions are terminated at most. No system
+// service is touched.
 // Invariant: nothing is left of a scratch server after `remove()`; if this process is killed, the kernel ends
 // the server. At an existing server only the schema `bank`, which this run has made, is changed.
 // Errors: CommandError at the start, with the output of the failed program.

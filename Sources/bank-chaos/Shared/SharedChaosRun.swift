@@ -1,7 +1,7 @@
 // Chaos over several branches: one loop with customers at all of them, faults, and measurements of the time
 // until customers are served again.
-// Invariant: a coordinator is killed only if a guardian is at work, and a process that is not ready is not
-// killed: a bank gives up after ten such kills, by design.
+// Invariant: a coordinator is killed only if a guardian is at work, and no process is killed before it is
+// ready. A bank gives up after ten such kills, by design.
 // Errors: a bank that serves no customer for long although some wait ends the chaos, and `recovered` is
 // false.
 import BankModel

@@ -1,5 +1,5 @@
-// Records that commands and workers of a chaos run write into a file unknown to the bank: a line at the start
-// and at the end of each attempt, and one if another attempt for the same key was still running.
+// Records that commands and workers of a chaos run write into a file unknown to the bank. There is a line at
+// the start and at the end of each attempt, and one if another attempt for the same key was still running.
 // Invariant: a line is a single append, so a kill never leaves half of one. A key's lock is held while any
 // process of the attempt runs, because the processes inherit it.
 // Errors: a process that cannot write its line does not do the work.
