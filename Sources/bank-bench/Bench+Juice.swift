@@ -1,6 +1,6 @@
 // Time from the order of a juice to its receipt, with no time to make it: through the queue, the station, the
-// stock and back, one order at a time and many. Every receipt means that the fruit was taken and the customer
-// finished, both on disk.
+// stock and back. Measured with one order at a time and with many. Every receipt means that the fruit was
+// taken and the customer finished, both on disk.
 import BankModel
 import Posix
 import StockClient

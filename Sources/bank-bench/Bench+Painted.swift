@@ -1,6 +1,6 @@
-// Delay until a user sees a change: from a new customer until its row is painted in a real browser, and from
-// a request for the first page until something is painted. Without a browser it prints a note and measures
-// nothing. The screen's own delay is not included, because the browser is headless.
+// Delay until a user sees a change. It runs from a new customer until its row is painted in a real browser,
+// and from a request for the first page until something is painted. Without a browser it prints a note and
+// measures nothing. The screen's own delay is not included, because the browser is headless.
 import ControlClient
 import HeadlessBrowser
 import Posix

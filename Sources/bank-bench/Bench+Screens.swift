@@ -1,6 +1,6 @@
-// Cost of the screens: memory and wakeups of the web page's process, the load of a thousand viewers, the
-// bank's speed beside them and beside the dashboard in the terminal, and the time until a killed page answers
-// again. `Bench+Painted.swift` measures the browser's part.
+// Cost of the screens: memory and wakeups of the web page's process, and the load of a thousand viewers. Also
+// the bank's speed beside them and beside the dashboard in the terminal, and the time until a killed page
+// answers again. `Bench+Painted.swift` measures the browser's part.
 import ControlClient
 import Glibc
 import Posix

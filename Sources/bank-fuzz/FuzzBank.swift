@@ -23,7 +23,7 @@ final class FuzzBank {
   /// Opens a bank below a directory.
   init(in directory: String) throws {
     let configuration = Paths.join(directory, "fuzz.json")
-    // Short leases and a small queue exercise more of the code.
+    // A small queue is often full, which exercises more of the code.
     let text = #"{"max_waiting": \#(Harm.maxWaiting), "lease": "30s", "log": {"customers": false}}"#
     try FileDescriptor.open(configuration, [.writeOnly, .create]).writeAll(Array(text.utf8))
     home = BankHome(path: Paths.join(directory, "home"))

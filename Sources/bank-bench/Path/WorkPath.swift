@@ -1,7 +1,7 @@
-// The path of a customer through the bank in one process, for counting its instructions: the coordinator with
-// its store on disk, a client at its socket and tellers at its windows, all as in an open bank. The tellers
-// run in this process and have no processes of their own: a customer does not pay for these, and valgrind
-// cannot follow them.
+// The path of a customer through the bank in one process, for counting its instructions. It consists of the
+// coordinator with its store on disk, a client at its socket and tellers at its windows, all as in an open
+// bank. The tellers run in this process and have no processes of their own: a customer does not pay for
+// these, and valgrind cannot follow them.
 // Invariant: the same work executes the same instructions, except for randomness in the C library. So client,
 // coordinator and tellers run in turn, and only if there is something to receive. The coordinator's
 // iterations are so far apart that each includes the periodic work. No commit follows from a timer, but each

@@ -1,4 +1,4 @@
-// Other programs that run commands, as baselines for the bank's windows for commands: each with the same
+// Other programs that run commands, as baselines for the bank's windows for commands. Each runs the same
 // commands, two at a time, which wait already or are still to be queued.
 // Invariant: every started process has the directory of its round in its command line, and is gone after the
 // round; no queue of the user's own is used.

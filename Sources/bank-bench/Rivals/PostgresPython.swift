@@ -1,7 +1,7 @@
-// Queues for Python that store their jobs in PostgreSQL, as installed from PyPI: the packages themselves,
-// with their own schema and default settings, and one or two of their own workers, since a Python process
-// uses one processor. The start of the interpreter is not counted: the time runs by the server's clock from
-// the first job taken to the last job done, as both packages record it in their tables.
+// Queues for Python that store their jobs in PostgreSQL, as installed from PyPI. The packages have their own
+// schema and default settings, and one or two of their own workers, since a Python process uses one
+// processor. The start of the interpreter is not counted. By the server's clock the time runs from the first
+// job taken to the last job done, as both packages record it in their tables.
 // Errors: BenchFailure if one did not serve all jobs. A package that is not installed is left out.
 #if HAS_POSTGRES
   import Posix
