@@ -39,7 +39,7 @@ struct BoardWatch {
   }
 
   /// Allows at most 20 snapshots a second. The second may follow the first at once: the first may be written
-  /// late in a loop iteration, at the end of which the second is made.
+  /// late in a loop iteration, and the second is made at the end of that iteration.
   private mutating func pace(of view: View, at now: MonotonicTime) -> String? {
     guard let (first, pictures) = views[view] else {
       views[view] = (now, 0)

@@ -71,10 +71,10 @@ public final class Simulation {
   var stillborn = 0
   /// Number of workers still to start late, or to hang before they are ready.
   var lateStarters = 0
-  /// Service processes that a coordinator may kill: it has aborted them (SIGABRT), or they are of no more
-  /// use.
+  /// Service processes that a coordinator may kill, because it has sent them `close` or SIGABRT before.
   var condemned: Set<pid_t> = []
-  /// Number of lost tellers with a customer whose message is still to arrive after their loss.
+  /// Number of tellers still to be lost with a customer whose last message is handled after the loss was
+  /// reported.
   var lateWords = 0
 
   private init(seed: UInt64, bug: PlantedBug?, trace: ((String) -> Void)?) {

@@ -65,7 +65,7 @@
     }
 
     private func firstNumber() -> Int64 { lastTicket + 1 + (strikes(.leavesGaps) ? 1 : 0) }
-    /// Nothing is checked of the day after the one that is simulated.
+    /// Only one day is simulated, so nothing is checked after its end.
     private var isShut: Bool { isDraining && !makes(.takesInWhileItDrains) || checker.dayHasEnded }
 
     func takeIn(_ call: PostgresCall) -> [[PostgresValue]] {

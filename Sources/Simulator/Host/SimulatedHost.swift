@@ -110,7 +110,7 @@ final class SimulatedHost {
   func delay() -> TimeSpan { TimeSpan(nanoseconds: chance.draw(5_000...120_000)) }
 
   /// Handles the exit of a process: notifies its parent and the holders of a process descriptor. A subreaper
-  /// inherits its children, and those that were not forked are killed.
+  /// inherits its children. Those that were not forked are killed, except the ``survivors``.
   func ended(_ process: SimulatedProcess, at moment: MonotonicTime) {
     if let parent = process.parent.flatMap({ processes[$0] }) {
       wake(parent, at: moment + delay())
