@@ -37,8 +37,8 @@ extension Bench {
     chart(name, bars)
   }
 
-  /// Two beanstalkds if the program is installed, one that syncs every write and one that stores nothing,
-  /// with the targets against each in that order.
+  /// Two beanstalkds if the program is installed, the first syncs every write and the second stores nothing.
+  /// The targets are in that order.
   func beanstalks(
     _ targets: [Target?], _ measure: @escaping (BeanstalkServer, BeanstalkCare) throws -> Double
   ) throws -> (servers: [BeanstalkServer], rivals: [Rival]) {
