@@ -65,7 +65,7 @@
     }
 
     private func firstNumber() -> Int64 { lastTicket + 1 + (strikes(.leavesGaps) ? 1 : 0) }
-    /// Only one day is simulated, so nothing is checked after its end.
+    /// True while the bank drains, and after the day has ended: only one day is simulated.
     private var isShut: Bool { isDraining && !makes(.takesInWhileItDrains) || checker.dayHasEnded }
 
     func takeIn(_ call: PostgresCall) -> [[PostgresValue]] {
