@@ -1,37 +1,37 @@
-// Crashes of the coordinator, which count for the customers who were in hand: an attempt that was lost with a coordinator is
-// recorded by the next one, when its customer's turn comes. From the third such death on each counts as a crash of the attempt.
+// Coordinator crashes, which count for the customers that were assigned. The next coordinator records the lost attempt
+// when the customer is next in line. From the third crash on, each counts as a crash of the attempt.
 //
-// A customer can be innocent: an operator has killed the coordinator, or another customer's work has. So the first two deaths
-// are held against no customer. From the second on the customer comes after a pause, is alone in its worker's hands, and is the only
-// one of its kind in any hands: the next death shows which of them is to blame. A death with no customer in hand is no
-// customer's fault, and then the shell forgets those before it.
+// The customer may be innocent: an operator may have killed the coordinator, or the work of another customer may have
+// crashed it. So the first two crashes count for no customer. From the second on, the customer is delayed, is alone at
+// its worker, and is the only suspect that is assigned at all. The next crash then identifies the culprit. A crash
+// without an assigned customer is no customer's fault; the caller then discards the earlier ones.
 //
-// Invariants: a lost attempt is recorded once, before its customer is handed out again. A customer whose coordinator dies each time
-// is handed out at most `2 + maxCrashes` times.
+// Invariants: a lost attempt is recorded once, before its customer is assigned again. A customer that crashes the
+// coordinator each time is assigned at most `2 + maxCrashes` times.
 
 import BankModel
 import Time
 
-/// How often a coordinator has died with a customer in hand.
+/// Number of coordinator crashes while one customer was assigned.
 public struct CoordinatorFall: Sendable, Equatable {
-  /// Deaths, at least 1.
+  /// Crashes, at least 1.
   public var count: Int
-  /// Whether the attempt of the last one is not recorded yet.
+  /// True if the attempt of the last crash is not recorded yet.
   public var isUnrecorded: Bool
 
   public init(count: Int, isUnrecorded: Bool) { (self.count, self.isUnrecorded) = (count, isUnrecorded) }
 
-  /// Deaths of the coordinator that are held against no customer.
+  /// Coordinator crashes that count for no customer.
   public static let spared = 2
-  /// Whether another death would count as a crash, so that the customer is served apart from others.
+  /// True if one more crash would count for the customer, so that it must be served alone.
   var isSuspect: Bool { count >= Self.spared }
 }
 
 extension QueueMachine {
-  /// A customer has left the line who was counted, or was in hand when a coordinator died. A lost attempt is recorded. A customer
-  /// without an attempt left is put aside, and a suspect may be put off.
+  /// Handles a customer that has left the line and has started attempts or coordinator crashes on record. Records a
+  /// lost attempt. Makes a customer without attempts left a dead letter, and may delay a suspect.
   ///
-  /// - Returns: the customer, who may be handed out; nil for one who was put aside or off.
+  /// - Returns: the customer to assign; nil if it became a dead letter or was delayed.
   mutating func reconsider(_ customer: Customer, into effects: inout [QueueEffect]) -> Customer? {
     var customer = customer
     let fall = falls[customer.ticket]
@@ -70,26 +70,26 @@ extension QueueMachine {
     return customer
   }
 
-  /// Whether a customer is to be alone in the hands of a worker: the worker or the coordinator has died with it before.
+  /// True if the customer must be alone at its worker, because a worker or coordinator has crashed with it.
   func isSuspect(_ customer: Customer) -> Bool {
     customer.isSuspect || !falls.isEmpty && falls[customer.ticket]?.isSuspect == true
   }
 
-  /// Whether a window has a customer in hand who is to be alone there.
+  /// True if the window serves a customer that must be alone there.
   func servesAlone(_ windowState: WindowState) -> Bool {
     windowState.servesASuspect
       || !falls.isEmpty && windowState.isServing
         && windowState.customer.map { falls[$0.ticket]?.isSuspect == true } == true
   }
 
-  /// Whether any window has a customer in hand with whom the coordinator has died too often.
+  /// True if any window holds a customer with too many coordinator crashes.
   private var hasSuspectInHand: Bool {
     windows.contains {
       $0.contains { windowState in falls.contains { $0.value.isSuspect && windowState.holds($0.key) } }
     }
   }
 
-  /// A customer who leaves the queue, or is put aside, takes its falls along.
+  /// Discards the coordinator crashes of a customer that leaves the queue or becomes a dead letter.
   mutating func forgetFalls(with change: StoreChange) {
     switch change {
     case .finish(let customer, _, _), .bury(let customer): falls[customer.ticket] = nil

@@ -1,12 +1,12 @@
-// Owns every way in which an attempt ends without a receipt: the teller says that it could not, dies, falls silent or breaks the
-// rules, or the customer is taken back. The customer waits again, is put off, or is put aside; nothing of it is forgotten.
-// Invariant: an attempt is recorded exactly once, in the transaction in which its customer goes elsewhere.
+// All ways in which an attempt ends without a receipt: the teller reports a failure, exits, hangs or violates the
+// protocol, or the customer is recalled. The customer then waits again, is delayed, or becomes a dead letter.
+// Invariant: an attempt is recorded exactly once, in the transaction that moves its customer.
 
 import BankModel
 import Time
 
 extension QueueMachine {
-  /// A worker that had come by itself has gone, with everybody in its hands.
+  /// Handles the disconnect of an outside worker that may hold customers.
   mutating func loseOutside(_ generation: Generation, at now: Moment, into effects: inout [QueueEffect]) {
     takeBackStarts(into: &effects)
     let alone = aloneInHand(of: generation)
@@ -15,7 +15,10 @@ extension QueueMachine {
     }
   }
 
-  /// - Parameter alone: who was alone in the hands of a worker that stands at several places.
+  /// Handles the exit of the teller at a window.
+  ///
+  /// - Parameter alone: the customer that was the only one of an outside worker with several slots; nil if there were
+  ///   several.
   mutating func lose(
     _ window: Window, _ generation: Generation, _ end: ProcessEnd?, alone: TicketNumber? = nil,
     at now: Moment, into effects: inout [QueueEffect]
@@ -23,13 +26,13 @@ extension QueueMachine {
     guard let (service, place) = locate(window) else { return }
     let isKnown = windows[service][place].generation == generation
     if isKnown {
-      // Whatever comes next, its ears are closed.
+      // The exited teller cannot receive another customer.
       takeBackStarts(deaf: window, into: &effects)
       takeFrom(service, place, .killed, end, alone: alone, at: now, into: &effects)
       leaveIdle(service, place)
       if window.isOutside { return removeOutside(window) }
       windows[service][place].state = .vacant
-      // A recalled customer is no longer here, but the teller's time to give it back would still run out.
+      // The recalled customer has left the window, but the deadline for its return would still expire.
       waitNoLonger(service, place)
       windows[service][place].unacknowledged = nil
     }
@@ -38,10 +41,12 @@ extension QueueMachine {
     }
   }
 
-  /// Ends every lease that has run out. Its customer goes back at once: the generation keeps late words harmless.
+  /// Ends every expired lease and returns its customer at once. Late messages are harmless, because the successor has
+  /// another generation.
   mutating func expireLeases(at now: Moment, into effects: inout [QueueEffect]) {
     if !starts.isEmpty, nextLeaseEnd.map({ $0 <= now.attended }) == true { takeBackStarts(into: &effects) }
-    // Of one worker several leases may run out at once, at several places.
+    // Several leases of one worker may expire at once, at several slots, so blame is decided before the first of them
+    // ends.
     var alone: [Generation: TicketNumber] = [:]
     for generation in outsideWorkers.keys { alone[generation] = aloneInHand(of: generation) }
     for service in windows.indices {
@@ -53,7 +58,8 @@ extension QueueMachine {
             ? alone[windowState.generation] : aloneAtWindow(service, place)
           takeExpired(service, place, alone: ticket, at: now, into: &effects)
           if windowState.window.isOutside { continue }
-          // The others went on well, and go with it.
+          // The worker's other customers made progress, but the worker is killed, so they return to the queue without
+          // blame.
           if let customer = release(service, place) {
             standAgain(customer, service, place, at: now, into: &effects)
             takeBackAhead(service, place, at: now, into: &effects)
@@ -66,8 +72,8 @@ extension QueueMachine {
     }
   }
 
-  /// Whoever is here is being ended, and is not heard any more. Where its work could go on meanwhile, the service waits for its
-  /// end, however long that takes.
+  /// Marks a teller as being killed; its messages are ignored from now on. If its work has effects outside the bank
+  /// (`endsWorkFirst`), the service assigns no customer until the process has exited, however long that takes.
   private mutating func doom(_ service: Int, _ place: Int) {
     windows[service][place].state = .doomed
     windows[service][place].isBeingEnded =
@@ -75,13 +81,13 @@ extension QueueMachine {
     windows[service][place].deadline = MonotonicTime(nanoseconds: .max)
   }
 
-  /// Whoever was being ended is gone.
+  /// Clears the marks of a teller that was being killed and has exited.
   private mutating func waitNoLonger(_ service: Int, _ place: Int) {
     windows[service][place].isBeingEnded = false
     windows[service][place].deadline = MonotonicTime(nanoseconds: .max)
   }
 
-  /// A worker could not do the work, and says what follows from it.
+  /// Handles a failure that a worker reports, according to the consequence that it requests.
   mutating func fail(
     _ customer: Customer, _ failure: WorkFailure, _ service: Int, _ place: Int, at now: Moment,
     into effects: inout [QueueEffect]
@@ -105,11 +111,11 @@ extension QueueMachine {
     }
   }
 
-  /// Ends an attempt without a receipt: the customer waits again, is put off, or is put aside.
+  /// Ends an attempt without a receipt: the customer waits again, is delayed, or becomes a dead letter.
   ///
   /// - Parameters:
-  ///   - failure: what the worker said of it, where it could.
-  ///   - wasAlone: whether nobody else was worked at, who could be to blame.
+  ///   - failure: the worker's report, if it sent one.
+  ///   - wasAlone: true if no other customer of the worker could have caused the end.
   mutating func interrupt(
     _ customer: Customer, _ lease: Lease, _ service: Int, _ place: Int, _ end: AttemptEnd,
     _ failure: WorkFailure?, processEnd: ProcessEnd? = nil, wasAlone: Bool = true, at now: Moment,
@@ -128,7 +134,8 @@ extension QueueMachine {
     }
     effects.append(.announce(.interrupted, windowState.window, lease, customer))
     let rules = policy[service]
-    // Whoever was beside others when they were lost is put aside by what happens alone, and not by a failure after that.
+    // Crashes beside other customers count, but only a crash alone makes a dead letter. A later reported failure does
+    // not, although `crashes` may have reached the limit.
     let isCrash = end != .failed && end != .deferred
     if isCrash && wasAlone && customer.crashes >= rules.maxCrashes || customer.failures >= rules.maxFailures
       || failure?.consequence == .never || customer.hasSpent(rules)
@@ -148,7 +155,7 @@ extension QueueMachine {
     }
   }
 
-  /// A customer who has left the line, or a teller's hands, waits for a while.
+  /// Delays a customer that has left the line or a teller.
   mutating func putOff(
     _ customer: Customer, for pause: TimeSpan, at now: Moment, into effects: inout [QueueEffect]
   ) {
@@ -163,7 +170,7 @@ extension QueueMachine {
     stage(.postpone(customer, dueAt: dueAt), into: &effects)
   }
 
-  /// Who is alone in the hands of whoever stands at a window; nil where there are several, or nobody is.
+  /// The customer at a window if it is the only one there; nil if there are several or none.
   private func aloneAtWindow(_ service: Int, _ place: Int) -> TicketNumber? {
     guard windows[service][place].isServing, let customer = windows[service][place].customer else {
       return nil
@@ -171,7 +178,10 @@ extension QueueMachine {
     return isAlone(customer.ticket, service, place) ? customer.ticket : nil
   }
 
-  /// - Parameter alone: who was alone in the hands of a worker that stands at several places.
+  /// Takes all customers from a window whose teller was lost.
+  ///
+  /// - Parameter alone: the customer that was the only one of an outside worker with several slots; nil if there were
+  ///   several.
   mutating func takeFrom(
     _ service: Int, _ place: Int, _ end: AttemptEnd, _ processEnd: ProcessEnd?, alone: TicketNumber? = nil,
     at now: Moment, into effects: inout [QueueEffect]
@@ -184,7 +194,8 @@ extension QueueMachine {
       interrupt(customer, lease, service, place, end, nil, processEnd: processEnd, at: now, into: &effects)
       return takeBackAhead(service, place, at: now, into: &effects)
     }
-    // Any of them may be to blame. Each is served alone from now on, and nobody is put aside before.
+    // Any of these customers may have caused the crash. Each is served alone from now on, and none becomes a dead
+    // letter before that.
     let first = WindowState.HandedOut(customer: customer, at: windows[service][place].startedAt)
     for next in [first] + releaseAhead(service, place) {
       windows[service][place].startedAt = next.at
@@ -195,8 +206,8 @@ extension QueueMachine {
     }
   }
 
-  /// A customer who has left a teller's hands stands at the head of the line again. It is nobody's fault, and so it
-  /// counts as neither a crash nor a failure.
+  /// Returns a customer from a teller to the head of its line. Counts neither a crash nor a failure, because the
+  /// customer is not to blame.
   mutating func standAgain(
     _ customer: Customer, _ service: Int, _ place: Int, _ end: AttemptEnd = .recalled,
     _ failure: WorkFailure? = nil, hasBegun: Bool = true, at now: Moment, into effects: inout [QueueEffect]
@@ -211,8 +222,8 @@ extension QueueMachine {
     wait(customer, service, windowState.window, end, failure?.processEnd, into: &effects)
   }
 
-  /// Those whose turn had not come stand in line again. It is nobody's fault, and yet an attempt: who was overtaken
-  /// meanwhile is explained by it.
+  /// Returns prefetched customers to the line. Each is recorded as an attempt, although without blame, because the
+  /// record explains why later customers overtook it.
   mutating func takeBackAhead(
     _ service: Int, _ place: Int, at now: Moment, into effects: inout [QueueEffect]
   ) {
@@ -227,7 +238,7 @@ extension QueueMachine {
     }
   }
 
-  /// A customer whose attempt has ended by nobody's fault stands in line again, if another one may begin.
+  /// Returns a customer after an attempt that ended without blame, or makes it a dead letter if no attempt is left.
   private mutating func wait(
     _ customer: Customer, _ service: Int, _ window: Window, _ end: AttemptEnd, _ processEnd: ProcessEnd?,
     into effects: inout [QueueEffect]
@@ -239,13 +250,13 @@ extension QueueMachine {
     takeBack(customer)
   }
 
-  /// A customer who had left the line stands there again, at the place of its number.
+  /// Returns a customer to its line, at the position of its number.
   mutating func takeBack(_ customer: Customer) {
     let place = index(of: customer.line)
     if policy.isShared { lines[place].takeBack(claimed: customer) } else { lines[place].takeBack(customer) }
   }
 
-  /// A customer is put aside: an operator decides.
+  /// Makes a customer a dead letter, which an operator cancels or requeues.
   mutating func bury(
     _ customer: Customer, _ window: Window, _ end: AttemptEnd, _ processEnd: ProcessEnd?,
     into effects: inout [QueueEffect]
@@ -256,7 +267,7 @@ extension QueueMachine {
     effects.append(.reportDead(customer, window, end, processEnd))
   }
 
-  /// A teller broke the rules of the conversation: its customer goes back, and it is ended.
+  /// Handles a protocol violation: returns the teller's customers and ends the teller.
   mutating func breakOff(
     _ service: Int, _ place: Int, _ reason: String, at now: Moment, into effects: inout [QueueEffect]
   ) {

@@ -1,14 +1,12 @@
-// Owns what happens between a teller and a customer: handing out, the teller's answer, progress, and every way in
-// which a teller can be lost. A lease is customer, attempt and generation; a word about any other lease is either
-// late, and harmless, or a breach of the conversation, and the teller is replaced.
+// Exchanges between a teller and a customer: assignment, answer, progress. A lease is customer, attempt and generation.
+// A message for any other lease is either late and ignored, or a protocol violation, after which the teller is
+// replaced.
 
 import BankModel
 import Time
 
 extension QueueMachine {
-  /// Gives every idle teller of a service the first customer of the highest priority who waits for this service.
-  ///
-  /// - Parameter index: of the service.
+  /// Assigns to every idle teller of a service the first waiting customer of the highest priority.
   mutating func handOut(_ index: Int, at now: Moment, into effects: inout [QueueEffect]) {
     let service = Service(index: index)
     guard stage != .finishing, !books.paused[index], mayServe(at: now) else { return }
@@ -28,7 +26,7 @@ extension QueueMachine {
     }
   }
 
-  /// Gives tellers who are at work those who come next, the one with the fewest in hand first.
+  /// Prefetches customers to busy tellers, to the teller with the fewest customers first.
   private mutating func handOutAhead(
     _ service: Service, upTo prefetch: Int, isCounted: Bool, at now: Moment,
     into effects: inout [QueueEffect]
@@ -46,7 +44,8 @@ extension QueueMachine {
     }
   }
 
-  /// A customer comes to one who is at work. At a worker's its lease begins at once, at a teller's in its turn.
+  /// Assigns a customer to a busy teller. A side-by-side worker starts its lease at once; a teller starts it when the
+  /// earlier customers are done.
   mutating func handAhead(
     _ customer: consuming Customer, _ service: Int, _ place: Int, isCounted: Bool, at now: Moment,
     into effects: inout [QueueEffect]
@@ -63,7 +62,7 @@ extension QueueMachine {
     servingCount += 1
   }
 
-  /// The next customer of a service; nil where nobody waits, or a page has to come first.
+  /// The next customer of a service, left in its line; nil if no customer waits, or a page must be loaded first.
   func firstInMemory(of service: Service) -> Customer? {
     for place in books.waiting.places(of: service) {
       if let first = lines[place].front.peek { return first }
@@ -72,15 +71,16 @@ extension QueueMachine {
     return nil
   }
 
-  /// When a lease runs out that begins anew now.
+  /// End of a lease that starts or is renewed now: after the service's `lease`, but not later than `timeout` after
+  /// `startedAt`.
   func leaseEnd(_ service: Int, startedAt: Moment, at now: Moment) -> MonotonicTime {
     let rules = policy[service]
     let end = now.attended + rules.lease
     return rules.timeout.map { min(end, startedAt.attended + $0) } ?? end
   }
 
-  /// The window where the fewest are in hand, of those where one more may be; nil where there is none. A teller that is
-  /// to go gets nobody, so that its hands become free.
+  /// The window with the fewest assigned customers that can take one more; nil if there is none. A teller that is to
+  /// exit gets no more customers.
   private func leastLaden(_ service: Int, below prefetch: Int, isCounted: Bool) -> Int? {
     var (best, fewest) = (-1, prefetch)
     for place in windows[service].indices {
@@ -92,7 +92,7 @@ extension QueueMachine {
     return best < 0 ? nil : best
   }
 
-  /// The next customer of a service; nil when nobody waits, or when a page has to come first.
+  /// Takes the next customer of a service out of its line; nil if no customer waits, or a page must be loaded first.
   mutating func nextInLine(_ service: Service, into effects: inout [QueueEffect]) -> Customer? {
     while let customer = takeFirst(service, into: &effects) {
       if customer.begun == 0, falls.isEmpty { return customer }
@@ -113,7 +113,7 @@ extension QueueMachine {
         }
       }
       if let customer { return customer }
-      // Those of a lower priority wait until it is known who stands in this line.
+      // Customers of a lower priority wait until the page shows the customers of this line.
       if lines[place].isLoading { return nil }
     }
     return nil
@@ -126,7 +126,8 @@ extension QueueMachine {
       if let customer = windowState.customer { held.insert(customer.ticket) }
       for next in windowState.ahead { held.insert(next.customer.ticket) }
     }
-    // Nearly all of a page come behind those who are at windows, and need not be looked for.
+    // Most customers of a page have higher numbers than all assigned ones, so the set is searched only up to the
+    // highest of these.
     let last = held.max() ?? .min
     lines[index(of: line)].append(page: page) { $0 <= last && held.contains($0) }
   }
@@ -143,7 +144,7 @@ extension QueueMachine {
     serve(WindowState.HandedOut(customer: customer, at: now), service, place, now, into: &effects)
   }
 
-  /// It is the turn of a customer who is in the teller's hands: the lease begins.
+  /// Starts the lease of a customer that the teller already holds.
   private mutating func serve(
     _ next: consuming WindowState.HandedOut, _ service: Int, _ place: Int, _ now: Moment,
     into effects: inout [QueueEffect]
@@ -154,14 +155,15 @@ extension QueueMachine {
     _ = windows[service][place].begin(next, until: end)
   }
 
-  /// The teller has answered for its customer: it goes on with the next one in hand, or its hands are free.
+  /// Continues with the teller's next prefetched customer, or marks the teller as idle.
   mutating func goOn(_ service: Int, _ place: Int, _ now: Moment, into effects: inout [QueueEffect]) {
     guard !windows[service][place].ahead.isEmpty else {
-      // Nobody ends a worker that has come by itself: it holds whom it has not given back, and that takes of its room.
+      // The coordinator does not kill an outside worker. It counts recalled customers that were not returned yet
+      // against the worker's capacity instead.
       guard !windows[service][place].recalled.isEmpty, !windows[service][place].window.isOutside else {
         return free(service, place, into: &effects)
       }
-      // Its hands are free when it has given back whoever was taken out.
+      // The teller becomes idle after it has returned all recalled customers.
       windows[service][place].state = .recalling(windows[service][place].recalled)
       windows[service][place].recalled = []
       windows[service][place].deadline = now.attended + patience(service)
@@ -171,11 +173,14 @@ extension QueueMachine {
     guard windows[service][place].isSideBySide else {
       return serve(next, service, place, now, into: &effects)
     }
-    // Its lease has begun before.
+    // The lease of a side-by-side customer started at its assignment.
     _ = windows[service][place].begin(next, until: next.deadline)
   }
 
-  /// - Parameter inHand: customers that are served side by side at most; nil where a teller serves one after the other.
+  /// Marks a teller or worker as ready.
+  ///
+  /// - Parameter inHand: maximum number of customers that the worker serves side by side; nil for a teller, which
+  ///   serves one after the other.
   mutating func welcome(
     _ window: Window, _ generation: Generation, pid: Int32, inHand: Int? = nil,
     into effects: inout [QueueEffect]
@@ -194,7 +199,7 @@ extension QueueMachine {
     free(service, place, into: &effects)
   }
 
-  /// A teller answers a lease. Each lease is answered once, and the answer asks for the next customer.
+  /// Handles a teller's answer to a lease. Each lease is answered once, and the answer requests the next customer.
   mutating func hear(
     _ answer: TellerAnswer, of lease: Lease, from window: Window, _ generation: Generation, at now: Moment,
     into effects: inout [QueueEffect]
@@ -202,7 +207,7 @@ extension QueueMachine {
     guard let (service, place) = locate(window), windows[service][place].generation == generation else {
       return
     }
-    // A word that has crossed the recall, or the answer to it.
+    // The answer crossed the recall, or answers it.
     if forgets(lease, service, place) { return }
     if isYetToBegin(lease, at: window) {
       return breakOff(
@@ -233,7 +238,8 @@ extension QueueMachine {
       case .outOfStock(let missing):
         complete(customer, lease, service, place, missing: missing, at: now, into: &effects)
       case .returned where isSideBySide:
-        // It is nobody's fault, and it is not asked again at once, or both would be busy with nothing else.
+        // The returned customer is delayed, without blame. Reassigning it at once could keep worker and coordinator
+        // busy with nothing else.
         let failure = WorkFailure("given back by the worker", .later, isUnbegun: true)
         fail(customer, failure, service, place, at: now, into: &effects)
       case .returned: standAgain(customer, service, place, hasBegun: false, at: now, into: &effects)
@@ -244,14 +250,14 @@ extension QueueMachine {
       let left = held.filter { $0 != lease }
       windows[service][place].state = .recalling(left)
       if left.isEmpty { free(service, place, into: &effects) }
-    // A teller that is being ended is not heard, and one whose end was reported speaks from the grave.
+    // The coordinator ignores a teller that is being killed, and late messages of a teller whose exit was reported.
     case .doomed, .vacant: return
     case .serving, .recalling, .idle:
       breakOff(service, place, offence("answered for", lease, generation), at: now, into: &effects)
     }
   }
 
-  /// Whether this is an answer about somebody who was taken back; it is not waited for any longer.
+  /// True if the lease was recalled; removes it from the recalled leases.
   private mutating func forgets(_ lease: Lease, _ service: Int, _ place: Int) -> Bool {
     guard !windows[service][place].recalled.isEmpty,
       let index = windows[service][place].recalled.firstIndex(of: lease)
@@ -260,7 +266,7 @@ extension QueueMachine {
     return true
   }
 
-  /// A teller reports progress, which makes its lease begin anew.
+  /// Handles a progress report, which restarts the lease.
   mutating func renew(
     _ lease: Lease, of window: Window, _ generation: Generation, at now: Moment,
     into effects: inout [QueueEffect]
@@ -286,7 +292,7 @@ extension QueueMachine {
     }
   }
 
-  /// What a teller does that speaks of a lease which it does not hold.
+  /// Description of a message about a lease that the teller does not hold.
   private func offence(_ deed: String, _ lease: Lease, _ generation: Generation) -> String {
     guard lease.generation == generation else {
       return
@@ -312,8 +318,8 @@ extension QueueMachine {
     effects.append(.announce(.completed, windows[service][place].window, lease, customer))
   }
 
-  /// Tells a teller at work that nobody comes after those in its hands. Only one that depends on others can be unable to
-  /// begin: nobody waits for it any longer then.
+  /// Tells a busy teller of a service that uses the stock that no customer follows. Such a teller may be waiting for a
+  /// stock that will not answer any more, so it may then return customers that it cannot start.
   mutating func announceClosing(_ service: Int, _ place: Int, into effects: inout [QueueEffect]) {
     let windowState = windows[service][place]
     guard windowState.isServing, windowState.window.service.drawsOnStock, !windowState.mayReturn else {
@@ -330,7 +336,7 @@ extension QueueMachine {
     return Array(ahead)
   }
 
-  /// The window's customer leaves it; nil when there is none.
+  /// Removes the current customer from a window; nil if there is none.
   mutating func release(_ service: Int, _ place: Int) -> Customer? {
     guard windows[service][place].isServing, let customer = windows[service][place].customer.take()
     else { return nil }
@@ -364,7 +370,7 @@ extension QueueMachine {
           endedAt: now.wall, end: end, processEnd: processEnd, words: words ?? "")), into: &effects)
   }
 
-  /// Where a window stands in the table; nil when there is no such window.
+  /// Index of a window in ``windows``; nil if there is no such window.
   func locate(_ window: Window) -> (service: Int, place: Int)? {
     let service = window.service.index
     let place = Int(window.place) - 1
@@ -373,14 +379,14 @@ extension QueueMachine {
     return place >= 0 && place < windows[service].count - outsideCounts[service] ? (service, place) : nil
   }
 
-  /// Somebody comes to a window with free hands, or nobody is there any more.
+  /// Removes a window from the count of idle ones, before it gets a customer or its teller exits.
   mutating func leaveIdle(_ service: Int, _ place: Int) {
     if windows[service][place].state == .idle, !windows[service][place].window.isOutside {
       idleWindows[service] -= 1
     }
   }
 
-  /// The teller's hands are free: it gets the next customer, or goes when its window is to be closed.
+  /// Marks a teller as idle, or dismisses it if its window closes or the teller is to be replaced.
   mutating func free(_ service: Int, _ place: Int, into effects: inout [QueueEffect]) {
     windows[service][place].deadline = MonotonicTime(nanoseconds: .max)
     if windows[service][place].isClosing || windows[service][place].isReplaced {

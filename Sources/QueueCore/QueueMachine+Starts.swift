@@ -1,39 +1,39 @@
-// Owns how an attempt begins in a service that counts them (`max_attempts`): that it begins is on disk before anybody is told.
-// It must not know a disk: a commit is an event.
+// Start of an attempt in a service that counts attempts (`max_attempts`): the start is on disk before the teller
+// receives the customer.
 //
-// A customer who is handed out there leaves the line and stands at a window at once, so that nobody else comes there; that an
-// attempt is under way is staged, and with the commit the teller is told. So whoever is at work is marked in the store, and
-// a start finds the mark: that attempt was begun by a coordinator that is gone, and counts. Whoever is spent so is put aside
-// before anybody behind is handed out.
+// Such a customer leaves its line and occupies its window at once, so that the window gets no other customer. The start
+// is staged, and the commit sends the assignment to the teller. So every customer that a teller holds is marked in the
+// store. If a coordinator finds a marked customer at its own start, an earlier coordinator started that attempt, and it
+// counts. A customer without attempts left becomes a dead letter before any customer after it is assigned.
 //
-// Whatever takes somebody out of the line, or off a window, happens to those who wait or who are at work. So before it everybody
-// who is between the two is taken back to the line, as if nobody had been handed out, and is handed out again with
-// the same event where that may be. While the disk is full nobody of such a service is handed out.
+// Some operations remove customers from a line or from a window. Before such an operation all staged starts are
+// revoked, as if no customer had been assigned. The same event assigns them again if possible. While the disk is full,
+// such a service assigns no customers.
 //
-// Invariants: whom a teller was told of is marked in the store; whoever stands in line and is marked was at a window of another
-// coordinator; of whoever is in `starts` no lease runs, and no teller has heard.
+// Invariants: a customer that a teller received is marked in the store. A waiting customer with a mark was at a window
+// of another coordinator. A lease in `starts` is not running, and no teller has received it.
 
 import BankModel
 import Time
 
 extension QueueMachine {
-  /// A customer who was handed out, and nobody was told.
+  /// An assignment that waits for the disk and was not sent to the teller.
   struct Start: Sendable {
     let window: Window
     let lease: Lease
   }
 
-  /// Whether somebody of a service was handed out and nobody was told.
+  /// True if an assignment of this service waits for the disk.
   func hasStarts(of service: Service) -> Bool {
     !starts.isEmpty && starts.contains { $0.window.service == service }
   }
 
-  /// Whether nobody was told of a lease, so that nobody can speak of it.
+  /// True if the lease was not sent to the teller yet, so that no valid message can mention it.
   public func isYetToBegin(_ lease: Lease, at window: Window) -> Bool {
     !starts.isEmpty && starts.contains { $0.window == window && $0.lease == lease }
   }
 
-  /// A customer comes to a window, where the teller is told when it is on disk that an attempt begins.
+  /// Assigns a customer to a window; the teller receives it after the start is on disk.
   mutating func stageStart(
     of customer: Customer, _ service: Int, _ place: Int, at now: Moment, into effects: inout [QueueEffect]
   ) {
@@ -53,9 +53,9 @@ extension QueueMachine {
     stage(.update(customer), into: &effects)
   }
 
-  /// That the first of them begin is on disk: they begin.
+  /// Sends the first `count` assignments, whose starts are on disk.
   mutating func beginStarts(_ count: Int, at now: Moment, into effects: inout [QueueEffect]) {
-    // A branch whose lease has run out meanwhile hands out nobody.
+    // A branch whose lease has expired meanwhile may not assign customers.
     guard mayServe(at: now) else { return takeBackStarts(into: &effects) }
     for start in starts.prefix(count) {
       guard let (service, place) = locate(start.window), let customer = note(start, service, place, at: now)
@@ -66,7 +66,7 @@ extension QueueMachine {
     starts.removeFirst(count)
   }
 
-  /// The lease begins now.
+  /// Starts the lease now, and returns its customer.
   private mutating func note(_ start: Start, _ service: Int, _ place: Int, at now: Moment) -> Customer? {
     let deadline = leaseEnd(service, startedAt: now, at: now)
     if windows[service][place].state == .serving(start.lease), let customer = windows[service][place].customer
@@ -83,9 +83,10 @@ extension QueueMachine {
     return windows[service][place].ahead[index].customer
   }
 
-  /// Takes everybody back to the line of whom nobody was told: the attempt has not begun, and is none.
+  /// Returns all customers whose assignments were not sent to their lines. Their attempts have not started and do not
+  /// count.
   ///
-  /// - Parameter deaf: a window where nobody comes any more.
+  /// - Parameter deaf: a window that gets no more customers.
   mutating func takeBackStarts(deaf: Window? = nil, into effects: inout [QueueEffect]) {
     guard !starts.isEmpty else { return }
     let taken = starts
@@ -101,7 +102,7 @@ extension QueueMachine {
     }
   }
 
-  /// The customer leaves the window, where the others go on.
+  /// Removes the customer from the window, which continues with its other customers.
   private mutating func leave(
     _ start: Start, _ service: Int, _ place: Int, _ deaf: Window?, _ effects: inout [QueueEffect]
   ) -> Customer? {
@@ -123,8 +124,8 @@ extension QueueMachine {
     return customer
   }
 
-  /// Puts aside whoever stands first in line and has no attempt left, until somebody stands there who has, or a page has to
-  /// come first.
+  /// Makes dead letters of the first customers in line that have no attempt left, until a customer has one or a page
+  /// must be loaded.
   mutating func putAsideTheSpent(_ service: Service, into effects: inout [QueueEffect]) {
     let rules = policy[service.index]
     while let first = firstInMemory(of: service), first.hasSpent(rules) {
@@ -135,16 +136,16 @@ extension QueueMachine {
 }
 
 extension Customer {
-  /// The attempt that was under way has ended without a receipt.
+  /// Ends the running attempt without a receipt.
   ///
-  /// - Parameter hasBegun: Whether it may have begun, and so counts.
+  /// - Parameter hasBegun: true if the attempt may have started, and therefore counts.
   mutating func endAttempt(hasBegun: Bool = true) {
     guard isBegun else { return }
     isBegun = false
     if !hasBegun { begun -= 1 }
   }
 
-  /// Whether no attempt is left of those that may begin.
+  /// True if the customer has started `maxAttempts` attempts.
   func hasSpent(_ rules: ServicePolicy) -> Bool {
     guard let most = rules.maxAttempts else { return false }
     return begun >= most

@@ -1,110 +1,110 @@
-// Owns the whole logic of the customers' queue. It knows no input, no output, no clock and no chance:
-// an event and a moment go in, effects come out, and the same history always has the same end.
+// Pure state machine of the customers' queue, without I/O, clock or randomness. An event and a moment go in, effects
+// come out. The same history always produces the same effects.
 //
-// A customer's way. `enqueue` gives a ticket and stages it; `committed` puts the customer in line and speaks the
-// ticket. An idle teller gets the first of the highest grade of its own service, at once and without the disk.
-// The teller's answer ends the lease: `done` stages the receipt and hands out the next customer in the same breath,
-// `failed` puts the customer off, and the end of the teller or of its lease brings the customer back to the place
-// of its number, which is the head of its line. Whoever failed too often stands among the dead letters.
+// Life of a customer. `enqueue` issues a ticket and stages it. `committed` adds the customer to its line and replies
+// with the ticket. An idle teller is assigned the first customer of the highest grade of its service at once, without
+// waiting for the disk. The teller's answer ends the lease. `done` stages the receipt and assigns the next customer in
+// the same event. `failed` delays the customer. If the teller exits or its lease runs out, the customer returns to the
+// position of its number, which is the head of its line. A customer that failed too often becomes a dead letter.
 //
-// Where a service counts its attempts (`max_attempts`), an attempt is on disk before it begins: `QueueMachine+Starts.swift`.
+// If a service counts its attempts (`max_attempts`), an attempt is on disk before it starts:
+// `QueueMachine+Starts.swift`.
 //
-// What is durable. Everything staged and not on disk is *unsettled*. `sealed` makes one transaction of what was staged since
-// the last one and says that it is on its way; several may be. `committed` settles the oldest of them, and with it what waits
-// for this one and for no other; where none is on its way it settles everything, as a store does that answers at once. When
-// the disk is full the store forgets all that is not on disk, under way or not: tickets that nobody was told of and pauses
-// are taken back, everything else is staged again until there is room. Answers leave only with `committed`. Before that the
-// store may be short of room: nobody new comes then, and the line is not emptied in one stroke; everything else goes on.
+// Durability. A change that is staged and not on disk is *unsettled*. `sealed` closes one transaction over the changes
+// staged since the last one and marks it as in flight. Several transactions may be in flight. `committed` settles the
+// oldest of them, with everything that waits for this transaction alone. If none is in flight, it settles everything,
+// because the store committed synchronously. When the disk is full, the store drops all transactions that are not on
+// disk, in flight or open. Unreported tickets and pauses are then revoked; all other changes are staged again until
+// there is space. Replies leave only with `committed`. If the store is short of space, new customers are refused and a
+// reset is refused; all other work continues.
 //
 // Invariant: issued = waiting + delayed + serving + served + dead + cancelled, after every event.
 
 import BankModel
 import Time
 
-/// The customers' queue as a pure state machine. There is one of it: a copy would cost a shell hundreds of instructions
-/// whenever it asks something, so none can be made.
+/// State machine of the customers' queue. Not copyable: an implicit copy on every query would cost hundreds of
+/// instructions.
 public struct QueueMachine: ~Copyable, Sendable {
-  /// The rules.
   public internal(set) var policy: QueuePolicy
-  /// The numbers of the day, with everything that is staged.
+  /// Day counters, including staged changes.
   public internal(set) var books: Books
-  /// Whether the bank takes customers and hands them out.
   public internal(set) var stage: Stage = .open
-  /// Whether the disk was full when it was last asked.
+  /// True if the last commit failed because the disk was full.
   public internal(set) var isJammed = false
-  /// Whether there is only room for finishing those who are here.
+  /// True if the store has space only to finish the customers that it already has.
   public internal(set) var isShort = false
 
-  /// How far the bank is from its end.
+  /// Progress towards the shutdown of the bank.
   public enum Stage: Sendable, Equatable {
-    /// Takes customers and serves them.
+    /// Accepts new customers and assigns waiting ones.
     case open
-    /// Takes no new customers, and serves those who wait.
+    /// Refuses new customers and assigns waiting ones.
     case draining
-    /// Hands out nobody any more.
+    /// Assigns no customers.
     case finishing
   }
 
-  /// Those who wait, by the place of their line in the books.
+  /// Waiting customers, by the index of their line in ``Books/waiting``.
   var lines: [WaitingLine]
   var delayed: DelayedCustomers
-  /// Windows by the service's index and place − 1, and behind them the places of workers that have come by themselves.
+  /// Windows by the service's index and place − 1, followed by the slots of outside workers.
   var windows: [[WindowState]]
-  /// Places of workers that have come by themselves, by the service's index.
+  /// Number of slots of outside workers, by the service's index.
   var outsideCounts: [Int]
   var outsideWorkers: [Generation: OutsideWorker] = [:]
-  /// The last turn of each service with workers that have come by themselves, by its index; see ``handOutside(at:into:)``.
+  /// Serial number of the last assignment of each service to an outside worker, by the service's index; see
+  /// ``handOutside(at:into:)``.
   var outsideTurns: [UInt64] = []
   var idleWindows: [Int]
   var servingCount: Int64 = 0
   var hasReportedDrained = false
 
-  /// Changes that must be staged again if the store forgets the open transaction.
+  /// Changes that are staged again if the store drops the open transaction.
   var unsettled: [StoreChange] = []
-  /// Bytes of the results among them.
+  /// Bytes of the results in ``unsettled``.
   var unsettledBytes = 0
   var admissions: [Admission] = []
   var settling: [QueueEffect] = []
-  /// Who was handed out and is told to nobody before it is on disk; see `QueueMachine+Starts.swift`.
+  /// Assigned attempts that are sent to their tellers only after they are on disk; see `QueueMachine+Starts.swift`.
   var starts: [Start] = []
-  /// Transactions on their way to the disk, the oldest first; see `QueueMachine+Commits.swift`.
+  /// Transactions in flight, the oldest first; see `QueueMachine+Commits.swift`.
   var underway: [UnderwayTransaction] = []
-  /// The request of which a slice was taken in and the last one has not come. Until then it is not in the books, and
-  /// whatever is committed is committed without it.
+  /// Large request whose last slice has not arrived. It is not counted in ``books`` until then, and commits do not
+  /// include it.
   public internal(set) var arriving: ArrivingRequest?
-  /// The first of its customers, as far as they would stand in memory, by the place of their line in it.
+  /// First customers of ``arriving``, as many as would be held in memory, by the index of their line in the request.
   var arrivingFronts: [[Customer]] = []
-  /// Those of its customers who are delayed.
+  /// Delayed customers of ``arriving``.
   var arrivingDelayed: DelayedNewcomers
-  /// Services that are paused on disk, and the requests for pauses that are not there yet.
+  /// Pauses that are on disk, by service, and the requests whose pauses are not on disk yet.
   var settledPauses: [Bool]
   var pausing: [RequestNumber] = []
-  /// Requests that wait until no ticket is unsettled.
+  /// Requests that are deferred until all issued tickets are on disk.
   var postponed: [QueueEvent] = []
   var cancellations: Set<RequestNumber> = []
-  /// Dead letters that a request has brought back so far.
+  /// Number of dead letters that each unfinished request has requeued so far.
   var revivals: [RequestNumber: Int64] = [:]
 
-  /// Customers whom each reset has cancelled that was not answered yet.
+  /// Number of customers that each unanswered reset has cancelled.
   var resetCounts: [RequestNumber: Int64] = [:]
 
-  /// Customers who were in hand when a coordinator died; see `QueueMachine+Falls.swift`.
+  /// Customers that were assigned when an earlier coordinator exited; see `QueueMachine+Falls.swift`.
   var falls: [TicketNumber: CoordinatorFall]
 
-  /// What a branch knows of books that it shares; see `QueueMachine+Branch.swift`.
+  /// State of the shared store as this branch knows it; see `QueueMachine+Branch.swift`.
   var branch = BranchKnowledge()
 
-  /// When the last event happened: by the steady clock the latest moment, by the calendar's the last reading.
+  /// Moment of the last event: the maximum of the monotonic clock, and the last reading of the wall clock.
   var lastMoment: Moment
 
   struct Admission: Sendable {
     var request: RequestNumber
     var first: TicketNumber
     var count: Int64
-    /// How many of them stand in the line at each place, in runs as they came. A line keeps its place while they are not
-    /// on disk.
+    /// Customers by the index of their line, as runs in arrival order. A line keeps its index until they are on disk.
     var runs: [(place: Int, count: Int64)] = []
-    /// Those of them who are delayed.
+    /// Delayed customers of this admission.
     var delayed = ServiceTally()
 
     mutating func note(_ count: Int64, at place: Int) {
@@ -116,9 +116,9 @@ public struct QueueMachine: ~Copyable, Sendable {
     }
   }
 
-  /// The queue as a store has kept it. Whoever was being served waits again, at the head of the line.
+  /// Restores the queue from a store. A customer that was being served waits again, at the head of its line.
   ///
-  /// - Parameter falls: customers who were in hand when former coordinators died.
+  /// - Parameter falls: customers that were assigned when earlier coordinators exited.
   public init(
     _ stored: StoredQueue, policy: QueuePolicy, at now: Moment, falls: [TicketNumber: CoordinatorFall] = [:]
   ) {
@@ -140,7 +140,7 @@ public struct QueueMachine: ~Copyable, Sendable {
     arrivingDelayed = DelayedNewcomers(capacity: policy.delayedCapacity)
   }
 
-  /// Lets one event happen at a moment. Effects are appended and are to be performed in order.
+  /// Applies one event at a moment. Appends effects, which the caller performs in order.
   public mutating func apply(_ event: QueueEvent, at now: Moment, into effects: inout [QueueEffect]) {
     keepTime(now)
     switch event {
@@ -198,8 +198,8 @@ public struct QueueMachine: ~Copyable, Sendable {
     }
     let hasCalled = event.callsWhoeverIsDue && callDue(at: now, into: &effects)
     askForDelayed(into: &effects)
-    // Nobody's silence is judged by the word of somebody else: more words may wait behind that one. A tick comes when
-    // everything that was said has been heard.
+    // Other messages of the same teller may still be unread after this event, so a lease expires only on a tick. The
+    // driver sends a tick after it has handled all received messages.
     if case .tick = event { expireLeases(at: now, into: &effects) }
     if !hasCalled, let service = event.onlyService, windows.indices.contains(service.index) {
       handOut(service.index, at: now, into: &effects)
@@ -212,19 +212,20 @@ public struct QueueMachine: ~Copyable, Sendable {
     reportDrainedIfSo(into: &effects)
   }
 
-  /// When something happens by itself next; nil for never. Both clocks are one where everything is heard at once.
+  /// The next moment at which a tick is needed; nil for never. Valid only if the monotonic and the attended clock
+  /// agree, as they do when all messages are handled at once.
   public var nextDeadline: MonotonicTime? {
     guard let lease = nextLeaseEnd, let retry = nextRetry else { return nextLeaseEnd ?? nextRetry }
     return min(lease, retry)
   }
 
-  /// When delayed customers are to be called next; nil for never. Where as much waits for a commit as may, they are called
-  /// with the commit.
+  /// The next moment at which a delayed customer is due; nil for never. While `maxUnsettled` changes wait for the disk,
+  /// delayed customers return with the next commit instead.
   public var nextRetry: MonotonicTime? {
     unsettled.count < policy.maxUnsettled ? delayed.nextDue(after: lastMoment) : nil
   }
 
-  /// When a lease runs out next, in the time that was attended; nil for never.
+  /// The next moment, in attended time, at which a lease runs out; nil for never.
   public var nextLeaseEnd: MonotonicTime? {
     var earliest: MonotonicTime?
     for places in windows {
@@ -233,7 +234,7 @@ public struct QueueMachine: ~Copyable, Sendable {
         earliest = min(earliest ?? windowState.nextLeaseEnd, windowState.nextLeaseEnd)
       }
     }
-    // Of whoever has not begun no lease runs.
+    // An attempt that is not on disk yet has no running lease.
     if !starts.isEmpty, earliest == MonotonicTime(nanoseconds: .max) { return nil }
     return earliest
   }
@@ -242,48 +243,49 @@ public struct QueueMachine: ~Copyable, Sendable {
     if case .recalling = windowState.state { true } else { false }
   }
 
-  /// Whether a request is half taken in.
+  /// True while a large request has arrived in part.
   public var isTakingIn: Bool { if case .some = arriving { true } else { false } }
-  /// How many may come in one slice beside a request that is half taken in.
+  /// Number of customers that other requests may add in one slice while a large request arrives.
   public var roomBeside: Int64 { arriving?.gap(above: books.issued) ?? .max }
-  /// Whether anything waits to be written. A request that is half taken in is not waited for.
+  /// True if any change or reply waits for a commit. A partly arrived request does not count.
   public var isUnsettled: Bool {
     !unsettled.isEmpty || !admissions.isEmpty || !settling.isEmpty || !underway.isEmpty
   }
-  /// Whether tickets were given out that are not on disk. A reset has to wait for them.
+  /// True if tickets were issued that are not on disk. A reset waits for them.
   public var hasUnsettledTickets: Bool { !admissions.isEmpty }
-  /// Whether so much waits for the disk that nobody is handed out before it has come there.
+  /// True if so many changes or result bytes wait for the disk that no customer is assigned until the next commit.
   var isSaturated: Bool {
     unsettled.count >= policy.maxUnsettled || unsettledBytes >= policy.maxUnsettledBytes
   }
-  /// Changes that are staged first of all when the store has forgotten the open transaction.
+  /// Number of changes that are staged again if the store drops the open transaction.
   public var unsettledCount: Int { unsettled.count }
-  /// Whether somebody waits for an answer that leaves with the next commit; what is on its way is hurried by nobody.
+  /// True if a client waits for a reply that needs a new commit. Transactions in flight do not count, because a commit
+  /// would not speed them up.
   public var hasPromises: Bool {
     guard !underway.isEmpty else { return !settling.isEmpty || !admissions.isEmpty || !starts.isEmpty }
     let open = unsealed
     return open.answers > 0 || open.admissions > 0 || open.starts > 0
   }
 
-  /// Business time runs while somebody waits or is served. The calendar's clock is read and not trusted: where it goes
-  /// back, the books say so, because order is judged by what was read from it.
+  /// Advances the business time, which runs while any customer waits or is served. Counts backward steps of the wall
+  /// clock, because receipts on both sides of such a step cannot be ordered by time.
   private mutating func keepTime(_ now: Moment) {
     books.businessTime = businessTime(at: now.monotonic)
     if now.wall < lastMoment.wall { books.clockSteps += 1 }
     lastMoment = Moment(monotonic: max(lastMoment.monotonic, now.monotonic), wall: now.wall)
   }
 
-  /// How long somebody waited or was served today, up to this moment.
+  /// Time today during which any customer waited or was served, up to `now`.
   public func businessTime(at now: MonotonicTime) -> TimeSpan {
     guard isTimerRunning, now > lastMoment.monotonic else { return books.businessTime }
     return books.businessTime + now.since(lastMoment.monotonic)
   }
 
-  /// Whether somebody waits or is served, so that the business time goes on by itself.
+  /// True if a customer waits or is served, so that the business time is running.
   public var isTimerRunning: Bool { books.waitingInAll + books.delayed > unsettledTickets }
   var unsettledTickets: Int64 { admissions.reduce(0) { $0 + $1.count } }
 
-  /// Makes room for what is kept of a service, as soon as the bank has it.
+  /// Extends the per-service arrays to include this service.
   mutating func know(_ service: Service) {
     guard service.index >= windows.count else { return }
     books.know(services: service.index + 1)
@@ -309,7 +311,7 @@ public struct QueueMachine: ~Copyable, Sendable {
     settling.append(.reply(request, answer))
   }
 
-  /// Refuses a request that would change something while the disk is full.
+  /// Refuses a request that would change state while the disk is full.
   func admitsChanges(_ request: RequestNumber, into effects: inout [QueueEffect]) -> Bool {
     if isJammed { effects.append(.reply(request, .refused(.diskFull))) }
     return !isJammed

@@ -1,22 +1,21 @@
-// Owns what the queue knows of one window and of the teller behind it, or of the place of a worker that has come by itself.
-// It knows no process and no socket.
-// Invariant: a customer stands here exactly while the state is `serving`, under the lease that the state names. Only then
-// others may have been handed out ahead: a teller serves them in the order in which they came, a worker side by side.
+// State of one window and its teller, or of one slot of an outside worker.
+// Invariant: `customer` is set exactly while the state is `serving`, under the lease of that state. Only then may
+// `ahead` contain prefetched customers. A teller serves them in order, a side-by-side worker at the same time.
 
 import BankModel
 import Time
 
 struct WindowState: Sendable {
   enum State: Sendable, Equatable {
-    /// There is no teller, or it has not said that it is ready.
+    /// No teller, or its ready message has not arrived.
     case vacant
-    /// Ready, with free hands.
+    /// Ready, without a customer.
     case idle
     /// Serving a customer.
     case serving(Lease)
-    /// Everyone in hand was taken back; the teller's answers about these are still to come.
+    /// All customers of the teller were recalled; its answers are pending.
     case recalling([Lease])
-    /// The teller is being ended or was told to go, and whatever it says is not heard.
+    /// The teller is being killed or was dismissed; its messages are ignored.
     case doomed
   }
 
@@ -24,62 +23,62 @@ struct WindowState: Sendable {
   var state: State = .vacant
   var generation: Generation = 0
   var pid: Int32 = 0
-  /// The window is to be closed as soon as the teller's hands are free.
+  /// True if the window closes when its teller is idle.
   var isClosing = false
-  /// The teller is to be replaced as soon as its hands are free.
+  /// True if the teller is replaced when it is idle.
   var isReplaced = false
-  /// The teller was told that nobody comes after those in its hands, and may give back whom it cannot begin to serve.
+  /// True if the teller may return customers that it cannot start, because it has received that no customer follows.
   var mayReturn = false
 
-  /// Whether those in hand are worked at side by side: each has a lease that has begun, and they are answered for in any
-  /// order. A teller serves them in their turn.
+  /// True if customers are served concurrently: each has a running lease, and answers may come in any order. A teller
+  /// serves one after the other.
   var isSideBySide = false
-  /// Customers who may be in hand at once, beside what the service's rules say.
+  /// Maximum number of customers of this worker, in addition to the service's limit.
   var capacity = Limits.customersInHand
 
   /// The customer at this window. Meaningful while serving.
   var customer: Customer?
-  /// Customers who were handed out ahead; see ``ServicePolicy/prefetch``.
+  /// Prefetched customers; see ``ServicePolicy/prefetch``.
   var ahead = RingBuffer<HandedOut>()
-  /// Leases that were taken back while the teller goes on with others; its answers about these are still to come.
+  /// Recalled leases of a teller that continues with other customers; its answers are pending.
   var recalled: [Lease] = []
   var startedAt = Moment(monotonic: MonotonicTime(nanoseconds: 0), wall: WallTime(milliseconds: 0))
   var deadline = MonotonicTime(nanoseconds: .max)
-  /// Whether whoever is here is being ended, and may be at work until it is gone.
+  /// True while the teller is being killed and may still be running.
   var isBeingEnded = false
 
-  /// The last lease that was reported as done and is not on disk yet.
+  /// The last completed lease whose receipt is not on disk yet.
   var unacknowledged: Lease?
   var served: Int64 = 0
 
   init(window: Window) { self.window = window }
 
-  /// A customer in a teller's hands whose turn has not come.
+  /// A prefetched customer.
   struct HandedOut: Sendable {
     var customer: Customer
     var at: Moment
-    /// When its lease runs out that has begun; never, where its turn has not come.
+    /// End of its lease if the lease is running; otherwise never.
     var deadline = MonotonicTime(nanoseconds: .max)
   }
 
-  /// Customers in the teller's hands, of whom the first is being served.
+  /// Assigned customers; the first one is being served.
   var inHand: Int { isServing ? 1 + ahead.count : 0 }
 
-  /// Customers whom the teller may still hold.
+  /// Customers that the teller may still hold, including recalled ones.
   var held: Int { inHand + recalled.count }
 
-  /// Whether this customer is in the teller's hands.
+  /// True if this customer is assigned here.
   func holds(_ ticket: TicketNumber) -> Bool {
     isServing && (customer?.ticket == ticket || ahead.contains { $0.customer.ticket == ticket })
   }
 
-  /// Whether whoever is here has been in somebody's hands who died, and is served alone: who is to blame shows then.
+  /// True if a customer with earlier crashes is served alone here, so that the next crash identifies the culprit.
   var servesASuspect: Bool { isSideBySide && isServing && customer?.isSuspect == true }
 
-  /// How many are held where one more may come; nil where nobody may, and where no fewer are held than so many.
+  /// Number of held customers if one more may be assigned; nil if none may, or if `limit` or more are held.
   ///
-  /// - Parameter isCounted: Whether attempts are counted. Of those whose turn comes by itself nobody knows who has begun, and so
-  ///   a teller has one in hand.
+  /// - Parameter isCounted: True if attempts are counted. A teller then gets no prefetched customers: it starts them
+  ///   without a message, so their starts could not be counted.
   func room(below limit: Int, isCounted: Bool) -> Int? {
     guard isServing, !isClosing, !isReplaced, !isCounted || isSideBySide, !window.isOutside, !servesASuspect
     else { return nil }
@@ -87,13 +86,12 @@ struct WindowState: Sendable {
     return held < limit && held < capacity ? held : nil
   }
 
-  /// When the first lease in hand runs out.
+  /// Earliest end of a running lease.
   var nextLeaseEnd: MonotonicTime {
     isSideBySide ? ahead.reduce(deadline) { min($0, $1.deadline) } : deadline
   }
 
-  /// Of customers who are worked at side by side the one of this lease is looked at as the first; nothing where it is not
-  /// there.
+  /// Makes the side-by-side customer of this lease the current one. Does nothing if there is no such customer.
   mutating func bringForward(_ lease: Lease) {
     guard case .serving(let first) = state, first != lease, let customer,
       let index = ahead.firstIndex(where: { self.lease(of: $0.customer) == lease })
@@ -105,7 +103,7 @@ struct WindowState: Sendable {
     )
   }
 
-  /// It is the turn of a customer in hand, whose lease begins.
+  /// Makes a customer the current one and starts its lease.
   mutating func begin(_ next: consuming HandedOut, until end: MonotonicTime) -> Lease {
     let lease = lease(of: next.customer)
     state = .serving(lease)
@@ -115,13 +113,13 @@ struct WindowState: Sendable {
     return lease
   }
 
-  /// Somebody who was served leaves, and nothing is on disk yet.
+  /// Counts a served customer whose receipt is not on disk yet.
   mutating func noteServed(_ lease: Lease) {
     unacknowledged = lease
     served += 1
   }
 
-  /// Who has the customer here, and since when, for a receipt.
+  /// Window, teller and start time of the current attempt, for its receipt.
   var desk: Desk { Desk(window: window, generation: generation, pid: pid, startedAt: startedAt.wall) }
 
   struct Desk {
@@ -133,13 +131,13 @@ struct WindowState: Sendable {
 
   var isServing: Bool { if case .serving = state { true } else { false } }
 
-  /// The lease under which the customer at this window is served.
+  /// The lease of a customer at this window.
   func lease(of customer: Customer) -> Lease {
     Lease(ticket: customer.ticket, attempt: customer.attempts + 1, generation: generation)
   }
 }
 
 extension Customer {
-  /// Whether the customer was in the hands of somebody who died.
+  /// True if a worker has crashed with the customer.
   var isSuspect: Bool { crashes > 0 }
 }
