@@ -1,47 +1,47 @@
-// Owns where the customers of a large request stand while it is taken in, slice by slice: under numbers that nobody was
-// issued yet.
-// Others must not wait for it, and both want numbers without a gap. So the request begins not at the next number but
-// behind a gap as long as its own beginning, which is held back: whoever comes beside it takes numbers from the gap's
-// lower end. What was held back fills the gap from its upper end, last of all, and as many as the others have displaced
-// stand at the request's end.
-// Invariant: never is the gap longer than what is held back. So with the last slice the gap is gone, and the numbers of
-// the request are the next ones, as if it had come in one stroke at that moment.
+// Numbering of a large request that arrives slice by slice, under numbers that are not issued yet.
+//
+// Other requests must not wait for it, and the numbers of both must have no gaps at the end. So the large request does
+// not start at the next number. It first leaves a gap as long as its own first part, which is held back. Other
+// requests take numbers from the lower end of the gap. The part held back comes last, and fills the gap from its upper
+// end. Customers of it that no longer fit, because other requests took their numbers, go to the end of the request.
+//
+// Invariant: the gap is never longer than the part held back. So the last slice closes the gap, and the numbers of the
+// request are the next ones, as if it had arrived at once at that moment.
 
 import BankModel
 
-/// A request that is larger than a slice, and has not come to its last one.
+/// A request in several slices whose last slice has not arrived.
 public struct ArrivingRequest: Sendable, Equatable {
-  /// Whose.
   public let request: RequestNumber
-  /// For how many there must be room.
+  /// Number of customers that must fit.
   public internal(set) var total: Int64
-  /// The lowest number that one of its customers has.
+  /// Lowest number of its customers.
   public private(set) var first: TicketNumber
-  /// The number behind the highest.
+  /// The number after the highest.
   public private(set) var next: TicketNumber
-  /// Customers who come before the others by the order of the request, and who have no numbers yet.
+  /// Customers that are first in the order of the request and have no numbers yet.
   public private(set) var heldBack: Int64
-  /// Customers who have numbers and wait, by line.
+  /// Waiting customers with numbers, by line.
   public private(set) var byLine = LineCounts()
-  /// Customers who have numbers and are delayed.
+  /// Number of delayed customers with numbers.
   public private(set) var delayed: Int64 = 0
 
-  /// Where the customers of one slice stand.
+  /// Numbers of the customers of one slice.
   public struct Placement: Sendable, Equatable {
-    /// The lowest number that one of its customers has then: in the gap where some of the slice stand there.
+    /// Lowest number of the request after this slice; in the gap if the slice fills some of it.
     public let first: TicketNumber
-    /// How many of the slice, from its beginning, stand in the gap.
+    /// Number of customers, from the start of the slice, that are in the gap.
     public let inGap: Int64
-    /// The number of the first of the others.
+    /// Number of the first customer that is not in the gap.
     public let behind: TicketNumber
 
-    /// The number of the customer at this place of the slice.
+    /// Number of the customer at this index of the slice.
     public func ticket(_ offset: Int64) -> TicketNumber {
       offset < inGap ? first + offset : behind + offset - inGap
     }
   }
 
-  /// A request that begins behind a gap for those whom it holds back.
+  /// Creates a request with a gap for the customers that are held back.
   public init(_ request: RequestNumber, total: Int64, heldBack: Int64, issued: TicketNumber) {
     precondition(heldBack >= 0, "nobody can be held back less than not at all")
     self.request = request
@@ -51,24 +51,24 @@ public struct ArrivingRequest: Sendable, Equatable {
     next = first
   }
 
-  /// Customers who have numbers.
+  /// Number of customers with numbers.
   public var count: Int64 { next - first }
-  /// Customers of it who may want a juice. Of those who are delayed it is not known what they want.
+  /// Upper bound of the customers that draw on the stock. Counts all delayed ones, because their services are not
+  /// stored here.
   public var juices: Int64 {
     byLine.occupied.reduce(delayed) { $0 + ($1.line.service.drawsOnStock ? $1.count : 0) }
   }
 
-  /// Customers of it whose work may leave results.
+  /// Number of waiting customers whose work may store results.
   public var leavingResults: Int64 {
     byLine.occupied.reduce(0) { $0 + ($1.line.service.leavesResults ? $1.count : 0) }
   }
 
-  /// The numbers that so many customers will have: those of the gap's upper end come first, then those behind the
-  /// highest.
+  /// Numbers for a slice of `count` customers: first the upper end of the gap, then the numbers after the highest.
   ///
   /// - Parameters:
-  ///   - heldBack: how many are held back from then on: as many as before, or so many less as there are customers.
-  ///   - issued: the last number that others have.
+  ///   - heldBack: customers held back after this slice: as many as before, or `count` fewer.
+  ///   - issued: the highest number of other requests.
   public func placement(of count: Int64, heldBack left: Int64, issued: TicketNumber) -> Placement {
     var inGap: Int64 = 0
     if left != heldBack {
@@ -87,14 +87,13 @@ public struct ArrivingRequest: Sendable, Equatable {
     return place
   }
 
-  /// Notes one more in a line; gives the line's place in ``byLine``.
+  /// Counts one customer of a line, and returns the index of the line in ``byLine``.
   mutating func note(_ line: Line) -> Int {
     let place = byLine.place(of: line)
     byLine[place] += 1
     return place
   }
 
-  /// Notes one more who is delayed.
   mutating func noteDelayed() { delayed += 1 }
 
   func gap(above issued: TicketNumber) -> Int64 { first - 1 - issued }

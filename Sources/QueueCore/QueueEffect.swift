@@ -1,105 +1,104 @@
-// Owns everything that the queue can want. It knows nothing of who does it.
-// Effects are imperatives, performed in order. What is staged is visible to every read after it.
+// Output of the queue: commands, performed in order. A staged change is visible to every later read.
 
 import BankModel
 
-/// Something to be done for the queue.
+/// One command that the caller performs for the queue.
 public enum QueueEffect: Sendable, Equatable {
   /// Add a change to the open transaction.
   case stage(StoreChange)
   /// Read the next page of a line.
   case loadPage(Line, after: TicketNumber, limit: Int)
-  /// Read the next page of those who are delayed.
+  /// Read the next page of delayed customers.
   case loadDelayed(after: DuePlace, limit: Int)
   /// Find a ticket in the store.
   case lookUp(RequestNumber, TicketNumber)
-  /// Read dead letters from the store, at most so many.
+  /// Read dead letters from the store, at most `limit`.
   case loadDead(RequestNumber, limit: Int)
 
-  /// Have shared books do what a request wants with customers whom this branch has not in hand, and answer it.
+  /// Forward a request about customers of other branches to the shared store, and reply with its result.
   case forward(RequestNumber, OperatorOrder)
 
-  /// Hand a customer to a teller. Waits for no disk.
+  /// Assign a customer to a teller, without waiting for the disk.
   case assign(Window, Lease, Customer)
-  /// Tell a teller that its receipts up to this lease are on disk.
+  /// Inform a teller that its receipts up to this lease are on disk.
   case acknowledge(Window, Lease)
-  /// Ask a teller for its customer back.
+  /// Ask a teller to return a customer.
   case recall(Window, Lease)
-  /// Tell a teller at work that nobody comes after those in its hands, so that it gives back whom it cannot begin to serve.
+  /// Tell a busy teller that no customer follows its present ones, so that it returns customers that it cannot start.
   case announceClosing(Window)
-  /// Open a window: start a teller, and another one whenever it is lost.
+  /// Open a window: start a teller, and another one after each exit.
   case openWindow(Window)
-  /// Let the teller at this window go as soon as its hands are free; start no other.
+  /// Close a window: its teller exits when it is idle and is not replaced.
   case closeWindow(Window)
-  /// The teller's hands are free and its window is to be closed.
+  /// Tell an idle teller to exit, because its window closes or it is replaced.
   case dismissTeller(Window)
-  /// End a teller that has made no progress.
+  /// Kill a teller that has made no progress.
   case endStuckTeller(Window, Generation)
-  /// End a teller that broke the rules of the conversation.
+  /// Kill a teller that violated the protocol.
   case endRogueTeller(Window, Generation, reason: String)
 
-  /// A customer was served at a window, or lost it, for those who watch.
+  /// Notify subscribers that a customer was started, completed or interrupted.
   case announce(Happening, Window, Lease, Customer)
-  /// A customer was put aside, for the log.
+  /// Log that a customer became a dead letter.
   case reportDead(Customer, Window, AttemptEnd, ProcessEnd?)
-  /// What was done with a customer has had no effect: it was finished by somebody else before. It is several times as large as
-  /// any other effect, and seldom: by reference.
+  /// Log that the result of an attempt was dropped, because another branch had finished the customer before. The
+  /// payload is indirect, because it is several times as large as any other effect, and rare.
   indirect case reportWithoutEffect(Customer, Receipt)
-  /// A service was paused, because nobody can be served like this.
+  /// Log that a service was paused, because a worker reported that no customer can be served.
   case reportPause(Service, because: WorkFailure)
-  /// Answer a request.
+  /// Reply to a request.
   case reply(RequestNumber, QueueAnswer)
-  /// The drain has ended: nobody can be served any more, and no window is busy.
+  /// The drain is complete: no customer can be served any more, and no window is busy.
   case reportDrained
 }
 
-/// What an operator wants done with customers whom only the books know.
+/// An operator's command about customers that are known only to the shared store.
 public enum OperatorOrder: Sendable, Equatable {
-  /// Take this one out.
+  /// Cancel this customer.
   case cancel(TicketNumber)
-  /// Bring this dead letter back to its line.
+  /// Return this dead letter to its line.
   case requeue(TicketNumber)
-  /// Bring all dead letters back.
+  /// Return all dead letters to their lines.
   case requeueDead
 }
 
-/// What those who watch are told.
+/// Event that is sent to subscribers.
 public enum Happening: Sendable, Equatable {
   case started
   case completed
   case interrupted
 }
 
-/// The answer to a request.
+/// Reply to a request.
 public enum QueueAnswer: Sendable, Equatable {
   /// These tickets are on disk.
   case enqueued(IssuedTickets)
   /// Done, and on disk.
   case done
-  /// So many were brought back to their lines, and it is on disk.
+  /// This number of dead letters was returned to the lines, and it is on disk.
   case requeued(Int64)
-  /// Nothing was changed.
+  /// Refused; nothing was changed.
   case refused(QueueRefusal)
 }
 
-/// Why a request was refused. Nothing was changed.
+/// Reason of a refusal. Nothing was changed.
 public enum QueueRefusal: Sendable, Equatable {
-  /// As many wait as may wait.
+  /// The bank has as many waiting customers as allowed.
   case queueFull(waiting: Int64, limit: Int64)
-  /// As many wait for this service as may wait for it.
+  /// The service has as many waiting customers as allowed.
   case serviceFull(Service, waiting: Int64, limit: Int64)
-  /// Customers of as many priorities wait as may wait.
+  /// The lines of waiting customers are as many as allowed.
   case tooManyLines(limit: Int)
   /// The bank is closing.
   case draining
   /// The disk is full.
   case diskFull
-  /// There is no such ticket among those not finished. It may have a receipt.
+  /// No unfinished customer has this ticket. It may have a receipt.
   case noSuchTicket(TicketNumber)
-  /// The branch has lost its lease before it was on disk; what became of it is known to the books alone.
+  /// The branch lost its lease before the change was on disk. Only the shared database knows whether it took effect.
   case leaseLost
-  /// Several branches share the books, and this is not done with them.
+  /// Not supported with a shared store.
   case sharedBooks
-  /// The customer stands where this cannot be done.
+  /// The state of the customer does not allow this.
   case wrongState(TicketNumber, CustomerState)
 }

@@ -1,102 +1,102 @@
-// Owns everything that can happen to the queue. It knows nothing of where it happens.
-// Events are past tense or requests; whoever reports them has already checked their form, not their truth.
+// Input of the queue: events that happened, and requests. The sender has checked the form of an event, not its truth.
 
 import BankModel
 import Time
 
-/// A number by which whoever asked finds the answer again.
+/// Number by which the caller matches a reply to its request.
 public typealias RequestNumber = UInt64
 
-/// Something that happened to the queue.
+/// An event or a request for the queue.
 public enum QueueEvent: Sendable {
-  /// Customers ask for tickets. A large request comes in slices under one number; the first one says by `total` for
-  /// how many there must be room, and by `heldBack` how many come before these by the order of the request and follow
-  /// last, from the last slice of them to the first. Others who fit into one slice may come in between, as many as
-  /// ``QueueMachine/roomBeside`` says.
+  /// A request for tickets. A large request comes in slices under one number. `total` of the first slice is the number
+  /// of customers that must fit. `heldBack` is the number of customers that precede these in the order of the request.
+  /// They follow at the end, from the last of their slices to the first. Other requests that fit into one slice may
+  /// come in between, up to ``QueueMachine/roomBeside`` customers.
   case enqueue(RequestNumber, orders: [CustomerOrder], total: Int64, isLast: Bool, heldBack: Int64 = 0)
 
-  /// What was staged since the last seal is one transaction, and on its way to the disk; what is staged from here on is
-  /// a part of the next one. A store that answers at once needs none.
+  /// The changes staged since the last seal are one transaction, which is in flight now. Later changes belong to the
+  /// next transaction. Not sent with a store that commits synchronously.
   case sealed
-  /// The oldest transaction on its way is on disk; where none is on its way, everything that was staged.
+  /// The oldest transaction in flight is on disk, or everything staged if none is in flight.
   case committed
-  /// The disk is full: nothing of any transaction that is not on disk was kept, under way or not, and the store has
-  /// forgotten it.
+  /// The disk is full. The store has dropped every transaction that is not on disk, in flight or open.
   case commitRefused
-  /// The request that is half taken in is given up. Whoever reports this has answered it, and everything that was
-  /// staged is on disk; what is there of the request is taken out by the store.
+  /// The partly arrived request is dropped. The sender has replied to it, and every other change is on disk. The store
+  /// removes the rows of the request.
   case intakeAbandoned
-  /// The store has hardly any room, or has room again.
+  /// The store has become short of space, or has space again.
   case roomChanged(isShort: Bool)
-  /// The next page of a line, in order.
+  /// The next page of a line, by number.
   case pageLoaded(Line, [Customer])
-  /// Of books that several branches share: somebody may wait in a line whom no branch has claimed.
+  /// With a shared database: the line may contain customers that no branch has claimed.
   case somebodyMayWait(Line)
-  /// Another branch has taken a customer out who may be in this one's hands: the receipt is written.
+  /// Another branch has cancelled a customer that this branch may own. The receipt is written.
   case takenOut(TicketNumber)
-  /// The branch may hand out until this moment, because no other one takes its customers before.
+  /// The branch may assign customers until this moment, because no other branch may claim them before.
   case leaseHolds(until: MonotonicTime)
-  /// In the transaction that is settled next these were finished by somebody else before, and nothing was done of them.
+  /// Customers of the transaction that is settled next that another branch had finished before. The changes to them had
+  /// no effect.
   case withoutEffect([TicketNumber])
-  /// The branch has nobody any more: whom it had in hand is given to others, and nothing that it has not heard of as being
-  /// on disk will be.
+  /// The branch owns no customers any more: other branches get them. Changes that were not reported as on disk will
+  /// never be.
   case branchLost
-  /// So many are not finished in the whole bank and are no dead letters, by the index of the service.
+  /// Unfinished customers of the whole bank without dead letters, by the index of the service.
   case remains([Int64])
-  /// The next page of those who are delayed, in order.
+  /// The next page of delayed customers, by due time.
   case delayedLoaded([DelayedCustomer])
-  /// What the store knows of a ticket that a request asked for.
+  /// The stored customer of a ticket that a request asked for; nil if there is none.
   case found(RequestNumber, ticket: TicketNumber, StoredCustomer?)
-  /// Dead letters that a request asked for; none when there are no more.
+  /// Dead letters that a request asked for; empty if there are none left.
   case deadLoaded(RequestNumber, [Customer])
 
   /// A teller is ready for its first customer.
   case tellerReady(Window, Generation, pid: Int32)
-  /// A worker at a window is ready, which serves so many customers side by side.
+  /// A side-by-side worker at a window is ready; it serves `inHand` customers at once.
   case workerReady(Window, Generation, pid: Int32, inHand: Int)
-  /// A worker has come by itself that serves these services, and so many customers at once over all of them. It is told from
-  /// others by its generation, which was never another worker's.
+  /// An outside worker has connected. It serves these services, and at most `inHand` customers at once over all of
+  /// them. Its generation identifies it and was never used before.
   case workerCame([Service], number: Int32, Generation, pid: Int32, inHand: Int)
-  /// A worker that had come by itself has gone.
+  /// An outside worker has disconnected.
   case workerGone(Generation)
-  /// A teller has answered a lease and asks for the next customer.
+  /// A teller has answered a lease and requests the next customer.
   case tellerAnswered(Window, Generation, Lease, TellerAnswer)
   /// A teller has made progress.
   case tellerProgressed(Window, Generation, Lease)
-  /// A teller has ended, and so has its process.
+  /// The process of a teller has exited.
   case tellerLost(Window, Generation, ProcessEnd)
 
-  /// Take a waiting customer, a delayed one, one who is being served or a dead letter out.
+  /// Cancel a customer that waits, is delayed, is being served or is a dead letter.
   case cancel(RequestNumber, TicketNumber)
-  /// Bring a dead letter back to its line.
+  /// Return a dead letter to its line.
   case requeue(RequestNumber, TicketNumber)
-  /// Bring all dead letters back.
+  /// Return all dead letters to their lines.
   case requeueDead(RequestNumber)
-  /// Hand out no more customers of a service, or of any.
+  /// Stop assigning customers of a service, or of all services if nil.
   case pause(RequestNumber, Service?)
-  /// Hand out customers of a service again, or of all.
+  /// Resume assigning customers of a service, or of all services if nil.
   case resume(RequestNumber, Service?)
-  /// A service shall have so many windows.
+  /// Set the number of windows of a service.
   case scale(Service, windows: Int32)
-  /// The teller at a window shall go as soon as its hands are free, and a successor come.
+  /// Replace the teller at a window when it is idle.
   case replace(Window)
-  /// Empty the queue and begin a new day.
+  /// Empty the queue and start a new day.
   case reset(RequestNumber)
-  /// Take no new customers, serve those who wait, then report it.
+  /// Refuse new customers, serve the waiting ones, then report it.
   case drain
-  /// Hand out nobody any more, finish those at a window, then report it.
+  /// Assign no more customers, finish the assigned ones, then report it.
   case finish
-  /// Hand out nobody any more, and take those at a window back: their tellers are being killed.
+  /// Assign no more customers, and return the assigned ones: their tellers are being killed.
   case vacate
-  /// Everything has ended: close the day if it is finished.
+  /// Shutdown is complete: close the day if it is finished.
   case endDay
-  /// Everything that was said has been heard, and nothing but time has passed: leases that have run out are ended.
+  /// All received messages were handled, and only time has passed: expired leases end.
   case tick
 }
 
 extension QueueEvent {
-  /// Whether those who are due are called with it. What the queue wanted read comes in the middle of what it wants done, and
-  /// a full disk has staged again what was staged, and nothing else: they come with the next event.
+  /// True if due customers are returned to their lines after this event. Pages arrive while the effects of an earlier
+  /// event are performed. A refused commit has just staged changes again. In both cases due customers wait for the next
+  /// event.
   var callsWhoeverIsDue: Bool {
     switch self {
     case .pageLoaded, .delayedLoaded, .found, .deadLoaded, .commitRefused: false
@@ -104,31 +104,30 @@ extension QueueEvent {
     }
   }
 
-  /// The service in which alone somebody can be handed out because of it; nil where it may be another one. What a teller
-  /// answers makes room at its own window, and brings nobody to another's.
+  /// The only service that may assign a customer because of this event; nil if others may. The answer of a teller frees
+  /// its own window only.
   var onlyService: Service? {
     if case .tellerAnswered(let window, _, _, _) = self, !window.isOutside { window.service } else { nil }
   }
 }
 
-/// A teller's word about a lease.
+/// A teller's answer to a lease.
 public enum TellerAnswer: Sendable, Equatable {
-  /// The work is done.
   case done
-  /// The work is done, and has left something behind.
+  /// The work is done, with a stored result.
   case worked(WorkResult)
-  /// Too little was in stock: nothing was taken, and the customer's business is at its end.
+  /// The stock was too low: nothing was taken, and the customer is finished.
   case outOfStock([Shortage])
   /// The work could not be done.
   case failed(WorkFailure)
-  /// The customer is given back, as was asked.
+  /// The customer is returned, as requested.
   case returned
 }
 
 extension Service {
-  /// What cannot be true of a list of what was missing, for a sentence; nil where it can.
+  /// The reason, for an error message, why this list of shortages is impossible; nil if it is valid.
   ///
-  /// The list comes from a worker and goes into the books, so everything that the books would refuse is refused here.
+  /// The list comes from a worker and goes to the store, so everything that the store would refuse is refused here.
   func fault(of missing: [Shortage]) -> String? {
     if movesMoney { return "without stock, which service \(number) does not need" }
     if missing.isEmpty || missing.count > StockLimits.itemsPerOrder {
@@ -143,6 +142,6 @@ extension Service {
 }
 
 extension Shortage {
-  /// Whether the item has a name that an item can have, and there is less of it than is needed.
+  /// True if the item name is valid and less is available than needed.
   fileprivate var isPossible: Bool { item.isValid && 0 <= available && available < needed }
 }

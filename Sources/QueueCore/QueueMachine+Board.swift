@@ -1,31 +1,31 @@
-// Owns what a picture of the whole queue is made of: who waits first, over all lines, who is at the windows, and how many of
-// each priority wait. It knows nobody who looks. Invariant: whatever it costs is bounded by what is asked for and by the
-// number of lines and windows, and never by the number of those who wait; and only those are named whose tickets are on disk.
+// Data of a snapshot of the whole queue: first waiting customers over all lines, assigned customers, and the number
+// waiting per priority.
+// Invariants: the cost depends on the limits and on the number of lines and windows, never on the number of waiting
+// customers. Only customers whose tickets are on disk appear.
 
 import BankModel
 import Time
 
 extension QueueMachine {
-  /// The part of a line that stands in the store alone.
+  /// The part of a line that is only in the store.
   public struct BeyondMemory: Sendable, Hashable {
-    /// The place of the line.
+    /// Index of the line.
     public var place: Int
-    /// Which line that is.
     public var line: Line
-    /// Behind this number.
+    /// The part starts after this number.
     public var after: TicketNumber
-    /// So many, beside those who are at a window.
+    /// Number of customers, without assigned ones.
     public var count: Int64
-    /// While this and the others stay, and the day, nobody else is there but newcomers, who come at the end.
+    /// Version of the part. While all fields and the day are unchanged, only newcomers were added, at the end.
     public var version: UInt32
   }
 
-  /// The first who wait in the order of their numbers, over all lines.
+  /// The first waiting customers over all lines, by number.
   ///
   /// - Parameters:
-  ///   - limit: how many at most.
-  ///   - read: the numbers behind one of those who stand in the store alone, in order: at least one where there is any, and none
-  ///     that is at a window or is not on disk. It is asked for no more than are needed.
+  ///   - limit: maximum number of customers.
+  ///   - read: returns numbers after the given one that are only in the store, in order. It returns at least one if
+  ///     there is any, and no number that is assigned or not on disk. It is called no more often than needed.
   public func firstWaiting(
     limit: Int, reading read: (BeyondMemory, _ after: TicketNumber) -> [TicketNumber]
   ) -> [(ticket: TicketNumber, line: Line)] {
@@ -62,14 +62,14 @@ extension QueueMachine {
     }
   }
 
-  /// How many of each priority wait for a service, whoever is served first at the head; nobody is left out.
+  /// Waiting customers of a service by priority, in the order of service. All are counted.
   public func waitingByPriority(of service: Service) -> [(priority: Priority, count: Int64)] {
     books.waiting.places(of: service).compactMap { place in
       lines[place].count > 0 ? (books.waiting.lines[place].priority, lines[place].count) : nil
     }
   }
 
-  /// Those at windows, by window, at most so many; see ``atWindows``.
+  /// Assigned customers, by window, at most `limit`; see ``atWindows``.
   public func atWindows(limit: Int) -> [AtWindow] {
     var found: [AtWindow] = []
     for places in windows {
@@ -85,7 +85,7 @@ extension QueueMachine {
     return found
   }
 
-  /// Whom a window has in hand, at most so many, and since when it has the first of them; nil where there is nobody.
+  /// Customers of a window, at most `limit`, and the time of the first assignment; nil if it has none.
   public func hand(
     at window: Window, limit: Int
   ) -> (tickets: [TicketNumber], since: WallTime)? {

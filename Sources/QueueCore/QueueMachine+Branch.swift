@@ -1,37 +1,38 @@
-// Owns what is different where several branches share the books, of which this queue is one. It must not know a database: a page
-// that was claimed, a lease that holds and one that was lost are events.
+// Differences if several branches share a database and this queue belongs to one of them. A claimed page, a valid lease
+// and a lost lease are events.
 //
-// A branch has whom it has claimed: a page of a line is asked for as ever, and whoever comes with it is the branch's until it is
-// finished, put off, put aside or given back. So the books of a branch count those who have come into its hands and are still
-// there, or were finished by it; how many wait in the bank only the database knows. It gives the tickets, too. Whoever is
-// delayed or a dead letter is nobody's.
+// A branch owns the customers that it has claimed. It requests a page of a line as usual. The customers of the page
+// belong to the branch until they are finished, delayed, made dead letters or returned. So the day counters of a branch
+// count the customers that it owns and those that it finished. Only the database knows the number of waiting customers
+// of the bank. The database also issues the tickets. Delayed customers and dead letters belong to no branch.
 //
-// A branch has its customers for as long as its lease lasts. It hands out nobody behind the end of it, by its own steady clock;
-// to be wrong there costs work, and never an effect, because whatever the branch says then has none. Where it is lost the tellers
-// are asked to give everybody back, and nothing that waited for the disk is waited for any longer.
+// A branch owns its customers while its lease is valid. It assigns no customer after the end of the lease by its own
+// steady clock. A wrong clock costs work but has no effect on data, because the database ignores the results of a
+// branch without a lease. After the loss of the lease all tellers are asked to return their customers, and nothing
+// waits for the disk any longer.
 //
-// Invariants: issued = waiting + serving + served + cancelled, after every event, as of other books; whoever stands in line is in
-// memory; a page may be empty.
+// Invariants: issued = waiting + serving + served + cancelled, after every event, counting only customers of this
+// branch. Waiting customers are all in memory. A page may be empty.
 
 import BankModel
 import Time
 
-/// What a branch knows of the books that it shares.
+/// State of the shared database, as this branch knows it.
 struct BranchKnowledge: Sendable {
-  /// Until when nobody else takes its customers; nil before the first word of it, and when it was lost.
+  /// End of the period in which no other branch may claim its customers; nil before the first lease and after its loss.
   var leaseEnd: MonotonicTime?
-  /// Who is not finished in the whole bank and is no dead letter, by the index of the service.
+  /// Unfinished customers of the whole bank without dead letters, by the index of the service.
   var remaining: [Int64] = []
 }
 
 extension QueueMachine {
-  /// Whether customers may be handed out at this moment.
+  /// True if customers may be assigned at this moment.
   func mayServe(at now: Moment) -> Bool {
     guard policy.isShared else { return true }
     return branch.leaseEnd.map { now.monotonic < $0 } ?? false
   }
 
-  /// Whether somebody is left in the whole bank who can be served here.
+  /// True if the bank still has customers that this branch can serve.
   var isAnybodyLeftForUs: Bool {
     guard policy.isShared else { return false }
     return branch.remaining.indices.contains {
@@ -39,13 +40,13 @@ extension QueueMachine {
     }
   }
 
-  /// Has a page claimed where few are in memory, or somebody is wanted and nobody is.
+  /// Claims a page of a line if it has few customers in memory, or a teller needs one and it has none.
   mutating func claim(_ place: Int, isWanted: Bool, into effects: inout [QueueEffect]) {
     guard lines[place].claimsNow(below: isWanted ? 1 : policy.page / 2) else { return }
     effects.append(.loadPage(books.waiting.lines[place], after: 0, limit: policy.page))
   }
 
-  /// A page was claimed: these are in the hands of the branch.
+  /// Adds a claimed page to its line.
   mutating func receive(_ page: [Customer], _ line: Line) {
     let place = index(of: line)
     lines[place].join(claimed: page)
@@ -53,7 +54,7 @@ extension QueueMachine {
     books.issued += Int64(page.count)
   }
 
-  /// Whom somebody else has finished before is not counted here.
+  /// Uncounts customers of the oldest transaction that another branch had finished before.
   mutating func takeBackEffects(of tickets: [TicketNumber], into effects: inout [QueueEffect]) {
     let count = (underway.first?.counts ?? unsealed).changes
     for change in unsettled.prefix(count) {
@@ -72,8 +73,8 @@ extension QueueMachine {
     books.servedByService[receipt.service.index] -= 1
   }
 
-  /// Another branch has taken a customer out: a worker that has it is asked to give it back, and nothing is written of it here.
-  /// A completion that was handed over before finds no customer, and has no effect.
+  /// Handles the cancellation of a customer by another branch. Asks a worker that holds it to return it, and writes
+  /// nothing. A completion that the store received before finds no customer and has no effect.
   mutating func lose(_ ticket: TicketNumber, at now: Moment, into effects: inout [QueueEffect]) {
     takeBackStarts(into: &effects)
     for place in lines.indices {
@@ -106,7 +107,8 @@ extension QueueMachine {
     }
   }
 
-  /// The branch has lost its lease: whom it has in hand is not its own, and what is not on disk never will be.
+  /// Handles the loss of the lease: the branch no longer owns its customers, and changes that are not on disk will
+  /// never be.
   mutating func loseEverybody(at now: Moment, into effects: inout [QueueEffect]) {
     branch.leaseEnd = nil
     forgetStarts(into: &effects)
@@ -124,7 +126,7 @@ extension QueueMachine {
         stored: 0, capacity: policy.capacity(ofLineAt: place), version: lines[place].version &+ 1)
       lines[place].hearOfMore()
     }
-    // To pause is the branch's own business.
+    // Pauses are local, so they succeed although the lease was lost.
     let paused = Set(pausing)
     for case .reply(let request, let answer) in settling {
       effects.append(.reply(request, paused.contains(request) ? answer : .refused(.leaseLost)))
@@ -135,14 +137,14 @@ extension QueueMachine {
     isJammed = false
   }
 
-  /// Nobody was told of those who were to begin.
+  /// Revokes the starts that were not sent, without staging changes: the branch may not write any more.
   private mutating func forgetStarts(into effects: inout [QueueEffect]) {
     var wanted: [QueueEffect] = []
     takeBackStarts(into: &wanted)
     effects += wanted.filter { if case .stage = $0 { false } else { true } }
   }
 
-  /// The teller is asked to give everybody back; whatever it answers changes nothing any more.
+  /// Asks the teller to return all its customers; its answers have no effect any more.
   private mutating func askBack(
     _ service: Int, _ place: Int, at now: Moment, into effects: inout [QueueEffect]
   ) {
@@ -154,7 +156,7 @@ extension QueueMachine {
     for (customer, lease) in zip(hand, leases) {
       effects.append(.announce(.interrupted, window, lease, customer))
     }
-    // The last one first, so that nobody's turn comes who was taken back.
+    // In reverse order, so that the teller does not start a customer that is about to be recalled.
     for lease in leases.reversed() { effects.append(.recall(window, lease)) }
     guard !window.isOutside else {
       windows[service][place].recalled += leases

@@ -1,21 +1,20 @@
-// Owns how what was staged becomes certain, or is taken back. It must not know a disk: that something is on its way there, has
-// come there or was refused are events.
+// Commit and rollback of staged changes. A transaction that is in flight, on disk or refused is an event.
 //
-// Everything that waits for the disk stands in one list of its kind, in the order in which it was staged: changes, tickets,
-// answers, starts, pauses. A transaction that is on its way is the beginning of each of these lists, behind those that were
-// handed over before it, so only its counts are kept. The oldest is settled by what stands first in the lists, and a refusal,
-// of which all are a part that are not on disk, has nothing to put together. Where a store answers at once none is ever on
-// its way, and everything is settled together.
+// Everything that waits for the disk is in one list of its kind, in staging order: changes, tickets, replies, starts,
+// pauses. The oldest transaction in flight owns the first elements of each list, the next transaction owns the ones
+// after these, and so on. So only counts are stored per transaction. Settling the oldest transaction removes elements
+// from the front of the lists. A refusal concerns all elements that are not on disk, so it needs no merging. With a
+// store that commits synchronously none is ever in flight, and all elements are settled together.
 //
-// Invariant: nothing leaves the lists but with its own transaction, or by a refusal.
+// Invariant: an element leaves its list only with its own transaction, or by a refusal.
 
 import BankModel
 import Time
 
-/// How much waits for the disk, of each kind.
+/// Number of elements of each kind that wait for the disk.
 struct WaitingCounts: Sendable, Equatable {
   var changes = 0
-  /// Bytes of the results among the changes.
+  /// Bytes of the results in the changes.
   var bytes = 0
   var admissions = 0
   var answers = 0
@@ -39,33 +38,33 @@ struct WaitingCounts: Sendable, Equatable {
   }
 }
 
-/// A transaction that was handed to the store, and of which nobody knows yet whether it is on disk.
+/// A transaction that the store has received, with its result still unknown.
 struct UnderwayTransaction: Sendable {
-  /// What of that which waits is a part of it.
+  /// Number of elements of each list that belong to it.
   var counts: WaitingCounts
-  /// The services that are paused with it.
+  /// Pause of each service after this transaction, by the service's index.
   var paused: [Bool]
-  /// The last lease of each window of which the receipt is a part of it.
+  /// Last lease of each window whose receipt is in this transaction.
   var acknowledgements: [(window: Window, lease: Lease)]
 }
 
 extension QueueMachine {
-  /// Transactions on their way to the disk.
+  /// Number of transactions in flight.
   public var underwayCount: Int { underway.count }
-  /// Whether one more may be on its way.
+  /// True if one more transaction may be in flight.
   public var hasRoomUnderway: Bool { underway.count < policy.maxUnderway }
-  /// Whether anything waits to be written that is not on its way. A request that is half taken in is not waited for.
+  /// True if anything waits for a commit and is not in flight. A partly arrived request does not count.
   public var isUnsealed: Bool {
     underway.isEmpty ? isUnsettled : !unsettled.isEmpty && unsealed.changes > 0 || hasPromises
   }
-  /// Whether customers are let in no further for now: a reset waits until every ticket is on disk, or as much waits for
-  /// the disk as may while something is on its way there.
+  /// True if the coordinator must hold back new customers. Reason: a reset waits until every ticket is on disk, or
+  /// `maxUnsettled` is reached while a transaction is in flight.
   public var holdsBackIntake: Bool {
     if !postponed.isEmpty { return !isTakingIn }
     return !underway.isEmpty && isSaturated
   }
 
-  /// What waits and is not on its way.
+  /// Number of elements that wait and are not in flight.
   var unsealed: WaitingCounts {
     var sealed = WaitingCounts()
     for transaction in underway { sealed += transaction.counts }
@@ -74,7 +73,7 @@ extension QueueMachine {
       starts: starts.count, pauses: pausing.count) - sealed
   }
 
-  /// Everything that was staged and is not on its way is one transaction, and is on its way from here on.
+  /// Closes a transaction over everything staged since the last one. It is in flight from now on.
   mutating func seal() {
     precondition(hasRoomUnderway, "no more transactions are on their way than may be")
     let counts = unsealed
@@ -85,8 +84,8 @@ extension QueueMachine {
       UnderwayTransaction(counts: counts, paused: books.paused, acknowledgements: acknowledgements))
   }
 
-  /// A transaction is on disk, the oldest of those on their way, or everything where none is: tickets are spoken, newcomers
-  /// stand in line, answers leave.
+  /// Settles the oldest transaction in flight, or everything if none is in flight: replies with the tickets, adds the
+  /// newcomers to their lines, sends the replies.
   mutating func settle(at now: Moment, into effects: inout [QueueEffect]) {
     isJammed = false
     let oldest = underway.isEmpty ? nil : underway.removeFirst()
@@ -113,8 +112,8 @@ extension QueueMachine {
     if !isTakingIn { takeUpPostponed(at: now, into: &effects) }
   }
 
-  /// Those with the first so many tickets that were asked for stand in line. Of a line they are taken together, however many
-  /// have asked.
+  /// Adds the customers of the first `count` admissions to their lines. Counts are summed per line first, so that the
+  /// cost does not depend on the number of requests.
   private mutating func settleNewcomers(ofTheFirst count: Int) {
     delayed.settleNewcomers()
     guard count > 0 else { return }
@@ -129,7 +128,7 @@ extension QueueMachine {
     for (place, count) in byLine.enumerated() where count > 0 { lines[place].settleNewcomers(count) }
   }
 
-  /// Takes the last lease of each window that is to hear of its receipt.
+  /// Removes and reports the last lease of each window that waits for the acknowledgement of its receipt.
   private mutating func takeAcknowledgements(_ take: (Window, Lease) -> Void) {
     for service in windows.indices {
       for place in windows[service].indices {
@@ -146,7 +145,7 @@ extension QueueMachine {
         day: books.day, first: admission.first, last: admission.first + admission.count - 1))
   }
 
-  /// Whether whoever was done with a lease is still at the window.
+  /// True if the teller that completed this lease is still at the window.
   private func hears(_ window: Window, _ lease: Lease) -> Bool {
     guard let (service, place) = locate(window) else { return false }
     return windows[service][place].generation == lease.generation && windows[service][place].state != .vacant
@@ -159,7 +158,7 @@ extension QueueMachine {
     for event in waiting { apply(event, at: now, into: &effects) }
   }
 
-  /// The disk is full: tickets that nobody knows of and pauses are taken back, everything else is staged once more.
+  /// Handles a full disk: revokes unreported tickets and pauses, and stages all other changes again.
   mutating func unsettle(into effects: inout [QueueEffect]) {
     isJammed = true
     takeBackSeals()
@@ -173,14 +172,14 @@ extension QueueMachine {
     for case .reset(let request) in postponed { effects.append(.reply(request, .refused(.diskFull))) }
     postponed.removeAll()
     for change in unsettled { effects.append(.stage(change)) }
-    // They come behind what was staged before, and are written with it.
+    // These changes follow the ones staged above, and are written with them.
     takeBackStarts(into: &effects)
   }
 
-  /// Nothing is on its way any more: all of it waits together with what was staged since.
+  /// Merges all transactions in flight with the changes staged since.
   private mutating func takeBackSeals() {
     for (window, lease) in underway.reversed().flatMap(\.acknowledgements) where hears(window, lease) {
-      // Who is told of the last one is told of those before it.
+      // The acknowledgement of a later lease covers the earlier ones.
       guard let (service, place) = locate(window), windows[service][place].unacknowledged == nil else {
         continue
       }
@@ -189,15 +188,15 @@ extension QueueMachine {
     underway.removeAll()
   }
 
-  /// A service pauses by itself: that belongs to what happened, and is not taken back where the disk is full.
+  /// Pauses a service because of a worker's report. Unlike an operator's pause it is not revoked if the disk is full.
   mutating func pauseForGood(_ service: Int) {
     (books.paused[service], settledPauses[service]) = (true, true)
     for place in underway.indices { underway[place].paused[service] = true }
   }
 
-  /// Takes back every ticket that is not on disk, from the last one down.
+  /// Revokes every ticket that is not on disk, from the last one down.
   ///
-  /// - Returns: the requests that they were for, the last one first.
+  /// - Returns: the requests that had asked for these tickets, the last one first.
   private mutating func takeBackTickets() -> [RequestNumber] {
     let requests = admissions.reversed().map(\.request) + (arriving.map { [$0.request] } ?? [])
     forgetArriving()

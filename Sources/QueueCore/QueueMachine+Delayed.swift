@@ -1,16 +1,17 @@
-// Owns how delayed customers come back to their lines: those who failed after a pause, and those who ordered for later at
-// their moment, each at the place of its number. Who is where stands in `DelayedCustomers`.
+// Return of delayed customers to their lines, each at the position of its number: failed customers after a pause, and
+// customers that were ordered for later at their due time. The delayed customers themselves are in `DelayedCustomers`.
 
 import BankModel
 import Time
 
 extension QueueMachine {
-  /// Delayed customers who are called in one stroke. Ten million may be due in one moment, and others want to be heard.
+  /// Maximum number of delayed customers that return in one event. Ten million may be due at the same moment, and other
+  /// events must be handled in between.
   static let calledAtOnce = 1_024
 
-  /// Calls those who are due, as many as may be called at once.
+  /// Returns due customers to their lines, at most ``calledAtOnce``.
   ///
-  /// - Returns: whether there was anybody.
+  /// - Returns: true if any customer was due.
   mutating func callDue(at now: Moment, into effects: inout [QueueEffect]) -> Bool {
     var called = 0
     while called < Self.calledAtOnce, unsettled.count < policy.maxUnsettled,
@@ -22,7 +23,7 @@ extension QueueMachine {
     return called > 0
   }
 
-  /// Has the next page read where few are left in memory.
+  /// Requests the next page if few delayed customers are left in memory.
   mutating func askForDelayed(into effects: inout [QueueEffect]) {
     let wanted = delayed.nextPage(lowWater: policy.delayedLowWater)
     if wanted > 0 { effects.append(.loadDelayed(after: delayed.horizon, limit: wanted)) }
@@ -33,7 +34,8 @@ extension QueueMachine {
     delayed.append(page: page, at: now, limit: { [policy] in policy[$0.index].longestPause }) { $0 > issued }
   }
 
-  /// Somebody with a new ticket has ordered for later, and that is still to come; nil where the customer waits at once.
+  /// Due time of a new customer that was ordered for later; nil if it waits at once, because the time has passed or
+  /// none was given.
   func dueAt(of order: CustomerOrder, at now: Moment) -> WallTime? {
     order.dueAt.flatMap { $0 > now.wall ? $0 : nil }
   }

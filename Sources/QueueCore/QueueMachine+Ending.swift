@@ -1,5 +1,5 @@
-// Owns how the queue ends: nobody is handed out any more, those at windows are finished or taken back, and the day is closed.
-// It knows no process: that a drain has come to its end is an effect, and is reported once.
+// Shutdown of the queue: no customer is assigned any more, assigned ones are finished or returned, and the day is
+// closed. The end of a drain is an effect that is sent once.
 
 import BankModel
 import Time
@@ -13,8 +13,8 @@ extension QueueMachine {
     }
   }
 
-  /// Takes everyone at a window back to the head of the line. It is nobody's fault, so it counts as no crash: a bank
-  /// that is closed in a hurry every evening makes no dead letters.
+  /// Returns all assigned customers to the heads of their lines. Counts no crash: a bank that is stopped with `--now`
+  /// every evening must not produce dead letters.
   mutating func vacate(at now: Moment, into effects: inout [QueueEffect]) {
     stage = .finishing
     takeBackStarts(into: &effects)
@@ -28,26 +28,26 @@ extension QueueMachine {
     }
   }
 
-  /// Whether somebody waits, or comes in just now, who can still be served.
+  /// True if a customer waits, is delayed or is arriving and can still be served.
   public var hasWaitingToServe: Bool { canServeDelayed || hasWaitingBesidesDelayed }
 
-  /// The same of everybody who is not delayed.
+  /// The same, without delayed customers.
   public var hasWaitingBesidesDelayed: Bool {
     if !admissions.isEmpty || isTakingIn || isAnybodyLeftForUs { return true }
     return lines.indices.contains { lines[$0].count > 0 && isServable(books.waiting.lines[$0].service) }
   }
 
-  /// Closes the day if every ticket has its receipt: the books are those of the next one, which nobody has opened.
+  /// Closes the day if every ticket has its receipt, and resets the counters for the next day.
   mutating func endDay(at now: Moment) {
-    // The day of shared books ends there.
+    // The end of a day of a shared database is decided there.
     guard !policy.isShared else { return }
     guard books.isFinished, admissions.isEmpty, !isTakingIn else { return }
     books = books.next(openedAt: now.wall)
     lines = []
   }
 
-  /// Reports once that nobody can be served any more: all have been served, or those who wait stand before
-  /// paused services or services without windows, and no window is busy.
+  /// Reports once that no further customer can be served. Either all were served, or the remaining ones wait for
+  /// services that are paused or have no windows; no window is busy.
   mutating func reportDrainedIfSo(into effects: inout [QueueEffect]) {
     guard stage != .open, !hasReportedDrained, servingCount == 0, admissions.isEmpty, !isTakingIn else {
       return
@@ -57,7 +57,8 @@ extension QueueMachine {
     effects.append(.reportDrained)
   }
 
-  /// What those in the store came for is not known here: they are waited for where anybody can be served.
+  /// The services of delayed customers in the store are unknown here, so the drain waits for them if any service can be
+  /// served.
   private var canServeDelayed: Bool {
     delayed.holdsSomebody { isServable($0) }
       || delayed.beyond > 0 && windows.indices.contains { isServable(Service(index: $0)) }
@@ -68,7 +69,7 @@ extension QueueMachine {
     return index < windows.count && !books.paused[index] && windows[index].contains { !$0.isClosing }
   }
 
-  /// Takes over rules that an operator has changed. Leases that are running keep their deadlines.
+  /// Adopts settings that an operator has changed. Running leases keep their deadlines.
   public mutating func adopt(_ policy: QueuePolicy) {
     var policy = policy
     policy.lineCapacity = self.policy.lineCapacity

@@ -1,11 +1,12 @@
-// Owns how customers come in. How they become certain, or are taken back, stands in `QueueMachine+Commits.swift`.
-// A ticket is in nobody's hands before `committed`: until then its customer is a newcomer who cannot be handed out.
+// Admission of new customers. Commit and rollback are in `QueueMachine+Commits.swift`.
+// Invariant: no client receives a ticket before `committed`; until then its customer is a newcomer and cannot be
+// assigned.
 
 import BankModel
 import Time
 
 extension QueueMachine {
-  /// Gives tickets to a slice of customers. The first slice of a request decides whether all of it is taken.
+  /// Issues tickets to one slice of a request. The first slice decides about the whole request.
   mutating func takeIn(
     _ orders: [CustomerOrder], of total: Int64, isLast: Bool, heldBack: Int64, for request: RequestNumber,
     at now: Moment, into effects: inout [QueueEffect]
@@ -45,7 +46,7 @@ extension QueueMachine {
     admissions.append(admission)
   }
 
-  /// A slice of the request that is half taken in. With the last one it enters the books, as if all of it came now.
+  /// Adds a slice to the request that is arriving. The last slice issues all its tickets at once.
   private mutating func takeFurther(
     _ orders: [CustomerOrder], of total: Int64, isLast: Bool, heldBack: Int64, at now: Moment,
     into effects: inout [QueueEffect]
@@ -55,7 +56,7 @@ extension QueueMachine {
     let isRun = arriving.heldBack == 0
     let place = arriving.take(Int64(orders.count), heldBack: heldBack, issued: books.issued)
     if place.inGap > 0 {
-      // They stand before everybody of the request who has come so far.
+      // The customers of this slice precede all earlier ones of the request.
       for line in arrivingFronts.indices { arrivingFronts[line].removeAll(keepingCapacity: true) }
     }
     for (index, order) in orders.enumerated() {
@@ -101,16 +102,16 @@ extension QueueMachine {
     if isJammed || isShort { return .diskFull }
     let standing = books.waitingInAll + books.delayed + (arriving?.total ?? 0)
     let (sum, overflow) = standing.addingReportingOverflow(total)
-    // Nobody needs no room: the repetition of a list of customers who are all known is answered as ever. More than
-    // the limit wait where dead letters were brought back.
+    // A request for 0 customers always fits: it is the repetition of a request whose customers all exist, and gets the
+    // stored answer. `sum` can exceed the limit without new customers, because requeued dead letters are not limited.
     if total > 0, overflow || sum > policy.maxWaiting {
       return .queueFull(waiting: standing, limit: policy.maxWaiting)
     }
     return nil
   }
 
-  /// Why these customers, who come next, cannot be taken in: more would wait for a service than may wait for it. Of a
-  /// request that comes in slices it is said with the slice that is too much, and all of it is refused then.
+  /// The refusal of these new customers if more would wait for a service than its `maxWaiting` allows; nil if they fit.
+  /// A request in slices is refused as a whole, at the slice that exceeds the limit.
   public func refusal(ofServicesOf orders: [CustomerOrder]) -> QueueRefusal? {
     guard policy.hasRoomByService else { return nil }
     var coming = ServiceTally()
@@ -128,7 +129,7 @@ extension QueueMachine {
     return nil
   }
 
-  /// Customers of the request that is half taken in who came for a service.
+  /// Customers of the arriving request that belong to one service.
   private func arrivingCount(of service: Service) -> Int64 {
     guard let arriving else { return 0 }
     return arriving.byLine.places(of: service).reduce(arrivingDelayed.tally[service]) {
@@ -136,8 +137,8 @@ extension QueueMachine {
     }
   }
 
-  /// A request that is half taken in is given up: nobody was told of its numbers, and they are free. A reset that has
-  /// waited for it waits no longer.
+  /// Drops the arriving request. Its numbers were not reported to the client and become free. A reset that waited for
+  /// the request runs now.
   mutating func abandonIntake(at now: Moment, into effects: inout [QueueEffect]) {
     guard isTakingIn else { return }
     forgetArriving()

@@ -1,11 +1,11 @@
-// Owns where the customers of a line stand in memory, and how many lines there may be.
-// Invariant: a line has its place for as long as anybody waits in it, or is about to: the place of another may then be its
-// own. So a queue in which every customer has a priority of its own takes no more memory than one of `maxLines`.
+// Indices of the lines in memory, and the limit on their number.
+// Invariant: a line keeps its index while customers wait in it or are about to. After that another line may take the
+// index. So a queue in which every customer has its own priority needs no more memory than one with `maxLines` lines.
 
 import BankModel
 
 extension QueueMachine {
-  /// The place of a line, which has one from here on.
+  /// Index of a line. Gives it one if it has none.
   mutating func index(of line: Line) -> Int {
     if let known = books.waiting.known(line) { return known }
     let place: Int
@@ -21,7 +21,7 @@ extension QueueMachine {
     return place
   }
 
-  /// Why these customers, who come next, cannot be taken in: they would stand in more lines than there may be.
+  /// The refusal of new customers that would need more lines than `maxLines`; nil if they fit.
   public func refusal(ofLinesOf orders: [CustomerOrder]) -> QueueRefusal? {
     var new: Set<Line> = []
     for order in orders where !order.priority.isGrade {
@@ -29,7 +29,7 @@ extension QueueMachine {
       if books.waiting.known(line) == nil { new.insert(line) }
     }
     guard !new.isEmpty else { return nil }
-    // What has come of a large request has no place yet.
+    // The lines of a request in progress have no indices yet.
     for line in arriving?.byLine.lines ?? [] where !line.priority.isGrade && books.waiting.known(line) == nil
     {
       new.insert(line)
@@ -39,10 +39,10 @@ extension QueueMachine {
     return .tooManyLines(limit: policy.maxLines)
   }
 
-  /// Lines that are not those of the grades.
+  /// Number of lines whose priority is not a grade.
   private var givenLines: Int { books.waiting.lines.count - books.waiting.gradedCount }
 
-  /// Places of lines in which nobody is, and of which no page is on its way.
+  /// Indices of lines without customers and without a page being loaded.
   private var vacantPlaces: [Int] {
     lines.indices.filter {
       !books.waiting.lines[$0].priority.isGrade && books.waiting[$0] == 0 && lines[$0].isVacant

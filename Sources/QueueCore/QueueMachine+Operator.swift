@@ -1,5 +1,6 @@
-// Owns what an operator may do: take customers out, bring dead letters back, pause, open and close windows,
-// empty the queue. How the bank ends stands in `QueueMachine+Ending.swift`. Each request is answered once, and only when what it did is on disk.
+// Operator commands: cancel customers, requeue dead letters, pause, open and close windows, reset the queue. Shutdown
+// is in `QueueMachine+Ending.swift`.
+// Invariant: each request gets one reply, after its changes are on disk.
 
 import BankModel
 import Time
@@ -30,8 +31,8 @@ extension QueueMachine {
     effects.append(.lookUp(request, ticket))
   }
 
-  /// Takes a customer out of a teller's hands; false where nobody has this one in hand. The receipt says so before the
-  /// teller knows, which gives the customer back: whatever it answers changes nothing any more.
+  /// Cancels a customer that a teller holds; false if no teller holds it. The receipt is written before the teller
+  /// returns the customer, so any later answer of the teller has no effect.
   private mutating func takeAway(
     _ ticket: TicketNumber, for request: RequestNumber, at now: Moment, into effects: inout [QueueEffect]
   ) -> Bool {
@@ -64,17 +65,17 @@ extension QueueMachine {
     effects.append(policy.isShared ? .forward(request, .requeue(ticket)) : .lookUp(request, ticket))
   }
 
-  /// The store has answered what it knows of a ticket that is to be cancelled or brought back.
+  /// Handles the store's answer about a ticket that a request wants to cancel or requeue.
   mutating func resolve(
     _ request: RequestNumber, _ ticket: TicketNumber, _ stored: StoredCustomer?, at now: Moment,
     into effects: inout [QueueEffect]
   ) {
     let isCancellation = cancellations.remove(request) != nil
-    // Numbers above the books' are those of a request that is half taken in.
+    // Numbers above `issued` belong to a request that has arrived in part.
     let isNewcomer =
       ticket > books.issued || admissions.contains { $0.first <= ticket && ticket < $0.first + $0.count }
     guard let stored, !isNewcomer else {
-      // A ticket of this day that stands nowhere any more has its receipt.
+      // A ticket of this day that is in no state any more has a receipt.
       let isDone = !isNewcomer && ticket >= 1 && ticket <= books.issued
       effects.append(.reply(request, .refused(isDone ? .wrongState(ticket, .done) : .noSuchTicket(ticket))))
       return
@@ -99,7 +100,7 @@ extension QueueMachine {
       finishCancelled(customer, from: .waiting, for: request, at: now, into: &effects)
     case (.waiting, true) where ticket > lines[line].cursor && !isServed(ticket):
       guard !lines[line].isLoading else {
-        // A page is on its way that may hold this customer: ask again behind it.
+        // A page that is being loaded may contain this customer, so ask again after it.
         cancellations.insert(request)
         effects.append(.lookUp(request, ticket))
         return
@@ -112,7 +113,7 @@ extension QueueMachine {
     }
   }
 
-  /// Somebody is to be cancelled who was not in memory when the store was asked.
+  /// Cancels a delayed customer that was not in memory when the store was asked.
   private mutating func cancelDelayed(
     _ stored: StoredCustomer, for request: RequestNumber, at now: Moment, into effects: inout [QueueEffect]
   ) {
@@ -139,7 +140,7 @@ extension QueueMachine {
     replyWhenSettled(request, .done, into: &effects)
   }
 
-  /// A delayed customer or a dead letter stands in line again, at the place of its number.
+  /// Returns a delayed customer or a dead letter to its line, at the position of its number.
   mutating func bringBack(
     _ customer: Customer, from state: CustomerState, into effects: inout [QueueEffect]
   ) {
@@ -158,10 +159,10 @@ extension QueueMachine {
     lines[line].takeBack(customer)
   }
 
-  /// Dead letters that a request has brought back so far; nil where there is no such request, or none any more.
+  /// Number of dead letters that a request has requeued so far; nil if the request does not exist or is finished.
   public func revived(by request: RequestNumber) -> Int64? { revivals[request] }
 
-  /// A page of dead letters has come: they are brought back, and the next page is asked for.
+  /// Requeues one page of dead letters and asks for the next one.
   mutating func revive(_ letters: [Customer], for request: RequestNumber, into effects: inout [QueueEffect]) {
     guard let before = revivals.removeValue(forKey: request) else { return }
     for customer in letters { bringBack(customer, from: .dead, into: &effects) }
@@ -189,8 +190,8 @@ extension QueueMachine {
     replyWhenSettled(request, .done, into: &effects)
   }
 
-  /// A service shall have so many windows. Those too many are closed, the highest places first, each as soon as
-  /// its teller's hands are free.
+  /// Sets the number of windows of a service. Surplus windows close from the highest place down, each when its teller
+  /// is idle.
   mutating func scale(_ service: Service, to count: Int32, into effects: inout [QueueEffect]) {
     precondition(count >= 0 && Int64(count) <= Limits.windowsPerService, "checked where it was read")
     know(service)
@@ -221,7 +222,7 @@ extension QueueMachine {
     }
   }
 
-  /// The teller at a window goes as soon as its hands are free; its supervisor sends a successor.
+  /// Replaces the teller at a window: dismisses it when it is idle, and its supervisor starts a successor.
   mutating func replace(_ window: Window, into effects: inout [QueueEffect]) {
     guard let (service, place) = locate(window), !windows[service][place].isReplaced else { return }
     switch windows[service][place].state {
@@ -244,13 +245,13 @@ extension QueueMachine {
     }
   }
 
-  /// Empties the queue: everyone gets a cancelled receipt, and numbers begin at 1 on the next day.
+  /// Empties the queue: every customer gets a cancelled receipt, and numbers restart at 1 on the next day.
   mutating func reset(for request: RequestNumber, at now: Moment, into effects: inout [QueueEffect]) {
     guard admitsChanges(request, into: &effects) else { return }
-    // Whoever waits is the other branches' as well.
+    // The waiting customers belong to the other branches as well.
     guard !policy.isShared else { return effects.append(.reply(request, .refused(.sharedBooks))) }
     guard !isShort else {
-      // A receipt for everybody at once is more than is held back.
+      // Receipts for all customers at once need more space than is reserved.
       effects.append(.reply(request, .refused(.diskFull)))
       return
     }
@@ -264,9 +265,9 @@ extension QueueMachine {
     for service in windows.indices {
       for place in windows[service].indices {
         guard let customer = release(service, place) else { continue }
-        // Those whose turn had not come are cancelled with everybody who waits.
+        // Prefetched customers that were not started are cancelled with the waiting ones.
         let ahead = releaseAhead(service, place).map { windows[service][place].lease(of: $0.customer) }
-        // The last one first, so that nobody's turn comes who was taken back.
+        // In reverse order, so that the teller does not start a customer that is about to be recalled.
         for lease in ahead.reversed() { effects.append(.recall(windows[service][place].window, lease)) }
         recallForReset(customer, ahead, service, place, at: now, into: &effects)
       }
@@ -279,7 +280,7 @@ extension QueueMachine {
       books.delay(-books.delayedByService[service], of: Service(index: service))
     }
     books.dead = 0
-    // In the order of the requests: a dictionary's own order is another one in every process.
+    // In request order, because the order of a dictionary differs in every process.
     for (request, revived) in revivals.sorted(by: { $0.key < $1.key }) {
       replyWhenSettled(request, .requeued(revived), into: &effects)
     }
@@ -289,7 +290,8 @@ extension QueueMachine {
     replyWhenSettled(request, .done, into: &effects)
   }
 
-  /// Customers whom a reset has cancelled; asked once, when it is answered.
+  /// Number of customers that a reset has cancelled; nil after the first call. The caller asks when it replies to the
+  /// request.
   public mutating func takeCancelled(by request: RequestNumber) -> Int64? {
     resetCounts.removeValue(forKey: request)
   }
@@ -303,16 +305,17 @@ extension QueueMachine {
       windows[service][place].recalled += [lease] + ahead
       return free(service, place, into: &effects)
     }
-    // Numbers begin anew: whoever was taken out before is given back before anybody comes, too.
+    // Numbers restart at 1, so the teller must also return customers that were recalled earlier before it gets a new
+    // one.
     windows[service][place].state = .recalling([lease] + ahead + windows[service][place].recalled)
     windows[service][place].recalled = []
     windows[service][place].deadline = now.attended + patience(service)
   }
 
-  /// How long a teller has for giving somebody back.
+  /// Time that a teller has to return a recalled customer.
   func patience(_ service: Int) -> TimeSpan { policy[service].recall ?? policy[service].lease }
 
-  /// Whoever was in a teller's hands has a cancelled receipt, and the teller is asked to give that customer back.
+  /// Writes the cancelled receipt of a customer that a teller holds, and asks the teller to return the customer.
   private mutating func recallCancelled(
     _ customer: Customer, _ service: Int, _ place: Int, at now: Moment, into effects: inout [QueueEffect]
   ) -> Lease {

@@ -1,21 +1,22 @@
-// Owns what is different with workers that have come by themselves: they stand at no window, serve many services, and nobody
-// started or ends them. One that goes away gives its customers back; one that is silent loses a lease, and goes on with the
-// others. Invariant: over all its services a worker holds no more than it takes at once, those counted who were taken back and
-// whom it has not given back yet.
+// Outside workers: they have no window, serve several services, and are neither started nor killed by the coordinator.
+// A worker that disconnects returns its customers. A silent worker loses a lease and continues with its other
+// customers.
+// Invariant: a worker never holds more than `inHand` customers over all its services, counting recalled ones that it
+// has not returned yet.
 
 import BankModel
 import Time
 
-/// A worker that has come by itself, as long as it is there.
+/// A connected outside worker.
 struct OutsideWorker: Sendable {
-  /// Where it stands, one place for each of its services.
+  /// Slots of the worker, one for each of its services.
   var places: [Window]
-  /// Customers that it takes at once.
+  /// Maximum number of customers that it holds at once.
   let capacity: Int
 }
 
 extension QueueMachine {
-  /// Takes a worker in that has come by itself.
+  /// Registers an outside worker that has connected.
   mutating func admit(
     _ services: [Service], number: Int32, _ generation: Generation, pid: Int32, inHand: Int
   ) {
@@ -35,7 +36,7 @@ extension QueueMachine {
     outsideWorkers[generation] = OutsideWorker(places: places, capacity: inHand)
   }
 
-  /// The place of a worker is gone, with everybody who was there.
+  /// Removes the slot of a worker, with its customers.
   mutating func removeOutside(_ window: Window) {
     guard let (service, place) = locate(window) else { return }
     let generation = windows[service][place].generation
@@ -50,11 +51,12 @@ extension QueueMachine {
     return windows[service][first...].firstIndex { $0.window == window }.map { (service, $0) }
   }
 
-  /// Gives waiting customers to workers that have come by themselves: over all services the highest priority first. Of services
-  /// with the same priority the one with the longest wait for its turn is next. A worker for several services starves none.
+  /// Assigns waiting customers to outside workers, over all services the highest priority first. Among services with
+  /// the same priority, the one whose last assignment is oldest is next. So a worker for several services starves none
+  /// of them.
   mutating func handOutside(at now: Moment, into effects: inout [QueueEffect]) {
     guard stage != .finishing, mayServe(at: now) else { return }
-    // Services without a free worker, or without a customer to hand out now.
+    // Services without a free worker, or without a customer to assign now.
     var passed: Set<Int> = []
     while !isSaturated, let index = nextOutside(besides: passed) {
       let service = Service(index: index)
@@ -65,7 +67,7 @@ extension QueueMachine {
         continue
       }
       guard let customer = nextInLine(service, into: &effects) else {
-        // A page of the bank's own books comes soon, and services with a lower priority wait for it.
+        // A page of the bank's own database arrives soon, and services with a lower priority wait for it.
         guard policy.isShared || !hasHead(service) else { return }
         passed.insert(index)
         continue
@@ -80,7 +82,7 @@ extension QueueMachine {
     }
   }
 
-  /// The index of the service whose customer goes next to a worker that has come by itself; nil for none.
+  /// Index of the service that assigns the next customer to an outside worker; nil for none.
   private func nextOutside(besides passed: Set<Int>) -> Int? {
     var best: (index: Int, priority: Priority)?
     for index in windows.indices
@@ -100,8 +102,8 @@ extension QueueMachine {
 
   private func hasHead(_ service: Service) -> Bool { headPriority(of: service) != nil }
 
-  /// The priority of a service's first occupied line; nil if all lines are empty. A line of shared books counts as occupied while
-  /// the books may hold more of it.
+  /// The priority of a service's first occupied line; nil if all lines are empty. With a shared database a line counts
+  /// as occupied while the database may contain more of its customers.
   private func headPriority(of service: Service) -> Priority? {
     for place in books.waiting.places(of: service) where lines[place].count > 0 || lines[place].mayHoldMore {
       return books.waiting.lines[place].priority
@@ -109,10 +111,14 @@ extension QueueMachine {
     return nil
   }
 
-  /// Where the most can still come; nil where there is no room. Whoever is to be alone comes where nobody is, and rather where
-  /// nobody has still to be given back either: with one that never gives back anybody the line goes on all the same. And no
-  /// worker gets the same lease twice, as it would after a reset, when the numbers begin anew and it has not given back who
-  /// had this number before: nobody could tell which of the two it answers for.
+  /// The slot with the most free capacity; nil if there is none.
+  ///
+  /// A customer that must be served alone goes only to a worker that serves no other customer. A worker that owes no
+  /// recalled customer either is preferred. It is not required, because the line would stop if one worker never
+  /// returned its customers.
+  ///
+  /// No worker gets the same lease twice, because its answers would be ambiguous. That could happen after a reset, when
+  /// numbers restart and the worker has not returned the earlier customer of the same number.
   private func roomiest(_ service: Int, for next: Customer?) -> Int? {
     var best: (place: Int, isFree: Bool, room: Int)?
     for place in (windows[service].count - outsideCounts[service])..<windows[service].count {
@@ -144,8 +150,8 @@ extension QueueMachine {
     return best?.place
   }
 
-  /// Whether nobody but this customer is worked at by whoever stands there, as far as anybody knows: of a worker that has come
-  /// by itself at all its places, those counted who were taken back and whom it has not given back yet.
+  /// True if the worker at this slot serves no other customer, as far as the coordinator can tell. Counts all slots of
+  /// an outside worker, and recalled customers that it has not returned yet.
   func isAlone(_ ticket: TicketNumber, _ service: Int, _ place: Int) -> Bool {
     let windowState = windows[service][place]
     guard windowState.isSideBySide else { return true }
@@ -161,8 +167,8 @@ extension QueueMachine {
     }
   }
 
-  /// Whoever is alone in the hands of a worker that has come by itself: whatever ends all of its attempts at once is held
-  /// against this one, and against nobody where there are several.
+  /// The customer of an outside worker if it is the only one; nil if there are several or none. An event that ends all
+  /// attempts of the worker at once is blamed on this customer only.
   func aloneInHand(of generation: Generation) -> TicketNumber? {
     let places = outsideWorkers[generation]?.places.compactMap { locate($0) } ?? []
     for (service, place) in places {
@@ -174,10 +180,10 @@ extension QueueMachine {
     return nil
   }
 
-  /// Those whose leases have run out leave a worker's hands, as if it had died; it goes on with the others. What it still says
-  /// of them changes nothing.
+  /// Takes customers with expired leases from a worker, as if it had crashed. The worker continues with the others. Its
+  /// later messages about the expired leases have no effect.
   ///
-  /// - Parameter alone: who was alone in its hands when that began; nil where there were several.
+  /// - Parameter alone: the worker's only customer when the first lease expired; nil if there were several.
   mutating func takeExpired(
     _ service: Int, _ place: Int, alone: TicketNumber?, at now: Moment, into effects: inout [QueueEffect]
   ) {

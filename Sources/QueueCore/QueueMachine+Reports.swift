@@ -1,32 +1,29 @@
-// Owns what can be asked of the queue without changing it. It knows nobody who asks.
-// Whatever it says holds between two events, never in the middle of one.
+// Queries of the queue that change nothing. Results are valid between two events.
 
 import BankModel
 import Time
 
 extension QueueMachine {
-  /// The numbers of one service at this moment.
+  /// Counters of one service.
   public struct ServiceNumbers: Sendable, Equatable {
-    /// Windows that are open or shall be.
+    /// Windows that are open or opening.
     public var windows: Int64
-    /// Customers in line, at a window, and served today.
+    /// Customers in line, customers at a window, and customers served today.
     public var waiting, serving, served: Int64
-    /// Whether the service is paused.
     public var isPaused: Bool
 
-    /// Whether there is nobody of this service, and nobody was served today.
+    /// True if the service has no windows and no customers, and served none today.
     public var isEmpty: Bool { windows == 0 && waiting == 0 && serving == 0 && served == 0 }
   }
 
-  /// One window at this moment.
+  /// State of one window.
   public struct WindowNumbers: Sendable, Equatable {
-    /// The teller's generation; 0 before the first one was ready.
+    /// Generation of the teller; 0 before the first teller was ready.
     public var generation: Generation
-    /// Whether a teller is ready here.
     public var isReady: Bool
-    /// Whom it serves, and since when.
+    /// Lease that the teller serves now; nil for none.
     public var lease: Lease?
-    /// Customers served at this window since the bank opened.
+    /// Customers served at this window since the coordinator started.
     public var served: Int64
   }
 
@@ -34,36 +31,34 @@ extension QueueMachine {
   public var waitingCount: Int64 { lines.reduce(0) { $0 + $1.count } }
   /// Customers who are delayed, whose tickets are on disk.
   public var delayedCount: Int64 { delayed.count }
-  /// The moment of the calendar at which the first of them is due; nil for none.
+  /// Due time, by the wall clock, of the first delayed customer in memory; nil for none.
   public var delayedUntil: WallTime? { delayed.firstDue }
-  /// Those of them who came for a service.
+  /// Delayed customers of one service, whose tickets are on disk.
   public func delayedCount(of service: Service) -> Int64 {
     guard service.index < books.delayedByService.count else { return 0 }
     return admissions.reduce(books.delayedByService[service.index]) { $0 - $1.delayed[service] }
   }
-  /// Customers at a window.
+  /// Customers that are assigned to a window or an outside worker.
   public var serving: Int64 { servingCount }
-  /// Tickets that were spoken.
+  /// Tickets that clients have received.
   public var issuedCount: Int64 { books.issued - unsettledTickets }
 
-  /// Whether nobody waits, is delayed or is served.
+  /// True if no customer waits, is delayed or is served, and no request is in progress.
   public var isIdle: Bool { books.delayed == 0 && isIdleBesidesDelayed }
 
-  /// The same of everybody who is not delayed.
+  /// The same, without delayed customers.
   public var isIdleBesidesDelayed: Bool {
     waitingCount == 0 && servingCount == 0 && unsettledTickets == 0 && !isTakingIn
       && branch.remaining.allSatisfy { $0 == 0 }
   }
 
-  /// Whether every service is paused.
+  /// True if every service is paused.
   public var isPaused: Bool { books.paused.allSatisfy { $0 } }
 
-  /// The services that are paused.
   public var pausedServices: [Service] {
     books.paused.indices.filter { books.paused[$0] }.map { Service(index: $0) }
   }
 
-  /// The numbers of one service.
   public func numbers(of service: Service) -> ServiceNumbers {
     let index = service.index
     var waiting: Int64 = 0
@@ -78,7 +73,7 @@ extension QueueMachine {
       isPaused: books.paused[index])
   }
 
-  /// One window; nil when there is none of this name.
+  /// State of one window; nil if it does not exist.
   public func numbers(of window: Window) -> WindowNumbers? {
     guard let (service, place) = locate(window) else { return nil }
     let windowState = windows[service][place]
@@ -89,21 +84,21 @@ extension QueueMachine {
       served: windowState.served)
   }
 
-  /// Whether a lease is held at a window at this moment.
+  /// True if a lease is held at a window at this moment.
   public func holds(_ lease: Lease, at window: Window) -> Bool {
     guard let (service, place) = locate(window) else { return false }
     let windowState = windows[service][place]
     return windowState.generation == lease.generation && windowState.holds(lease.ticket)
   }
 
-  /// When the ticket was issued that has waited longest; nil when nobody waits.
+  /// Issue time of the ticket that has waited longest; nil if no customer waits.
   ///
-  /// Only the heads of the lines are looked at: within a line the numbers, and with them the times, are in order.
-  /// The heads of ``unreadLines`` stand in the store alone.
+  /// Only the first customer of each line is checked, because numbers and issue times ascend within a line. The first
+  /// customers of ``unreadLines`` are only in the store.
   public var oldestWaiting: WallTime? { lines.compactMap { $0.front.peek?.issuedAt }.min() }
 
-  /// The lines of which only the store knows who is first, and behind which number: nobody reads a line before a teller
-  /// wants somebody of it, as after a start.
+  /// Lines whose first customer only the store knows, with the number after which it is found. After a start a line is
+  /// not read before a teller needs a customer of it.
   public var unreadLines: [(line: Line, after: TicketNumber)] {
     lines.indices.compactMap { place in
       let waiting = lines[place]
@@ -112,12 +107,12 @@ extension QueueMachine {
     }
   }
 
-  /// Somebody at a window, and since when.
+  /// An assigned customer, and the time of the assignment.
   public typealias AtWindow = (
     window: Window, generation: Generation, pid: Int32, customer: Customer, since: WallTime
   )
 
-  /// Everyone at a window, by window, and those in a teller's hands in the order in which they are served.
+  /// All assigned customers, by window, and by the order of service within a window.
   public var atWindows: [AtWindow] {
     windows.flatMap { places in
       places.flatMap { windowState in
@@ -128,15 +123,15 @@ extension QueueMachine {
     }
   }
 
-  /// How many stand before a customer of this line who is found in memory, or behind it in the store.
+  /// Position of a waiting customer.
   public enum Place: Sendable, Equatable {
-    /// The place over all grades of the service, from 1.
+    /// Position among all waiting customers of the service, from 1.
     case exactly(Int64)
-    /// The customer stands in the store: so many stand before those of its line who are there.
+    /// The customer is only in the store. `before` customers precede those of its line with numbers above `cursor`.
     case beyondMemory(before: Int64, cursor: TicketNumber)
   }
 
-  /// The place of a waiting customer among those of its service.
+  /// Position of a waiting customer among the waiting customers of its service.
   public func place(of customer: Customer) -> Place {
     var before: Int64 = 0
     for place in books.waiting.places(of: customer.service)
@@ -149,9 +144,9 @@ extension QueueMachine {
     return .beyondMemory(before: before + Int64(line.front.count), cursor: line.cursor)
   }
 
-  /// Everything that this machine knows of itself and that does not agree, a sentence each; none when all is well.
+  /// Inconsistencies between the counters of this machine, one message each; empty if there are none.
   ///
-  /// - Parameter directory: what the services are called.
+  /// - Parameter directory: names of the services.
   public func contradictions(_ directory: ServiceDirectory) -> [Remark] {
     var found: [Remark] = []
     let sum = books.waitingInAll + books.delayed + books.served + books.dead + books.cancelled
