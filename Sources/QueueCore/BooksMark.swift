@@ -1,21 +1,22 @@
-// Owns how a branch recognizes the books that it shares: which books they are, on which server, and how far they had come.
-// Invariant: it is a value, and its judgements follow from it alone. A count that it holds never becomes smaller in the same books.
+// Identity of a shared database, by which a branch recognizes it: the database, its server, and how far it had
+// progressed.
+// Invariant: a value without side effects. Its counts never decrease for the same database.
 
 import BankModel
 
-/// What a branch knows of shared books: their number, the server that had them, and how far they had come.
+/// Identity and progress of a shared database, as a branch remembers it.
 public struct BooksMark: Sendable, Hashable {
-  /// The random number that the books got when they were made.
+  /// Random number that the database got at its creation.
   public var books: Int64
-  /// The identifier of the server's cluster, which its standbys have as well.
+  /// System identifier of the PostgreSQL cluster, which its standbys share.
   public var system: Int64
-  /// The server's timeline: a standby that takes over is on a higher one.
+  /// Timeline of the server; promotion of a standby increments it.
   public var timeline: Int64
-  /// The present business day, and the last ticket that was given on it.
+  /// The present business day, and the last ticket issued on it.
   public var day: BusinessDay
   /// See ``day``.
   public var ticket: TicketNumber
-  /// The branch's own epoch, and how many of its transactions in this epoch the books had counted.
+  /// The branch's own epoch, and the number of its transactions in this epoch that the database had counted.
   public var epoch: Int64
   /// See ``epoch``.
   public var commits: Int64
@@ -28,27 +29,27 @@ public struct BooksMark: Sendable, Hashable {
     (self.day, self.ticket, self.epoch, self.commits) = (day, ticket, epoch, commits)
   }
 
-  /// The branch has come so far in them.
+  /// Records the progress of the branch.
   public mutating func note(epoch: Int64, commits: Int64 = 0) {
     (self.epoch, self.commits) = (epoch, commits)
   }
 
-  /// True if books that have come so far are older than these: they lack what was there before.
+  /// True if a database with this progress is older than the remembered one, so that it lacks data.
   public func isAhead(day: BusinessDay, ticket: TicketNumber) -> Bool {
     (self.day, self.ticket) > (day, ticket)
   }
 
-  /// True if a row of the branch in the books is older than the one that it knows.
+  /// True if the branch's row in the database is older than the remembered one.
   public func isAhead(epoch: Int64, commits: Int64) -> Bool {
     (self.epoch, self.commits) > (epoch, commits)
   }
 }
 
-/// Books that lack what was in them before: they were brought back to an older state.
+/// A database that was restored to an older state and lacks data.
 public struct OlderBooks: Sendable, Hashable {
-  /// What the branch knew of them.
+  /// Identity that the branch remembered.
   public var known: BooksMark
-  /// What is there now.
+  /// Identity that was found.
   public var found: BooksMark
 
   public init(known: BooksMark, found: BooksMark) { (self.known, self.found) = (known, found) }

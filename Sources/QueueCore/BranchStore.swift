@@ -1,133 +1,130 @@
-// Owns the seam between a branch and the books that it shares with others: what only such books can do. It knows no database,
-// and no network.
-// Everything is a request whose result comes later, by ``QueueStore/takeResult()`` as an event of the queue, or by
-// ``BranchStore/takeNews()``. Whoever works with them takes both once in each turn, until there is nothing.
+// Interface between a branch and the database that it shares with other branches: operations that only a shared store
+// has. Every operation is a request. Its result comes later, from ``QueueStore/takeResult()`` as an event of the queue,
+// or from ``BranchStore/takeNews()``. The caller drains both once in each loop iteration.
 //
-// Invariant: every request is answered once, also when the lease is lost; of what was staged before that nothing is told any more.
+// Invariant: every request is answered once, even if the lease is lost. After a loss no result of earlier staged
+// changes is reported.
 
 import BankModel
 import Time
 
-/// The books that several branches share, as one of them works with them.
+/// Shared store, as one branch uses it.
 public protocol BranchStore: QueueStore {
-  /// The next of what the books have to say beside what the queue has asked for; nil where there is nothing to say yet.
+  /// The next event that does not answer a query of the queue; nil if there is none yet.
   func takeNews() -> BranchNews?
 
-  /// Has tickets given to customers. They wait where any branch finds them.
+  /// Requests tickets for customers. They then wait in the database, where any branch can claim them.
   func takeIn(_ customers: IntakeRequest, for request: RequestNumber)
 
-  /// Does something with customers whom this branch has not in hand.
+  /// Executes an operator's command on customers that this branch does not own.
   func perform(_ order: OperatorOrder, for request: RequestNumber)
 
-  /// What other branches see of this one: its open windows, and when the customer was issued who has waited longest in its
-  /// hands (nil for none).
+  /// Publishes the state of this branch to the others: its number of open windows, and the issue time of the
+  /// longest-waiting customer that it owns (nil for none).
   func note(windows: Int64, oldest: WallTime?)
 
-  /// These services are paused in this branch, and no others: so it is again when it joins under its name.
+  /// Sets the paused services of this branch. The setting is stored under the branch's name and applies again after a
+  /// restart.
   func keepPaused(_ services: [Service], for request: RequestNumber)
 
-  /// No branch takes new customers any more, and the day ends when everybody who can be served has been.
+  /// Starts a drain of the bank: all branches refuse new customers, and the day ends when every customer that can be
+  /// served is finished.
   func drainBank(for request: RequestNumber)
 
-  /// Gives back everybody whom the branch has, at once, and ends its lease: `.left` comes when it is done. The day is closed
-  /// where the bank drains and nobody is left.
+  /// Returns all customers of the branch at once and ends its lease; `.left` reports the end. Closes the day if the
+  /// bank drains and has no customers left.
   func leave()
 
-  /// Something has come that nobody has asked for yet, or a moment has come: called at the end of each turn of the loop.
+  /// Processes received data and due timers. Called at the end of each loop iteration.
   func endTurn()
 }
 
-/// What a store of the bank's own has to do and shared books have not: room, a reset, and requests that come in parts.
+/// Operations of a local store that a shared one does not need: disk space, reset, and requests in slices.
 extension BranchStore {
-  /// A network is not waited for.
   public var canBeAwaited: Bool { false }
-  /// There is nothing that could be waited for.
   public func awaitResults() {}
-  /// Services have their numbers when the branch joins.
+  /// Checks only: services get their numbers when the branch joins.
   public func giveNumbers(to names: [ServiceName]) throws(StoreError) {
     guard names.allSatisfy({ services[$0] != nil }) else {
       throw .failed(
         path: "the shared books", detail: Remark(quoting: "a new service waits for the next start"))
     }
   }
-  /// A request is one transaction, whole or not at all.
+  /// Does nothing: a request is one transaction.
   public func withdrawArrivals(limit: Int) throws(StoreError) {}
-  /// Nothing is put off.
+  /// Does nothing: no work is deferred.
   public func tidyUp() throws(StoreError) {}
-  /// Room is the database's business.
+  /// False: disk space is managed by the database server.
   public var isShort: Bool { false }
-  /// See ``isShort``.
   public func lookForRoom() {}
-  /// See ``isShort``.
   public func hasRoom(toMove customers: Int64) -> Bool { true }
 }
 
-/// What shared books have to say.
+/// Events of a shared store.
 public enum BranchNews: Sendable {
-  /// What became of a request.
+  /// Reply to a request.
   case answered(RequestNumber, BranchAnswer)
-  /// How the whole bank is.
+  /// Counters of the whole bank.
   case numbers(BankNumbers)
-  /// The bank was as was told last, at this moment or later.
+  /// The counters reported last are confirmed for a moment at or after `askedAt`.
   case looked(askedAt: MonotonicTime)
-  /// For which cancelled tickets this branch's stock is to be asked whether it holds something: some of them, the oldest first.
-  /// They are told again until a ``StoreChange/released(_:)`` of them is staged.
+  /// Cancelled tickets for which this branch's stock may have reservations; some of them, the oldest first. Repeated
+  /// until a ``StoreChange/released(_:)`` of each is staged.
   case releases([OwedRelease])
-  /// The bank drains: no branch takes new customers.
+  /// The bank drains: no branch accepts new customers.
   case draining
-  /// The day has ended for which this branch was opened, and the next one is for those who open again.
+  /// The day for which this branch was opened has ended. The next day belongs to branches that open again.
   case dayEnded
-  /// The database has refused to end the day of the whole bank; the branch leaves all the same.
+  /// The database refused to end the day of the whole bank. The branch leaves nevertheless.
   case dayNotEnded(StoreError)
-  /// The lease was lost, and why: the queue hears `.branchLost` first of all. It is joined again by itself.
+  /// The lease was lost, with the reason. The queue receives `.branchLost` before this. The store rejoins
+  /// automatically.
   case lost(Remark)
-  /// The branch has its lease again, in another epoch.
+  /// The branch has a lease again, in another epoch.
   case joined(BranchIdentity)
-  /// The books or their server are known better than before: to be remembered for the next start.
+  /// Updated identity of the database or its server, to be remembered for the next start.
   case known(BooksMark)
-  /// The books were brought back to an older state: what was there before is not there any more.
+  /// The database was restored to an older state and lacks later data.
   case older(OlderBooks)
-  /// Commits of this branch that were said to be on disk and are not there any more, after the database was replaced by a copy
-  /// that had not everything.
+  /// Commits of this branch that were reported as on disk and are lost, because the database was replaced by an
+  /// incomplete copy.
   case forgotten(commits: [Int64])
-  /// The branch has left, and so many of its customers were given back.
+  /// The branch has left, and its customers were returned.
   case left
-  /// A connection to the books was lost or could not be made; another one is tried. Nothing is lost by that alone.
+  /// A connection to the database was lost or could not be made. The store retries. No data is lost by this alone.
   case interrupted(Remark)
-  /// The books can be used no more.
+  /// Permanent failure: the database cannot be used any more.
   case failed(StoreError)
 }
 
-/// A cancelled ticket for which something may still be put by in a branch's stock, and when it was issued: by that the stock
-/// knows its order.
+/// A cancelled ticket for which a branch's stock may have a reservation, with its issue time, by which the stock
+/// identifies its order.
 public struct OwedRelease: Sendable, Hashable {
-  /// Which ticket.
   public var ticket: TicketOfDay
-  /// By the clock of the books.
+  /// Issue time, by the clock of the database server.
   public var issuedAt: WallTime
 
   public init(ticket: TicketOfDay, issuedAt: WallTime) { (self.ticket, self.issuedAt) = (ticket, issuedAt) }
 }
 
-/// What became of a request to shared books.
+/// Reply of a shared store to a request.
 public enum BranchAnswer: Sendable, Equatable {
-  /// New tickets, and those of customers whose keys were known; nil where all were known.
+  /// New tickets, and those of customers whose keys were known. The first is nil if all were known.
   case issued(IssuedTickets?, known: [IssuedTickets])
-  /// A key stands for another request.
+  /// The key was used by a different request.
   case keyConflict(String)
-  /// As an answer of the queue.
+  /// Reply in the form of the queue's own.
   case queue(QueueAnswer)
-  /// It could not be done, and nothing was.
+  /// The operation failed and changed nothing.
   case failed(StoreError)
 }
 
-/// A branch in one of its epochs.
+/// One epoch of a branch.
 public struct BranchIdentity: Sendable, Hashable {
-  /// Its number in the books, from 1.
+  /// Number of the branch in the database, from 1.
   public var number: Int64
-  /// Its name.
   public var name: String
-  /// How often it has begun, or was ended by others.
+  /// Incremented at every join and every fencing.
   public var epoch: Int64
 
   public init(number: Int64, name: String, epoch: Int64) {
@@ -135,15 +132,14 @@ public struct BranchIdentity: Sendable, Hashable {
   }
 }
 
-/// What a branch finds when it joins.
+/// State of the bank that a branch receives when it joins.
 public struct BranchOpening: Sendable {
-  /// Who it is.
   public var identity: BranchIdentity
-  /// The present day, with nobody in the branch's hands, and the services.
+  /// Counters of the present day and the services, without customers.
   public var books: Books
-  /// What the books are called.
+  /// Identity of the database.
   public var booksName: BooksName
-  /// Whether the day is about to end.
+  /// True if the bank is draining.
   public var isDraining: Bool
 
   public init(identity: BranchIdentity, books: Books, booksName: BooksName, isDraining: Bool) {
@@ -151,21 +147,20 @@ public struct BranchOpening: Sendable {
   }
 }
 
-/// Customers who ask shared books for tickets, in one request.
+/// A request for tickets from a shared store.
 public struct IntakeRequest: Sendable {
   /// The request's idempotency key; nil for none.
   public var key: String?
-  /// By what the request is known again under its key.
+  /// Digest of the request, by which a repetition under the same key is recognized.
   public var digest: Int64?
-  /// Who asks, in the order of the tickets to be.
+  /// Ordered customers, in ticket order.
   public var orders: [CustomerOrder] = []
-  /// What they carry, by their places among ``orders``.
+  /// Payloads, with the indices of their customers in ``orders``.
   public var payloads: [(payload: [UInt8], places: Range<Int>)] = []
-  /// Those with keys of their own: their place, the key, and by what they are known again.
+  /// Customers with keys of their own: index, key, and digest.
   public var keyed: [(place: Int, key: String, digest: Int64?)] = []
-  /// Where in ``keyed`` a key stands, by its bytes: a text of Swift's is equal to one that is spelled otherwise.
+  /// Index in ``keyed`` of each key. Keyed by bytes, because Swift strings of different spellings can be equal.
   public var places: [[UInt8]: Int] = [:]
-  /// When they came.
   public var issuedAt: WallTime
 
   public init(issuedAt: WallTime, key: String? = nil, digest: Int64? = nil) {
@@ -175,9 +170,9 @@ public struct IntakeRequest: Sendable {
   /// Adds a customer.
   ///
   /// - Parameters:
-  ///   - payload: what the customer carries; nil for nothing.
-  ///   - key: of this customer alone, where the request has none: whoever is known by it gets no other ticket.
-  ///   - digest: what is asked for under it.
+  ///   - payload: payload of the customer; nil for none.
+  ///   - key: idempotency key of this customer alone, if the request has none. A known key gets no second ticket.
+  ///   - digest: digest of the customer's order.
   public mutating func add(
     _ order: CustomerOrder, payload: [UInt8]? = nil, key: String? = nil, digest: Int64? = nil
   ) {
@@ -190,32 +185,29 @@ public struct IntakeRequest: Sendable {
   }
 }
 
-/// How the whole bank is.
+/// Counters of the whole bank.
 public struct BankNumbers: Sendable, Equatable {
-  /// One service over all branches.
+  /// Counters of one service over all branches.
   public struct ServiceCounts: Sendable, Equatable {
-    /// Who stands where, and how many were finished today.
+    /// Customers by state.
     public var waiting: Int64 = 0, delayed: Int64 = 0, dead: Int64 = 0
-    /// See ``waiting``. Those who were sent away are among those who were served.
+    /// Receipts of today. `sentAway` customers are also counted in `served`.
     public var served: Int64 = 0, sentAway: Int64 = 0, cancelled: Int64 = 0
     public init() {}
   }
 
-  /// One branch.
+  /// State of one branch.
   public struct Branch: Sendable, Equatable {
-    /// Who it is.
     public var identity: BranchIdentity
-    /// Its machine.
     public var host: String
-    /// Whether it is there.
     public var state: BranchState
-    /// How long its lease goes on, in milliseconds; below zero where it has run out.
+    /// Remaining time of its lease, in milliseconds; negative after expiry.
     public var leaseMilliseconds: Int64
-    /// Windows that are open there.
+    /// Open windows.
     public var windows: Int64
-    /// Whom it has served today, and transactions since it began.
+    /// Customers served today, and transactions since it joined.
     public var served: Int64, commits: Int64
-    /// Who waits or is delayed for something that lies in its stock: nobody else serves them.
+    /// Waiting or delayed customers that need the stock of this branch, so that no other branch can serve them.
     public var juices: Int64 = 0
 
     public init(
@@ -228,27 +220,25 @@ public struct BankNumbers: Sendable, Equatable {
     }
   }
 
-  /// The present day.
   public var day: BusinessDay
-  /// Tickets of it.
+  /// Tickets issued today.
   public var issued: Int64
-  /// By the index of the service.
+  /// Counters by the index of the service.
   public var services: [ServiceCounts]
-  /// In the order of their numbers.
+  /// Branches, by number.
   public var branches: [Branch]
-  /// When the customer was issued who has waited longest of those at no window; nil for none.
+  /// Issue time of the longest-waiting customer that is at no window; nil for none.
   public var oldest: WallTime?
 
   public init(day: BusinessDay, issued: Int64 = 0, services: [ServiceCounts] = [], branches: [Branch] = []) {
     (self.day, self.issued, self.services, self.branches) = (day, issued, services, branches)
   }
 
-  /// Over all services.
+  /// Sum over all services.
   public var all: ServiceCounts { services.reduce(into: ServiceCounts()) { $0 += $1 } }
 }
 
 extension BankNumbers.ServiceCounts {
-  /// Adds what was counted elsewhere.
   public static func += (sum: inout Self, counts: Self) {
     sum.waiting += counts.waiting
     sum.delayed += counts.delayed

@@ -1,14 +1,13 @@
-// Owns the order in which whoever follows a shared bank sees the receipts of all branches: each branch's by its commits, and of
-// those of different branches the earlier one first, as far as their clocks say so.
-// Invariant: of a branch nothing is left out. Where there is more of a branch than was read, nothing is shown behind the last of
-// it that was: what follows is merged when it is read.
+// Order in which a client that follows a shared bank receives the receipts of all branches. Receipts of one branch keep
+// its commit order. Receipts of different branches are ordered by time, as far as their clocks agree.
+// Invariant: no receipt of a branch is skipped. If a branch may have more receipts than were read, the merge stops
+// after its last read receipt, and continues when the next ones are read.
 import BankModel
 
-/// A receipt of a shared bank, and where it stands among those of its branch.
+/// A receipt of a shared bank, with its position among the receipts of its branch.
 public struct MarkedReceipt: Sendable {
-  /// What is told of it.
   public var receipt: Receipt
-  /// Behind what goes on who has seen it.
+  /// Position after which a client that has seen the receipt continues.
   public var mark: ReceiptMark
 
   public init(_ receipt: Receipt, _ mark: ReceiptMark) { (self.receipt, self.mark) = (receipt, mark) }
@@ -16,22 +15,21 @@ public struct MarkedReceipt: Sendable {
 
 /// Receipts of several branches in one order.
 public struct MergedReceipts: Sendable {
-  /// What was read of one branch.
+  /// Receipts that were read of one branch.
   public struct Portion: Sendable {
-    /// In the order of its commits.
+    /// Receipts in the branch's commit order.
     public var receipts: [MarkedReceipt]
-    /// Whether there may be more of it.
+    /// True if the branch may have more.
     public var isCut: Bool
 
     public init(_ receipts: [MarkedReceipt], isCut: Bool) { (self.receipts, self.isCut) = (receipts, isCut) }
   }
 
-  /// In the order in which they are shown.
+  /// Receipts in merged order.
   public private(set) var entries: [MarkedReceipt] = []
-  /// Whether there was nothing behind them when they were read.
+  /// True if no further receipts existed when they were read.
   public private(set) var isWhole = true
 
-  /// Merges what was read of each branch.
   public init(_ portions: [Portion]) {
     var rests = portions.filter { !$0.receipts.isEmpty }.map { (receipts: $0.receipts[...], isCut: $0.isCut) }
     while let next = rests.indices.min(by: { Self.isEarlier(rests[$0].receipts, rests[$1].receipts) }) {

@@ -1,106 +1,106 @@
-// Owns the questions that the books of the queue can be asked. It knows nothing of who keeps them, and changes nothing.
-// Invariant: an answer shows what is staged as well, and what is on its way to the disk, so nobody is told of it while
-// something is.
+// Read-only queries of a queue's store.
+// Invariant: an answer includes changes that are staged or in flight. So the caller reports no answer to a client while
+// ``QueueReading/hasStagedChanges`` is true.
 
 import BankModel
 import Time
 
-/// What is kept of the queue, to be read. Every call is synchronous.
+/// Queries of a stored queue. Every call is synchronous.
 public protocol QueueReading: AnyObject {
-  /// Whether an answer may show what is not on disk: something was staged since the last commit, or is on its way.
+  /// True if an answer may contain changes that are not on disk, because they are staged or in flight.
   var hasStagedChanges: Bool { get }
 
-  /// Every service that ever had a number here.
+  /// All services that ever had a number in this store.
   var services: ServiceDirectory { get }
 
-  /// The first number of customers who are kept and were never issued their numbers: of a request that is half taken in,
-  /// or was never whole; nil where there are none.
+  /// The lowest number of a stored customer whose number was not issued, because its request has arrived in part or was
+  /// never completed; nil if there is none.
   ///
-  /// Nobody sees them. They come into force with the commit whose books have issued their numbers; until then these are
-  /// not to be given to anybody else. What is on its way to the disk counts.
+  /// No query returns such customers. They become valid with the commit whose counters issue their numbers. Until then
+  /// these numbers must not be issued to other customers. Transactions in flight count.
   var arrivingFrom: TicketNumber? { get }
 
-  /// The next waiting customers of a line, by number, beginning behind `after`.
+  /// The next waiting customers of a line with numbers above `after`, by number.
   func page(of line: Line, after: TicketNumber, limit: Int) throws(StoreError) -> [Customer]
 
-  /// The next delayed customers by their places, beginning behind `after`; none who was never issued a number.
+  /// The next delayed customers after a position, by due time; none whose number was not issued.
   func delayed(after: DuePlace, limit: Int) throws(StoreError) -> [DelayedCustomer]
 
-  /// The customer with this number among those who wait, are delayed, or are dead letters.
+  /// The waiting, delayed or dead customer with this number; nil if there is none.
   func find(_ ticket: TicketNumber) throws(StoreError) -> StoredCustomer?
 
-  /// What this customer of the present day carries, if it is one who waits, is delayed, or is a dead letter; nil for
-  /// nothing, which is not the same as a payload of no bytes.
+  /// Payload of a waiting, delayed or dead customer of the present day; nil if there is none, which differs from an
+  /// empty payload.
   func payload(of ticket: TicketNumber) throws(StoreError) -> [UInt8]?
 
-  /// Customers of one state, line after line; nil begins. At most `limit`.
+  /// Customers of one state, line after line, at most `limit`. A nil cursor starts the list.
   func customers(
     in state: CustomerState, after cursor: TicketCursor?, limit: Int
   ) throws(StoreError) -> [StoredCustomer]
 
-  /// The customers of the present day in a range of numbers who wait or are delayed.
+  /// Number of waiting or delayed customers of the present day in a range of tickets.
   func countUnfinished(_ tickets: ClosedRange<TicketNumber>) throws(StoreError) -> Int64
 
-  /// The dead letters of the present day in a range of numbers.
+  /// Number of dead letters of the present day in a range of tickets.
   func countDead(_ tickets: ClosedRange<TicketNumber>) throws(StoreError) -> Int64
 
-  /// The dead letters of the present day who came for a service.
+  /// Number of dead letters of the present day of one service.
   func countDead(of service: Service) throws(StoreError) -> Int64
 
-  /// Cancelled receipts of a day for tickets in a range of numbers. The cost is that of the day's receipts.
+  /// Number of cancelled receipts of a day in a range of tickets. Cost: proportional to the receipts of the day.
   func countCancelled(_ tickets: ClosedRange<TicketNumber>, on day: BusinessDay) throws(StoreError) -> Int64
 
-  /// The receipts of a day that say out of stock.
+  /// Number of receipts of a day with the outcome out of stock.
   func countSentAway(on day: BusinessDay) throws(StoreError) -> Int64
 
-  /// The waiting customers of a line whose numbers lie between two others, both exclusive.
+  /// Number of waiting customers of a line between two tickets, both exclusive.
   func countWaiting(
     in line: Line, after first: TicketNumber, below last: TicketNumber
   ) throws(StoreError) -> Int64
 
-  /// What a key stands for. Keys are compared byte by byte: two spellings of one character are two keys.
+  /// The request that used an idempotency key; nil if there is none. Keys are compared as bytes, so two encodings of
+  /// one character are two keys.
   func request(forKey key: String) throws(StoreError) -> KeyedRequest?
 
-  /// Receipts in the order of their commits, of one day or of all, behind a sequence number.
+  /// Receipts in commit order after a sequence number, of one day or of all days.
   ///
-  /// A page is bounded by bytes as well: it ends with the receipt whose result makes it as long as
-  /// ``Swift/Array/longestResults``. Whether there may be more, ``Swift/Array/mayGoOn(limit:)`` says of the page.
+  /// A page is also limited by bytes: it ends with the receipt whose result makes the page reach
+  /// ``Swift/Array/longestResults``. ``Swift/Array/mayGoOn(limit:)`` of the page is true if there may be more.
   func receipts(day: BusinessDay?, after sequence: Int64, limit: Int) throws(StoreError) -> [Receipt]
 
-  /// Receipts of one service over all days, in the order of their commits, behind a sequence number and up to another. All
-  /// between the two are looked at, whatever their service. A page ends early as one of all receipts does.
+  /// Receipts of one service over all days, in commit order, after a sequence number and up to another. All receipts in
+  /// this range are scanned, of any service. A page may end early for the bytes of its results.
   func receipts(
     of service: Service, after sequence: Int64, through last: Int64, limit: Int
   ) throws(StoreError) -> [Receipt]
 
-  /// Tickets for which something may still be put by in the stock, though they were cancelled: in the order of their days
-  /// and numbers, beginning behind one; nil begins. At most `limit`.
+  /// Cancelled tickets for which the stock may still have reservations, by day and number, after `ticket`, at most
+  /// `limit`. Nil starts the list.
   ///
-  /// Every cancelled receipt of a service that draws on the stock adds its ticket, in its own transaction, because a
-  /// worker that died may have put something by without telling anybody. `.released` takes it out again.
+  /// Every cancelled receipt of a service that draws on the stock adds its ticket, in the same transaction: a crashed
+  /// worker may have made a reservation without reporting it. `.released` removes the ticket.
   func unreleased(after ticket: TicketOfDay?, limit: Int) throws(StoreError) -> [TicketOfDay]
 
-  /// When such a ticket was issued, by which the stock knows its order; nil where nobody knows.
+  /// Issue time of such a ticket, by which the stock identifies its order; nil if unknown.
   func momentOfIssue(ofUnreleased ticket: TicketOfDay) throws(StoreError) -> WallTime?
 
-  /// The receipt of one ticket.
   func receipt(day: BusinessDay, ticket: TicketNumber) throws(StoreError) -> Receipt?
 
-  /// The attempts at one ticket that ended without a receipt, in order.
+  /// Attempts at one ticket that ended without a receipt, in order.
   func attempts(day: BusinessDay, ticket: TicketNumber) throws(StoreError) -> [Attempt]
 
-  /// The sums of the ledger over all days.
+  /// Sums of the ledger over all days.
   func trialBalance() throws(StoreError) -> TrialBalance
 
-  /// One customer's account over all days, with its last receipts, at most `limit`; without their results.
+  /// Account of one customer over all days, with its latest receipts, at most `limit`, without their results.
   func statement(of account: AccountNumber, limit: Int) throws(StoreError) -> AccountStatement
 
-  /// Checks everything that can be checked from what is kept and committed.
+  /// Verifies every invariant that committed data allows to check.
   func audit() throws(StoreError) -> StoreAudit
 }
 
 extension QueueReading {
-  /// What the queue wants to know, as an event.
+  /// Answers a query as an event of the queue.
   public func answer(to question: StoreQuestion) throws(StoreError) -> QueueEvent {
     switch question {
     case .page(let line, let after, let limit):
@@ -112,17 +112,17 @@ extension QueueReading {
     }
   }
 
-  /// It was written down with the receipt.
+  /// Default: the issue time stored in the receipt.
   public func momentOfIssue(ofUnreleased ticket: TicketOfDay) throws(StoreError) -> WallTime? {
     try receipt(day: ticket.day, ticket: ticket.ticket)?.issuedAt
   }
 
-  /// Whether something may still be put by in the stock for a ticket that was cancelled.
+  /// True if the stock may still have a reservation for a cancelled ticket.
   public func isUnreleased(_ ticket: TicketOfDay) throws(StoreError) -> Bool {
     try unreleased(after: TicketOfDay(day: ticket.day, ticket: ticket.ticket - 1), limit: 1).first == ticket
   }
 
-  /// All receipts behind a sequence number, page after page, with their results: for whoever has the memory for them.
+  /// All receipts after a sequence number, with their results. The caller needs memory for all of them.
   public func allReceipts(after sequence: Int64 = 0) throws(StoreError) -> [Receipt] {
     var all: [Receipt] = []
     while true {
@@ -132,18 +132,17 @@ extension QueueReading {
     }
   }
 
-  /// Whether customers are kept who were never issued their numbers.
+  /// True if customers are stored whose numbers were not issued.
   public var hasArrivals: Bool { arrivingFrom != nil }
 }
 
 extension [Receipt] {
-  /// Bytes of results with which a page of receipts ends.
+  /// Bytes of results at which a page of receipts ends.
   public static var longestResults: Int { 1 << 20 }
 
-  /// Bytes of the results of these receipts.
+  /// Total bytes of the results.
   public var resultBytes: Int { reduce(0) { $0 + ($1.result?.size ?? 0) } }
 
-  /// Whether there may be more behind a page of receipts of which so many were asked for: it has as many, or ended early
-  /// because of their results.
+  /// True if more receipts may follow this page: it has `limit` receipts, or ended early for the bytes of its results.
   public func mayGoOn(limit: Int) -> Bool { count >= limit || resultBytes >= Self.longestResults }
 }

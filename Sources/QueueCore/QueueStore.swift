@@ -1,24 +1,24 @@
-// Owns the seam between the queue and whatever keeps it: what may change, and what may be asked.
-// It knows no database. Changes are staged in order and become durable together; a page that is read
-// sees everything that was staged before. All customers that are kept belong to the present business day.
+// Interface between the queue and its store: changes and queries. Changes are staged in order and become durable
+// together. A page that is read contains everything that was staged before. All stored customers belong to the present
+// business day.
 
 import BankModel
 import Time
 
-/// One change to what is kept.
+/// One change to the stored queue.
 public enum StoreChange: Sendable, Equatable {
   /// A new customer, waiting.
   case insert(Customer)
-  /// A new customer who has ordered for later: delayed until a moment.
+  /// A new customer that was ordered for later: delayed until `dueAt`.
   case insertDelayed(Customer, dueAt: WallTime)
-  /// The customer leaves the queue and the receipt is written; `from` says among which customers it stood
-  /// (waiting, delayed or dead). What the work left behind is written with it; of its bytes nothing is kept while the store
-  /// is short of room (``withoutBytes``), so that nobody's receipt waits for them. It is five times as large as any other
-  /// change, and goes through several hands: these pass a reference on.
+  /// The customer leaves the queue and its receipt is written, with the result of the work. `from` is its former state:
+  /// waiting, delayed or dead. While the store is short of space, the bytes of the result are dropped
+  /// (``withoutBytes``), so that no receipt waits for them. The case is indirect, because it is five times as large as
+  /// any other change and is passed through several functions.
   indirect case finish(Customer, from: CustomerState, Receipt)
   /// A waiting customer's counters changed.
   case update(Customer)
-  /// A waiting customer is put off until a moment.
+  /// A waiting customer is delayed until a moment.
   case postpone(Customer, dueAt: WallTime)
   /// A waiting customer becomes a dead letter.
   case bury(Customer)
@@ -26,20 +26,20 @@ public enum StoreChange: Sendable, Equatable {
   case revive(Customer, from: CustomerState)
   /// An attempt that ended without a receipt.
   case record(Attempt)
-  /// A client's idempotency key stands for these tickets, and for the request with this number; nil where the client did
-  /// not say what it asks for.
+  /// A client's idempotency key belongs to these tickets. `request` is the digest of the request; nil if the client
+  /// sent none.
   case remember(key: String, day: BusinessDay, first: TicketNumber, last: TicketNumber, request: Int64? = nil)
-  /// Everyone who is still kept, of any state, leaves with a cancelled receipt.
+  /// Every stored customer of any state gets a cancelled receipt.
   case cancelEveryone(day: BusinessDay, at: WallTime)
-  /// The stock has given back what was put by for a cancelled ticket, or knows that nothing was.
+  /// The stock has released what it had reserved for a cancelled ticket, or had reserved nothing.
   case released(TicketOfDay)
-  /// Each of these customers, who are staged in the same transaction, carries this payload. It goes with the customer:
-  /// whoever gets a receipt, or is taken out, leaves none. The queue itself never asks for it and never sees it.
+  /// Each of these customers, which are staged in the same transaction, has this payload. The payload is deleted with
+  /// the customer, when it gets its receipt. The queue itself never reads a payload.
   case attach(payload: [UInt8], to: ClosedRange<TicketNumber>)
 }
 
 extension StoreChange {
-  /// Whether something may be put by in the stock for somebody whom this change sends away; see
+  /// True if the stock may still have a reservation for a customer that this change removes; see
   /// ``QueueStore/unreleased(after:limit:)``.
   public var leavesSomethingPutBy: Bool {
     switch self {
@@ -51,7 +51,7 @@ extension StoreChange {
 }
 
 extension StoreChange {
-  /// The same without the bytes that the work left behind: how many there were is kept.
+  /// The same change without the bytes of the result; their number is kept.
   public var withoutBytes: StoreChange {
     guard case .finish(let customer, let state, var receipt) = self, let result = receipt.result else {
       return self
@@ -61,63 +61,55 @@ extension StoreChange {
   }
 }
 
-/// One ticket over all days.
+/// A ticket, unique over all days.
 public struct TicketOfDay: Hashable, Sendable {
-  /// The business day.
   public var day: BusinessDay
-  /// The ticket's number.
   public var ticket: TicketNumber
   public init(day: BusinessDay, ticket: TicketNumber) { (self.day, self.ticket) = (day, ticket) }
 }
 
-/// What a store holds when it is opened.
+/// Content of a store when it is opened.
 public struct StoredQueue: Sendable, Equatable {
-  /// The numbers of the present day.
+  /// Counters of the present day.
   public var books: Books
-  /// The first of those who are delayed, in the order of their places: all of them, or ``firstPage``.
+  /// The first delayed customers, by due time: all of them, or ``firstPage``.
   public var delayed: [DelayedCustomer]
-  /// As many of them are read with the books.
+  /// Maximum number of delayed customers that are read with the counters.
   public static let firstPage = 4_096
   public init(books: Books, delayed: [DelayedCustomer]) { (self.books, self.delayed) = (books, delayed) }
 }
 
-/// A customer who waits for a moment: that of the next attempt, or the one for which it was ordered.
+/// A customer that is delayed until its next attempt, or until the time for which it was ordered.
 public struct DelayedCustomer: Sendable, Equatable {
-  /// Who.
   public var customer: Customer
-  /// Until when.
   public var dueAt: WallTime
   public init(customer: Customer, dueAt: WallTime) { (self.customer, self.dueAt) = (customer, dueAt) }
-  /// Where it stands among the others.
+  /// Position of the customer among all delayed ones.
   public var place: DuePlace { DuePlace(dueAt: dueAt, ticket: customer.ticket) }
 }
 
-/// Where a delayed customer stands among the others: who is due earlier comes first, then who has the lower number.
+/// Position of a delayed customer: by due time, then by number.
 public struct DuePlace: Sendable, Comparable {
-  /// Until when.
   public var dueAt: WallTime
-  /// The number.
   public var ticket: TicketNumber
   public init(dueAt: WallTime, ticket: TicketNumber) { (self.dueAt, self.ticket) = (dueAt, ticket) }
 
-  /// Before everybody.
+  /// A position before all customers.
   public static let first = DuePlace(dueAt: WallTime(milliseconds: .min), ticket: 0)
-  /// Behind everybody.
+  /// A position after all customers.
   public static let last = DuePlace(dueAt: WallTime(milliseconds: .max), ticket: .max)
 
-  /// Who is due earlier comes first.
   public static func < (left: DuePlace, right: DuePlace) -> Bool {
     left.dueAt == right.dueAt ? left.ticket < right.ticket : left.dueAt < right.dueAt
   }
 }
 
-/// A customer as it was found in the store.
+/// A customer as it is stored.
 public struct StoredCustomer: Sendable, Equatable {
-  /// Who.
   public var customer: Customer
   /// Waiting, delayed or dead.
   public var state: CustomerState
-  /// Until when, where the customer is delayed.
+  /// Due time of a delayed customer; nil in other states.
   public var dueAt: WallTime?
 
   public init(customer: Customer, state: CustomerState, dueAt: WallTime?) {
@@ -125,11 +117,10 @@ public struct StoredCustomer: Sendable, Equatable {
   }
 }
 
-/// The tickets that an idempotency key stands for.
+/// The tickets of an idempotency key.
 public struct IssuedTickets: Sendable, Equatable {
-  /// The business day of these tickets.
   public var day: BusinessDay
-  /// The first number, and the last.
+  /// First and last number.
   public var first, last: TicketNumber
 
   public init(day: BusinessDay, first: TicketNumber, last: TicketNumber) {
@@ -137,32 +128,32 @@ public struct IssuedTickets: Sendable, Equatable {
   }
 }
 
-/// What an idempotency key stands for.
+/// The first request that used an idempotency key.
 public struct KeyedRequest: Sendable, Equatable {
-  /// The tickets of the first time.
+  /// The tickets that this request got.
   public var tickets: IssuedTickets
-  /// The number of the request; nil where it was not written down.
+  /// Digest of the request; nil if it was not stored.
   public var request: Int64?
   public init(tickets: IssuedTickets, request: Int64?) { (self.tickets, self.request) = (tickets, request) }
-  /// Whether a request with this number is a repetition of it. What is not known is not held against anybody.
+  /// True if a request with this digest repeats it. An unknown digest matches every request.
   public func isRepeated(by other: Int64?) -> Bool { request == nil || other == nil || request == other }
 }
 
-/// What a store could not do.
+/// Errors of a store.
 public enum StoreError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// The disk, or the quota, is full. Nothing of the open transaction was kept; try again when there is room.
+  /// The disk, or the quota, is full. Nothing of the open transaction was stored; retry when there is space.
   case diskFull(detail: Remark)
   /// Another process has the database open.
   case inUse(path: String)
   /// The database was written by a newer program.
   case newerSchema(path: String, found: Int64, known: Int64)
-  /// The database is not one, or is damaged. Nothing was overwritten.
+  /// The file is not a database, or is damaged. Nothing was overwritten.
   case damaged(path: String, detail: Remark)
-  /// The system refused: permissions, a missing directory, a failed write or fsync. Not to be retried:
-  /// after a failed fsync nobody knows what is on disk.
+  /// The system refused: permissions, a missing directory, a failed write or fsync. Do not retry: after a failed fsync
+  /// the content of the disk is unknown.
   case failed(path: String, detail: Remark)
 
-  /// What failed, on what, why and what to do, in English.
+  /// The error in English: the operation, the object, the reason and what to do.
   public var description: String {
     switch self {
     case .diskFull(let detail): "the disk is full (\(detail)): nothing was changed; make room and try again"
@@ -176,13 +167,13 @@ public enum StoreError: Error, Sendable, Equatable, CustomStringConvertible {
   }
 }
 
-/// Where a list of kept customers goes on.
+/// Position in a list of customers, from which the next page continues.
 public struct TicketCursor: Sendable, Equatable {
   /// The state that is listed.
   public var state: CustomerState
   /// The line that is listed.
   public var line: Line
-  /// The last number that was seen.
+  /// The last number of the previous page.
   public var after: TicketNumber
 
   public init(state: CustomerState, line: Line, after: TicketNumber) {
@@ -190,176 +181,173 @@ public struct TicketCursor: Sendable, Equatable {
   }
 }
 
-/// What an audit of a store found; every number is counted from the rows, not read from the books.
+/// Result of an audit of a store. All numbers are counted from the rows, not copied from the day counters, unless
+/// stated.
 public struct StoreAudit: Sendable, Equatable {
-  /// Tickets issued over all days, as the books of the days say.
+  /// Tickets issued over all days, from the day counters.
   public var issued: Int64 = 0
   /// Receipts with this outcome over all days.
   public var served: Int64 = 0, cancelled: Int64 = 0
   /// Rows of customers of the present day, by state.
   public var waiting: Int64 = 0, delayed: Int64 = 0, dead: Int64 = 0
-  /// Tickets that were issued and stand nowhere.
+  /// Issued tickets that are stored in no state.
   public var lost: Int64 = 0
-  /// Tickets that stand in more than one place, or were never issued.
+  /// Tickets that are stored more than once, or were never issued.
   public var duplicated: Int64 = 0
-  /// The sum of all debits less the sum of all credits, in won; and receipts whose transfer is not their own.
+  /// Sum of all debits less the sum of all credits, in won, plus receipts whose transfer belongs to another receipt.
   public var ledgerDifference: Int64 = 0
-  /// Everything that is not as promised.
+  /// All violated invariants.
   public var remarks: [Remark] = []
-  /// Everything that is not as promised, a sentence each, in English.
+  /// All violated invariants, one English sentence each.
   public var problems: [String] { remarks.map(\.description) }
   public init() {}
 }
 
-/// How many of those who are cancelled by a reset have their receipts.
+/// Progress of a reset: customers whose cancelled receipts are written.
 public struct EmptyingProgress: Sendable, Equatable {
-  /// So many, of about so many.
+  /// Number written, and approximate total.
   public var done, total: Int64
   public init(done: Int64, total: Int64) { (self.done, self.total) = (done, total) }
 }
 
 extension QueueStore {
-  /// Nothing: such a store empties the queue in one stroke.
+  /// Nil: this store empties the queue in one transaction step.
   public var emptying: EmptyingProgress? { nil }
-  /// Nothing.
   public func emptyFurther() throws(StoreError) {}
 }
 
-/// How far a transaction has come when the store returns from its commit.
+/// State of a transaction when the commit returns.
 public enum CommitProgress: Sendable, Equatable {
   /// Everything is on disk.
   case onDisk
-  /// It was handed over and is on its way; ``QueueStore/takeResult()`` tells when it has come to the disk.
+  /// The transaction is in flight; ``QueueStore/takeResult()`` reports when it is on disk.
   case underway
 }
 
-/// What the queue wants to know of its store.
+/// A query of the queue to its store.
 public enum StoreQuestion: Sendable, Equatable {
-  /// The next waiting customers of a line, by number, beginning behind one, at most so many. Of books that are shared the
-  /// asker has them from then on, and they need not begin there.
+  /// The next waiting customers of a line with numbers above `after`, at most `limit`. A shared store claims them for
+  /// the branch, and `after` does not apply.
   case page(Line, after: TicketNumber, limit: Int)
-  /// The next delayed customers by their places.
+  /// The next delayed customers, by due time.
   case delayed(after: DuePlace, limit: Int)
-  /// What is known of a ticket for which a request asks.
+  /// The stored customer of a ticket, for a request.
   case ticket(RequestNumber, TicketNumber)
-  /// Dead letters for a request, at most so many.
+  /// Dead letters for a request, at most `limit`.
   case dead(RequestNumber, limit: Int)
 }
 
 extension QueueStore {
-  /// Nothing is ever on its way to a store that answers at once.
+  /// Nil: this store commits and answers synchronously.
   public func takeResult() throws(StoreError) -> QueueEvent? { nil }
-  /// There is nothing to wait for.
   public func awaitResults() {}
-  /// A disk answers soon.
+  /// True: this store answers after a disk access.
   public var canBeAwaited: Bool { true }
-  /// There is nothing to look for.
   public var nextResult: MonotonicTime? { nil }
 }
 
 extension QueueStore where Self: QueueReading {
-  /// What can be read is answered at once.
+  /// Answers every query synchronously.
   public func ask(_ question: StoreQuestion) throws(StoreError) -> QueueEvent? { try answer(to: question) }
 }
 
-/// Keeps the queue. One user at a time. A commit and a question are requests whose results may come later, as events.
+/// Store of the queue, for one user at a time. Results of commits and queries may come later, as events.
 ///
-/// Changes are staged into one open transaction and become durable with ``commit(_:)``. Several transactions may be on their
-/// way: they come to the disk in the order in which they were handed over, and after a crash any beginning of that order is
-/// kept. After an error nothing is kept that was not said to be on disk, neither what was staged nor what was on its way, and
-/// nothing is staged any more.
+/// Changes are staged into one open transaction and become durable with ``commit(_:)``. Several transactions may be in
+/// flight. They reach the disk in commit order, and after a crash any prefix of this order is stored. After an error
+/// only transactions that were reported as on disk are stored, and no further change is staged.
 public protocol QueueStore: AnyObject {
-  /// Whether an answer may show what is not on disk: something was staged since the last commit, or is on its way.
+  /// True if an answer may contain changes that are not on disk, because they are staged or in flight.
   var hasStagedChanges: Bool { get }
 
-  /// Every service that ever had a number here.
+  /// All services that ever had a number in this store.
   var services: ServiceDirectory { get }
 
-  /// What a customer carries whom the queue has in hand; nil for nothing, which is not the same as a payload of no bytes.
+  /// Payload of a customer that the queue holds; nil if it has none, which differs from an empty payload.
   func payload(of ticket: TicketNumber) throws(StoreError) -> [UInt8]?
 
-  /// Gives a number to each of these services that has none: durable when it returns. A number is given once, and none is
-  /// ever taken back. Nothing may be staged.
+  /// Assigns a number to each of these services that has none. Durable on return. Numbers are permanent. Nothing may be
+  /// staged.
   func giveNumbers(to names: [ServiceName]) throws(StoreError)
 
-  /// Adds a change to the open transaction. What is wrong with it may only be found out by a later call.
+  /// Adds a change to the open transaction. A later call may report its error.
   func stage(_ change: StoreChange) throws(StoreError)
 
-  /// Saves the books with everything that was staged: at once, or by handing it over. A store answers at once only while
-  /// nothing is on its way.
+  /// Commits the day counters with all staged changes, synchronously or as a transaction in flight. A store commits
+  /// synchronously only while nothing is in flight.
   ///
-  /// - Parameter arriving: The request that is half taken in: whoever was staged under its numbers is nobody's yet, and
-  ///   comes into force with later books or never. Without one such a row is damage, and the audit says so.
-  /// - Returns: whether it is on disk, or on its way there.
+  /// - Parameter arriving: The request that has arrived in part. Its staged customers have no issued numbers yet; a
+  ///   later commit issues these or they are removed. If it is nil, such rows are damage that the audit reports.
+  /// - Returns: the state of the transaction: on disk, or in flight.
   @discardableResult
   func commit(_ books: Books, arriving: ArrivingRequest?) throws(StoreError) -> CommitProgress
 
-  /// Asks something. The answer shows everything that was staged before: at once, or, where it is nil, it comes later by
-  /// ``takeResult()``. Questions are answered in the order in which they were asked.
+  /// Sends a query. The answer includes every change staged before. It is returned at once, or, if nil is returned,
+  /// comes later from ``takeResult()``. Answers come in the order of the queries.
   func ask(_ question: StoreQuestion) throws(StoreError) -> QueueEvent?
 
-  /// The next of what has come to pass: that the oldest transaction on its way is on disk (`.committed`), which is said once of
-  /// each and in the order in which they were handed over, or what was asked for; nil where there is nothing to say yet.
+  /// The next result: the oldest transaction in flight is on disk (`.committed`), or the answer to a query. Commits are
+  /// reported once each, in order. Nil if there is no result yet.
   func takeResult() throws(StoreError) -> QueueEvent?
 
-  /// Returns when the result of everything that is on its way can be taken. Only where ``canBeAwaited``.
+  /// Blocks until the result of everything in flight is available. Allowed only if ``canBeAwaited``.
   func awaitResults()
 
-  /// Whether it may be waited for while nobody else is heard: a disk may, a network may not.
+  /// True if the caller may block until a result arrives. A disk answers soon; a network may not.
   var canBeAwaited: Bool { get }
 
-  /// When the next result is to be looked for, as far as nothing else wakes whoever waits for it; nil for never.
+  /// The moment at which the caller must check for results if no other event wakes it; nil for never.
   var nextResult: MonotonicTime? { get }
 
-  /// Takes out customers and keys of a request that will never be whole; at most so many. Staged as a change is. It is
-  /// to be called until there are none.
+  /// Removes customers and keys of a request that will never be complete, at most `limit`. Staged like a change. The
+  /// caller repeats it until ``QueueReading/hasArrivals`` is false.
   func withdrawArrivals(limit: Int) throws(StoreError)
 
-  /// Does what the last commit has put off, for which nobody who waits for it need wait: once the replies have left.
-  /// Whoever never calls this has it done before the next change.
+  /// Does deferred work of the last commit that no client waits for. Call it after the replies were sent; otherwise the
+  /// next change does it first.
   func tidyUp() throws(StoreError)
 
-  /// How far the emptying of the queue has come that was staged (`.cancelEveryone`) and is not written yet; nil where
-  /// there is none. It is a part of the open transaction: whoever reads, commits or stages another change of customers
-  /// meanwhile has the rest of it done at once.
+  /// Progress of a staged reset (`.cancelEveryone`) that is not fully written; nil if there is none. The reset is a
+  /// part of the open transaction: a read, a commit or another change of customers completes it first.
   var emptying: EmptyingProgress? { get }
 
-  /// Goes on with the emptying, for a thousand customers or so. Nothing where there is none.
+  /// Continues a reset, by about a thousand customers. Does nothing if there is none.
   func emptyFurther() throws(StoreError)
 
-  /// Forgets everything that was not said to be on disk: what was staged, and what is on its way. Nothing of it is kept.
+  /// Drops everything that was not reported as on disk, staged or in flight.
   func rollBack()
 
-  /// Whether there is so little room that new customers are to be refused, so that those who are here can be finished.
+  /// True if space is so short that new customers must be refused, so that the present ones can be finished.
   var isShort: Bool { get }
 
-  /// Looks whether there is room again; ``isShort`` says what was found.
+  /// Checks again for free space and updates ``isShort``.
   func lookForRoom()
 
-  /// What is held back for everyone who wants a juice follows what can be missing for the largest recipe of these.
+  /// Sets the space reserved per order that draws on the stock, by the largest list of shortages that a recipe of this
+  /// assortment can cause.
   func holdBack(forJuicesOf assortment: Assortment)
 
-  /// Whether there is room for changing so many customers in one transaction.
+  /// True if there is space to change this number of customers in one transaction.
   func hasRoom(toMove customers: Int64) -> Bool
 }
 
 extension QueueStore {
-  /// A store that holds nothing back has nothing to do.
+  /// Does nothing: this store reserves no space.
   public func holdBack(forJuicesOf assortment: Assortment) {}
 }
 
 extension QueueStore {
-  /// Saves the books with everything that was staged, where no request is open.
+  /// Commits the day counters with all staged changes, while no request arrives in part.
   @discardableResult
   public func commit(_ books: Books) throws(StoreError) -> CommitProgress { try commit(books, arriving: nil) }
 }
 
-/// A store that can be read whenever somebody asks, because it is here: the bank's own.
+/// The bank's own local store, which answers queries synchronously.
 public protocol LocalQueueStore: QueueStore, QueueReading {
-  /// Reads what is kept. A new store begins with day 1 at `now`.
+  /// Reads the stored queue. A new store starts with day 1 at `now`.
   func load(now: WallTime) throws(StoreError) -> StoredQueue
 
-  /// Counts the starts of the coordinator on this store: durable when it returns, from 1.
-  /// The moment is kept: what was begun before it was begun by another coordinator.
+  /// Counts the starts of the coordinator on this store, from 1. Durable on return. The time is stored too: an attempt
+  /// that started before it was started by an earlier coordinator.
   func beginIncarnation(at now: WallTime) throws(StoreError) -> Int64
 }
