@@ -1,17 +1,17 @@
-// Owns the list of customers in the order of their numbers, over all lines and states: the lines are read a piece at a time and
-// merged, so that a page of two hundred costs the same beside a million. It changes nothing.
-// Invariant: whoever is listed is kept in one of the states that were asked for, and comes once.
+// List of customers by number, over all lines and states. Reads each line in pieces and merges them, so that a page
+// costs the same in a queue of a million.
+// Invariant: every listed customer is in one of the requested states, and is listed once.
 
 import BankModel
 
 extension QueueReading {
-  /// Customers of some states in the order of their numbers, behind one.
+  /// Customers of some states by number, after `ticket`.
   ///
   /// - Parameters:
-  ///   - states: of those that are kept: waiting, delayed, dead.
-  ///   - service: what they came for; nil for everybody.
-  ///   - limit: how many at most.
-  ///   - isListed: whether somebody is listed; the others count for nothing.
+  ///   - states: stored states: waiting, delayed, dead. Others are ignored.
+  ///   - service: service of the customers; nil for all.
+  ///   - limit: maximum number of customers.
+  ///   - isListed: filter. Customers that it rejects do not count towards `limit`.
   public func customersByNumber(
     in states: [CustomerState], of service: Service?, after ticket: TicketNumber, limit: Int,
     where isListed: (Customer) -> Bool = { _ in true }
@@ -29,7 +29,7 @@ extension QueueReading {
     return found.compactMap { walks[$0.line].seen[$0.ticket] }
   }
 
-  /// The lines in which somebody of this state stands.
+  /// Lines that have customers in this state.
   private func lines(in state: CustomerState) throws(StoreError) -> [Line] {
     var lines: [Line] = []
     var cursor: TicketCursor?
@@ -41,9 +41,9 @@ extension QueueReading {
   }
 }
 
-/// The customers of a line, one after the other.
+/// Iterator over the customers of one line.
 private final class LineWalk {
-  /// So many are read at once.
+  /// Number of customers per read.
   private static let piece = 64
 
   private let store: any QueueReading
@@ -52,7 +52,7 @@ private final class LineWalk {
   private var last: TicketNumber
   private var piece: ArraySlice<StoredCustomer> = []
   private var isOver = false
-  /// Who was given out.
+  /// Customers that were returned.
   private(set) var seen: [TicketNumber: StoredCustomer] = [:]
   private(set) var failure: StoreError?
 
@@ -78,7 +78,7 @@ private final class LineWalk {
       let cursor = TicketCursor(state: state, line: line, after: last)
       let found = try store.customers(in: state, after: cursor, limit: Self.piece)
       piece = found.prefix { $0.customer.line == line }
-      // Behind its last customer the next line begins.
+      // The next line starts after the last customer of this one.
       isOver = piece.count < Self.piece
     } catch {
       (failure, isOver) = (error, true)

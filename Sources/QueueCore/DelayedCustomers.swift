@@ -1,38 +1,40 @@
-// Owns the customers who are delayed: those who are due first in memory, the others in the store alone. It reads no clock.
-// Invariants: everybody in memory is due at the horizon or before it, in the order of moments and numbers; everybody in the
-// store who is not in memory is due behind it. So nobody of the store is ever due before somebody in memory whom the
-// calendar governs, and any number of them takes no more memory than the window does.
+// Delayed customers: the first by due time in memory, the others only in the store.
 //
-// Two clocks. Who ordered for later is due when the calendar says so, and never before: not after a restart, and not when
-// the calendar is set back. Who failed is put off for a while, by the steady clock; the calendar's moment is kept for the
-// next start only, and as the calendar may have been set back by then, nobody is put off for longer than the longest pause.
-// One is told from the other by the attempts: only who has none can have ordered for later.
+// Invariants: every customer in memory is at or before `horizon`, by due time and number. Every customer that is only
+// in the store is after it. So no customer in the store is due before a wall-clock customer in memory, and memory is
+// limited by the capacity, not by the number of customers.
+//
+// Two clocks. A customer that was ordered for later is due by the wall clock and never earlier: not after a restart,
+// and not if the clock is set back. A failed customer is delayed by the steady clock; its stored due time is used only
+// after a restart. The wall clock may have been set back by then, so the delay is limited to the longest pause. The
+// number of attempts distinguishes them: only a customer without attempts can have been ordered for later.
 
 import BankModel
 import Time
 
 struct DelayedCustomers: Sendable {
-  /// How long the calendar is not looked at, at most, while somebody waits for a moment by it: it may be set forward.
+  /// Maximum time between readings of the wall clock while a customer waits for it, because the clock may be set
+  /// forward.
   static let calendarPause = TimeSpan.seconds(60)
 
   private var ordered = DueHeap<WallTime>()
   private var failed = DueHeap<MonotonicTime>()
-  /// Customers who stand in the store alone.
+  /// Number of customers that are only in the store.
   private(set) var beyond: Int64 = 0
-  /// The place behind which the next page begins.
+  /// Position after which the next page starts.
   private(set) var horizon = DuePlace.first
-  /// Whether a page was asked for and has not come.
+  /// True while a page is being loaded.
   private(set) var isLoading = false
-  /// Something has changed behind the horizon since the page was asked for: it may be without somebody.
+  /// True if a change after the horizon happened while a page was being loaded, so that the page may lack a customer.
   private var isStale = false
   private var newcomers: DelayedNewcomers
-  /// The newcomers of transactions that are on their way to the disk, the oldest first.
+  /// Newcomers of transactions in flight, the oldest first.
   private var sealed: [DelayedNewcomers] = []
   private let capacity: Int
 
-  /// The window over so many customers, of whom these are the first.
+  /// Restores the delayed customers of a store with `count` of them, from its first ones.
   ///
-  /// - Parameter limit: the longest pause of somebody who failed, by the service.
+  /// - Parameter limit: the longest pause of a failed customer, by service.
   init(
     _ first: [DelayedCustomer], of count: Int64, capacity: Int, at now: Moment, limit: (Service) -> TimeSpan
   ) {
@@ -47,22 +49,23 @@ struct DelayedCustomers: Sendable {
   }
 
   var held: Int { ordered.entries.count + failed.entries.count }
-  /// Everybody whose ticket is on disk.
+  /// Delayed customers whose tickets are on disk.
   var count: Int64 { Int64(held) + beyond }
   var newcomerCount: Int64 { sealed.reduce(newcomers.count) { $0 + $1.count } }
 
-  /// Whether one of those in memory came for a service like this.
+  /// True if memory contains a customer of a service that fulfils the condition.
   func holdsSomebody(whose isWanted: (Service) -> Bool) -> Bool {
     ordered.entries.contains { isWanted($0.customer.customer.service) }
       || failed.entries.contains { isWanted($0.customer.customer.service) }
   }
 
-  /// The moment of the calendar at which the first customer in memory is due; nil for none.
+  /// Wall-clock due time of the first customer in memory; nil for none.
   var firstDue: WallTime? {
     [ordered.first?.customer.dueAt, failed.first?.customer.dueAt].compactMap(\.self).min()
   }
 
-  /// When somebody in memory is due; nil for never. By the calendar that is a guess, as it may jump.
+  /// The next moment at which a customer in memory is due; nil for never. For wall-clock customers an estimate, because
+  /// the wall clock may step.
   ///
   /// - Parameter last: the last reading of the clocks.
   func nextDue(after last: Moment) -> MonotonicTime? {
@@ -74,21 +77,21 @@ struct DelayedCustomers: Sendable {
     return .earlier(calendar, failed.first?.due)
   }
 
-  /// Takes somebody out who is due; nil where nobody in memory is.
+  /// Removes a due customer; nil if none in memory is due.
   mutating func takeDue(at now: Moment) -> Customer? {
     if let first = failed.first, first.due <= now.monotonic { return failed.takeFirst() }
     if let first = ordered.first, first.due <= now.wall { return ordered.takeFirst() }
     return nil
   }
 
-  /// Somebody has failed, and is put off until a moment of the steady clock.
+  /// Delays a failed customer until a moment of the steady clock.
   mutating func postpone(_ customer: DelayedCustomer, due: MonotonicTime) {
     guard meets(customer.place) else { return }
     failed.insert(customer, due: due)
     trim()
   }
 
-  /// Whether somebody comes into memory; who does not stands behind the horizon.
+  /// True if a customer at this position is held in memory. Otherwise counts it beyond the horizon.
   private mutating func meets(_ place: DuePlace) -> Bool {
     guard beyond == 0 || place <= horizon else {
       beyond += 1
@@ -111,7 +114,7 @@ struct DelayedCustomers: Sendable {
 
   // MARK: - Newcomers
 
-  /// Somebody has ordered for later, and the ticket is not on disk yet.
+  /// Adds a newcomer that was ordered for later and whose ticket is not on disk yet.
   mutating func admit(_ customer: DelayedCustomer) { newcomers.add(customer) }
   mutating func admit(_ others: DelayedNewcomers) { newcomers.add(others) }
   mutating func dropNewcomers() {
@@ -119,13 +122,13 @@ struct DelayedCustomers: Sendable {
     sealed = []
   }
 
-  /// Those who have come are on their way to the disk; whoever comes now goes there later.
+  /// Assigns the present newcomers to the transaction in flight that was just sealed.
   mutating func sealNewcomers() {
     sealed.append(newcomers)
     newcomers = DelayedNewcomers(capacity: capacity)
   }
 
-  /// The tickets of those are on disk who went there first; of all where none are on their way.
+  /// Adds the newcomers of the oldest transaction in flight, or all if none is in flight: their tickets are on disk.
   mutating func settleNewcomers() {
     if !sealed.isEmpty { return settle(sealed.removeFirst()) }
     guard newcomers.count > 0 else { return }
@@ -136,7 +139,7 @@ struct DelayedCustomers: Sendable {
   private mutating func settle(_ newcomers: DelayedNewcomers) {
     guard newcomers.count > 0 else { return }
     if let last = newcomers.horizon, beyond == 0 || last < horizon {
-      // Only up to there it is known who is due.
+      // Newcomers beyond this position are only counted, so the order is known up to here only.
       horizon = last
       isStale = true
     }
@@ -147,9 +150,9 @@ struct DelayedCustomers: Sendable {
     if newcomers.unseen > 0 { cut(to: capacity) } else { trim() }
   }
 
-  // MARK: - The window
+  // MARK: - Memory limit
 
-  /// Sends those behind the window back into the store, a window full at once: everybody in memory stands there, too.
+  /// Drops the last customers from memory, a full capacity at once; they remain in the store.
   private mutating func trim() { if held > 2 * capacity { cut(to: capacity) } }
 
   private mutating func cut(to room: Int) {
@@ -180,7 +183,7 @@ struct DelayedCustomers: Sendable {
     isStale = true
   }
 
-  /// How many of the next page are wanted now; 0 for none.
+  /// Size of the next page to request; 0 for none.
   mutating func nextPage(lowWater: Int) -> Int {
     guard !isLoading, beyond > 0, held < lowWater else { return 0 }
     isLoading = true
@@ -188,9 +191,9 @@ struct DelayedCustomers: Sendable {
     return Int(min(Int64(max(1, capacity - held)), beyond))
   }
 
-  /// The page that was asked for has come. It may show newcomers, whose tickets are not on disk.
+  /// Adds a loaded page. It may contain newcomers, whose tickets are not on disk yet.
   ///
-  /// - Parameter limit: the longest pause of somebody who failed, by the service.
+  /// - Parameter limit: the longest pause of a failed customer, by service.
   mutating func append(
     page: [DelayedCustomer], at now: Moment, limit: (Service) -> TimeSpan, isNewcomer: (TicketNumber) -> Bool
   ) {
@@ -210,12 +213,12 @@ struct DelayedCustomers: Sendable {
 
   // MARK: - Leaving
 
-  /// Takes somebody out of memory; nil where it is not there.
+  /// Removes a customer from memory; nil if it is not there.
   mutating func remove(_ ticket: TicketNumber) -> Customer? {
     ordered.remove(ticket) ?? failed.remove(ticket)
   }
 
-  /// Somebody has left who stood in the store alone; false where nobody does so at this place.
+  /// Uncounts a removed customer that was only in the store; false if there can be none at its position.
   mutating func removeBeyond(_ customer: DelayedCustomer) -> Bool {
     guard beyond > 0, horizon < customer.place else { return false }
     beyond -= 1

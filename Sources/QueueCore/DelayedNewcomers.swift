@@ -1,5 +1,5 @@
-// Owns those who have ordered for later and whose tickets are not on disk yet: how many they are, and who is due first of
-// them. Invariant: all of them who are due at `horizon` or before it are in `earliest`; nil means that all of them are.
+// Customers ordered for later whose tickets are not on disk yet: their number, and the first of them by due time.
+// Invariant: all of them up to `horizon` are in `earliest`; if `horizon` is nil, all of them are.
 
 import BankModel
 
@@ -12,7 +12,7 @@ struct DelayedNewcomers: Sendable {
 
   init(capacity: Int) { self.capacity = capacity }
 
-  /// Those of whom only the number is known.
+  /// Number of customers that are only counted.
   var unseen: Int64 { count - Int64(earliest.count) }
 
   mutating func add(_ customer: DelayedCustomer) {

@@ -1,5 +1,5 @@
-// Owns a binary heap of customers by the moment at which they are due, and by their numbers where that is the same.
-// Invariant: nobody is due before its parent.
+// Binary heap of customers by due time, then by number.
+// Invariant: no customer is due before its parent.
 
 import BankModel
 
@@ -24,7 +24,7 @@ struct DueHeap<Moment: Comparable & Sendable>: Sendable {
     entries.firstIndex { $0.customer.customer.ticket == ticket }.map { remove(at: $0) }
   }
 
-  /// Takes everybody out, in no order.
+  /// Removes all customers and returns them, in no order.
   mutating func takeAll() -> [Entry] {
     defer { entries.removeAll(keepingCapacity: true) }
     return entries
@@ -34,7 +34,7 @@ struct DueHeap<Moment: Comparable & Sendable>: Sendable {
     let customer = entries[place].customer.customer
     entries.swapAt(place, entries.count - 1)
     entries.removeLast()
-    // The last entry took the place; it may belong nearer to the root or farther from it.
+    // The last entry was moved here; it may belong closer to the root or farther from it.
     if place < entries.count { sink(from: rise(from: place)) }
     return customer
   }

@@ -1,17 +1,16 @@
-// Owns who waits first in the order of the numbers, over all lines: the heads of the lines are merged, and nobody is sorted.
-// It knows neither queue nor store: lines come as what gives their numbers one after the other, each in order.
-// Invariant: it asks for no more numbers of a line than are taken out of it, and one.
+// First waiting customers over all lines, by number: a merge of the heads of the lines, without sorting.
+// Invariant: it reads at most one number of a line more than it returns.
 
 import BankModel
 
-/// The next number of a line; nil at its end.
+/// Iterator over the numbers of a line; nil at its end.
 typealias NumbersOfLine = () -> TicketNumber?
 
 /// The smallest numbers of several lines.
 ///
-/// - Parameter lines: each in rising order.
-/// - Parameter limit: how many at most, at least 0.
-/// - Returns: the numbers in rising order, each with the place of its line among those that were given.
+/// - Parameter lines: iterators, each in ascending order.
+/// - Parameter limit: maximum number of results, at least 0.
+/// - Returns: the numbers in ascending order, each with the index of its line in `lines`.
 func firstNumbers(of lines: [NumbersOfLine], limit: Int) -> [(ticket: TicketNumber, line: Int)] {
   guard limit > 0 else { return [] }
   var heads = HeadHeap()
@@ -31,7 +30,7 @@ func firstNumbers(of lines: [NumbersOfLine], limit: Int) -> [(ticket: TicketNumb
   return first
 }
 
-/// The heads of lines, the smallest number first: a binary heap.
+/// Binary heap of the heads of lines, the smallest number first.
 private struct HeadHeap {
   struct Head {
     var ticket: TicketNumber

@@ -1,52 +1,51 @@
-// Owns how many customers wait in each line, and in which order the lines of a service are served.
-// Invariant: a line keeps its place until that is given to another, and places have no gap, so that whoever keeps more
-// about lines keeps it in an array. A line without a place has nobody in it.
+// Number of waiting customers per line, and the order in which the lines of a service are served.
+// Invariant: a line keeps its index until another line takes it. Indices have no gaps, so that other data about lines
+// fits into arrays. A line without an index has no customers.
 
 import BankModel
 
-/// How many customers stand in each line.
+/// Number of waiting customers per line.
 public struct LineCounts: Sendable {
-  /// Every line that has a place, in the order of the places.
+  /// Lines by their indices.
   public private(set) var lines: [Line] = []
   private var counts: [Int64] = []
-  /// Places of the lines of one service, by its index, whoever is served first at the head.
+  /// Indices of the lines of each service, in the order of service.
   private var order: [[Int]] = []
   private var places: [Line: Int] = [:]
-  /// Places of the lines of the grades, by the service's index and code, without a look into the dictionary: nearly
-  /// everybody stands in one of them. -1 for none.
+  /// Indices of the lines of the grades, by the service's index and the grade's code; -1 for none. Avoids a dictionary
+  /// look-up, because almost all customers have a grade.
   private var graded: [[Int]] = []
-  /// Lines of grades that have places.
+  /// Number of grade lines that have indices.
   private(set) var gradedCount = 0
 
   public init() {}
 
-  /// Those who wait in a line; setting it gives the line a place.
+  /// Waiting customers of a line. Setting it gives the line an index.
   public subscript(line: Line) -> Int64 {
     get { known(line).map { counts[$0] } ?? 0 }
     set { counts[place(of: line)] = newValue }
   }
 
-  /// Those who wait in the line at this place.
+  /// Waiting customers of the line at this index.
   public subscript(place: Int) -> Int64 {
     get { counts[place] }
     set { counts[place] = newValue }
   }
 
-  /// The sum over all lines.
   public var total: Int64 { counts.reduce(0, +) }
 
-  /// The lines in which somebody waits, and how many, in the order of the places.
+  /// Lines with waiting customers, and their numbers, by index.
   public var occupied: [(line: Line, count: Int64)] {
     lines.indices.lazy.filter { counts[$0] != 0 }.map { (lines[$0], counts[$0]) }
   }
 
-  /// The places of a service's lines, whoever is served first at the head.
+  /// Indices of a service's lines, in the order of service.
   public func places(of service: Service) -> [Int] {
     let index = service.index
     return index < order.count ? order[index] : []
   }
 
-  /// The place of a line; nil where nothing was ever said of it.
+  /// Index of a line; nil if it has none.
   public func known(_ line: Line) -> Int? {
     let code = line.priority.code
     guard code <= 3 else { return places[line] }
@@ -56,7 +55,7 @@ public struct LineCounts: Sendable {
     return place < 0 ? nil : place
   }
 
-  /// The place of a line, which gets one now where it had none.
+  /// Index of a line. Gives it one if it has none.
   public mutating func place(of line: Line) -> Int {
     if let known = known(line) { return known }
     let place = lines.count
@@ -66,7 +65,7 @@ public struct LineCounts: Sendable {
     return place
   }
 
-  /// Gives the place of a line in which nobody is to another line that has none. Neither is a line of a grade.
+  /// Gives the index of an empty line to a line that has none. Neither may be the line of a grade.
   mutating func give(_ place: Int, to line: Line) {
     let former = lines[place]
     precondition(counts[place] == 0 && !former.priority.isGrade, "somebody stands in this place")
@@ -77,7 +76,7 @@ public struct LineCounts: Sendable {
     queueUp(place)
   }
 
-  /// Lets the line at this place be found, and served in its turn.
+  /// Registers the line at this index for look-up and in the order of service.
   private mutating func queueUp(_ place: Int) {
     let line = lines[place]
     let service = line.service.index
@@ -97,7 +96,7 @@ public struct LineCounts: Sendable {
 }
 
 extension LineCounts: Equatable {
-  /// Whether as many wait in every line. Where a line has its place does not matter.
+  /// True if every line has the same count. The indices do not matter.
   public static func == (left: LineCounts, right: LineCounts) -> Bool {
     if left.lines == right.lines { return left.counts == right.counts }
     return left.agrees(with: right) && right.agrees(with: left)

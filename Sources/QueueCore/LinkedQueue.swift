@@ -1,11 +1,11 @@
-// Owns the linked list in which customers stand. It knows nothing of customers.
-// The nodes live in one array (a slab), their links in another, and freed places are used again, so that a queue in steady
-// use allocates nothing. Every operation takes constant time for each element that it touches.
-// Invariant: following `next` from `head` visits `count` nodes and ends at `tail`; following `previous` does the reverse.
+// Doubly linked list. The nodes are in one array (a slab), their links in another. Free slots are reused, so that a
+// queue in steady use allocates nothing. Every operation takes constant time per visited element.
+// Invariant: following `next` from `head` visits `count` nodes and ends at `tail`; following `previous` does the
+// reverse.
 
-/// A first-in, first-out queue as a doubly linked list.
+/// First-in, first-out queue as a doubly linked list.
 public struct LinkedQueue<Element> {
-  /// Apart from the elements, so that whoever follows them copies no element.
+  /// Separate from the elements, so that following links copies no element.
   fileprivate struct Link: Sendable {
     var previous: Int32
     var next: Int32
@@ -19,25 +19,22 @@ public struct LinkedQueue<Element> {
   private var head: Int32 = -1
   private var tail: Int32 = -1
 
-  /// How many stand in the queue.
   public private(set) var count = 0
 
   public init() {}
-  /// Whether nobody stands in the queue.
   public var isEmpty: Bool { count == 0 }
-  /// The first element, which stays; nil when empty.
+  /// The first element, without removing it; nil if empty.
   public var peek: Element? { head == Self.none ? nil : nodes[Int(head)] }
-  /// The last element, which stays; nil when empty.
+  /// The last element, without removing it; nil if empty.
   public var peekLast: Element? { tail == Self.none ? nil : nodes[Int(tail)] }
-  /// Adds an element at the end.
   public mutating func enqueue(_ element: Element) { link(element, before: Self.none) }
-  /// Takes the first element out; nil when empty.
+  /// Removes the first element; nil if empty.
   public mutating func dequeue() -> Element? { head == Self.none ? nil : unlink(head) }
-  /// Takes the last element out; nil when empty.
+  /// Removes the last element; nil if empty.
   public mutating func dequeueLast() -> Element? { tail == Self.none ? nil : unlink(tail) }
 
-  /// Puts an element before the first one for which `isLater` is true, else at the end: a search from the head,
-  /// because those who come back to a line belong near its head.
+  /// Inserts an element before the first one for which `isLater` is true, else at the end. Searches from the head,
+  /// because returning customers belong near the head of their line.
   public mutating func insert(_ element: Element, before isLater: (Element) -> Bool) {
     var place = head
     while place != Self.none, let standing = nodes[Int(place)], !isLater(standing) {
@@ -46,7 +43,7 @@ public struct LinkedQueue<Element> {
     link(element, before: place)
   }
 
-  /// Takes the first element out for which `isWanted` is true; nil when there is none.
+  /// Removes the first element for which `isWanted` is true; nil if there is none.
   public mutating func removeFirst(where isWanted: (Element) -> Bool) -> Element? {
     var place = head
     while place != Self.none {
@@ -56,7 +53,6 @@ public struct LinkedQueue<Element> {
     return nil
   }
 
-  /// Sends everyone away.
   public mutating func clear() {
     nodes.removeAll(keepingCapacity: true)
     links.removeAll(keepingCapacity: true)
@@ -66,7 +62,7 @@ public struct LinkedQueue<Element> {
     count = 0
   }
 
-  /// Takes everyone out, in order.
+  /// Removes all elements and returns them in order.
   public mutating func takeAll() -> [Element] {
     let all = Array(self)
     clear()
@@ -102,21 +98,19 @@ public struct LinkedQueue<Element> {
     links[Int(place)] = Link(previous: Self.none, next: free)
     free = place
     count -= 1
-    // Taken and not copied: what an element holds would be counted up and down again.
+    // Moved, not copied, to avoid retain and release of the element.
     return nodes[Int(place)].take()
   }
 }
 
 extension LinkedQueue: Sendable where Element: Sendable {}
 
-/// Everyone who stands in the queue, from the first to the last, without taking anybody out.
+/// Iteration from first to last, without removing elements.
 extension LinkedQueue: Sequence {
-  /// Walks from the first to the last.
   public struct Iterator: IteratorProtocol {
     fileprivate let queue: LinkedQueue
     fileprivate var place: Int32
 
-    /// The next one; nil at the end.
     public mutating func next() -> Element? {
       guard place != -1 else { return nil }
       let element = queue.nodes[Int(place)]
@@ -125,8 +119,7 @@ extension LinkedQueue: Sequence {
     }
   }
 
-  /// Begins at the first.
   public func makeIterator() -> Iterator { Iterator(queue: self, place: head) }
-  /// The exact number, since it is known.
+  /// The exact number, because it is known.
   public var underestimatedCount: Int { count }
 }

@@ -1,54 +1,55 @@
-// Owns the numbers by which the queue decides. It knows no file from which they might come.
-// Whoever reads them from outside has checked their ranges.
+// Settings of the queue. The caller has validated their ranges.
 
 import BankModel
 import Time
 
-/// The rules that may be others for one service than for all.
+/// Settings that may differ per service.
 public struct ServicePolicy: Sendable, Equatable {
-  /// How long a teller may go without progress.
+  /// Maximum time without progress of a teller.
   public var lease: TimeSpan = .seconds(10)
-  /// How long a teller may take to give back whom it was asked for; nil for as long as a lease.
+  /// Time that a teller has to return recalled customers; nil for ``lease``.
   public var recall: TimeSpan?
-  /// Customers that a teller may have in hand, 1 to `Limits.customersInHand`. All but the first wait there for their turn, and
-  /// the next one is at hand without a word to the coordinator. They are held back from other windows meanwhile.
+  /// Customers that a teller may hold, 1 to `Limits.customersInHand`. All but the first are prefetched: the teller
+  /// starts the next one without a message to the coordinator. Prefetched customers are not available to other windows.
   public var prefetch = 1
   /// Crashes after which a customer becomes a dead letter.
   public var maxCrashes: Int32 = 3
   /// Reported failures after which a customer becomes a dead letter.
   public var maxFailures: Int32 = 5
-  /// The pause before the second attempt after a reported failure; it doubles with each failure.
+  /// Pause after the first reported failure; doubles with each failure.
   public var retryFirst: TimeSpan = .seconds(1)
-  /// The longest pause between attempts.
+  /// Maximum pause between attempts.
   public var retryLimit: TimeSpan = .seconds(60)
-  /// How long a worker may take for one customer, whatever progress it makes; nil for as long as it makes some.
+  /// Maximum duration of one attempt, regardless of progress; nil for no limit.
   public var timeout: TimeSpan?
-  /// By how many thousandths of it at most a pause is longer or shorter, so that those who failed together do not come back
-  /// together: 0 to 1,000.
+  /// Maximum jitter of a pause in thousandths of it, 0 to 1,000, so that customers that failed together do not retry
+  /// together.
   public var retryJitter: Int32 = 0
-  /// Customers of the service who may wait at most, in line, delayed or at a window; nil for as many as the bank lets wait.
+  /// Maximum number of unfinished customers of the service, in line, delayed or at a window; nil for the limit of the
+  /// bank.
   public var maxWaiting: Int64?
-  /// Attempts after which "try later" counts as a failure, so that nobody is tried for ever.
+  /// Attempts after which "try later" counts as a failure, so that retries end.
   public var maxLater: Int32 = 100
-  /// Attempts that may begin at a customer, 1 to 1,000; nil for as many as crashes and failures allow. Where it is said, an
-  /// attempt is on disk before it begins.
+  /// Maximum number of started attempts per customer, 1 to 1,000; nil for no limit besides crashes and failures. If
+  /// set, an attempt is on disk before it starts.
   public var maxAttempts: Int16?
-  /// Whether nobody is handed out while somebody is being ended who may still be at work: what the work does outside of the
-  /// bank would be done by two at once. A teller does nothing outside.
+  /// True if the service assigns no customer while a worker that may still be running is being killed. Otherwise two
+  /// workers could produce the same external effects. Not needed for tellers, which have none.
   public var endsWorkFirst = false
-  /// From which account to which one the amount of a served customer goes; nil for none. Deposits and loans have their own.
+  /// Accounts between which the amount of a served customer is transferred; nil for no transfer. Deposits and loans
+  /// have rules of their own.
   public var postingRule: PostingRule?
 
-  /// The rules of a service for which nothing else was said.
+  /// Creates the default settings.
   public init() {}
 
-  /// The pause before the next attempt of a customer who has failed so many times.
+  /// Pause before the next attempt after this number of failures, without jitter.
   public func pause(afterFailures failures: Int32) -> TimeSpan {
     let doublings = min(max(Int64(failures) - 1, 0), 40)
     return min(retryFirst * (1 << doublings), retryLimit)
   }
 
-  /// The same, longer or shorter by up to ``retryJitter`` of it. There is no chance in it: the same attempt of the same
+  /// Pause before the next attempt, with a jitter of up to ``retryJitter``. Deterministic: the same attempt of the same
   /// customer always gets the same pause.
   public func pause(
     afterFailures failures: Int32, of ticket: TicketNumber, on day: BusinessDay, attempt: Int32
@@ -63,7 +64,7 @@ public struct ServicePolicy: Sendable, Equatable {
     return TimeSpan(nanoseconds: mix.draw((pause - width).nanoseconds...(pause + width).nanoseconds))
   }
 
-  /// The longest pause that anybody can get.
+  /// Maximum pause including jitter.
   var longestPause: TimeSpan { retryLimit + jitter(of: retryLimit) }
 
   private func jitter(of pause: TimeSpan) -> TimeSpan {
@@ -71,46 +72,46 @@ public struct ServicePolicy: Sendable, Equatable {
   }
 }
 
-/// The rules of the queue that an operator may set.
+/// Settings of the queue.
 @dynamicMemberLookup
 public struct QueuePolicy: Sendable, Equatable {
-  /// Customers who may wait at most, in line, delayed or at a window. Beyond it new ones are refused.
+  /// Maximum number of unfinished customers, in line, delayed or at a window. Further ones are refused.
   public var maxWaiting: Int64 = 20_000_000
-  /// The rules of every service that has none of its own.
+  /// Settings of services without settings of their own.
   public var common = ServicePolicy()
-  /// The rules of services that have their own, by the index of the service: they are asked for with every customer.
+  /// Settings of individual services, by the index of the service: an array, because it is read for every customer.
   private var own: [ServicePolicy?] = []
-  /// Whether fewer may wait for some service than the bank lets wait.
+  /// True if a service has a ``ServicePolicy/maxWaiting`` of its own.
   private(set) var hasRoomByService = false
-  /// Customers of one line who stand in memory at most; the others stand in the store.
+  /// Maximum number of customers of one line in memory; the others are only in the store.
   public var lineCapacity = 1024
-  /// When fewer than this many stand in memory the next page is asked for.
+  /// A page is requested when fewer customers of the line are in memory.
   public var lineLowWater = 256
-  /// Lines in whose places anybody may stand, beside those of the grades: so many priorities at once, over all services.
-  /// More of them are there where customers came back who had left their lines.
+  /// Maximum number of lines besides those of the grades, that is of priorities in use over all services. Exceeded only
+  /// by customers that return to lines that were removed.
   public var maxLines = 4_096
-  /// Delayed customers who stand in memory, or up to twice as many for a while; the others stand in the store.
+  /// Number of delayed customers in memory, temporarily up to twice as many; the others are only in the store.
   public var delayedCapacity = 4_096
-  /// When fewer than this many stand in memory the next page is asked for.
+  /// A page is requested when fewer delayed customers are in memory.
   public var delayedLowWater = 1_024
-  /// Changes that may wait for the disk at most; beyond it nobody is handed out until they are there.
+  /// Maximum number of changes that wait for the disk; at the limit no customer is assigned.
   public var maxUnsettled = 65_536
-  /// Bytes of results that may wait for one commit; beyond it nobody is handed out either.
+  /// Maximum number of result bytes that wait for a commit; at the limit no customer is assigned.
   public var maxUnsettledBytes = 16 << 20
-  /// Transactions that may be on their way to the disk at once, 1 at least. Of a store that answers at once none ever is.
+  /// Maximum number of transactions in flight, at least 1. Irrelevant for a store that commits synchronously.
   public var maxUnderway = 4
 
-  /// Whether several branches share the books, of which this queue is one; see `QueueMachine+Branch.swift`.
+  /// True if the queue belongs to one of several branches of a shared database; see `QueueMachine+Branch.swift`.
   public var isShared = false
-  /// Customers of one line whom a branch claims at once, where the books are shared: 1 at least. With 1 nobody is claimed
-  /// before a window is free, and nobody is overtaken by a customer of another branch.
+  /// Customers of one line that a branch claims at once from a shared database, at least 1. With 1, a customer is
+  /// claimed only when a window is idle, and no customer of another branch is overtaken.
   public var page = 100
 
   public init() {}
 
-  /// The same, of a branch that shares its books or of a bank that has its own.
+  /// The same settings for a branch of a shared database, or for a bank of its own.
   ///
-  /// - Parameter page: customers of one line whom it claims at once; nil where its books are its own.
+  /// - Parameter page: customers of one line to claim at once; nil for a bank of its own.
   public func sharing(page: Int?) -> QueuePolicy {
     var policy = self
     policy.isShared = page != nil
@@ -118,35 +119,35 @@ public struct QueuePolicy: Sendable, Equatable {
     return policy
   }
 
-  /// The rules of a service.
+  /// Settings of a service.
   ///
-  /// - Parameter index: of the service.
+  /// - Parameter index: index of the service.
   public subscript(index: Int) -> ServicePolicy { index < own.count ? own[index] ?? common : common }
 
-  /// Gives a service rules of its own.
+  /// Sets individual settings of a service.
   public mutating func set(_ rules: ServicePolicy, for service: Service) {
     if rules.maxWaiting != nil { hasRoomByService = true }
     while own.count <= service.index { own.append(nil) }
     own[service.index] = rules
   }
 
-  /// Lines that have as much memory as they may. Where there are more, each of the others has little.
+  /// Number of lines with full memory. Each further line may hold only a few customers in memory.
   private static let fullLines = 32
   private static let smallLine = 32
 
-  /// Customers in memory at most, of the line at this place.
+  /// Maximum number of customers in memory of the line at this index.
   func capacity(ofLineAt place: Int) -> Int {
     place < Self.fullLines ? lineCapacity : min(lineCapacity, Self.smallLine)
   }
 
-  /// When fewer than this many of it stand in memory the next page is asked for.
+  /// A page is requested when fewer customers of the line at this index are in memory.
   func lowWater(ofLineAt place: Int) -> Int {
     place < Self.fullLines ? lineLowWater : min(lineLowWater, Self.smallLine / 4)
   }
 }
 
 extension QueuePolicy {
-  /// A rule of every service that says nothing else.
+  /// A setting of all services without settings of their own.
   public subscript<Rule>(dynamicMember rule: WritableKeyPath<ServicePolicy, Rule>) -> Rule {
     get { common[keyPath: rule] }
     set { common[keyPath: rule] = newValue }

@@ -1,12 +1,11 @@
-// Owns a queue in an array whose end is joined to its beginning. It knows nothing of customers.
-// Invariant: the elements stand from `head` on in as many places as there are, and around the end of the array; every
-// other place is empty.
+// Queue in a circular array.
+// Invariant: the elements are in `count` slots from `head` on, continuing at the start of the array; every other slot
+// is empty.
 
-/// A first-in, first-out queue in which nothing moves and nothing is allocated while it has room: whoever comes takes the
-/// place behind the last one, whoever leaves first leaves its place empty. Out of the middle an element can be taken, too,
-/// and those behind it move up.
+/// First-in, first-out queue that neither moves elements nor allocates while it has capacity. Removing an element from
+/// the middle moves the later ones up.
 struct RingBuffer<Element> {
-  /// A power of two of them, or none.
+  /// Slots; their number is 0 or a power of two.
   private var places: [Element?] = []
   private var head = 0
   private(set) var count = 0
@@ -15,24 +14,23 @@ struct RingBuffer<Element> {
 
   private func place(_ position: Int) -> Int { (head &+ position) & (places.count &- 1) }
 
-  /// Adds an element behind the last one.
   mutating func append(_ element: consuming Element) {
     if count == places.count { grow() }
     places[place(count)] = element
     count += 1
   }
 
-  /// Takes the first element out; there has to be one.
+  /// Removes the first element. The queue must not be empty.
   mutating func removeFirst() -> Element {
     precondition(count > 0, "the first of nobody was asked for")
-    // Taken and not copied: what an element holds would be counted up and down again.
+    // Moved, not copied, to avoid retain and release of the element.
     guard let first = places[head].take() else { preconditionFailure("a place in a ring is empty") }
     head = place(1)
     count -= 1
     return first
   }
 
-  /// Takes an element out; those behind it move up by one.
+  /// Removes an element; the later ones move up by one.
   mutating func remove(at position: Int) -> Element {
     let removed = self[position]
     for behind in position..<count - 1 { places[place(behind)] = places[place(behind + 1)] }

@@ -1,11 +1,10 @@
-// Owns how many customers there are of each service, where only a few services are looked at and each soon.
-// Invariant: no count is below zero. Who was never counted may leave, and takes nobody else's place in the count of another
-// service.
+// Number of customers per service, for few services that are found by a short scan.
+// Invariant: no count is negative. Removing a customer that was never counted changes no other service.
 
 import BankModel
 
 struct ServiceTally: Sendable, Equatable {
-  /// By the index of the service; those behind the last one have nobody.
+  /// Counts by the index of the service; services beyond the end have 0.
   private(set) var counts: [Int64] = []
 
   subscript(service: Service) -> Int64 { service.index < counts.count ? counts[service.index] : 0 }

@@ -1,25 +1,28 @@
-// Owns one line of waiting customers: the first of them in memory, the others in the store. Invariants: those in
-// memory are in the order of their numbers, none above `cursor`; everyone who waits in the store beyond them has a
-// number above it. Those at a window may have any number: a page shows them, and they are skipped.
-// Of books that several branches share a line has whom this branch has claimed, all of them in memory, in any order of their
-// pages; nobody knows how many others stand in the books.
+// One line of waiting customers: the first of them in memory, the others in the store.
+//
+// Invariants: customers in memory are in ascending order, with numbers up to `cursor`. Customers that are only in the
+// store have numbers above it. Assigned customers may have any number; pages contain them, and they are skipped.
+//
+// With a shared database a line contains only the customers that this branch has claimed. All are in memory. Pages
+// may arrive in any order of numbers, and the number of other customers in the database is unknown.
 
 import BankModel
 
 struct WaitingLine: Sendable {
   fileprivate(set) var front = LinkedQueue<Customer>()
-  /// Customers of this line who stand only in the store.
+  /// Number of customers that are only in the store.
   private(set) var beyond: Int64 = 0
-  /// The number behind which the next page begins.
+  /// The next page starts after this number.
   fileprivate(set) var cursor: TicketNumber = 0
-  /// Whether a page was asked for and has not come.
+  /// True while a page is being loaded.
   fileprivate(set) var isLoading = false
-  /// Whether somebody of it may stand in shared books, whom this branch has not claimed.
+  /// True if a shared database may contain customers of the line that this branch has not claimed.
   fileprivate(set) var mayHoldMore = false
-  /// Counts what has changed beyond the memory besides newcomers, for whoever remembers who stands there; in a line
-  /// that takes another's place it goes on.
+  /// Incremented when the part beyond memory changes other than by newcomers, so that a cached copy can be checked.
+  /// Continues when another line takes the index.
   private(set) var version: UInt32 = 0
-  /// Somebody has come back behind the cursor meanwhile, and the page may have been read before that was staged.
+  /// True if a customer returned beyond the cursor while a page was being loaded. The page may lack it, because it was
+  /// possibly read before the change was staged.
   private var isStale = false
   private let capacity: Int
 
@@ -27,7 +30,7 @@ struct WaitingLine: Sendable {
   private var newcomers: Int64 = 0
   private var firstNewcomers: [Customer] = []
 
-  /// A line that has so many customers in the store and none in memory.
+  /// Creates a line with `stored` customers in the store and none in memory.
   init(stored: Int64, capacity: Int, version: UInt32 = 0) {
     self.version = version
     precondition(capacity >= 2, "a line has room for two customers at least")
@@ -36,19 +39,19 @@ struct WaitingLine: Sendable {
   }
 
   var count: Int64 { Int64(front.count) + beyond }
-  /// Whether nobody is in it or about to be, and no page is on its way.
+  /// True if the line has no customers or newcomers, and no page is being loaded.
   var isVacant: Bool { front.isEmpty && beyond == 0 && newcomers == 0 && !isLoading && !mayHoldMore }
-  /// Newcomers who may not be handed out before their tickets are on disk.
+  /// Newcomers, who cannot be assigned before their tickets are on disk.
   var newcomerCount: Int64 { newcomers }
 
   mutating func admit(_ customer: Customer) {
-    // Only a run that begins with the very first newcomer may join those in memory: nobody is overtaken.
+    // Newcomers join memory only as an unbroken run from the first one; a gap would let later customers overtake.
     let isRun = Int64(firstNewcomers.count) == newcomers
     newcomers += 1
     if isRun, beyond == 0, front.count + firstNewcomers.count < capacity { firstNewcomers.append(customer) }
   }
 
-  /// So many customers got tickets that are not on disk yet, who are read from the store when their turn comes.
+  /// Counts newcomers that are not held in memory; they are read from the store later.
   mutating func admitUnseen(_ count: Int64) {
     precondition(count >= 0, "fewer than nobody cannot come")
     newcomers += count
@@ -56,7 +59,7 @@ struct WaitingLine: Sendable {
 
   mutating func settleNewcomers() { settleNewcomers(newcomers) }
 
-  /// The tickets of so many newcomers are on disk, who came before the others.
+  /// Adds the first `count` newcomers to the line: their tickets are on disk.
   mutating func settleNewcomers(_ count: Int64) {
     precondition(count <= newcomers, "nobody is on disk who has not come")
     guard count > 0 else { return }
@@ -81,10 +84,10 @@ struct WaitingLine: Sendable {
     firstNewcomers.removeAll(keepingCapacity: true)
   }
 
-  /// Takes the first customer out. Nil when nobody is in memory, which may mean that a page has to come first.
+  /// Removes the first customer in memory; nil if memory is empty, even if a page has to be loaded.
   mutating func dequeue() -> Customer? { front.dequeue() }
 
-  /// A customer who had left the line comes back to the place of its number.
+  /// Returns a customer to the line, at the position of its number.
   mutating func takeBack(_ customer: Customer) {
     guard beyond == 0 || customer.ticket <= cursor else {
       beyond += 1
@@ -94,8 +97,8 @@ struct WaitingLine: Sendable {
     }
     front.insert(customer) { $0.ticket > customer.ticket }
     cursor = max(cursor, customer.ticket)
-    // Whoever stands in memory also stands in the store, so the last one may step back into it at any time.
-    // Not while a page is on its way, because that page begins behind the present cursor.
+    // Every customer in memory is also in the store, so the last one can be dropped at any time. Not while a page is
+    // loading, because that page starts after the present cursor.
     if front.count > capacity, !isLoading, front.dequeueLast() != nil, let last = front.peekLast {
       beyond += 1
       version &+= 1
@@ -103,7 +106,7 @@ struct WaitingLine: Sendable {
     }
   }
 
-  /// Takes one customer out of memory, wherever it stands; nil when it is not there.
+  /// Removes one customer from memory; nil if it is not there.
   mutating func remove(_ ticket: TicketNumber) -> Customer? { front.removeFirst { $0.ticket == ticket } }
 
   mutating func removeBeyond() {
@@ -112,7 +115,7 @@ struct WaitingLine: Sendable {
     version &+= 1
   }
 
-  /// The place of a customer in memory, from 1; nil when it is not there.
+  /// The position of a customer in memory, from 1; nil if it is not there.
   func position(of ticket: TicketNumber) -> Int64? {
     var place: Int64 = 0
     for customer in front {
@@ -122,11 +125,11 @@ struct WaitingLine: Sendable {
     return nil
   }
 
-  /// How many customers of the next page are wanted now; 0 for none. Never more than are known to stand there,
-  /// so that a page never holds a newcomer whose ticket is not on disk.
+  /// Size of the next page to request; 0 for none. Never more than ``beyond``, so that a page never contains a newcomer
+  /// whose ticket is not on disk.
   mutating func nextPage(lowWater: Int) -> Int {
     guard !isLoading, beyond > 0, front.count < lowWater else { return 0 }
-    // Those who came back while the last page was on its way may have filled the memory beyond its capacity.
+    // Customers that returned while the last page was loading may have filled memory beyond its capacity.
     let room = Int64(capacity - front.count)
     guard room > 0 else { return 0 }
     isLoading = true
@@ -134,10 +137,10 @@ struct WaitingLine: Sendable {
     return Int(min(room, beyond))
   }
 
-  /// The page that was asked for has come. Those at a window wait in the store too, for an assignment is not durable.
+  /// Adds a loaded page. It also contains assigned customers, because assignments are not durable.
   mutating func append(page: [Customer], isAtWindow: (TicketNumber) -> Bool) {
     precondition(isLoading, "a page came that nobody asked for")
-    // It is asked for again.
+    // The stale page is dropped and requested again.
     guard !isStale else { return isLoading = false }
     precondition(!page.isEmpty, "the store has lost customers who wait in it")
     isLoading = false
@@ -153,20 +156,20 @@ struct WaitingLine: Sendable {
   }
 }
 
-// MARK: - Shared books
+// MARK: - Shared database
 
 extension WaitingLine {
-  /// Somebody may stand in the books.
+  /// Records that the database may contain more customers of the line.
   mutating func hearOfMore() { mayHoldMore = true }
 
-  /// Whether a page is to be claimed now: where somebody may be there, and fewer than so many are in memory.
+  /// True if a page is to be claimed now: the database may contain more, and memory has fewer than `lowWater`.
   mutating func claimsNow(below lowWater: Int) -> Bool {
     guard !isLoading, mayHoldMore, front.count < lowWater else { return false }
     isLoading = true
     return true
   }
 
-  /// A page was claimed. Who was given back by another branch stands before those who are here.
+  /// Adds a claimed page. Customers that another branch returned may precede the ones in memory.
   mutating func join(claimed page: [Customer]) {
     isLoading = false
     if page.isEmpty { mayHoldMore = false }
@@ -180,7 +183,7 @@ extension WaitingLine {
     }
   }
 
-  /// Somebody who has left the line comes back to the place of its number.
+  /// Returns a claimed customer to the line, at the position of its number.
   mutating func takeBack(claimed customer: Customer) {
     front.insert(customer) { $0.ticket > customer.ticket }
   }
