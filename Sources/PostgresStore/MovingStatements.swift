@@ -1,12 +1,11 @@
-// Owns the statements by which a whole bank comes into the books, once, from another place. They know the tables and send
-// nothing.
-// Invariant: they are for books in which nobody has ever been. Whoever sends them holds the locks of ``hold`` from before the
-// look at whether that is so until the commit: no branch joins and no ticket is given meanwhile.
+// SQL statements that import a whole bank into an empty database, once, for `bankctl move`.
+// Invariant: the target database has never had a customer. The caller takes the locks of ``hold`` before it checks
+// this. It keeps them until the commit, so that meanwhile no branch joins and no ticket is issued.
 import Postgres
 
-/// What fills empty books. All of it is one transaction.
+/// Statements that fill an empty database in one transaction.
 public enum MovingStatements {
-  /// Keeps everybody off. Somebody who has long had what is wanted is not waited for.
+  /// Locks out all branches. Fails after 10 s if another transaction holds one of the locks.
   public static let hold: [PostgresCall] = [
     .once("SET LOCAL lock_timeout = '10s'"), .once("SET LOCAL enable_seqscan = on"),
     .once(PostgresSchema.lockMigration),
@@ -14,8 +13,8 @@ public enum MovingStatements {
     .once("LOCK TABLE bank.branch, bank.day, bank.customer IN EXCLUSIVE MODE"),
   ]
 
-  /// The number of the books; whether nobody has ever been there; how many branches are open; and the mark of the home from
-  /// which they came, as ``mark`` has written it.
+  /// Number of the database; true if it was never used; number of open branches; and the mark of the home from which an
+  /// earlier move came, as written by ``mark``.
   public static let look = PostgresCall.once(
     """
     SELECT (SELECT value FROM bank.meta WHERE name = 'books'),
@@ -26,11 +25,11 @@ public enum MovingStatements {
       (SELECT value FROM bank.meta WHERE name = 'moved state')
     """)
 
-  /// The mark of everything that was in the home when it was moved: a home that has another one has gone on since.
+  /// Mark of the state of the home at the time of the move. A home with another mark has changed since.
   public static let mark = PostgresStatement(
     "move-mark", [.integer], "INSERT INTO bank.meta VALUES ('moved state', $1)")
 
-  /// The branch to which belongs what has happened before. Name and host; back come its number and epoch.
+  /// Creates the branch that owns the history. Parameters: name and host. Returns its number and epoch.
   public static let branch = PostgresStatement(
     "move-branch", [.text, .text],
     """
@@ -39,7 +38,7 @@ public enum MovingStatements {
     ON CONFLICT (name) DO UPDATE SET epoch = b.epoch + 1 RETURNING id, epoch
     """)
 
-  /// The name of the books: number, day, ticket.
+  /// Identity of the database: number, day, ticket.
   public static let name = PostgresStatement(
     "move-name", [.integer, .integer, .integer],
     """
@@ -47,10 +46,10 @@ public enum MovingStatements {
     ON CONFLICT (name) DO UPDATE SET value = excluded.value
     """)
 
-  /// Takes out the day with which empty books begin.
+  /// Deletes the first day of an empty database.
   public static let forgetFirstDay = PostgresCall.once("DELETE FROM bank.day")
 
-  /// Days, when they began, and when they ended (`Int64.min` for the present one).
+  /// Days with their start and end (`Int64.min` for the present one).
   public static let days = PostgresStatement(
     "move-days", [.integers, .integers, .integers],
     """
@@ -58,25 +57,25 @@ public enum MovingStatements {
     SELECT day, opened_ms, nullif(closed_ms, \(nothing)) FROM unnest($1, $2, $3) AS d (day, opened_ms, closed_ms)
     """)
 
-  /// The statements that make room for what is kept of a day.
+  /// Creates the partitions of a day.
   public static func room(for day: Int64) -> [PostgresCall] {
     PostgresSchema.partitions(day).map { .once($0) }
   }
 
-  /// Names of services; those that have none get numbers.
+  /// Ensures that services with these names exist, and assigns numbers to new ones.
   public static func services(_ names: [String]) -> PostgresCall {
     PostgresStatements.addServices(.texts(names))
   }
-  /// Services, priorities and branches (0 for all) of lanes; those that have none get numbers.
+  /// Ensures that these lanes exist and assigns numbers to new ones. Services, priorities and branches (0 for all).
   public static func lanes(services: [Int64], priorities: [Int64], branches: [Int64]) -> PostgresCall {
     PostgresStatements.addLanes(.integers(services), .integers(priorities), .integers(branches))
   }
-  /// The names of the services in the order of their numbers.
+  /// Names of the services, by number.
   public static let allServices = PostgresStatements.services()
   /// Number, service and priority of each lane.
   public static let allLanes = PostgresStatements.lanes()
 
-  /// Branch, and of each: day, first and last ticket, what was asked for (`Int64.min` where that is not known), key.
+  /// Branch, and per entry: day, first and last ticket, digest of the request (`Int64.min` if unknown), key.
   public static let intake = PostgresStatement(
     "move-intake", [.integer, .integers, .integers, .integers, .integers, .texts],
     """
@@ -85,8 +84,8 @@ public enum MovingStatements {
     FROM unnest($2, $3, $4, $5, $6) AS i (day, first, last, request, key)
     """)
 
-  /// Of each: position, amount, account, moment of issue, attempts, crashes, failures, begun, whether it is begun (1), until
-  /// when (`Int64.min` for nothing), article, payload.
+  /// Per customer: position, amount, account, issue time, attempts, crashes, failures, started attempts, 1 if one is
+  /// running, due time (`Int64.min` for none), article, payload.
   public static let customers = PostgresStatement(
     "move-customers", Array(repeating: .integers, count: 10) + [.texts, .manyBytes],
     """
@@ -98,7 +97,7 @@ public enum MovingStatements {
       crashes, failures, begun, is_begun, due_ms, article, payload)
     """)
 
-  /// Branch, and of each cancelled ticket for which its stock may hold something: day, ticket, moment of issue.
+  /// Branch, and per cancelled ticket whose stock may hold a reservation: day, ticket, issue time.
   public static let releases = PostgresStatement(
     "move-releases", [.integer, .integers, .integers, .integers],
     "INSERT INTO bank.release SELECT $1, day, ticket, issued_ms FROM unnest($2, $3, $4) AS r (day, ticket, issued_ms)"
@@ -119,10 +118,10 @@ public enum MovingStatements {
   private static let receiptTexts = ["article", "shortages"]
   private static let receiptBytes = ["output_first", "output_last", "errors_first", "errors_last"]
 
-  /// Branch and epoch, and of each the columns in this order, `Int64.min` for what there is not: day, ticket, lane, outcome,
-  /// place, generation, pid, attempts, amount, account, debit, credit, moments of issue, start and end; of the result how long
-  /// it took, exit code and signal, length and filed bytes of output and errors; the place in the order of commits, which stands
-  /// for the commit; article and shortages; first and last bytes of output and errors.
+  /// Branch and epoch, and per receipt these columns, with `Int64.min` for a missing value: day, ticket, lane, outcome,
+  /// place, generation, pid, attempts, amount, account, debit, credit, and times of issue, start and end. Then of the
+  /// result: duration, exit code and signal, length and filed bytes of output and errors. Then the position in commit
+  /// order, which replaces the commit number; article and shortages; first and last bytes of output and errors.
   public static let receipts: PostgresStatement = {
     let columns = receiptNumbers + receiptTexts + receiptBytes
     let types =
@@ -145,8 +144,8 @@ public enum MovingStatements {
       """)
   }()
 
-  /// Branch and epoch, and of each: day, ticket, number, service, place, generation, pid, moments of start and end, how it
-  /// ended, exit code and signal (`Int64.min` for none), whether it was the last (1), words.
+  /// Branch and epoch, and per attempt: day, ticket, number, service, place, generation, pid, start and end, kind of
+  /// end, exit code and signal (`Int64.min` for none), 1 if it was the last, text.
   public static let attempts = PostgresStatement(
     "move-attempts", [.integer, .integer] + Array(repeating: .integers, count: 13) + [.texts],
     """
@@ -159,7 +158,7 @@ public enum MovingStatements {
         is_fatal, words)
     """)
 
-  /// Branch, and of each day and lane: issued, waiting, delayed, dead, served, out of stock, cancelled.
+  /// Branch, and per day and lane: issued, waiting, delayed, dead, served, out of stock, cancelled.
   public static let tallies = PostgresStatement(
     "move-tallies", [.integer] + Array(repeating: .integers, count: 9),
     """
@@ -168,8 +167,8 @@ public enum MovingStatements {
       AS t (day, lane, issued, waiting, delayed, dead, served, out_of_stock, cancelled)
     """)
 
-  /// Under which claims the receipts of the present day were written: they are over, so what waits is claimed from its first
-  /// on. Branch, epoch, and of each: lane, first and last ticket.
+  /// Former claims of the receipts of the present day. They are ended, so that waiting customers are claimed from the
+  /// first one on. Branch, epoch, and per claim: lane, first and last ticket.
   public static let claims = PostgresStatement(
     "move-claims", [.integer, .integer, .integers, .integers, .integers],
     """
@@ -177,7 +176,7 @@ public enum MovingStatements {
     FROM unnest($3, $4, $5) AS c (lane, first, last)
     """)
 
-  /// How many rows there are: days, tickets, receipts, results, shortages, attempts, keys, waiting, delayed, dead, payloads.
+  /// Number of rows: days, tickets, receipts, results, shortages, attempts, keys, waiting, delayed, dead, payloads.
   public static let count = PostgresCall.once(
     """
     SELECT (SELECT count(*) FROM bank.day), (SELECT coalesce(sum(last - first + 1), 0)::bigint FROM bank.intake), r.*,

@@ -1,21 +1,21 @@
-// Owns the third version of the tables: a key for every table, the proof of which process a branch is, and the tables in which
-// large requests for tickets arrive.
-// Invariant: as every migration it is never changed after its release.
+// Third version of the schema: a key for every table, the identity of a branch's process, and tables for the slices of
+// large requests for tickets.
+// Invariant: like every migration it never changes after its release.
 
 extension PostgresSchema {
   static let version3 = [
-    // A publication for all tables refuses to delete from a table without a key.
+    // With a publication for all tables, PostgreSQL refuses to delete rows from a table without a key.
     "ALTER TABLE bank.version ADD PRIMARY KEY (number)",
     "ALTER TABLE bank.former_claim ADD COLUMN id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
 
-    // Which home on which running machine the branch is. `oldest_ms` is the moment of issue of the customer who has waited
-    // longest in the branch's hands.
+    // `proof` identifies the home and the running machine of the branch. `oldest_ms` is the issue time of the
+    // longest-waiting customer of the branch.
     "ALTER TABLE bank.branch ADD COLUMN proof text NOT NULL DEFAULT ''",
     "ALTER TABLE bank.branch ADD COLUMN oldest_ms bigint",
 
-    // The customers of a large request, slice by slice, before they have tickets. Branch, epoch and number name the request, as
-    // in `intake`. `before` counts the customers of the slices in front; `lanes`, `waiting` and `delayed` count those of this
-    // slice.
+    // Customers of a large request, slice by slice, before they have tickets. Branch, epoch and number name the
+    // request, as in `intake`. `before` counts the customers of the preceding slices. `lanes`, `waiting` and `delayed`
+    // count those of this slice.
     """
     CREATE TABLE bank.arriving (
       branch bigint NOT NULL,
@@ -40,8 +40,9 @@ extension PostgresSchema {
     """,
     "ALTER TABLE bank.arriving ALTER COLUMN payloads SET STORAGE EXTERNAL",
 
-    // A large request that has its tickets, whose customers still come out of `arriving` into `customer`. `next` is the first
-    // ticket that is not there yet. Nobody behind it is claimed in these lanes, and the day does not end.
+    // A large request that has its tickets, and whose customers are being moved from `arriving` to `customer`. `next`
+    // is the first ticket that was not moved yet. Customers after it are not claimed in these lanes, and the day does
+    // not end.
     """
     CREATE TABLE bank.batch (
       branch bigint NOT NULL,

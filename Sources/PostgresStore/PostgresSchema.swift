@@ -1,35 +1,35 @@
-// Owns the tables of a bank in PostgreSQL, all in the schema `bank`, and the ordered list of migrations.
-// Invariant: a migration that was ever released is never changed; a new shape is a new entry at the end of the list. Each runs
-// as one transaction, behind a lock that all branches share.
+// Tables of a bank in PostgreSQL, all in the schema `bank`, and the ordered list of migrations.
+// Invariant: a released migration never changes; a new schema is a new entry at the end of the list. Each migration is
+// one transaction, under a lock that all branches use.
 
 import BankModel
 
-/// The shape of a bank's books in PostgreSQL.
+/// Schema of a bank's database in PostgreSQL.
 ///
-/// What a branch may rely on:
+/// Guarantees on which a branch relies:
 ///
-/// - Every ticket of a lane up to the last one that was ever claimed lies in exactly one row of `claim` or `returned`. So the
-///   next page begins behind the last of both, and nobody claims what another has.
-/// - A row of `claim` is in force while its epoch is its branch's. Raising the epoch and moving the claims of the old one to
+/// - Every ticket of a lane up to the last one ever claimed is in exactly one row of `claim` or `returned`. So the next
+///   page starts after the last of both, and no branch claims the customers of another.
+/// - A row of `claim` is valid while its epoch is the epoch of its branch. Raising the epoch and moving its claims to
 ///   `returned` is one transaction.
-/// - A receipt, its customer's disappearance and the row of `tally` are one transaction, which holds the branch's row against
-///   a change of its epoch (`UNIQUE (id, epoch)` makes the epoch a part of a key, so `FOR KEY SHARE` conflicts with raising it
-///   and not with renewing the lease).
-/// - Whoever was attended to by a commit stands in that commit's row of `commit`. A branch's commits of an epoch are in the
-///   order of their numbers; whom it cancels goes over another connection, in an order of its own.
-/// - Whoever cancels a ticket in a lane that belongs to a branch adds its row of `release` in the same transaction.
-/// - Ticket numbers and keys of requests are given under one lock that is held to the commit, so tickets are committed in
-///   their order, and without gaps.
+/// - A receipt, the deletion of its customer and the row of `tally` are one transaction. It locks the branch's row
+///   against a change of the epoch: `UNIQUE (id, epoch)` makes the epoch part of a key, so `FOR KEY SHARE` conflicts
+///   with raising it but not with renewing the lease.
+/// - The tickets that a commit served are in that commit's row of `commit`. Commits of an epoch are in the order of
+///   their numbers. Cancellations use another connection and have an order of their own.
+/// - A transaction that cancels a ticket in a lane of one branch also adds its row of `release`.
+/// - Ticket numbers and keys of requests are issued under one lock that is held until the commit. So tickets are
+///   committed in order and without gaps.
 enum PostgresSchema {
-  /// The locks of a transaction that all branches share are of this class (`pg_advisory_xact_lock(class, number)`).
+  /// Class of the transaction locks that all branches use (`pg_advisory_xact_lock(class, number)`).
   static let lockClass = 42
-  /// Tickets are given under this one; the other numbers from 1 on are lanes.
+  /// Lock for issuing tickets. Numbers from 1 are locks of lanes.
   static let intakeLock = 0
   private static let migrationLock = -1
 
   static let lockMigration = "SELECT pg_advisory_xact_lock(\(lockClass), \(migrationLock))"
 
-  /// One list of statements a version: the first makes version 1 out of nothing, the n-th makes version n out of n − 1.
+  /// Statements per version: the first list creates version 1, the n-th upgrades version n − 1 to n.
   static let migrations: [[String]] = [version1, version2, version3]
 
   static var version: Int64 { Int64(migrations.count) }
@@ -39,7 +39,7 @@ enum PostgresSchema {
     "CREATE TABLE bank.version (number bigint NOT NULL)",
     "INSERT INTO bank.version VALUES (0)",
 
-    // Named numbers. `books`, `books day` and `books ticket` are the name of the books, see `BooksName`.
+    // Named numbers. `books`, `books day` and `books ticket` are the identity of the database; see `BooksName`.
     "CREATE TABLE bank.meta (name text PRIMARY KEY, value bigint NOT NULL)",
     """
     INSERT INTO bank.meta VALUES
@@ -47,7 +47,7 @@ enum PostgresSchema {
       ('books day', 0), ('books ticket', 0)
     """,
 
-    // The business days; the last is the present one. `draining` is a bank that takes no new customers until it ends.
+    // Business days; the last one is the present day. `draining`: the bank accepts no new customers until the day ends.
     """
     CREATE TABLE bank.day (
       day bigint PRIMARY KEY,
@@ -58,7 +58,7 @@ enum PostgresSchema {
     """,
     "INSERT INTO bank.day (day, opened_ms) VALUES (1, \(nowMilliseconds))",
 
-    // A coordinator with its tellers. `fencing` is the transaction that has raised the epoch; `closed` was left in good order.
+    // A coordinator with its tellers. `fencing` is the transaction that raised the epoch; `closed`: shut down cleanly.
     """
     CREATE TABLE bank.branch (
       id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -76,8 +76,8 @@ enum PostgresSchema {
     ) WITH (fillfactor = 50)
     """,
 
-    // Whoever's business is not finished, all of the present day. position = state << 60 | lane << 40 | ticket, as in SQLite's
-    // books: 1 waits, 2 is delayed until `due_ms`, 3 is dead. `begun` and `is_begun` as in `BankModel.Customer`.
+    // Unfinished customers, all of the present day. position = state << 60 | lane << 40 | ticket, as in the SQLite
+    // database: 1 waits, 2 is delayed until `due_ms`, 3 is dead. `begun` and `is_begun` as in `BankModel.Customer`.
     """
     CREATE TABLE bank.customer (
       position bigint PRIMARY KEY,
@@ -96,7 +96,7 @@ enum PostgresSchema {
     """,
     "CREATE INDEX customer_due ON bank.customer (due_ms) WHERE due_ms IS NOT NULL",
 
-    // The services by the numbers that all branches use, the first three those of every branch.
+    // Services by the numbers that all branches use. The first three exist in every branch.
     """
     CREATE TABLE bank.service (
       number bigint PRIMARY KEY CHECK (number BETWEEN 1 AND 65535),
@@ -105,8 +105,8 @@ enum PostgresSchema {
     """,
     "INSERT INTO bank.service VALUES \(branchServices)",
 
-    // What the lanes are: the numbers in the positions. `priority` is `Priority.code`. Where `branch` is not 0, that branch alone
-    // claims: what its customers want lies in its own stock.
+    // Lanes by the numbers in the positions. `priority` is `Priority.code`. If `branch` is not 0, only that branch
+    // claims, because the lane needs its stock.
     """
     CREATE TABLE bank.lane (
       number bigint PRIMARY KEY CHECK (number BETWEEN 1 AND 1048575),
@@ -117,8 +117,8 @@ enum PostgresSchema {
     )
     """,
 
-    // Cancelled tickets for which something may still be put by in the stock of the branch to which their lane belongs. It takes
-    // a row out when its stock has given that back.
+    // Cancelled tickets for which the stock of the lane's branch may have a reservation. The branch deletes a row after
+    // its stock has released the reservation.
     """
     CREATE TABLE bank.release (
       branch bigint NOT NULL,
@@ -129,9 +129,9 @@ enum PostgresSchema {
     )
     """,
 
-    // Tickets that were given together. `key` is a client's, and `request` what was asked for under it, so that the same key
-    // with something else is noticed. Branch, epoch and number say of what this is a part, whatever the epoch at that moment,
-    // so that a branch that does not know what has come of it can repeat it.
+    // Tickets issued together. `key` is the client's idempotency key and `request` the digest of the request, to detect
+    // a reuse of the key. Branch, epoch and number name the request, in any later epoch too, so that a branch that does
+    // not know the outcome can repeat it.
     """
     CREATE TABLE bank.intake (
       day bigint NOT NULL,
@@ -147,8 +147,8 @@ enum PostgresSchema {
     """,
     "CREATE INDEX intake_number ON bank.intake (branch, epoch, number) WHERE number IS NOT NULL",
 
-    // A page of a lane that a branch has taken; it stays until the day ends, or until it is given back. `number` is what the
-    // branch calls it, so that it finds a page of which it was never told.
+    // A page of a lane that a branch has claimed. It remains until the day ends or it is returned. `number` is the
+    // branch's name for it, so that the branch finds a page whose answer was lost.
     """
     CREATE TABLE bank.claim (
       lane bigint NOT NULL,
@@ -163,8 +163,8 @@ enum PostgresSchema {
     """,
     "CREATE INDEX claim_of_branch ON bank.claim (branch, epoch, number)",
 
-    // A page, or a part of one, that nobody has any more: of a branch that was fenced, given back, or of somebody who has come
-    // back from those who are delayed or dead.
+    // A page, or a part of one, that no branch owns: claims of a fenced branch, returned customers, and customers that
+    // were delayed or dead and wait again.
     """
     CREATE TABLE bank.returned (
       lane bigint NOT NULL,
@@ -174,7 +174,7 @@ enum PostgresSchema {
     )
     """,
 
-    // The claims that were given back: whoever looks for the claim under which a receipt was written finds it here.
+    // Returned claims, by which an audit finds the claim under which a receipt was written.
     """
     CREATE TABLE bank.former_claim (
       lane bigint NOT NULL,
@@ -186,9 +186,9 @@ enum PostgresSchema {
     )
     """,
 
-    // The end of one ticket; a partition a day. Outcomes are `BankModel.Outcome`, `place` is null for no window, debit and
-    // credit are codes of accounts and null where nothing was moved. Of the work's result `result_ns` is how long it took, and
-    // null where there is none: then all that follows it is null. Shortages as `PostgresShortages` writes them.
+    // Receipt of one ticket; one partition per day. Outcomes are `BankModel.Outcome`. `place` is null for no window.
+    // Debit and credit are codes of accounts, null if nothing was transferred. `result_ns` is the duration of the work;
+    // null, with all columns after it, if there is no result. Shortages as written by `PostgresShortages`.
     """
     CREATE TABLE bank.receipt (
       day bigint NOT NULL,
@@ -225,12 +225,12 @@ enum PostgresSchema {
       PRIMARY KEY (day, ticket)
     ) PARTITION BY RANGE (day)
     """,
-    // Two orders: customers are finished over one connection, and cancelled over another.
+    // Two indexes, because customers are finished over one connection and cancelled over another.
     "CREATE INDEX receipt_commit ON bank.receipt (branch, epoch, commit_no) WHERE outcome <> 2",
     "CREATE INDEX receipt_cancelled ON bank.receipt (branch, epoch, commit_no) WHERE outcome = 2",
     "CREATE INDEX receipt_account ON bank.receipt (account)",
 
-    // An attempt that ended without a receipt; service and place are the window. Partitions as of the receipts.
+    // Attempt that ended without a receipt; service and place are the window. One partition per day.
     """
     CREATE TABLE bank.attempt (
       day bigint NOT NULL,
@@ -254,9 +254,9 @@ enum PostgresSchema {
     """,
     partition(1, of: "receipt"), partition(1, of: "attempt"),
 
-    // By how much each commit of a branch has changed the numbers of a lane: a row a commit and lane, so that nobody waits for
-    // another to count, and one of lane 0 where it has changed none. What is settled is folded into one row a day and lane, of
-    // epoch 0 and commit 0.
+    // Change of a lane's counts by one commit of a branch. One row per commit and lane, so that commits do not wait for
+    // each other to count; lane 0 for a commit that changed none. Settled rows are folded into one row per day and
+    // lane, of epoch 0 and commit 0.
     """
     CREATE TABLE bank.tally (
       branch bigint NOT NULL,
@@ -276,14 +276,15 @@ enum PostgresSchema {
     """,
   ]
 
-  /// The receipts of a commit are found by one row with their tickets, where version 1 had an entry of an index for each. And
-  /// the books know how old the program of a branch may be: an older one leaves out `version`, and so can never join again.
+  /// The receipts of a commit are found by one row with their tickets; version 1 had an index entry per receipt. The
+  /// `version` of a branch shows the age of its program: an older program omits the column, and so can never join
+  /// again.
   private static let version2 = [
     "ALTER TABLE bank.branch ADD COLUMN version bigint NOT NULL DEFAULT 1",
     "ALTER TABLE bank.branch ALTER COLUMN version DROP DEFAULT",
 
-    // Whom a commit has attended to; not those whom it has cancelled. Partitions as of the receipts. Tickets are near each other
-    // and soon read, so there is little to be gained by pressing them together at every commit.
+    // Tickets served (not cancelled) by a commit. One partition per day. EXTERNAL storage: adjacent numbers are read
+    // soon, so compressing them at every commit is not worth it.
     """
     CREATE TABLE bank.commit (
       branch bigint NOT NULL,
@@ -308,20 +309,20 @@ enum PostgresSchema {
     "DROP INDEX bank.receipt_commit",
   ]
 
-  /// Writes down the commits of all receipts, where there is none yet.
+  /// Adds the commits of all existing receipts.
   private static let commitsOfReceipts = """
     INSERT INTO bank.commit (branch, epoch, commit_no, day, tickets)
     SELECT branch, epoch, commit_no, day, array_agg(ticket ORDER BY ticket) FROM bank.receipt
     WHERE outcome <> 2 GROUP BY branch, epoch, commit_no, day
     """
 
-  /// The database's clock, in milliseconds since 1970.
+  /// Clock of the database server, in milliseconds since 1970.
   static let nowMilliseconds = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 
   private static let branchServices = ServiceName.branch.enumerated().map { "(\($0 + 1), '\($1)')" }
     .joined(separator: ", ")
 
-  /// The segment that makes a version out of the one before it; refused as a whole where the version is another by then.
+  /// The transaction that upgrades to a version. It fails as a whole if the version has changed meanwhile.
   static func migration(to number: Int64) -> [String] {
     [lockMigration] + (number > 1 ? [check(number - 1), requireNobody] : []) + migrations[Int(number) - 1]
       + ["UPDATE bank.version SET number = \(number)"]
@@ -339,7 +340,7 @@ enum PostgresSchema {
 
   static let otherVersion = "55000"
 
-  /// Refuses where an older program may go on with what it has: a branch is open, or has claims and was not fenced.
+  /// Fails if an older program may still be working: a branch is open, or has claims and was not fenced.
   private static let requireNobody = """
     DO $$ BEGIN
       LOCK TABLE bank.branch IN ACCESS EXCLUSIVE MODE;
@@ -352,10 +353,10 @@ enum PostgresSchema {
 
   static let inUse = "55006"
 
-  /// The tables that have a partition a day.
+  /// Tables with one partition per day.
   static let partitioned = ["receipt", "attempt", "commit"]
 
-  /// The statements that make room for what is kept of a day.
+  /// Creates the partitions of a day.
   static func partitions(_ day: Int64) -> [String] { partitioned.map { partition(day, of: $0) } }
 
   private static func partition(_ day: Int64, of table: String) -> String {

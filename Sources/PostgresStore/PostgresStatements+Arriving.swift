@@ -1,21 +1,22 @@
-// Owns the statements by which a large request for tickets comes into the books: slice by slice before it has tickets, then its
-// tickets in one short transaction, and then its customers, slice by slice again.
-// Invariant: a slice is at the server before any lock is taken. What has its tickets is whole and durable, so any branch may go
-// on with it; what has none yet is seen by no branch but its own.
+// SQL statements for a large request for tickets. Its slices are stored first, without tickets. Then one short
+// transaction issues all its tickets. Then its customers are moved to their lines, slice by slice.
+// Invariant: a slice is at the server before any lock is taken. A request that has its tickets is complete and durable,
+// so any branch may continue it. A request without tickets is visible to its own branch only.
 import Postgres
 
 extension PostgresStatements {
-  /// Slices that come into `customer` by one transaction.
+  /// Slices that one transaction moves to `customer`.
   private static let slicesAtOnce = 4
 
-  /// The last ticket of a lane behind which nobody is claimed while a large request is still coming in, or the highest there is.
+  /// Exclusive upper bound of the tickets of a lane that may be claimed while a large request is being moved; the
+  /// highest ticket if there is none.
   static func gate(_ lane: String) -> String {
     "coalesce((SELECT min(next) FROM bank.batch WHERE \(lane) = ANY (lanes)), \(ticketMask))"
   }
 
-  /// One slice arrives, once. Branch and present epoch; the request's own epoch and number; the part and how many customers
-  /// are in front of it; lanes, and how many wait and are delayed in each; and of each customer as in ``intake``, with its own
-  /// key and what is asked for under it. Back comes whether the epoch goes on.
+  /// Stores one slice, once. Parameters: branch and present epoch; epoch and number of the request; index of the part,
+  /// and the number of customers before it; lanes, with the waiting and delayed customers in each; then per customer as
+  /// in ``intake``, with its own key and digest. Returns true if the epoch is valid.
   static let arrive = PostgresStatement(
     "bank-arrive",
     [
@@ -32,13 +33,13 @@ extension PostgresStatements {
     SELECT EXISTS (SELECT FROM fence)
     """)
 
-  /// Slices are made anew where a server has lost them, so no disk is waited for.
+  /// A branch sends slices again if a server has lost them, so their commit need not wait for the disk.
   static let arriveUnawaited = PostgresStatement(
     "bank-arrive-unawaited", [], "SELECT set_config('synchronous_commit', 'off', true)")
 
-  /// Gives tickets to a request whose slices have all arrived: as ``intake``. Branch, epoch, number of the commit, key and what
-  /// is asked for under it, how many, moment of issue, the request's own epoch and number, and its lanes. Behind the lock of the
-  /// intake.
+  /// Issues tickets to a request whose slices are all stored; result as in ``intake``. Parameters: branch, epoch,
+  /// number of the commit, key and digest, number of customers, issue time, epoch and number of the request, and its
+  /// lanes. Requires the intake lock.
   static let issue = PostgresStatement(
     "bank-issue",
     [.integer, .integer, .integer, .text, .integer, .integer, .integer, .integer, .integer, .integers],
@@ -70,8 +71,9 @@ extension PostgresStatements {
         AND NOT EXISTS (SELECT FROM repeated) AND NOT (SELECT is_whole FROM staged)
     """)
 
-  /// The same for a list of which customers have keys of their own, as ``intakeList``: its customers come in with their tickets.
-  /// Branch, epoch, number of the commit, moment of issue, the request's own epoch and number, and how many customers it has.
+  /// The same for a list whose customers have keys of their own; result as in ``intakeList``. Its customers are moved
+  /// in the same transaction. Parameters: branch, epoch, number of the commit, issue time, epoch and number of the
+  /// request, and number of customers.
   static let issueList = PostgresStatement(
     "bank-issue-list", [.integer, .integer, .integer, .integer, .integer, .integer, .integer],
     list(
@@ -87,13 +89,14 @@ extension PostgresStatements {
       bases: "ARRAY (SELECT DISTINCT base FROM given)",
       isWhole: "(SELECT count(*) = $7 FROM given)"))
 
-  /// Holds a large request that is coming in, against others that go on with it. Branch, and the request's own epoch and number.
+  /// Locks a large request that is being moved, against other branches that continue it. Parameters: branch, and epoch
+  /// and number of the request.
   static let lockBatch = PostgresStatement(
     "bank-lock-batch", [.integer, .integer, .integer],
     "SELECT next FROM bank.batch WHERE branch = $1 AND epoch = $2 AND number = $3 FOR UPDATE")
 
-  /// The next slices of a large request become customers, whom any branch may claim. Behind ``lockBatch`` and in its segment.
-  /// Branch, and the request's own epoch and number. Back comes whether more are left.
+  /// Moves the next slices of a large request to `customer`, where any branch may claim them. Requires ``lockBatch`` in
+  /// the same segment. Parameters: branch, and epoch and number of the request. Returns true if more are left.
   static let unpack = PostgresStatement(
     "bank-unpack", [.integer, .integer, .integer],
     """
@@ -133,8 +136,8 @@ extension PostgresStatements {
         UNION SELECT unnest(held.lanes) FROM held CROSS JOIN reached WHERE reached.next > held.last) AS l)
     """)
 
-  /// Large requests that have their tickets and are still coming in, and that nobody goes on with: those of this branch, and of
-  /// branches that are gone. Branch.
+  /// Large requests that have their tickets and whose move no other branch continues: those of this branch, and those
+  /// of branches that are gone. Parameter: branch.
   static let lookAtBatches = PostgresStatement(
     "bank-look-batches", [.integer],
     """
@@ -143,8 +146,8 @@ extension PostgresStatements {
     ORDER BY branch, epoch, number LIMIT 8
     """)
 
-  /// Forgets slices of a branch for which no tickets were given, besides those of some of its requests. Branch, epoch, and the
-  /// own epochs and numbers of these.
+  /// Deletes slices of a branch that got no tickets, except those of the given requests. Parameters: branch, epoch, and
+  /// epochs and numbers of the requests to keep.
   static let forgetArriving = PostgresStatement(
     "bank-forget-arriving", [.integer, .integer, .integers, .integers],
     """
@@ -158,7 +161,8 @@ extension PostgresStatements {
     SELECT EXISTS (SELECT FROM fence), (SELECT count(*) FROM gone)
     """)
 
-  /// Forgets the same of a branch whose epoch this transaction has ended: it sends them again if it lives.
+  /// Deletes such slices of a branch whose epoch this transaction has ended. If the branch is alive it sends them
+  /// again.
   static let forgetArrivingOfEnded = PostgresStatement(
     "bank-forget-ended", [],
     """

@@ -1,16 +1,16 @@
-// Owns the statements of a commit: customers who are done, who are put off or aside, and the attempts at them.
-// Invariant: the first statement of a commit writes its row of `tally`, or none where the branch was fenced or the commit before
-// this one is not in the books; what follows it in the segment looks for that row, and does nothing without it.
+// SQL statements of a commit: finished customers, delayed customers, new dead letters, and attempts.
+// Invariant: the first statement of a commit writes its row of `tally`. It writes none if the branch was fenced, or if
+// the preceding commit is missing. Each later statement of the segment requires that row and otherwise does nothing.
 import Postgres
 
 extension PostgresStatements {
-  /// Held against a change of the epoch, and behind the commit before this one. `$3` is the number of the commit and `$4` that
-  /// of the one before, 0 where that is known to be in the books.
+  /// Locks the branch's row against a change of the epoch, and checks the preceding commit. `$3` is the number of the
+  /// commit. `$4` is the number of the preceding one; 0 if that is known to be in the database.
   private static let good = """
     \(fence), good AS MATERIALIZED (SELECT FROM fence WHERE $4 = 0 OR EXISTS (
       SELECT FROM bank.tally WHERE branch = $1 AND epoch = $2 AND commit_no = $4))
     """
-  /// Whether the first statement of the commit has taken effect.
+  /// True if the first statement of the commit took effect.
   private static let begun =
     "EXISTS (SELECT FROM bank.tally WHERE branch = $1 AND epoch = $2 AND commit_no = $3)"
   private static let nothing = "(-9223372036854775807 - 1)"
@@ -18,22 +18,24 @@ extension PostgresStatements {
   private static let plain = [
     "outcome", "place", "generation", "pid", "attempts", "debit", "credit", "started_ms", "finished_ms",
   ]
-  /// What stands in a receipt besides, where somebody has left a result behind or went without what was missing.
+  /// Further columns of a receipt, for results and shortages.
   private static let more = [
     "result_ns", "exit_code", "exit_signal", "output_length", "output_filed", "errors_length", "errors_filed",
   ]
   private static let moreBytes = ["output_first", "output_last", "errors_first", "errors_last"]
 
-  /// Ends customers: what comes back has a receipt by this, and nobody else has been changed. Branch, epoch, the number of
-  /// this commit and of the one before, and of each: position, outcome, place (-1 for no window), generation, pid, attempts,
-  /// debit and credit (both `Int64.min` where nothing was moved), moment of the start (-1 for none), moment of the end.
-  /// Then how many they are, and of each lane by how much that changes its numbers: waiting, delayed, dead, served, out of
-  /// stock. Back comes whether the epoch goes on, whether the commit counts, and the tickets.
+  /// Finishes customers. The returned tickets got a receipt from this statement; no other customer was changed.
+  /// Parameters: branch, epoch, number of this commit and of the preceding one. Per customer: position, outcome, place
+  /// (-1 for no window), generation, pid, attempts, debit and credit (both `Int64.min` if nothing was transferred),
+  /// start (-1 for none), end. Then the number of customers, and per lane the change of its counts: waiting, delayed,
+  /// dead, served, out of stock. Returns two booleans, true if the epoch is valid and if the commit took effect, and
+  /// the tickets.
   ///
-  /// Almost always everybody whom a branch has is there, so the branch adds up, once, what the server would have to add up row
-  /// by row. Where somebody is not there, or was cancelled (then as many as there are is -1), each is looked at.
+  /// Almost always all customers of a branch still exist. So the branch computes the sums once, and the server need not
+  /// sum up rows. If a customer is missing, or was cancelled (then the number of customers is -1), the server examines
+  /// each row.
   static let complete = completing("bank-complete", withResults: false)
-  /// The same, and of each what its work left behind (`Int64.min` for what there is not), and shortages.
+  /// The same, and per customer its result (`Int64.min` for missing values) and shortages.
   static let completeWithResults = completing("bank-complete-results", withResults: true)
 
   private static func completing(_ name: String, withResults: Bool) -> PostgresStatement {
@@ -42,7 +44,8 @@ extension PostgresStatements {
     let types: [PostgresType] =
       Array(repeating: .integers, count: 1 + numbers.count)
       + (withResults ? Array(repeating: .manyBytes, count: moreBytes.count) + [.texts] : [])
-    // What has a fixed length is taken out of its array at once; what has none would be counted out from the beginning.
+    // Fixed-length values are taken from their arrays by index. Variable-length values are unnested, because indexing
+    // them counts from the start of the array.
     let columns =
       numbers.enumerated().map { "($\($0 + 6))[w.i] AS \($1)" } + others.map { "w.\($0)" }
     let lists = ["$5"] + others.indices.map { "$\($0 + 6 + numbers.count)" }
@@ -99,8 +102,8 @@ extension PostgresStatements {
       """)
   }
 
-  /// Begins a commit that ends nobody. Branch, epoch, the number of this commit and of the one before. Back comes as from
-  /// ``complete``.
+  /// Starts a commit that finishes no customer. Parameters: branch, epoch, number of this commit and of the preceding
+  /// one. Result as of ``complete``.
   static let beginCommit = PostgresStatement(
     "bank-begin-commit", [.integer, .integer, .integer, .integer],
     """
@@ -109,8 +112,9 @@ extension PostgresStatements {
     SELECT EXISTS (SELECT FROM fence), EXISTS (SELECT FROM good), NULL::bigint[]
     """)
 
-  /// Changes customers who wait: what comes back was changed. Branch, epoch, the number of this commit, and of each: position,
-  /// attempts, crashes, failures, begun, whether it is begun (1), the state in which it is from now on, and until when (0).
+  /// Changes waiting customers; returns the changed ones. Parameters: branch, epoch, number of this commit. Per
+  /// customer: position, attempts, crashes, failures, started attempts, 1 if one is running, new state, due time (0 for
+  /// none).
   static let change = PostgresStatement(
     "bank-change", [.integer, .integer, .integer] + Array(repeating: .integers, count: 8),
     """
@@ -132,9 +136,9 @@ extension PostgresStatements {
     SELECT array_agg(position & \(ticketMask)) FROM changed
     """)
 
-  /// Writes down attempts that ended without a receipt. Branch, epoch, the number of this commit, and of each: ticket, number,
-  /// service, place, generation, pid, moments of the start and the end, how it ended, exit code and signal (`Int64.min` for
-  /// none), and words.
+  /// Records attempts that ended without a receipt. Parameters: branch, epoch, number of this commit. Per attempt:
+  /// ticket, number, service, place, generation, pid, start, end, kind of end, exit code and signal (`Int64.min` for
+  /// none), text.
   static let record = PostgresStatement(
     "bank-record", [.integer, .integer, .integer] + Array(repeating: .integers, count: 11) + [.texts],
     """
@@ -147,8 +151,8 @@ extension PostgresStatements {
     WHERE \(begun) ON CONFLICT (day, ticket, number) DO NOTHING
     """)
 
-  /// Says that customers were put aside after an attempt. Branch, epoch, the number of this commit, tickets, and the attempts'
-  /// numbers.
+  /// Marks the attempts after which customers became dead letters. Parameters: branch, epoch, number of this commit,
+  /// tickets, and numbers of the attempts.
   static let markFatal = PostgresStatement(
     "bank-mark-fatal", [.integer, .integer, .integer, .integers, .integers],
     """
@@ -156,31 +160,31 @@ extension PostgresStatements {
     WHERE a.day = \(today) AND a.ticket = ANY ($4) AND a.ticket = w.ticket AND a.number = w.number AND \(begun)
     """)
 
-  // MARK: - What is in the books
+  // MARK: - Content of the database
 
-  /// Which of these tickets have a receipt, and by whose commit. Day and tickets.
+  /// Receipts of these tickets, with the commits that wrote them. Parameters: day and tickets.
   static let receipts = PostgresStatement(
     "bank-receipts", [.integer, .integers],
     """
     SELECT ticket, branch, epoch, commit_no FROM bank.receipt WHERE day = $1 AND ticket = ANY ($2) ORDER BY ticket
     """)
 
-  /// Which of these commits of an epoch are in the books. Branch, epoch, numbers.
+  /// The commits among these, of one epoch, that are in the database. Parameters: branch, epoch, numbers.
   static let commitsKept = PostgresStatement(
     "bank-commits-kept", [.integer, .integer, .integers],
     """
     SELECT array_agg(DISTINCT commit_no) FROM bank.tally WHERE branch = $1 AND epoch = $2 AND commit_no = ANY ($3)
     """)
 
-  /// The tickets of those to whom these commits of an epoch have attended. Branch, epoch, numbers.
+  /// Tickets served by these commits of one epoch. Parameters: branch, epoch, numbers.
   static let receiptsOfCommits = PostgresStatement(
     "bank-receipts-of-commits", [.integer, .integer, .integers],
     """
     SELECT commit_no, tickets FROM bank.commit WHERE branch = $1 AND epoch = $2 AND commit_no = ANY ($3)
     """)
 
-  /// Folds what the branch has counted by commits that nobody asks for any more: of its former epochs, and of this one below
-  /// a number. Branch, epoch, number.
+  /// Folds the counts of commits that are not queried any more: those of earlier epochs, and those of this one below a
+  /// number. Parameters: branch, epoch, number.
   static let fold = PostgresStatement(
     "bank-fold", [.integer, .integer, .integer],
     """

@@ -1,14 +1,14 @@
-// Owns the statements of the whole bank: what an operator takes out, the business day and its end, and what a branch looks at
-// each second.
-// Invariant: a day ends only when nobody is left, under the lock under which tickets are given: so a customer is always of the
-// last day.
+// SQL statements for the whole bank: cancellations, the business day and its end, and the queries of the poll that a
+// branch makes each second.
+// Invariant: a day ends only if no customer is left, under the lock under which tickets are issued. So every customer
+// belongs to the last day.
 import Postgres
 
 extension PostgresStatements {
-  // MARK: - Taking out
+  // MARK: - Cancelling
 
-  /// Takes a customer out, whoever has it: the branch that has it in hand hears of it and ends the work. Branch, epoch, number
-  /// of the commit, ticket. Back comes whether the epoch goes on, and in which state the customer was.
+  /// Cancels a customer of any branch. The branch that owns it is notified and recalls it. Parameters: branch, epoch,
+  /// number of the commit, ticket. Returns true if the epoch is valid, and the former state of the customer.
   static let cancel = PostgresStatement(
     "bank-cancel", [.integer, .integer, .integer, .integer],
     """
@@ -22,10 +22,10 @@ extension PostgresStatements {
       SELECT count(pg_notify('\(channel)', '\(takenOut)' || \(today) || ' ' || $4)) FROM gone)
     """)
 
-  /// What stands before the day and the ticket of a customer who was taken out, in a notification.
+  /// Prefix of the notification of a cancellation, before the day and the ticket.
   static let takenOut = "out "
 
-  /// The tickets of the present day that were taken out of the claims of a branch. Branch, epoch.
+  /// Tickets of the present day that were cancelled in the claims of a branch. Parameters: branch, epoch.
   static let takenOutOf = PostgresStatement(
     "bank-taken-out", [.integer, .integer],
     """
@@ -34,7 +34,7 @@ extension PostgresStatements {
       WHERE k.lane = r.lane AND k.last >= r.ticket ORDER BY k.last LIMIT 1)
     """)
 
-  /// Takes everybody out, where it is still that day. Branch, epoch, number of the commit, day.
+  /// Cancels all customers, if the day has not ended. Parameters: branch, epoch, number of the commit, day.
   static let cancelEverybody = PostgresStatement(
     "bank-cancel-everybody", [.integer, .integer, .integer, .integer],
     """
@@ -60,8 +60,8 @@ extension PostgresStatements {
     )
     """
 
-  /// Where a ticket of the present day is. The ticket. The state of its customer or nothing; the branch, the epoch and the
-  /// number of the commit of its receipt, or nothing.
+  /// State of a ticket of the present day. Parameter: ticket. Returns the state of its customer or null; then branch,
+  /// epoch and commit number of its receipt, or nulls.
   static let whereabouts = PostgresStatement(
     "bank-whereabouts", [.integer],
     """
@@ -73,7 +73,7 @@ extension PostgresStatements {
 
   // MARK: - The day
 
-  /// The bank takes no new customers on a day, where that has not ended. Branch, epoch, day.
+  /// Starts the drain of a day that has not ended: the bank accepts no new customers. Parameters: branch, epoch, day.
   static let drain = PostgresStatement(
     "bank-drain", [.integer, .integer, .integer],
     """
@@ -83,9 +83,9 @@ extension PostgresStatements {
     SELECT EXISTS (SELECT FROM fence), count(pg_notify('\(channel)', '')) FROM drained
     """)
 
-  /// The bank takes customers again where nobody drains it any more: besides the branch whose epoch this transaction has ended
-  /// none is open, and the day was not. The customers who are left could not be served by those who have gone. 1, or nothing is
-  /// done.
+  /// Ends a drain that no branch continues: besides the branch whose epoch this transaction ended none is open, and the
+  /// day was not ended. The remaining customers could not be served by the branches that have left. Parameter: 1, or
+  /// nothing is done.
   static let endDrain = PostgresStatement(
     "bank-end-drain", [.integer],
     """
@@ -94,7 +94,7 @@ extension PostgresStatements {
       WHERE fencing IS DISTINCT FROM pg_current_xact_id() AND NOT closed AND expires_at > clock_timestamp())
     """)
 
-  /// Locks all lanes, in order. Behind the lock of the numbers, so that there is no new one.
+  /// Locks all lanes, in order. Requires ``lockNumbers``, so that no lane is added.
   static let lockAllLanes = PostgresStatement(
     "bank-lock-all-lanes", [],
     """
@@ -102,8 +102,8 @@ extension PostgresStatements {
       SELECT number FROM bank.lane ORDER BY number OFFSET 0) AS l
     """)
 
-  /// A bank that was to end its day and could not, because dead letters were left, takes customers again: whoever begins lifts
-  /// that when it has left in good order before, and no other branch is there. Before the branch joins. Its name.
+  /// Ends the drain of an earlier session that could not end the day because dead letters were left. A branch may do
+  /// this before it joins, if it was shut down cleanly and no other branch is open. Parameter: name.
   static let goOnWithTheDay = PostgresStatement(
     "bank-go-on", [.text],
     """
@@ -112,8 +112,8 @@ extension PostgresStatements {
     RETURNING day
     """)
 
-  /// Ends a day where nobody is left, and begins the next. Behind the lock of the intake. Branch, epoch, day. Whether the epoch
-  /// goes on, and the present day.
+  /// Ends a day without customers and starts the next one. Requires the intake lock. Parameters: branch, epoch, day.
+  /// Returns true if the epoch is valid, and the present day.
   static let endDay = PostgresStatement(
     "bank-end-day", [.integer, .integer, .integer],
     """
@@ -126,7 +126,7 @@ extension PostgresStatements {
     SELECT EXISTS (SELECT FROM fence), coalesce((SELECT day FROM begun), \(today)), (SELECT count(pg_notify('\(channel)', '')) FROM begun)
     """)
 
-  /// Forgets who has claimed what, where this transaction has ended a day. The day.
+  /// Deletes the claims if this transaction has ended a day. Parameter: that day.
   static func forgetClaims(_ table: String) -> PostgresStatement {
     PostgresStatement(
       "bank-forget-\(table)", [.integer],
@@ -134,7 +134,7 @@ extension PostgresStatements {
     )
   }
 
-  /// The days of which there is something to be pruned. The first day that stays.
+  /// Ended days that still have data to prune. Parameter: the first day to keep.
   static let prunable = PostgresStatement(
     "bank-prunable", [.integer],
     """
@@ -142,25 +142,29 @@ extension PostgresStatements {
       AND to_regclass('bank.receipt_' || day) IS NOT NULL
     """)
 
-  /// Forgets the tickets and keys of the days before one.
+  /// Deletes the tickets and keys of the days before one. Parameter: the first day to keep.
   static let pruneIntake = PostgresStatement(
     "bank-prune-intake", [.integer], "DELETE FROM bank.intake WHERE day < $1 AND day < \(today)")
 
-  // MARK: - Looking
+  // MARK: - Polling
 
-  /// The lanes, and whether somebody waits in them whom nobody has.
+  /// Lanes, each with true if it has waiting customers that no branch has claimed.
   static let lookAtLanes = PostgresStatement(
     "bank-look-lanes", [],
     "SELECT number, service, priority, branch, \(hasUnclaimed("l.number")) FROM bank.lane l ORDER BY number")
 
-  /// Whether somebody waits in a lane whom nobody has.
+  /// True if a lane has waiting customers that no branch has claimed.
   static let lookAtLane = PostgresStatement(
     "bank-look-lane", [.integer], "SELECT \(hasUnclaimed("$1"))")
 
-  /// The day, when it began, whether it drains, the clock, the moment of who is due next, how many services have numbers, the
-  /// number of the books, the last ticket of the day, and when the customer was issued who has waited longest: of those whom no
-  /// branch has, and of those who wait in line at one. For how long somebody may be due, in milliseconds: behind those who were
-  /// called the index has entries of dead rows while a snapshot is held, and each would be visited.
+  /// State of the day for a poll. Parameter: maximum age of a due time, in milliseconds. Returns:
+  ///
+  /// - the day, its start, true if it drains, and the server's clock;
+  /// - the next due time, the number of services, the number of the database, and the last ticket of the day;
+  /// - the issue time of the longest-waiting customer, unclaimed or in line at a branch.
+  ///
+  /// The age is limited, because the index keeps entries of dead rows while a snapshot is held, and the query would
+  /// visit each of them.
   static let lookAtDay = PostgresStatement(
     "bank-look-day", [.integer],
     """
@@ -182,10 +186,11 @@ extension PostgresStatements {
     FROM bank.day d ORDER BY day DESC LIMIT 1
     """)
 
-  /// Pieces in `returned` that are looked at for the one who has waited longest: the oldest of a lane come first.
+  /// Maximum number of rows of `returned` that are searched for the longest-waiting customer; the oldest of a lane come
+  /// first.
   private static let piecesLookedAt = 256
 
-  /// The numbers of the day by branch and lane, with those of large requests who have tickets and are still coming in.
+  /// Counts of the day by branch and lane, including large requests that have tickets and are still being moved.
   static let lookAtNumbers = PostgresStatement(
     "bank-look-numbers", [],
     """
@@ -200,7 +205,6 @@ extension PostgresStatements {
     GROUP BY branch, lane
     """)
 
-  /// The branches.
   static let lookAtBranches = PostgresStatement(
     "bank-look-branches", [],
     """
@@ -210,7 +214,7 @@ extension PostgresStatements {
     FROM bank.branch ORDER BY id
     """)
 
-  /// A clock was set back on a day: what branches write down as moments is in no order. The day.
+  /// Records that a clock was set back on a day, so that times stored by branches are not in order. Parameter: day.
   static let noteClock = PostgresStatement(
     "bank-note-clock", [.integer],
     """
@@ -218,7 +222,7 @@ extension PostgresStatements {
     ON CONFLICT (name) DO UPDATE SET value = greatest(m.value, excluded.value)
     """)
 
-  /// The name of the books.
+  /// Identity of the database.
   static let booksName = PostgresStatement(
     "bank-books-name", [],
     """

@@ -1,21 +1,22 @@
-// Owns the statements by which tickets are given, and by which lanes get their numbers.
-// Invariant: tickets and keys are given under one lock that is held to the commit, so they have no gap and no key has two.
+// SQL statements that issue tickets and assign numbers to lanes.
+// Invariant: tickets and keys are issued under one lock that is held until the commit. So tickets have no gaps, and no
+// key is used twice.
 import Postgres
 
 extension PostgresStatements {
-  /// The lock under which tickets are given.
+  /// Lock for issuing tickets.
   static let lockIntake = PostgresStatement(
     "bank-lock-intake", [],
     "SELECT pg_advisory_xact_lock(\(PostgresSchema.lockClass), \(PostgresSchema.intakeLock))")
 
-  /// What came of a request: new tickets, those of a key that was known, those that the same request was given before, or
-  /// nothing because the bank drains.
+  /// Result of a request for tickets: new tickets, those of a known key, those of an earlier attempt of the same
+  /// request, or none because the bank drains.
   enum IntakeKind: Int64 {
     case new = 0
     case known, repeated, draining
-    /// A key was given for something else.
+    /// The key was used by a different request.
     case conflict
-    /// Slices of the request are missing, so they are to be sent again.
+    /// Slices of the request are missing and must be sent again.
     case unstaged
   }
 
@@ -24,7 +25,7 @@ extension PostgresStatements {
   static let number = """
     coalesce((SELECT last FROM bank.intake WHERE day = today.day ORDER BY last DESC LIMIT 1), 0)
     """
-  /// What is counted of those who were added.
+  /// Counts the added customers.
   private static let counted = """
     counted AS (
       INSERT INTO bank.tally (branch, epoch, commit_no, day, lane, issued, waiting, delayed)
@@ -32,7 +33,7 @@ extension PostgresStatements {
         count(*) FILTER (WHERE position >> 60 = 2)
       FROM added CROSS JOIN today GROUP BY today.day, \(lane()))
     """
-  /// Tells of those lanes in which nobody was whom nobody had.
+  /// Notifies the branches of lanes that had no unclaimed customers before.
   private static func told(_ bases: String) -> String {
     """
     told AS MATERIALIZED (
@@ -42,10 +43,10 @@ extension PostgresStatements {
     """
   }
 
-  /// Gives tickets to those of one request, or tells which were given before under the same key, or to the same request.
-  /// Branch, epoch, number of the commit, key and what is asked for under it, how many, moment of issue, the request's own
-  /// epoch and number, and of each: lane and state as the first part of the position, amount, account, moment before which
-  /// nobody is to be served (0 for at once), article, payload.
+  /// Issues tickets to the customers of one request, or returns those issued earlier under the same key or to the same
+  /// request. Parameters: branch, epoch, number of the commit, key and digest, number of customers, issue time, epoch
+  /// and number of the request. Per customer: lane and state as the upper part of the position, amount, account, due
+  /// time (0 for none), article, payload.
   static let intake = PostgresStatement(
     "bank-intake",
     [
@@ -77,9 +78,10 @@ extension PostgresStatements {
       WHERE draining AND EXISTS (SELECT FROM fence) AND NOT EXISTS (SELECT FROM known) AND NOT EXISTS (SELECT FROM repeated)
     """)
 
-  /// Gives tickets to those of a list who have keys of their own, or none: as ``intake``, without a key of the whole, and of
-  /// each besides key and what is asked for under it (`Int64.min` where that is not said). Who is known gets none; where the
-  /// same key was given for something else, nobody does. Of those without a key who follow each other there is one row.
+  /// Issues tickets to a list whose customers have keys of their own, or none. Parameters as in ``intake``, without the
+  /// key of the request, and per customer also key and digest (`Int64.min` for none). A customer with a known key gets
+  /// no new ticket. If a key was used by a different request, no customer gets one. Consecutive customers without keys
+  /// share one row.
   static let intakeList = PostgresStatement(
     "bank-intake-list",
     [
@@ -95,7 +97,8 @@ extension PostgresStatements {
         )
         """, keys: "$15", bases: "$7", isWhole: "true"))
 
-  /// Gives tickets to a list, whose customers come from where `given` says. `$1` to `$6` are as in ``intakeList``.
+  /// Statement that issues tickets to a list, whose customers are selected by `given`. `$1` to `$6` are as in
+  /// ``intakeList``.
   static func list(given: String, keys: String, bases: String, isWhole: String) -> String {
     """
     WITH \(fence), \(presentDay), \(given), known AS MATERIALIZED (
@@ -136,19 +139,19 @@ extension PostgresStatements {
     """
   }
 
-  /// Which services a branch has paused. Its name.
+  /// Paused services of a branch. Parameter: name.
   static let paused = PostgresStatement(
     "bank-paused", [.text], "SELECT service FROM bank.branch, unnest(paused) AS service WHERE name = $1")
 
-  /// Says which services a branch has paused. Branch, epoch, numbers of services.
+  /// Stores the paused services of a branch. Parameters: branch, epoch, numbers of services.
   static let keepPaused = PostgresStatement(
     "bank-keep-paused", [.integer, .integer, .integers],
     "UPDATE bank.branch SET paused = $3 WHERE id = $1 AND epoch = $2 RETURNING id")
 
-  /// The lock under which numbers of services and lanes are given, and tables made.
+  /// Lock for assigning numbers to services and lanes, and for creating tables.
   static let lockNumbers = PostgresStatement("bank-lock-numbers", [], PostgresSchema.lockMigration)
 
-  /// Gives numbers to services that have none. Names.
+  /// Assigns numbers to new services. Parameter: names.
   static let addServices = PostgresStatement(
     "bank-add-services", [.texts],
     """
@@ -156,7 +159,7 @@ extension PostgresStatements {
     FROM unnest($1) WITH ORDINALITY AS n (name, place) WHERE name <> ALL (ARRAY (SELECT name FROM bank.service))
     """)
 
-  /// Gives numbers to lanes that have none. Services, priorities, and the branches that alone serve there (0 for all).
+  /// Assigns numbers to new lanes. Parameters: services, priorities, and the only branches that serve them (0 for all).
   static let addLanes = PostgresStatement(
     "bank-add-lanes", [.integers, .integers, .integers],
     """

@@ -1,14 +1,14 @@
-// Owns the statements about what a branch's stock may have put by for tickets that were cancelled.
-// Invariant: a row of `release` is written in the transaction that cancels, whoever does, and taken out by its branch alone when
-// its stock has given back: as often as it is asked in between, the stock gives back once.
+// SQL statements about possible reservations of a branch's stock for cancelled tickets.
+// Invariant: a row of `release` is written in the transaction that cancels, by any branch. Only its own branch deletes
+// it, after its stock has released the reservation. A stock releases once, however often it is asked.
 import Postgres
 
 extension PostgresStatements {
-  /// How many are told at once.
+  /// Maximum number of tickets per query.
   static let releasesAtOnce = 256
 
-  /// Notes those of a commit who were cancelled and for whom something may be put by. Behind the statement that has ended them.
-  /// Branch, epoch, number of the commit, tickets.
+  /// Adds the cancelled customers of a commit for which the stock may have a reservation. Requires the statement that
+  /// finished them, earlier in the segment. Parameters: branch, epoch, number of the commit, tickets.
   static let owe = PostgresStatement(
     "bank-owe", [.integer, .integer, .integer, .integers],
     """
@@ -18,14 +18,14 @@ extension PostgresStatements {
     ON CONFLICT DO NOTHING
     """)
 
-  /// For which tickets the stock of a branch is to be asked: day, ticket, moment of issue. The branch.
+  /// Tickets for which the stock of a branch must be asked: day, ticket, issue time. Parameter: branch.
   static let lookAtReleases = PostgresStatement(
     "bank-look-releases", [.integer],
     """
     SELECT day, ticket, issued_ms FROM bank.release WHERE branch = $1 ORDER BY day, ticket LIMIT \(releasesAtOnce)
     """)
 
-  /// The stock of a branch has given back. Branch, epoch, and of each: day and ticket.
+  /// Deletes released tickets. Parameters: branch, epoch, and per ticket: day and number.
   static let released = PostgresStatement(
     "bank-released", [.integer, .integer, .integers, .integers],
     """

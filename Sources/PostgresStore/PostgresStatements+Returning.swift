@@ -1,34 +1,36 @@
-// Owns the statements by which somebody comes to be nobody's again: who is due, whom an operator has brought back, whom a
-// branch has not served.
-// Invariant: whoever waits and was claimed once lies alone in a row of `returned`, and in no claim. What changes the pieces of a
-// lane holds the lane's lock, and against a change of their epochs the rows of all branches: a piece of a claim that is put down
-// while its epoch ends would be nobody's for ever.
+// SQL statements that release customers from a claim or a state: due, requeued by an operator, or returned unserved by
+// a branch.
+//
+// Invariant: a waiting customer that was claimed before is alone in a row of `returned`, and in no claim. A transaction
+// that changes the claims of a lane holds the lane's lock. It also locks the rows of all branches against a change of
+// their epochs. Otherwise a piece of a claim, inserted while its epoch ends, would never be returned.
 import Postgres
 
 extension PostgresStatements {
-  /// How many may come back in one transaction.
+  /// Maximum number of customers per transaction.
   static let returnedAtOnce = 500
 
-  /// Every branch, held against a change of its epoch.
+  /// Locks the rows of all branches against a change of their epochs.
   static let holdBranches = PostgresStatement(
     "bank-hold-branches", [], "SELECT id FROM bank.branch ORDER BY id FOR KEY SHARE")
 
-  /// Whoever comes back: the branch's own number and epoch are `$1` and `$2`, `$3` is the number of the commit.
+  /// Parts of a returning statement. `$1` and `$2` are the branch's own number and epoch, `$3` is the number of the
+  /// commit.
   private struct Return {
     var name: String
     /// Types of the parameters from `$4` on.
     var parameters: [PostgresType]
-    /// What has to hold of the customer's row.
+    /// Condition on the customer's row.
     var condition: String
-    /// What is set besides.
+    /// Additional assignments.
     var setting = ""
-    /// The column of the tally that is less by it; nil where who comes back has waited all the time.
+    /// Column of the tally that decreases; nil if the customers were waiting all the time.
     var counted: String?
-    /// What has to hold of the claim.
+    /// Condition on the claim.
     var claim = "true"
   }
 
-  /// Both ends as subqueries: only so the index is entered at the first moment, and left at the last.
+  /// Both bounds are subqueries, because only then the index scan uses them as start and end.
   private static let due = Return(
     name: "due", parameters: [.integer],
     condition: """
@@ -46,23 +48,26 @@ extension PostgresStatements {
     name: "unserved", parameters: [.integers], condition: "position = ANY ($4)",
     claim: "k.branch = $1 AND k.epoch = $2")
 
-  /// Locks the lanes of those who are due. For how long they may be due, in milliseconds.
+  /// Locks the lanes of due customers. Parameter: maximum age of their due times, in milliseconds.
   static let lockDue = locking(
     "bank-lock-due", [.integer], due.condition.replacing("$4", with: "$1"), limit: "\(returnedAtOnce)")
-  /// Those who are due wait again. Branch, epoch, number of the commit, and for how long they may be due, in milliseconds; how
-  /// many there are.
+  /// Returns due customers to their lines. Parameters: branch, epoch, number of the commit, and maximum age of the due
+  /// times, in milliseconds. Returns their number.
   static let reviveDue = returning(due, limit: "\(returnedAtOnce)")
-  /// Locks the lanes of dead letters. How many at most.
+  /// Locks the lanes of dead letters. Parameter: maximum number.
   static let lockDead = locking(
     "bank-lock-dead", [.integer], dead.condition.replacing("$4", with: "$1"), limit: "$1")
-  /// Dead letters wait again. Branch, epoch, number of the commit, how many at most; how many there are.
+  /// Returns dead letters to their lines. Parameters: branch, epoch, number of the commit, maximum number. Returns
+  /// their number.
   static let reviveDead = returning(dead, limit: "$4")
-  /// Locks the lane of a dead letter. The ticket.
+  /// Locks the lane of a dead letter. Parameter: ticket.
   static let lockDeadTicket = locking(
     "bank-lock-dead-ticket", [.integer], deadTicket.condition.replacing("$4", with: "$1"), limit: "1")
-  /// A dead letter waits again. Branch, epoch, number of the commit, ticket; how many there are.
+  /// Returns one dead letter to its line. Parameters: branch, epoch, number of the commit, ticket. Returns the number
+  /// of customers.
   static let reviveTicket = returning(deadTicket, limit: "1")
-  /// Customers who were claimed and not served. Branch, epoch, 0, positions; how many there are. Behind the lane's lock.
+  /// Returns claimed customers that were not served. Requires the lane's lock. Parameters: branch, epoch, 0, positions.
+  /// Returns their number.
   static let giveBackUnserved = returning(unserved, limit: "ALL")
 
   private static func locking(
@@ -77,8 +82,8 @@ extension PostgresStatements {
       """)
   }
 
-  /// Only in lanes whose locks this transaction has: others may have come to the condition meanwhile. The rest of a claim is
-  /// put down when the claim is gone, since one of the pieces has its key.
+  /// Only in lanes that this transaction has locked, because further rows may meet the condition by now. The rest of a
+  /// claim is inserted after the claim was deleted, because one of its pieces has the same key.
   private static func returning(_ kind: Return, limit: String) -> PostgresStatement {
     PostgresStatement(
       "bank-return-\(kind.name)", [.integer, .integer, .integer] + kind.parameters,
@@ -124,7 +129,7 @@ extension PostgresStatements {
   }
 
   private static let isOwned = "m.ticket IN (SELECT ticket FROM owned)"
-  /// Not in a piece that was given back as a whole.
+  /// True if the ticket is not in a range that was returned as a whole.
   private static let notYetBack = """
     coalesce((SELECT r.last FROM bank.returned r WHERE r.lane = m.lane AND r.first <= m.ticket
       ORDER BY r.first DESC LIMIT 1) < m.ticket, true)

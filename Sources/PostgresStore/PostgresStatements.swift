@@ -1,21 +1,23 @@
-// Owns every statement that a branch runs often. It knows the tables and sends nothing.
-// Invariant: whatever changes the books for a branch says under which epoch, and holds the branch's row until the commit (the
-// fence): a late word of an old epoch finds no such row and changes nothing.
+// SQL statements that a branch executes often.
 //
-// A lock and what it guards are two statements of one segment: the second sees what was committed before it got the lock, the
-// first would not. A fence may wait for whoever raises the epoch, and is looked at anew then, so it needs no lock before it.
+// Invariant: a statement that changes the database for a branch names its epoch, and locks the branch's row until the
+// commit (the fence). A late statement of an ended epoch finds no such row and changes nothing.
 //
-// A plan is made once, often when the tables are empty, and must be the right one with a million rows as well: so what is looked
-// for is found by a key in every statement, and the sessions are told to do nothing else (``PostgresPlace/ofBooks(_:)``).
+// A lock and the statement that it guards are two statements of one segment. The second one sees everything committed
+// before it got the lock; a single statement would not. A fence may wait for a transaction that raises the epoch. It
+// then reads the row again, so it needs no lock before it.
+//
+// A plan is made once, often while the tables are empty, and must also be right with a million rows. So every statement
+// finds its rows by a key, and the sessions disable other plans (``PostgresPlace/ofBooks(_:)``).
 import Postgres
 
 extension PostgresPlace {
-  /// The address of the books that branches share; see ``PostgresPlace``.
+  /// Address of the shared database, with the settings of its sessions; see ``PostgresPlace``.
   ///
-  /// To the planner a table that was just emptied is best read from end to end, and nobody tells the sessions when that has
-  /// changed. Nor must what was completed be held against its customers one by one.
+  /// The planner reads a table that was just emptied by a sequential scan, and sessions do not learn when that has
+  /// changed. It must also not join the finished tickets with the customers by a nested loop.
   ///
-  /// - Throws: as ``PostgresPlace`` does.
+  /// - Throws: the errors of ``PostgresPlace``.
   public static func ofBooks(_ address: String) throws(PostgresError) -> PostgresPlace {
     try PostgresPlace(
       address, wishes: ["enable_seqscan=off", "enable_bitmapscan=off", "enable_nestloop=off"])
@@ -23,7 +25,7 @@ extension PostgresPlace {
 }
 
 enum PostgresStatements {
-  /// The row of the branch, held against a change of its epoch. Of parameters `$1` (branch) and `$2` (epoch).
+  /// Row of the branch, locked against a change of its epoch. Parameters: `$1` branch, `$2` epoch.
   static let fence = """
     fence AS MATERIALIZED (SELECT FROM bank.branch WHERE id = $1 AND epoch = $2 FOR KEY SHARE)
     """
@@ -32,7 +34,8 @@ enum PostgresStatements {
   static let laneMask = "1048575"
   /// The lane in a position.
   static func lane(_ position: String = "position") -> String { "((\(position) >> 40) & \(laneMask))" }
-  /// The first position of those who wait in a lane, less one ticket. In SQL all these operators bind alike, from the left.
+  /// Position before the first waiting customer of a lane. Parenthesised, because these SQL operators have equal
+  /// precedence and associate to the left.
   static func base(_ lane: String) -> String { "((1::bigint << 60) | (\(lane) << 40))" }
   /// The last ticket of a lane that was ever claimed.
   static func front(_ lane: String) -> String {
@@ -41,7 +44,7 @@ enum PostgresStatements {
     coalesce((SELECT max(last) FROM bank.returned WHERE lane = \(lane)), 0))
     """
   }
-  /// Whether somebody may wait in a lane whom nobody has.
+  /// True if a lane may have waiting customers that no branch has claimed.
   static func hasUnclaimed(_ lane: String) -> String {
     """
     (EXISTS (SELECT FROM bank.returned WHERE lane = \(lane)) OR (SELECT position FROM bank.customer
@@ -52,9 +55,9 @@ enum PostgresStatements {
 
   // MARK: - A branch and its lease
 
-  /// A branch begins, or begins anew. The name, how long the lease is in milliseconds, the machine, the epoch in which it
-  /// was as far as it knows, and the proof of which home on which running machine it is. A server that follows a lost one may
-  /// know less. Nothing comes back if the name belongs to another home whose lease still runs.
+  /// Joins or rejoins. Parameters: name, length of the lease in milliseconds, machine, last epoch known to the branch,
+  /// and identity of the home and of the running machine. The known epoch matters after a failover, because the new
+  /// server may lack the latest one. Returns no row if the name belongs to another home whose lease is valid.
   static let join = PostgresStatement(
     "bank-join", [.text, .integer, .text, .integer, .text],
     """
@@ -69,18 +72,19 @@ enum PostgresStatements {
     RETURNING id, epoch
     """)
 
-  /// The epoch and the transactions of a branch before it joins; no row where it never did. Its name.
+  /// Epoch and transactions of a branch before it joins; no row if it never did. Parameter: name.
   static let former = PostgresStatement(
     "bank-former", [.text], "SELECT epoch, commits FROM bank.branch WHERE name = $1")
 
-  /// The branch of a name as another home has it: its epoch, its machine, and when its lease ends, in microseconds. The name.
+  /// The branch of this name as another home holds it: epoch, machine, and end of the lease in microseconds. Parameter:
+  /// name.
   static let namesake = PostgresStatement(
     "bank-namesake", [.text],
     "SELECT epoch, host, \(leaseEnd) FROM bank.branch WHERE name = $1 AND NOT closed"
   )
 
-  /// Branch, epoch, how long the lease is from now on, windows, transactions so far, and the moment of issue of the customer
-  /// who has waited longest in its hands. Back comes how many transactions the books have counted before.
+  /// Renews a lease. Parameters: branch, epoch, length of the lease from now on, windows, transactions so far, and
+  /// issue time of the longest-waiting customer that it owns. Returns the number of transactions counted before.
   static let renew = PostgresStatement(
     "bank-renew", [.integer, .integer, .integer, .integer, .integer, .integer],
     """
@@ -88,7 +92,7 @@ enum PostgresStatements {
     WHERE id = $1 AND epoch = $2 RETURNING (SELECT commits FROM bank.branch WHERE id = $1)
     """)
 
-  /// The branches whose lease has run out and who may have something, or have left slices of a request without tickets.
+  /// Branches with an expired lease that may have claims, or slices of a request without tickets.
   static let expired = PostgresStatement(
     "bank-expired", [],
     """
@@ -98,8 +102,9 @@ enum PostgresStatements {
         SELECT FROM bank.batch t WHERE t.branch = a.branch AND t.epoch = a.epoch AND t.number = a.number)))
     """)
 
-  /// Ends the epoch of a branch whose lease has run out. Branch, epoch, and the end of the lease in microseconds, which a rescuer
-  /// has seen not to move for its length; 0 where the database's clock decides.
+  /// Ends the epoch of a branch with an expired lease. Parameters: branch, epoch, and the end of the lease in
+  /// microseconds that the caller observed not to change for the length of the lease; 0 to let the server's clock
+  /// decide.
   static let fenceExpired = PostgresStatement(
     "bank-fence", [.integer, .integer, .integer],
     """
@@ -107,10 +112,10 @@ enum PostgresStatements {
     WHERE id = $1 AND epoch = $2
       AND CASE WHEN $3 = 0 THEN expires_at < clock_timestamp() ELSE \(leaseEnd) = $3 END RETURNING id
     """)
-  /// When a lease ends, in microseconds since 1970; NULL where it was ended.
+  /// End of a lease, in microseconds since 1970; NULL if it was ended.
   static let leaseEnd = "(extract(epoch FROM nullif(expires_at, '-infinity')) * 1000000)::bigint"
 
-  /// Ends one's own epoch, whatever the lease. Branch and epoch.
+  /// Ends the branch's own epoch, even if its lease has expired. Parameters: branch and epoch.
   static let leave = PostgresStatement(
     "bank-leave", [.integer, .integer],
     """
@@ -119,10 +124,10 @@ enum PostgresStatements {
     WHERE id = $1 AND epoch = $2 RETURNING id
     """)
 
-  /// Gives back what the epochs have left that this transaction has ended; nothing where it has ended none. Claims of which
-  /// everybody was served stay. Behind the statement that ends the epoch and in its segment: that one may have waited for a
-  /// claim or a completion, which only a later statement sees. Before the first who waits in a lane there is nobody to be looked
-  /// for, so the claims of a long day cost nothing.
+  /// Returns the claims of the epochs that this transaction has ended; none if it has ended none. Claims whose
+  /// customers were all served stay. Requires the statement that ended the epoch, earlier in the segment. That one may
+  /// have waited for a claim or a completion, which only a later statement sees. Claims before the first waiting
+  /// customer of a lane are skipped, so the claims of a long day cost nothing.
   static let giveBack = PostgresStatement(
     "bank-give-back", [],
     """
@@ -151,32 +156,32 @@ enum PostgresStatements {
     INSERT INTO bank.returned SELECT lane, first, last FROM cut RETURNING lane, first, last
     """)
 
-  /// Tells everybody that somebody waits in these lanes.
+  /// Notifies all branches that these lanes have waiting customers.
   static let tellReturned = PostgresStatement(
     "bank-tell-returned", [],
     "SELECT count(pg_notify('\(channel)', lane::text)) FROM (SELECT DISTINCT lane FROM bank.returned) AS l")
-  /// Where it is told that somebody waits (the lane), or that something else is to be looked at (nothing).
+  /// Notification channel. The payload is the lane that has waiting customers, or empty if something else has changed.
   static let channel = "bank"
 
   // MARK: - Claiming
 
-  /// The lock under which pages of a lane are claimed.
+  /// Lock for claiming pages of a lane.
   static let lockLane = PostgresStatement(
     "bank-lock-lane", [.integer],
     "SELECT pg_advisory_xact_lock(\(PostgresSchema.lockClass), $1::int)")
 
-  /// What there is to know of a customer in a page.
+  /// Columns of a customer in a page.
   private static let page = """
     c.position, c.amount, c.account, c.issued_ms, c.attempts, c.crashes, c.failures, c.begun, c.is_begun, c.article, c.payload
     """
-  /// Columns of ``page``.
+  /// Number of columns of ``page``.
   static let pageColumns = 11
-  /// Bytes of payloads with which a page ends.
+  /// Bytes of payloads at which a page ends.
   static let longestPayloads = 8 << 20
-  /// More than this is not sent while the lane is locked, in bytes: it is asked for by the claim's number. A customer without a
-  /// payload takes about 128.
+  /// Maximum bytes of a page that is sent while the lane is locked. A larger one is queried later by the claim's
+  /// number. A customer without a payload takes about 128 bytes.
   private static let longestUnderLock = 32 << 10
-  /// The position of the row that comes in the place of such a page.
+  /// Position of the row that replaces such a page.
   static let elsewhere: Int64 = -1
   private static let marker =
     "SELECT \(elsewhere)::bigint, 0, 0, 0, 0, 0, 0, 0, false, NULL::text, NULL::bytea"
@@ -184,14 +189,15 @@ enum PostgresStatements {
     "count(*) * 128 + coalesce(sum(\(bytes)), 0) > \(longestUnderLock)"
   }
 
-  /// When a page is claimed: not before the last page in front, also if the database's clock was set back since. By these moments
-  /// the audit finds a page that was claimed out of turn.
+  /// Time of a claim: not before the previous claim of the lane, even if the server's clock was set back since. From
+  /// these times the audit detects a page that was claimed out of order.
   private static let claimedAt = """
     greatest(clock_timestamp(), (SELECT at FROM bank.claim WHERE lane = $3 ORDER BY last DESC LIMIT 1))
     """
 
-  /// Claims the first of what was given back in a lane, and tells who is left of it. Behind the lane's lock and in its
-  /// segment. Branch, epoch, lane, of how many tickets at most besides the first piece, and the claim's number.
+  /// Claims the first returned ranges of a lane, and returns their remaining customers. Requires the lane's lock in the
+  /// same segment. Parameters: branch, epoch, lane, maximum number of tickets besides the first range, and the claim's
+  /// number.
   static let claimReturned = PostgresStatement(
     "bank-claim-returned", [.integer, .integer, .integer, .integer, .integer],
     """
@@ -219,8 +225,8 @@ enum PostgresStatements {
     ORDER BY position
     """)
 
-  /// Claims the next page of a lane, behind everything that was ever claimed of it, and tells who is in it. Behind the lane's
-  /// lock and in its segment. Branch, epoch, lane, how many customers at most, and the claim's number.
+  /// Claims the next page of a lane, after all earlier claims, and returns its customers. Requires the lane's lock in
+  /// the same segment. Parameters: branch, epoch, lane, maximum number of customers, and the claim's number.
   static let claimNext = PostgresStatement(
     "bank-claim-next", [.integer, .integer, .integer, .integer, .integer],
     """
@@ -247,7 +253,7 @@ enum PostgresStatements {
     ORDER BY position
     """)
 
-  /// Who is in the pages that were claimed under a number. Branch, epoch, number.
+  /// Customers of the pages claimed under a number. Parameters: branch, epoch, number.
   static let claimed = PostgresStatement(
     "bank-claimed", [.integer, .integer, .integer],
     """
@@ -259,19 +265,19 @@ enum PostgresStatements {
       ORDER BY position OFFSET 0) AS c
     """)
 
-  /// Whether anything was claimed under a number. Branch, epoch, number.
+  /// True if a page was claimed under a number. Parameters: branch, epoch, number.
   static let hasClaimed = PostgresStatement(
     "bank-has-claimed", [.integer, .integer, .integer],
     "SELECT EXISTS (SELECT FROM bank.claim WHERE branch = $1 AND epoch = $2 AND number = $3)")
 
-  /// What a customer carries. The position.
+  /// Payload of a customer. Parameter: position.
   static let payload = PostgresStatement(
     "bank-payload", [.integer], "SELECT payload FROM bank.customer WHERE position = $1")
 
   // MARK: - Connections
 
-  /// When the server's process for this connection has begun, and who the server is: its timeline (a standby that takes over
-  /// is on another one), its identifier, and whether it has books.
+  /// Start of the server process of this connection; timeline of the server (changed by the promotion of a standby);
+  /// system identifier; and true if it has a bank's database.
   static let begin = PostgresStatement(
     "bank-begin", [],
     """
@@ -279,12 +285,13 @@ enum PostgresStatements {
       (SELECT system_identifier FROM pg_control_system()), to_regclass('bank.meta') IS NOT NULL
     FROM pg_stat_activity a WHERE pid = pg_backend_pid()
     """)
-  /// The number of the books.
+  /// Number of the database.
   static let sight = PostgresStatement(
     "bank-sight", [], "SELECT (SELECT value FROM bank.meta WHERE name = 'books')")
   private static let beganAt = "(extract(epoch FROM a.backend_start) * 1000000)::bigint"
 
-  /// Ends former processes of the server, and tells how many of them are still there. Their numbers, and when they began.
+  /// Terminates earlier server processes, and returns how many of them still exist. Parameters: their pids, and their
+  /// start times.
   static let endFormer = PostgresStatement(
     "bank-end-former", [.integers, .integers],
     """
