@@ -1,48 +1,48 @@
-// Owns the numbers of a branch's transactions in one epoch: which were given, which are told as committed, and which may still
-// be asked for.
-// Invariant: a number is given once in an epoch. What may be asked for is not folded away in the books.
+// Numbers of a branch's transactions in one epoch: issued, reported as committed, and still queryable.
+// Invariant: a number is issued once per epoch. Rows of numbers that may still be queried are not folded in the
+// database.
 
 struct CommitNumbers {
-  /// So many of those that were told as committed stay in the books by their numbers, so that it can be told which of them a
-  /// server that follows a lost one has never had.
+  /// Number of committed transactions that keep rows of their own in the database. After a failover they show which
+  /// commits the new server lacks.
   static let kept: Int64 = 256
 
-  /// Transactions that are told as committed.
+  /// Number of transactions reported as committed.
   private(set) var committed: Int64 = 0
   private var last: Int64 = 0
   private var open: Set<Int64> = []
-  /// Those told as committed that were not folded, in the order in which they were told.
+  /// Committed numbers that are not folded, in the order of the reports.
   private(set) var recent: [Int64] = []
 
-  /// Gives the next number.
+  /// Issues the next number.
   mutating func next() -> Int64 {
     last += 1
     open.insert(last)
     return last
   }
 
-  /// A number is in the books.
+  /// Records that a transaction is committed.
   mutating func commit(_ number: Int64) {
     guard open.remove(number) != nil else { return }
     committed += 1
     recent.append(number)
   }
 
-  /// A number will never be in the books.
+  /// Records that a transaction will never be committed.
   mutating func release(_ number: Int64) { open.remove(number) }
 
-  /// Below this number nothing is asked for any more.
+  /// Lower numbers may be folded, because they are never queried again.
   var foldable: Int64 { (open.min() ?? last + 1) - Self.kept }
 
-  /// Whatever is below this number is folded.
+  /// Records that all lower numbers were folded.
   mutating func fold(below number: Int64) { recent.removeAll { $0 < number } }
-  /// Of the numbers that were looked for, those that should be in the books and were not found there. What was folded while they
-  /// were looked for is in the books in another way.
+  /// The queried numbers that should be in the database and were not found. Excludes numbers that were folded during
+  /// the query, because their rows are merged.
   func missing(of asked: [Int64], found: Set<Int64>) -> [Int64] {
     let kept = Set(recent)
     return asked.filter { kept.contains($0) && !found.contains($0) }
   }
-  /// These turned out not to be in the books.
+  /// Removes numbers that turned out to be lost.
   mutating func forget(_ numbers: [Int64]) {
     let gone = Set(numbers)
     recent.removeAll { gone.contains($0) }

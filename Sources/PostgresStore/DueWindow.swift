@@ -1,20 +1,20 @@
-// Owns how far back a branch looks for customers who are due. Whoever holds a snapshot for long keeps the entries of all who were
-// called before in the index, and each would be visited by each look.
-// Invariant: between two looks nobody comes to be due unseen, and now and then a look finds everybody.
+// Range of due times that a poll searches. PostgreSQL keeps the index entries of customers that were due before while
+// an old snapshot is held. A poll over all due times would visit each of them.
+// Invariant: no customer becomes due between two polls without being found, and every 30th poll searches everything.
 import Time
 
 struct DueWindow {
-  /// Everybody who is due, in milliseconds.
+  /// Search range that includes every due customer, in milliseconds.
   static let everything: Int64 = 1 << 50
   private static let least: Int64 = 5_000
   private static let fullEvery = 30
 
-  /// How far back the last look went, in milliseconds.
+  /// Search range of the last poll, in milliseconds.
   private(set) var last = DueWindow.everything
   private var looks = 0
   private var lookedAt: MonotonicTime?
 
-  /// How far back a look goes at a moment.
+  /// Search range of a poll at this moment, in milliseconds.
   mutating func next(at now: MonotonicTime) -> Int64 {
     defer { lookedAt = now }
     looks += 1
@@ -27,6 +27,6 @@ struct DueWindow {
     return last
   }
 
-  /// The next look finds everybody.
+  /// Makes the next poll search everything.
   mutating func reset() { lookedAt = nil }
 }

@@ -1,15 +1,16 @@
-// Owns how much of a request for tickets goes to the server at once. It decides nothing else.
-// Invariant: what goes under the lock of the intake is a few packets long, so no line is waited for while it is held.
+// Limits on the size of requests for tickets.
+// Invariant: what is sent under the intake lock fits into a few packets, so that the lock is not held during a long
+// transfer.
 
-/// How large a request may be that goes as a whole, and how large the slices of a larger one are.
+/// Largest request that is sent as a whole, and size of the slices of a larger one.
 public struct IntakeBounds: Sendable {
-  /// Bytes of the requests that get their tickets by one transaction without having arrived before.
+  /// Maximum size in bytes of a request that gets its tickets in one transaction, without slices sent before.
   public var whole = 8 << 10
-  /// Bytes and customers of one slice.
+  /// Maximum size of one slice, in bytes and customers.
   public var slice = 128 << 10
   /// See ``slice``.
   public var customers = 2_000
-  /// Slices on their way at once.
+  /// Maximum number of slices in flight.
   public var slicesUnderWay = 2
 
   public init() {}

@@ -1,26 +1,25 @@
-// Owns those who ask for tickets in one request, as the columns of the statement that gives them.
-// Invariant: one entry for each customer in all columns; either the request has a key, or customers of it have keys of their
-// own, no two the same.
+// Customers of one request for tickets, as columns of the SQL statement that issues them.
+// Invariant: every column has one entry per customer. Either the request has a key, or its customers have distinct keys
+// of their own.
 import BankModel
 import Postgres
 import QueueCore
 import Time
 
-/// Customers who ask for tickets together: all are given theirs in one transaction, or nobody is.
+/// Customers of one request. Either all get their tickets in one transaction, or none.
 struct IntakeColumns {
-  /// The moment of issue.
   private(set) var issuedAt: WallTime
-  /// The key of the whole request; nil for none.
+  /// Idempotency key of the whole request; nil for none.
   let key: String?
-  /// What is asked for under the key, as a number; nil where that is not said.
+  /// Digest of the request; nil if the client sent none.
   let digest: Int64?
-  /// How many there are.
+  /// Number of customers.
   var count: Int { amounts.count }
-  /// In which lines they stand, each named once.
+  /// Lines of the customers, without duplicates.
   private(set) var lines: [Line] = []
-  /// Whether somebody has a key of its own.
+  /// True if any customer has a key of its own.
   private(set) var hasOwnKeys = false
-  /// Of each the place in ``lines``, and whether it is delayed.
+  /// Index in ``lines`` of each customer.
   private var places: [Int32] = []
   private var amounts: [Int64] = []
   private var accounts: [Int64] = []
@@ -62,12 +61,13 @@ struct IntakeColumns {
     places.append(place)
     amounts.append(order.amount)
     accounts.append(order.account)
-    // 0 stands for nobody's moment.
+    // 0 means no due time; real due times are at least 1.
     dues.append(order.dueAt.map { max(1, $0.milliseconds) } ?? 0)
     articles.append(order.article.isEmpty ? nil : order.article)
   }
 
-  /// All moments by the database's clock from here on, which is asked for as soon as they come: the branch's may be set later.
+  /// Converts all times to the clock of the database server. Call it on arrival, because the clock of the branch may be
+  /// set later.
   mutating func tell(by clock: SharedClock, at now: Moment) {
     issuedAt = WallTime(milliseconds: clock.theirs(issuedAt))
     for place in dues.indices where dues[place] > 0 {
@@ -75,14 +75,14 @@ struct IntakeColumns {
     }
   }
 
-  /// What it takes on its way to the server, about, in bytes.
+  /// Approximate size of the message to the server, in bytes.
   private(set) var size = 0
 
   private func size(at place: Int) -> Int {
     76 + (articles[place]?.utf8.count ?? 0) + (payloads[place]?.count ?? 0) + (keys[place]?.utf8.count ?? 0)
   }
 
-  /// The customers from one on that go together in one slice, at least one.
+  /// Customers of the slice that starts at `first`; at least one.
   func slice(from first: Int, bytes: Int, customers: Int) -> Range<Int> {
     var (end, sum) = (first, 0)
     while end < count, end - first < customers {
@@ -93,7 +93,7 @@ struct IntakeColumns {
     return first..<end
   }
 
-  /// One slice as the parameters of ``PostgresStatements/arrive`` behind the part's number.
+  /// Parameters of ``PostgresStatements/arrive`` for one slice, after the number of the part.
   func arriving(_ slice: Range<Int>, lanes: [Line: Int64]) -> [PostgresValue] {
     var counts: [Int32: (waiting: Int64, delayed: Int64)] = [:]
     for place in slice {
@@ -110,13 +110,13 @@ struct IntakeColumns {
     ] + columns(slice, lanes: lanes) + [.texts(Array(keys[slice])), .integers(Array(digests[slice]))]
   }
 
-  /// Whether somebody is not to be served at once.
+  /// True if any customer has a due time.
   var hasDelayed: Bool { dues.contains { $0 > 0 } }
 
-  /// Stands for a digest that was not given.
+  /// Marker for a missing digest.
   static let noDigest = Int64.min
 
-  /// The columns of positions (without tickets), amounts, accounts, moments, articles and payloads.
+  /// Columns of positions (without tickets), amounts, accounts, due times, articles and payloads.
   func columns(lanes: [Line: Int64]) -> [PostgresValue] { columns(0..<count, lanes: lanes) }
 
   private func columns(_ slice: Range<Int>, lanes: [Line: Int64]) -> [PostgresValue] {
@@ -135,8 +135,8 @@ struct IntakeColumns {
     ]
   }
 
-  /// The columns of their own keys, and of what is asked for under them.
+  /// Columns of the customers' own keys and their digests.
   var ownKeys: [PostgresValue] { [.texts(keys), .integers(digests)] }
-  /// All their own keys.
+  /// All own keys, without the missing ones.
   var allKeys: [String?] { keys.filter { $0 != nil } }
 }

@@ -1,14 +1,14 @@
-// Owns the first question of a branch on a new connection: who the server is, and whether it has books.
-// Invariant: an answer of another shape is nil and no trap.
+// First query of a branch on a new connection: identity of the server, and whether it has a bank's database.
+// Invariant: an answer of an unexpected shape is nil, not a trap.
 import Postgres
 
-/// A server as it describes itself to a branch.
+/// Identity of a server.
 package struct PostgresBeginning {
-  /// When its process for this connection began, in microseconds since 1970.
+  /// Start of the server process of this connection, in microseconds since 1970.
   var beganAt: Int64
-  /// Its cluster and its timeline. The number of the books is asked for separately, since there may be none.
+  /// Cluster and timeline. The number of the database needs another query, because it may not exist.
   package var sight: BooksSight
-  /// True if it has books.
+  /// True if the schema of a bank exists.
   package var hasBooks: Bool
 
   package static var request: PostgresRequest<PostgresBeginning> {
@@ -21,7 +21,7 @@ package struct PostgresBeginning {
     }
   }
 
-  /// Asks for the number of the books, where there are some.
+  /// Query of the database's number; only if ``hasBooks``.
   package static var number: PostgresRequest<Int64> {
     PostgresRequest(segment: [PostgresStatements.sight()]) { $0.first?.integer(0, 0) }
   }

@@ -1,10 +1,10 @@
-// Owns what a branch asks of its books for a large request for tickets: that a slice arrives, that what has its tickets comes in,
-// and that what has none is forgotten.
+// Requests of a branch for a large request for tickets: send a slice, and move customers that have their tickets to
+// their lines.
 import BankModel
 import Postgres
 import QueueCore
 
-/// The name of a request in the books: the branch, and the epoch and the number with which it was first made there.
+/// Name of a large request in the database: branch, epoch and number of its first attempt.
 struct ArrivingName: Hashable {
   var branch: Int64
   var epoch: Int64
@@ -13,9 +13,9 @@ struct ArrivingName: Hashable {
 }
 
 extension PostgresBranch {
-  /// A slice of a request arrives; false if the branch was fenced.
+  /// Sends one slice of a large request; false if the branch was fenced.
   ///
-  /// - Parameter part: from 0.
+  /// - Parameter part: index of the slice, from 0.
   func arrive(
     _ customers: IntakeColumns, _ slice: Swift.Range<Int>, part: Int64,
     as name: (epoch: Int64, number: Int64),
@@ -29,7 +29,8 @@ extension PostgresBranch {
     ]) { $0.last?.boolean(0, 0) }
   }
 
-  /// The next slices of a request that has its tickets come in; whether more are left. Any branch may ask for it.
+  /// Moves the next slices of a request that has its tickets to their lines; true if more are left. Any branch may do
+  /// this.
   static func unpack(_ name: ArrivingName) -> PostgresRequest<Bool> {
     PostgresRequest(segment: [
       PostgresStatements.lockBatch.with(name.values), PostgresStatements.unpack.with(name.values),

@@ -1,6 +1,6 @@
-// Owns a branch as the shared books know it, its number and its epoch, and every request that it makes in their name.
-// Invariant: a branch of an epoch that has ended changes nothing: its requests are answered with nothing, by which it finds
-// out that it was fenced. It knows no clock: leases are by the clock of the database.
+// A branch in the shared database, by number and epoch, and all requests that it makes under them.
+// Invariant: a branch of an ended epoch changes nothing. Its requests return an empty result, by which it learns that
+// it was fenced. Leases use the clock of the database server.
 import BankModel
 import Postgres
 import QueueCore
@@ -8,18 +8,16 @@ import Time
 
 /// A branch in one of its epochs.
 public struct PostgresBranch: Sendable, Hashable {
-  /// Its number in the books.
+  /// Number in the database.
   public let id: Int64
-  /// How often it has begun or was fenced.
+  /// Incremented at every join and every fencing.
   public let epoch: Int64
 
-  /// Tickets that are one behind the other in a lane.
+  /// Consecutive tickets of a lane.
   public struct Range: Sendable, Hashable {
-    /// The lane's number.
+    /// Number of the lane.
     public var lane: Int64
-    /// The first ticket.
     public var first: Int64
-    /// The last ticket.
     public var last: Int64
 
     public init(lane: Int64, first: Int64, last: Int64) {
@@ -36,11 +34,11 @@ public struct PostgresBranch: Sendable, Hashable {
 
   // MARK: - The lease
 
-  /// A branch begins. One of the same name that was before has ended by this, and what it had is given back.
+  /// Joins the bank. Fences an earlier epoch of the same name and returns its claims.
   ///
   /// - Parameters:
-  ///   - epoch: the last one of which it knows that it had it.
-  ///   - proof: which home on which running machine it is. Of another home whose lease runs it takes nothing over.
+  ///   - epoch: the last epoch that this home knows to have had.
+  ///   - proof: identity of the home and of the running machine. A running lease of another home is not taken over.
   public static func join(
     _ name: String, lease: TimeSpan, host: String = "", after epoch: Int64 = 0, proof: String = ""
   ) -> PostgresRequest<(branch: PostgresBranch, returned: [Range])> {
@@ -65,17 +63,18 @@ public struct PostgresBranch: Sendable, Hashable {
     return (PostgresBranch(id: id, epoch: epoch), returned)
   }
 
-  /// Goes on for another lease; false where the branch was fenced. Says how many windows it has, and of how many of its
-  /// transactions it knows.
+  /// Renews the lease; false if the branch was fenced. Reports the number of open windows, and the number of own
+  /// transactions that the branch knows as committed.
   public func renew(lease: TimeSpan, windows: Int64 = 0, commits: Int64 = 0) -> PostgresRequest<Bool> {
     let request = renewal(lease: lease, windows: windows, commits: commits, oldest: nil)
     return PostgresRequest(segment: request.segment) { request.read($0).map { $0 != nil } }
   }
 
-  /// The same, with how many of its transactions the books had counted at the renewal before; nil where the branch was fenced.
+  /// The same; returns how many of its transactions the database had counted at the previous renewal, or nil if the
+  /// branch was fenced.
   ///
-  /// - Parameter oldest: when the customer was issued who has waited longest in its hands, in milliseconds since 1970 by the
-  ///   database's clock; nil for none.
+  /// - Parameter oldest: issue time of the longest-waiting customer of the branch, in milliseconds since 1970 by the
+  ///   server's clock; nil for none.
   func renewal(
     lease: TimeSpan, windows: Int64, commits: Int64, oldest: Int64?
   ) -> PostgresRequest<Int64?> {
@@ -88,27 +87,27 @@ public struct PostgresBranch: Sendable, Hashable {
     }
   }
 
-  /// Other branches whose lease has run out and who have claims.
+  /// Other branches that have claims and an expired lease.
   public static var expired: PostgresRequest<[PostgresBranch]> {
     PostgresRequest(segment: [PostgresStatements.expired()]) { $0.first.flatMap(branches) }
   }
 
-  /// Ends the epoch of a branch whose lease has run out and gives back what it had. nil where it is alive, or another branch
-  /// was sooner.
+  /// Fences a branch with an expired lease and returns its claims. Returns nil if it is alive or another branch has
+  /// fenced it.
   ///
-  /// - Parameter unmoved: the end of its lease, in microseconds since 1970, which was not moved for the length of the lease by
-  ///   the steady clock of the caller; 0 where the database's clock decides.
+  /// - Parameter unmoved: end of its lease, in microseconds since 1970, that did not change for the length of the lease
+  ///   by the caller's steady clock; 0 to let the server's clock decide.
   public static func rescue(_ expired: PostgresBranch, unmoved: Int64 = 0) -> PostgresRequest<[Range]?> {
     ending(
       PostgresStatements.fenceExpired.with(expired.fence + [.integer(unmoved)]),
       PostgresStatements.forgetArrivingOfEnded())
   }
 
-  /// Ends its own epoch and gives back what it has. nil where it was fenced before.
+  /// Leaves the bank: ends the epoch and returns its claims. Returns nil if it was already fenced.
   ///
-  /// - Parameter endsDrain: whether the bank drains. Where this is the last branch of it, and somebody is left whom none could
-  ///   serve, the day goes on: whoever opens a branch next takes customers again. Of two who leave at once the later sees that
-  ///   the other has, by the lock.
+  /// - Parameter endsDrain: true if the bank drains. If this is the last branch, and customers are left that none could
+  ///   serve, the day continues, and the next branch that joins accepts customers again. The lock orders concurrent
+  ///   leaves, so that the later one sees the earlier.
   public func leave(endsDrain: Bool = false) -> PostgresRequest<[Range]?> {
     let end = PostgresStatements.leave.with(fence)
     return endsDrain
@@ -130,17 +129,18 @@ public struct PostgresBranch: Sendable, Hashable {
 
   // MARK: - Claiming
 
-  /// Claims of a lane, in pages of some hundred customers without long payloads, what was given back, and else the next page. Where there is both, both come: customers in the order of
-  /// their tickets, those that were given back first.
+  /// Claims the next page of a lane: first returned customers, then new ones, each in ticket order. For pages of some
+  /// hundred customers without long payloads.
   ///
-  /// - Parameter number: by which the branch asks for the page again where it was not told; see ``claimed(_:)``.
+  /// - Parameter number: name of the page, by which the branch can query it if the answer was lost; see
+  ///   ``claimed(_:)``.
   public func claim(lane: Int64, atMost count: Int, number: Int64 = 0) -> PostgresRequest<[ClaimedCustomer]> {
     let request = claimPage(lane: lane, atMost: count, number: number)
     return PostgresRequest(segment: request.segment) { request.read($0).flatMap(\.self) }
   }
 
-  /// The same for pages of any length: nil if the page was claimed and is too long to be sent under the lane's lock. Then
-  /// ``claimed(_:)`` has it.
+  /// The same for pages of any size. Returns nil if the page was claimed but is too large to be sent under the lane's
+  /// lock; ``claimed(_:)`` then returns it.
   public func claimPage(
     lane: Int64, atMost count: Int, number: Int64
   ) -> PostgresRequest<[ClaimedCustomer]?> {
@@ -157,7 +157,7 @@ public struct PostgresBranch: Sendable, Hashable {
     }
   }
 
-  /// Who is in the page that was claimed under a number; nil where there is none.
+  /// Customers of the page that was claimed under a number; nil if there is no such page.
   public func claimed(_ number: Int64) -> PostgresRequest<[ClaimedCustomer]?> {
     let values = fence + [.integer(number)]
     return PostgresRequest(segment: [
@@ -169,14 +169,14 @@ public struct PostgresBranch: Sendable, Hashable {
     }
   }
 
-  /// Whether there is a page that was claimed under a number.
+  /// True if a page was claimed under a number.
   func hasClaimed(_ number: Int64) -> PostgresRequest<Bool> {
     PostgresRequest(segment: [PostgresStatements.hasClaimed.with(fence + [.integer(number)])]) {
       $0.first?.boolean(0, 0)
     }
   }
 
-  /// Gives back customers of its own pages; how many of them it had.
+  /// Returns customers of the branch's own pages. The result is the number of them that it owned.
   public func giveBack(lane: Int64, _ tickets: [Int64]) -> PostgresRequest<Int64> {
     let positions = tickets.map { PostgresPosition.of(lane: lane, ticket: $0) }
     return PostgresRequest(segment: [
@@ -187,7 +187,7 @@ public struct PostgresBranch: Sendable, Hashable {
 
   // MARK: - Intake and completion
 
-  /// Gives tickets to one request; nil where the branch was fenced. Several requests may go in one transaction.
+  /// Issues tickets to several requests in one transaction; nil for each if the branch was fenced.
   func take(_ intakes: [PostgresIntake]) -> PostgresRequest<[PostgresIntake.Answer?]> {
     PostgresRequest(segment: [PostgresStatements.lockIntake()] + intakes.map { $0.call(self) }) { results in
       guard results.count == intakes.count + 1 else { return nil }
@@ -195,8 +195,8 @@ public struct PostgresBranch: Sendable, Hashable {
     }
   }
 
-  /// Gives tickets to customers, counted by a commit of this number and named by the same in this epoch; nil where the branch
-  /// was fenced, or the bank drains, or a key is known.
+  /// Issues tickets to customers, counted by a commit of this number and named by the same number in this epoch.
+  /// Returns nil if the branch was fenced, the bank drains, or a key is known.
   public func take(
     _ customers: IntakeRequest, lanes: [Line: Int64], number: Int64
   ) -> PostgresRequest<SharedTickets?> {
@@ -210,13 +210,12 @@ public struct PostgresBranch: Sendable, Hashable {
     }
   }
 
-  /// Ends customers. The tickets that come back have their receipt by this commit; nothing has become of the others, nor of
-  /// anybody where the branch was fenced.
+  /// Finishes customers. Returns the tickets that got their receipt by this commit. The others are unchanged, and so
+  /// are all if the branch was fenced.
   ///
   /// - Parameters:
-  ///   - number: of this commit in this epoch, never the same again; by it a branch learns after a lost connection what is in
-  ///     the books, see ``kept(_:)``.
-  ///   - former: the commit without which this one is nothing; 0 for none.
+  ///   - number: of this commit, unique in the epoch. After a lost connection the branch queries it with ``kept(_:)``.
+  ///   - former: the commit on which this one depends: without it this one has no effect; 0 for none.
   public func complete(
     _ completion: PostgresCompletion, number: Int64, after former: Int64 = 0
   ) -> PostgresRequest<[Int64]> {
@@ -227,11 +226,11 @@ public struct PostgresBranch: Sendable, Hashable {
     }
   }
 
-  /// Which of these commits of this epoch are in the books.
+  /// The commits among these, of this epoch, that are in the database.
   ///
-  /// It is the last word only when nothing of the epoch can still be under way in the server, which may go on with what it was
-  /// sent for a while after a connection was lost: behind ``join(_:lease:host:after:)`` of the same name, which waits for it,
-  /// or when the server's process for that connection is gone.
+  /// The answer is final only if no statement of the epoch can still be running in the server, which may continue for a
+  /// while after a connection was lost. That holds after ``join(_:lease:host:after:)`` of the same name, which waits
+  /// for it, or after the server process of that connection has exited.
   public func kept(_ numbers: [Int64]) -> PostgresRequest<Set<Int64>> {
     PostgresRequest(segment: [PostgresStatements.commitsKept.with(fence + [.integers(numbers)])]) { results in
       guard let rows = results.first, rows.count == 1 else { return nil }
@@ -239,7 +238,7 @@ public struct PostgresBranch: Sendable, Hashable {
     }
   }
 
-  /// The tickets that have their receipts by these commits of this epoch.
+  /// Tickets that got their receipts by these commits of this epoch.
   public func receipts(of numbers: [Int64]) -> PostgresRequest<[Int64: [Int64]]> {
     PostgresRequest(segment: [PostgresStatements.receiptsOfCommits.with(fence + [.integers(numbers)])]) {
       results in
@@ -253,7 +252,7 @@ public struct PostgresBranch: Sendable, Hashable {
     }
   }
 
-  /// Which of these tickets of a day have a receipt, by which branch, and by which of its commits.
+  /// Receipts of these tickets of a day, each with the branch and the commit that wrote it.
   public static func receipts(
     of tickets: [Int64], day: Int64
   ) -> PostgresRequest<[(ticket: Int64, branch: PostgresBranch, commit: Int64)]> {
@@ -268,7 +267,7 @@ public struct PostgresBranch: Sendable, Hashable {
     }
   }
 
-  /// What a customer carries; nil for nothing, and where there is no such customer any more.
+  /// Payload of a customer; nil if it has none, or does not exist any more.
   public static func payload(of position: Int64) -> PostgresRequest<[UInt8]?> {
     PostgresRequest(segment: [PostgresStatements.payload(.integer(position))]) { results in
       results.first.map { $0.bytes(0, 0) }

@@ -1,26 +1,26 @@
-// Owns one request for tickets as it goes to the server, and how its answer is read.
-// Invariant: a request has a name of its own, the epoch in which it was first made and a number. Under that name it takes
-// effect once, however often and in whatever epoch it is repeated.
+// One request for tickets as sent to the server, and the interpretation of its result.
+// Invariant: a request is named by the epoch of its first attempt and a number. Under this name it takes effect once,
+// however often and in whichever epoch it is repeated.
 import BankModel
 import Postgres
 import QueueCore
 
-/// One request for tickets: of one customer, or of a million.
+/// One request for tickets, of one customer or of a million.
 struct PostgresIntake {
-  /// What came of it.
+  /// Result of the request.
   enum Answer: Equatable {
-    /// These are the tickets; given now, or when the same request was made before.
+    /// Tickets, issued now or by an earlier attempt of the same request.
     case given(SharedTickets, isNow: Bool)
-    /// The key of the request has had these tickets before, and this was asked for then.
+    /// The key of the request has these tickets, with the digest of the request that got them.
     case known(IssuedTickets, request: Int64?)
-    /// The key was given for something else.
+    /// The key was used by a different request.
     case conflict(String)
-    /// The bank takes no new customers.
+    /// The bank accepts no new customers.
     case draining
-    /// Slices of it are missing at the server: nothing was done.
+    /// Slices of the request are missing at the server; nothing was changed.
     case unstaged
 
-    /// nil where the branch was fenced.
+    /// Nil if the branch was fenced.
     init?(_ rows: PostgresRows, isList: Bool) {
       var tickets = SharedTickets()
       var isNow = false
@@ -56,7 +56,7 @@ struct PostgresIntake {
       self = .given(tickets, isNow: isNow)
     }
 
-    /// The same in order, with those put together that follow each other.
+    /// The ranges in ascending order, with adjacent ones merged.
     private static func joined(_ tickets: [IssuedTickets]) -> [IssuedTickets] {
       tickets.sorted { ($0.day, $0.first) < ($1.day, $1.first) }.reduce(into: []) { joined, next in
         if let last = joined.last, last.day == next.day, last.last + 1 == next.first {
@@ -68,18 +68,17 @@ struct PostgresIntake {
     }
   }
 
-  /// Who.
   var customers: IntakeColumns
-  /// The numbers of their lanes.
+  /// Numbers of the customers' lanes.
   var lanes: [Line: Int64]
-  /// The number of the commit by which it is counted.
+  /// Number of the commit that counts the tickets.
   var commit: Int64
-  /// The epoch in which it was first made, and its number there.
+  /// Epoch of the first attempt, and the number in it.
   var name: (epoch: Int64, number: Int64)
-  /// Whether its customers have arrived in slices before.
+  /// True if the customers were sent in slices before.
   var isStaged = false
 
-  /// The statement for a branch in its present epoch.
+  /// SQL statement for the branch in its present epoch.
   func call(_ branch: PostgresBranch) -> PostgresCall {
     precondition(customers.count > 0, "a request has a customer")
     let fence: [PostgresValue] = [.integer(branch.id), .integer(branch.epoch), .integer(commit)]
@@ -108,7 +107,7 @@ struct PostgresIntake {
     return PostgresStatements.intake.with(values)
   }
 
-  /// The statement that gives tickets to customers who have arrived.
+  /// SQL statement that issues tickets to customers sent in slices before.
   private func issue(
     _ fence: [PostgresValue], _ issued: PostgresValue, _ own: [PostgresValue]
   ) -> PostgresCall {

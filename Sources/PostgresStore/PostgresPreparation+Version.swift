@@ -1,7 +1,6 @@
-// Owns what those who only read the books know of their version. It knows no connection: a newer version is refused by
-// whoever reads.
+// Version of the schema, for programs that only read the database. The reader itself refuses a newer version.
 
 extension PostgresPreparation {
-  /// The newest version of the books that this program knows.
+  /// The newest schema version that this program supports.
   public static var knownVersion: Int64 { PostgresSchema.version }
 }

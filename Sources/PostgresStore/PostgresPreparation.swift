@@ -1,32 +1,32 @@
-// Owns the beginning with a database: finding out which version its books have, and bringing them to the present one. Several
-// branches may do so at the same moment: each migration is one transaction behind a lock, and whoever comes second is refused
-// by the database, looks again and finds the work done.
-// Failure: books of a newer version, or a schema `bank` of somebody else's, are left as they are.
+// Schema migration: determines the version of the database and brings it to the present one. Several branches may do so
+// concurrently. Each migration is one transaction under a lock. The database refuses the second branch, which reads the
+// version again and finds the work done.
+// Errors: a database of a newer version, and a schema `bank` of another program, stay unchanged.
 import BankModel
 import Postgres
 
-/// Brings the books of a database to the present version.
+/// Migration of a database to the present schema version.
 public final class PostgresPreparation {
-  /// Why the books cannot be used.
+  /// Reasons why the database cannot be used.
   public enum Failure: Error, Sendable, Hashable {
-    /// A newer program has made them.
+    /// A newer program has created it.
     case newer(version: Int64, known: Int64)
-    /// There is a schema `bank` that is not ours.
+    /// The schema `bank` belongs to another program.
     case foreign
-    /// A branch with an older program is open, or has gone and was not fenced; nothing was changed.
+    /// A branch with an older program is open, or has exited without being fenced. Nothing was changed.
     case inUse(version: Int64)
-    /// The database has not let it be done, or the connection was lost; what was begun has had no effect, or the next
-    /// beginning finds it done.
+    /// The database refused, or the connection was lost. The started migration had no effect, or the next attempt finds
+    /// it done.
     case failed(PostgresError)
   }
 
-  /// What came of it: the version that the books had before (0 for none), or why they cannot be used.
+  /// Called with the version before the migration (0 for none), or the failure.
   public typealias Finish = (Result<Int64, Failure>) -> Void
 
   private let connection: PostgresConnection
   private let finish: Finish
   private var former: Int64?
-  /// Refusals in a row without another version.
+  /// Consecutive refusals with an unchanged version.
   private var refusals = 0
 
   private init(_ connection: PostgresConnection, _ finish: @escaping Finish) {
@@ -34,9 +34,9 @@ public final class PostgresPreparation {
     self.finish = finish
   }
 
-  /// Begins, on a connection that is ready.
+  /// Starts the migration on a connected connection.
   public static func begin(on connection: PostgresConnection, _ finish: @escaping Finish) {
-    // What is under way keeps it alive.
+    // Pending requests keep the object alive.
     PostgresPreparation(connection, finish).look()
   }
 
@@ -77,10 +77,11 @@ public final class PostgresPreparation {
       refused: { error in
         if error.sqlState == PostgresSchema.inUse { return self.finish(.failure(.inUse(version: version))) }
         self.refusals += 1
-        // Another branch was sooner: 42P06, 42P07 and 23505 for a schema that is there, and our own word for a version.
+        // Another branch was faster: 42P06, 42P07 and 23505 for an existing schema, `otherVersion` for a changed
+        // version.
         let isOvertaken = ["42P06", "42P07", "23505", PostgresSchema.otherVersion].contains(
           error.sqlState ?? "")
-        // Others can be sooner once a version, one after the other.
+        // Other branches can be faster once per version.
         if isOvertaken, self.refusals <= PostgresSchema.migrations.count {
           self.look()
         } else {
@@ -113,9 +114,9 @@ public final class PostgresPreparation {
     finish(.failure(.failed(PostgresError(.strange("its answer about the schema"), at: ""))))
   }
 
-  /// Makes room for what is kept of a day. To be there already is no error.
+  /// Creates the partitions of a day. Existing ones are no error.
   public static func partition(for day: Int64) -> PostgresRequest<Void> {
-    // Two that make the same table at once would hinder each other.
+    // Serialised, because concurrent creation of the same table would fail.
     PostgresRequest(
       segment: [.once(PostgresSchema.lockMigration)] + PostgresSchema.partitions(day).map { .once($0) }
     ) { _ in () }
@@ -123,7 +124,7 @@ public final class PostgresPreparation {
 }
 
 extension PostgresPreparation.Failure {
-  /// The sentence for people.
+  /// Localised error message.
   public func message(in language: Language) -> String {
     switch (self, language) {
     case (.newer(let version, let known), .english):

@@ -1,54 +1,48 @@
-// Owns the rows that go into the books and come out of them: who asks for tickets, who was claimed, who is done.
-// Invariant: columns side by side, one entry for each customer in all of them, as the statements take them.
+// Rows of the database: requested tickets, claimed customers, finished customers.
+// Invariant: columns of equal length with one entry per customer, as the SQL statements take them.
 import BankModel
 import Posix
 import Postgres
 import Time
 
-/// The key of a customer's row, as in SQLite's books: `state << 60 | lane << 40 | ticket`.
+/// Key of a customer's row, as in the SQLite database: `state << 60 | lane << 40 | ticket`.
 public enum PostgresPosition {
-  /// The highest lane.
   public static let highestLane: Int64 = 1 << 20 - 1
-  /// The highest ticket.
   public static let highestTicket: Int64 = 1 << 40 - 1
 
-  /// The position of a ticket, each part cut to what fits.
+  /// The position of a ticket; each part is truncated to its bits.
   public static func of(state: Int64 = 1, lane: Int64, ticket: Int64) -> Int64 {
     (state & 7) << 60 | (lane & highestLane) << 40 | ticket & highestTicket
   }
 
-  /// The ticket in a position.
   public static func ticket(_ position: Int64) -> Int64 { position & highestTicket }
-  /// The lane in a position.
   public static func lane(_ position: Int64) -> Int64 { position >> 40 & highestLane }
 }
 
-/// A customer in a claimed page.
+/// A customer of a claimed page.
 public struct ClaimedCustomer: Sendable, Hashable {
   /// See ``PostgresPosition``.
   public let position: Int64
-  /// In won.
+  /// Amount in won.
   public let amount: Int64
-  /// The customer's account.
   public let account: Int64
-  /// When the ticket was issued, in milliseconds since 1970.
+  /// Issue time, in milliseconds since 1970.
   public let issuedMilliseconds: Int64
-  /// Attempts that have ended without a receipt.
+  /// Attempts that ended without a receipt.
   public let attempts: Int64
-  /// Of those since the last requeue: in which the teller died.
+  /// Attempts since the last requeue in which the teller crashed.
   public let crashes: Int64
-  /// And which the teller reported.
+  /// Attempts since the last requeue that the teller reported as failed.
   public let failures: Int64
-  /// Attempts since the last requeue that may have begun, where the service counts them.
+  /// Attempts since the last requeue that may have started, if the service counts them.
   public let begun: Int64
-  /// Whether the last of them was under way.
+  /// True if the last of them was running.
   public let isBegun: Bool
-  /// What was ordered; empty for nothing.
+  /// Ordered item; empty for none.
   public let article: String
-  /// What the customer carries; nil for nothing.
+  /// Payload; nil for none.
   public let payload: [UInt8]?
 
-  /// The number on the ticket.
   public var ticket: Int64 { PostgresPosition.ticket(position) }
 
   init?(_ rows: PostgresRows, _ row: Int) {
@@ -66,16 +60,15 @@ public struct ClaimedCustomer: Sendable, Hashable {
   }
 }
 
-/// Customers who are done, and their receipts.
+/// Finished customers with their receipts.
 public struct PostgresCompletion: Sendable, Hashable {
-  /// How many there are.
   public var count: Int { positions.count }
   private(set) var positions: [Int64] = []
   private var columns = [[Int64]](repeating: [], count: 9)
-  /// Of whom there is more to be written, by the place among all.
+  /// Rarely used columns, by the index of the customer.
   private var more: [Int: More] = [:]
 
-  /// What stands in few receipts.
+  /// Values that few receipts have.
   private struct More: Hashable {
     var result: WorkResult?
     var shortages: String?
@@ -86,11 +79,11 @@ public struct PostgresCompletion: Sendable, Hashable {
   /// Adds a customer.
   ///
   /// - Parameters:
-  ///   - outcome: as the domain numbers it.
-  ///   - place: the window's; nil for none.
-  ///   - transfer: the codes of the accounts; nil where nothing was moved.
-  ///   - started: in milliseconds since 1970; nil where no attempt was begun. The same for `finished`.
-  ///   - result: what the work has left behind; nil for nothing.
+  ///   - outcome: raw value of `Outcome`.
+  ///   - place: place of the window; nil for none.
+  ///   - transfer: codes of the accounts; nil if nothing was transferred.
+  ///   - started: in milliseconds since 1970; nil if no attempt started. `finished` has the same unit.
+  ///   - result: stored result of the work; nil for none.
   public mutating func add(
     position: Int64, outcome: Int64, place: Int64?, generation: Int64, pid: Int64, attempts: Int64,
     transfer: (debit: Int64, credit: Int64)?, started: Int64?, finished: Int64, result: WorkResult? = nil,
@@ -111,7 +104,7 @@ public struct PostgresCompletion: Sendable, Hashable {
     columns[8].append(finished)
   }
 
-  /// Adds a receipt of a customer who stands at this position.
+  /// Adds the receipt of the customer at this position.
   mutating func add(_ receipt: Receipt, at position: Int64, clock: SharedClock) {
     add(
       position: position, outcome: Int64(receipt.outcome.rawValue),
@@ -130,7 +123,7 @@ public struct PostgresCompletion: Sendable, Hashable {
     [.integers(positions)] + columns.map { PostgresValue.integers($0) } + ends + sums
   }
 
-  /// Results and shortages, where there are any.
+  /// Columns of results and shortages; empty if no receipt has any.
   private var ends: [PostgresValue] {
     guard !more.isEmpty else { return [] }
     let rest = positions.indices.map { more[$0] ?? More() }
@@ -150,7 +143,7 @@ public struct PostgresCompletion: Sendable, Hashable {
     ]
   }
 
-  /// How many there are, and by how much each lane's numbers change when all of them are ended by this.
+  /// Number of customers, and the change of each lane's counts if all of them are finished by this commit.
   private var sums: [PostgresValue] {
     var lanes: [Int64] = []
     var changes: [[Int64]] = Array(repeating: [], count: 5)
@@ -158,7 +151,7 @@ public struct PostgresCompletion: Sendable, Hashable {
     let isOfOneLane = Kernel.makes("addsUpInOneLane")
     for (position, outcome) in zip(positions, columns[0]) {
       let state = Int(position >> 60)
-      // Who was cancelled, or stands where nobody can, is for the database to look at.
+      // The database must examine cancelled customers, and positions with an invalid state.
       guard 1...3 ~= state, outcome == Self.served || outcome == Self.outOfStock else {
         return [.integer(-1)] + Array(repeating: .integers([]), count: 6)
       }
@@ -180,15 +173,14 @@ public struct PostgresCompletion: Sendable, Hashable {
   private static let outOfStock = Int64(Outcome.outOfStock.rawValue)
 }
 
-/// How the shortages of a receipt are written: `ITEM:NEEDED:AVAILABLE`, with commas between them.
+/// Text form of a receipt's shortages: `ITEM:NEEDED:AVAILABLE`, separated by commas.
 public enum PostgresShortages {
-  /// The text; nil for none.
   public static func text(of shortages: [Shortage]) -> String? {
     shortages.isEmpty
       ? nil : shortages.map { "\($0.item.name):\($0.needed):\($0.available)" }.joined(separator: ",")
   }
 
-  /// What the text says; what cannot be read is left out.
+  /// Parses the text; skips invalid parts.
   public static func read(_ text: String?) -> [Shortage] {
     (text ?? "").split(separator: ",").compactMap { part in
       let words = part.split(separator: ":", omittingEmptySubsequences: false)

@@ -1,6 +1,6 @@
-// Owns what a branch asks of its books in one transaction: the segment, and how what comes back is read.
-// Invariant: what comes back in another shape than was asked for is told as an unknown outcome, because the transaction is
-// committed then.
+// One transaction of a branch: its statements, and the interpretation of its results.
+// Invariant: a result of an unexpected shape is reported as an unknown outcome, because the transaction is already
+// committed.
 import Postgres
 
 /// One transaction with an answer.
@@ -9,20 +9,19 @@ public struct PostgresRequest<Answer> {
   package let read: ([PostgresRows]) -> Answer?
 }
 
-/// What came of a request.
+/// Outcome of a request.
 public enum PostgresAnswer<Answer> {
-  /// It is committed.
   case done(Answer)
-  /// It has had no effect.
+  /// The transaction had no effect.
   case refused(PostgresError)
-  /// It is committed, or it had no effect.
+  /// The transaction is committed, or had no effect.
   case unknown(PostgresError)
 }
 
 extension PostgresConnection {
   /// Sends a request; see ``PostgresConnection``.
   ///
-  /// - Throws: `full`, `closed`: then it was not sent.
+  /// - Throws: `full`, `closed`; the request was not sent.
   public func send<Answer>(
     _ request: PostgresRequest<Answer>, _ finish: @escaping (PostgresAnswer<Answer>) -> Void
   ) throws(PostgresError) {

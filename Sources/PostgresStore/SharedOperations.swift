@@ -1,7 +1,6 @@
-// Owns each thing that an operator can want of the shared books, and each that a branch does by itself, as a transaction and
-// what its rows say.
-// Invariant: each may be repeated after an outcome that is unknown, and tells then what the first time would have told, as far
-// as that can be known.
+// Operator commands and periodic tasks of a branch, each as a transaction with the interpretation of its result.
+// Invariant: each may be repeated after an unknown outcome. It then returns the result of the first attempt, as far as
+// that can be determined.
 import BankModel
 import Postgres
 import QueueCore
@@ -18,7 +17,7 @@ enum SharedOperations {
         guard results.count == 2, let goesOn = results[0].boolean(0, 0) else { return nil }
         guard goesOn else { return .fenced }
         if results[0].has(0, 1) { return .answer(.done) }
-        // Another branch may have a commit of this number in an epoch of this number.
+        // Compares the branch too, because another branch may have the same epoch and commit number.
         return .answer(
           whereabouts(results[1], done: { $0 == branch.id && tries.contains(epoch: $1, number: $2) }))
       }
@@ -35,7 +34,7 @@ enum SharedOperations {
         guard results.count == 4, let count = results[2].integer(0, 0), let goesOn = results[2].boolean(0, 2)
         else { return nil }
         guard goesOn else { return .fenced }
-        // Who waits after a try whose outcome is unknown has been brought back by that.
+        // If an earlier attempt has an unknown outcome and the customer is waiting now, that attempt has requeued it.
         let isBack = count > 0 || !tries.unknown.isEmpty && results[3].integer(0, 0) == 1
         return .answer(isBack ? .done : whereabouts(results[3], done: { _, _, _ in false }))
       }
@@ -53,7 +52,7 @@ enum SharedOperations {
     return done(rows.integer(0, 1), rows.integer(0, 2), rows.integer(0, 3)) ? .done : .wrongState(.done)
   }
 
-  /// These services are paused here, and no others.
+  /// Stores the paused services of this branch.
   static func keepPaused(_ services: [Service]) -> SharedRequests.Make {
     { branch, _, _ in
       let numbers = PostgresValue.integers(services.map { Int64($0.number) })
@@ -64,7 +63,7 @@ enum SharedOperations {
     }
   }
 
-  /// The branch's stock has given back what it held for these.
+  /// Reports that the branch's stock has released its reservations for these tickets.
   static func released(_ tickets: [TicketOfDay]) -> SharedRequests.Make {
     { branch, _, _ in
       let values = branch.fence + [.integers(tickets.map(\.day)), .integers(tickets.map(\.ticket))]
@@ -84,7 +83,7 @@ enum SharedOperations {
     }
   }
 
-  /// Customers wait again who are due, and have been for no longer than so many milliseconds.
+  /// Returns due customers to their lines, up to this age of the due time in milliseconds.
   static func reviveDue(within window: Int64) -> SharedRequests.Make {
     { branch, number, _ in
       returning([
@@ -112,7 +111,7 @@ enum SharedOperations {
 
   // MARK: - The day
 
-  /// It is asked again where the outcome is unknown, and the day may have ended by then: it is of that day alone.
+  /// Applies to this day only, because a repetition after an unknown outcome may run after the day has ended.
   static func drain(_ day: BusinessDay) -> SharedRequests.Make {
     { branch, _, _ in
       PostgresRequest(segment: [PostgresStatements.drain.with(branch.fence + [.integer(day)])]) { results in
@@ -125,9 +124,9 @@ enum SharedOperations {
     { branch, number, _ in
       var segment: [PostgresCall] = [PostgresStatements.lockNumbers()]
       segment += PostgresSchema.partitions(day + 1).map { .once($0) }
-      // Behind the claims that are under way, and before all others: of a page that is put down beside the end of its day
-      // nothing would be forgotten, and the next day's customers would stand before it for ever. What a rescue has taken out of
-      // the claims is waited for where these are forgotten, and what it has given back is forgotten behind that.
+      // After the claims in flight, and before all later ones. A page inserted while its day ends would not be deleted,
+      // and would block the customers of the next day forever. The deletion below waits for a concurrent rescue, and so
+      // also deletes the ranges that it has returned.
       segment += [PostgresStatements.lockIntake(), PostgresStatements.lockAllLanes()]
       if cancellingEverybody {
         segment.append(
@@ -148,7 +147,7 @@ enum SharedOperations {
     }
   }
 
-  /// Makes room for the receipts of a day.
+  /// Creates the partitions of a day.
   static func makeRoom(for day: BusinessDay) -> SharedRequests.Make {
     { _, _, _ in
       let request = PostgresPreparation.partition(for: day)
@@ -156,9 +155,9 @@ enum SharedOperations {
     }
   }
 
-  // MARK: - What is old
+  // MARK: - Pruning
 
-  /// The days before one of which there is something to be dropped, as text.
+  /// Finds the ended days before one that have data to delete.
   static func prunable(before day: BusinessDay, _ found: @escaping ([Int64]) -> Void) -> SharedRequests.Make {
     { _, _, _ in
       PostgresRequest(segment: [PostgresStatements.prunable(.integer(day))]) { results in
@@ -168,8 +167,8 @@ enum SharedOperations {
     }
   }
 
-  /// Drops the receipts and attempts of these days, and the keys of all days before one. Whoever is reading them is waited for,
-  /// not long: behind this, others wait who write.
+  /// Deletes the receipts and attempts of these days, and the keys of all days before one. Waits for concurrent readers
+  /// for at most 1 s, because writers queue behind it.
   static func prune(_ days: [Int64], before day: BusinessDay) -> SharedRequests.Make {
     { _, _, _ in
       let tables = days.flatMap { day in PostgresSchema.partitioned.map { "bank.\($0)_\(day)" } }
@@ -182,7 +181,7 @@ enum SharedOperations {
     }
   }
 
-  /// The next slices of a large request come in: how many calls more are needed, at least.
+  /// Moves the next slices of a large request to their lines. The answer is 1 if more are left, else 0.
   static func unpack(_ name: ArrivingName) -> SharedRequests.Make {
     { _, _, _ in
       let request = PostgresBranch.unpack(name)
@@ -192,7 +191,7 @@ enum SharedOperations {
     }
   }
 
-  /// Forgets slices for which no tickets were given, besides those of these requests of the branch.
+  /// Deletes slices of the branch that got no tickets, except those of these requests.
   static func forgetArriving(besides kept: [(epoch: Int64, number: Int64)]) -> SharedRequests.Make {
     { branch, _, _ in
       let values: [PostgresValue] = [.integers(kept.map(\.epoch)), .integers(kept.map(\.number))]
@@ -202,7 +201,7 @@ enum SharedOperations {
     }
   }
 
-  /// Folds what nobody asks for any more.
+  /// Folds the counts of commits that are not queried any more.
   static func fold(below number: Int64) -> SharedRequests.Make {
     { branch, _, _ in
       PostgresRequest(segment: [PostgresStatements.fold.with(branch.fence + [.integer(number)])]) { _ in

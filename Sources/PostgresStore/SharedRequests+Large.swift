@@ -1,7 +1,7 @@
-// Owns how a request for tickets that is too large to go as a whole comes into the books: slice by slice before any lock is taken,
-// then its tickets, and then its customers.
-// Invariant: its client is answered when it has its tickets and all of its customers are there. What is lost on the way is sent
-// again under the same name, and nothing of it is there twice.
+// Transfer of a request for tickets that is too large to be sent as a whole: first its slices without any lock, then
+// its tickets, then its customers.
+// Invariant: the client gets its answer when the request has its tickets and all its customers are in their lines. A
+// lost part is sent again under the same name, and no part is stored twice.
 import BankModel
 import Posix
 import Postgres
@@ -9,7 +9,7 @@ import QueueCore
 import Time
 
 extension SharedRequests {
-  /// Sends the next slices of a request, a few at once: others go between them.
+  /// Sends the next slices of a request, few at a time, so that other requests are sent in between.
   func sendSlices(of id: Int64, _ branch: PostgresBranch) {
     while let index = tasks.firstIndex(where: { $0.id == id }), let customers = tasks[index].arriving,
       let staging = tasks[index].staging, let slice = staging.next(of: customers, bounds)
@@ -20,7 +20,7 @@ extension SharedRequests {
       }
       if tasks[index].name == nil {
         let number = context.numbers.next()
-        // It names the request, and no commit.
+        // The number names the request, not a commit.
         context.numbers.release(number)
         tasks[index].name = (branch.epoch, number)
       }
@@ -46,7 +46,7 @@ extension SharedRequests {
     case .done(false): context.fenced()
     case .refused(let error) where !error.isPassing:
       refused(id, error)
-    // Slices that have arrived before stay as they are.
+    // Slices stored before remain.
     case .refused, .unknown:
       tasks[index].staging?.beginAgain()
       retryAt = SystemClock.monotonic() + Self.pause
@@ -54,7 +54,7 @@ extension SharedRequests {
     pump()
   }
 
-  /// Has the customers of a large request come in that has its tickets, until all of them are there.
+  /// Moves the customers of a large request with tickets to their lines, until all are moved.
   func unpack(_ name: ArrivingName) {
     guard unpacking.insert(name).inserted else { return }
     ask(
@@ -64,7 +64,7 @@ extension SharedRequests {
         switch answer {
         case .requeued(0): cameIn(name)
         case .requeued: unpack(name)
-        // It is asked again behind the next look.
+        // The next poll repeats it.
         default: break
         }
       }, SharedOperations.unpack(name))
@@ -77,7 +77,7 @@ extension SharedRequests {
     }
   }
 
-  /// Behind the beginning of an epoch: slices that are of no request any more are forgotten, and what has its tickets comes in.
+  /// Runs after a new epoch has started: deletes slices without a request, and continues requests that have tickets.
   func resumeLarge(_ branch: PostgresBranch) {
     forgetLeft()
     for task in tasks where task.staging?.given != nil {
@@ -87,8 +87,8 @@ extension SharedRequests {
     }
   }
 
-  /// Forgets slices that are of no request any more: of one that was refused, or of a process before this one. Which those are is
-  /// looked at when it is sent, behind all slices that were sent before.
+  /// Deletes slices without a request: those of refused requests, and those of an earlier process. The list is made
+  /// when the statement is sent, after all slices sent before.
   func forgetLeft() {
     ask(nil, outlives: false, finish: { _ in }) { [unowned self] branch, number, tries in
       let kept = tasks.compactMap { $0.staging == nil ? nil : $0.name }

@@ -1,7 +1,7 @@
-// Owns what is asked of the shared books beside the customers in hand: tickets, what an operator wants, and what a branch does
-// by itself from time to time.
-// Invariant: requests are made in their order, and each is answered once. One whose outcome is unknown is made again, also in a
-// later epoch: each finds out whether it has had its effect before.
+// Requests to the shared database that are not about the branch's own customers: tickets, operator commands, and
+// periodic tasks.
+// Invariant: requests are sent in order, and each is answered once. A request with an unknown outcome is repeated, in a
+// later epoch too, and each detects an earlier effect of itself.
 import BankModel
 import Posix
 import Postgres
@@ -9,18 +9,18 @@ import QueueCore
 import Time
 
 final class SharedRequests {
-  /// What came of one try.
+  /// Result of one attempt.
   enum Verdict {
     case answer(SharedAnswer)
     case fenced
   }
 
-  /// One try: the branch, the number of its commit, and what there is to know of the tries before.
+  /// Builds one attempt from the branch, the number of its commit, and the earlier attempts.
   typealias Make = (PostgresBranch, Int64, Tries) -> PostgresRequest<Verdict>
 
-  /// The tries before.
+  /// Earlier attempts of a request.
   struct Tries {
-    /// The numbers of the commits of those whose outcome is unknown.
+    /// Commit numbers of the attempts with unknown outcomes.
     var unknown: [(epoch: Int64, number: Int64)] = []
     func contains(epoch: Int64?, number: Int64?) -> Bool {
       unknown.contains { $0.epoch == epoch && $0.number == number }
@@ -29,26 +29,26 @@ final class SharedRequests {
 
   struct Asked {
     let id: Int64
-    /// Who asks; nil for the branch itself.
+    /// The caller's request; nil for tasks of the branch itself.
     let request: RequestNumber?
     let make: Make
-    /// Customers who ask for tickets; such requests go together.
+    /// Customers of a request for tickets; such requests are sent together.
     var arriving: IntakeColumns?
     var name: (epoch: Int64, number: Int64)?
-    /// How far a request has come that is too large to go as a whole; nil for all others.
+    /// Progress of a request that is too large to be sent as a whole; nil for all others.
     var staging: SharedStaging?
-    /// Whether it can be sent as a transaction that gives tickets, or does whatever else is asked.
+    /// True if its final transaction can be sent.
     var isReady: Bool { commit == nil && (staging.map { $0.isWhole && $0.given == nil } ?? true) }
-    /// Whether it is worth anything in another epoch.
+    /// True if it must be repeated in a later epoch.
     var outlives = true
-    /// Whether it goes alone, because somebody who went with it was refused.
+    /// True if it must be sent alone, because a transaction of several requests was refused.
     var isAlone = false
     var tries = Tries()
     var commit: Int64?
-    /// Told instead of an answer.
+    /// Called instead of sending an answer.
     var finish: ((SharedAnswer?) -> Void)?
 
-    /// What the client is told who has asked for tickets.
+    /// Answer for a client that requested tickets.
     func answer(_ answer: PostgresIntake.Answer) -> SharedAnswer {
       switch answer {
       case .given(let tickets, _): .issued(tickets)
@@ -67,7 +67,7 @@ final class SharedRequests {
   static let pause = TimeSpan.milliseconds(5)
 
   var isEmpty: Bool { tasks.isEmpty }
-  /// When something is to be sent again; nil while it could not be, and whatever lets it be sent wakes whoever sleeps.
+  /// Time of the next retry; nil while a retry is impossible, because the event that enables it also wakes the loop.
   var nextDeadline: MonotonicTime? { context.branch != nil && link.isOpen && !isAddingLanes ? retryAt : nil }
   var retryAt: MonotonicTime?
   let context: SharedContext
@@ -78,14 +78,14 @@ final class SharedRequests {
   private var isAddingLanes = false
 
   let bounds: IntakeBounds
-  /// Large requests that have their tickets, and of which the next slices are being asked to come in.
+  /// Large requests with tickets whose next slices are being moved.
   var unpacking: Set<ArrivingName> = []
 
   init(_ context: SharedContext, _ link: SharedLink, _ bounds: IntakeBounds = IntakeBounds()) {
     (self.context, self.link, self.bounds) = (context, link, bounds)
   }
 
-  // MARK: - Asking
+  // MARK: - Adding requests
 
   func takeIn(_ request: RequestNumber, _ customers: IntakeRequest) {
     guard !customers.orders.isEmpty else { return context.tell(.answered(request, .issued(SharedTickets()))) }
@@ -103,8 +103,8 @@ final class SharedRequests {
   }
 
   /// - Parameters:
-  ///   - outlives: whether it is to be made in a later epoch as well.
-  ///   - finish: told instead of an answer to `request`; nil where nothing came of it.
+  ///   - outlives: true if it must be repeated in a later epoch.
+  ///   - finish: called instead of answering `request`; receives nil if the request was dropped.
   func ask(
     _ request: RequestNumber?, outlives: Bool = true, finish: ((SharedAnswer?) -> Void)? = nil,
     _ make: @escaping Make
@@ -143,7 +143,7 @@ final class SharedRequests {
       guard let self, let commit = self.land(task.id, branch) else { return }
       switch answer {
       case .done(.answer(let answer)):
-        // Not every one of these is counted in the books.
+        // Not every request is counted in the database, so its number can be released.
         self.context.numbers.release(commit)
         self.end(task.id, answer)
       case .done(.fenced): if self.context.branch == branch { self.context.fenced() }
@@ -162,7 +162,7 @@ final class SharedRequests {
     return true
   }
 
-  /// Sends those who ask for tickets and stand one behind the other as one transaction.
+  /// Sends consecutive requests for tickets as one transaction.
   private func sendArriving(from first: Int, _ branch: PostgresBranch) -> Bool {
     var batch: [PostgresIntake] = []
     var ids: [Int64] = []
@@ -232,8 +232,8 @@ final class SharedRequests {
     pump()
   }
 
-  /// What came of a request for tickets. One whose slices are missing sends them again, and one that arrived in slices has its
-  /// customers come in before its client is answered.
+  /// Handles the result of a request for tickets. If slices are missing it sends them again. If the request came in
+  /// slices, its customers are moved before the client gets its answer.
   func settle(_ id: Int64, _ answer: PostgresIntake.Answer) {
     guard let index = tasks.firstIndex(where: { $0.id == id }) else { return }
     switch answer {
@@ -261,7 +261,7 @@ final class SharedRequests {
       switch answer {
       case .done(let rows): self.context.know(lanes: rows, for: own)
       case .refused(let error) where !error.isPassing:
-        // Whoever has asked for it is told; the others go on.
+        // The requests that need these lanes are refused; the others continue.
         let stuck = self.tasks.filter { $0.commit == nil && $0.arriving?.lines == lines }
         for task in stuck { self.end(task.id, .refused(self.context.storeError(error))) }
       case .refused, .unknown: self.retryAt = SystemClock.monotonic() + Self.pause
@@ -271,9 +271,9 @@ final class SharedRequests {
     return false
   }
 
-  // MARK: - What came of it
+  // MARK: - Results
 
-  /// A try has ended; the number of its commit, where it is one of the present epoch.
+  /// Ends an attempt, and returns the number of its commit if it belongs to the present epoch.
   private func land(_ id: Int64, _ branch: PostgresBranch, last: Bool = true) -> Int64? {
     guard context.branch == branch, let index = tasks.firstIndex(where: { $0.id == id }) else { return nil }
     if last { sent -= 1 }
@@ -285,7 +285,7 @@ final class SharedRequests {
   func end(_ id: Int64, _ answer: SharedAnswer?) {
     guard let index = tasks.firstIndex(where: { $0.id == id }) else { return }
     let task = tasks.remove(at: index)
-    // Nobody asks any more what has come of its tries.
+    // The outcomes of its attempts are not queried any more.
     for (epoch, number) in task.tries.unknown where epoch == context.branch?.epoch {
       context.numbers.release(number)
     }
@@ -308,7 +308,7 @@ final class SharedRequests {
     }
   }
 
-  /// The database takes no changes: clients are refused whose request certainly had no effect. The others wait.
+  /// The database accepts no writes: refuses the requests of clients that certainly had no effect. The others wait.
   func refuseNewcomers(_ error: PostgresError) {
     let waiting = tasks.filter { task in
       task.request != nil && task.commit == nil && task.tries.unknown.isEmpty && task.staging?.given == nil
@@ -321,7 +321,7 @@ final class SharedRequests {
     tasks[index].tries.unknown.append((branch.epoch, commit))
   }
 
-  /// Nothing is under way any more.
+  /// Handles the loss of the epoch: nothing is in flight any more.
   func lose() {
     guard let branch = context.lastBranch else { return }
     for index in tasks.indices {

@@ -1,20 +1,20 @@
-// Owns how far a large request for tickets has come: which of its slices were sent, and which have arrived.
-// Invariant: slices are sent in order, and all of them have arrived before the request is whole. What is begun again is of
-// another run, in which answers to the former one count for nothing.
+// Progress of a large request for tickets: slices sent, and slices stored.
+// Invariant: slices are sent in order, and the request is complete when all are stored. A restart is a new run, and
+// answers to an earlier run are ignored.
 
 struct SharedStaging {
-  /// How often it was begun.
+  /// Number of restarts.
   private(set) var run = 0
-  /// Slices that were sent in this run.
+  /// Number of slices sent in this run.
   private(set) var parts: Int64 = 0
-  /// Whether every slice has arrived.
+  /// True if every slice is stored.
   private(set) var isWhole = false
-  /// What the client is told when all of its customers have come in; nil before the request has its tickets.
+  /// Answer for the client after all customers were moved; nil before the request has its tickets.
   var given: SharedAnswer?
   private var sent = 0
   private var underWay = 0
 
-  /// The slice that goes next; nil if nothing goes now.
+  /// The next slice to send; nil if none may be sent now.
   func next(of customers: IntakeColumns, _ bounds: IntakeBounds) -> Range<Int>? {
     guard !isWhole, underWay < bounds.slicesUnderWay, sent < customers.count else { return nil }
     return customers.slice(from: sent, bytes: bounds.slice, customers: bounds.customers)
@@ -26,7 +26,7 @@ struct SharedStaging {
     underWay += 1
   }
 
-  /// A slice has arrived, of a request of so many customers.
+  /// Counts a stored slice of a request with `count` customers.
   mutating func land(of count: Int) {
     underWay -= 1
     isWhole = underWay == 0 && sent == count
