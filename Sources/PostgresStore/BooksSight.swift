@@ -1,38 +1,38 @@
-// Owns what a new connection finds at its other end, and the judgement whether a branch may use it.
-// Invariant: all open connections of a branch are at one server, and that is the one with the highest timeline that the branch
-// has seen. Books of another number are never used, and none are made where there were some.
+// Decision whether a branch may use a new connection, from the identity of its server and database.
+// Invariants: all open connections of a branch lead to one server, the one with the highest timeline that the branch
+// has seen. A branch never uses a different database, and never creates one in place of a known one.
 import BankModel
 import Postgres
 import QueueCore
 
-/// What is at the other end of a connection.
+/// Identity of the server and database of a connection.
 package struct BooksSight: Equatable {
-  /// The identifier of the server's cluster.
+  /// System identifier of the PostgreSQL cluster.
   package var system: Int64
-  /// The server's timeline.
+  /// Timeline of the server.
   package var timeline: Int64
-  /// The number of the books; nil where there are none.
+  /// Random number of the database; nil if it has no bank.
   package var books: Int64?
 }
 
-/// What becomes of a connection by what is at its other end.
+/// Decision about a connection.
 package enum BooksAdmission: Equatable {
-  /// It is used.
+  /// Use it.
   case open
-  /// It is used, and connections to other servers are not any more.
+  /// Use it, and close the connections to other servers.
   case openAlone
-  /// It waits until the branch knows its books.
+  /// Hold it until the branch has joined and knows its database.
   case wait
-  /// It is not used.
+  /// Close it.
   case refuse(PostgresError.Reason)
 }
 
 extension BooksMark {
-  /// Judges a connection.
+  /// Decides about a connection.
   ///
   /// - Parameters:
-  ///   - known: what the branch knows; nil for nothing yet.
-  ///   - isFirst: true for the connection by which the branch joins.
+  ///   - known: the identity that the branch remembers; nil for none yet.
+  ///   - isFirst: true for the connection on which the branch joins.
   ///   - hasSisters: true if other connections of the branch are open.
   package static func judge(
     _ sight: BooksSight, knowing known: BooksMark?, isFirst: Bool, hasSisters: Bool
@@ -49,6 +49,6 @@ extension BooksMark {
     return sight.timeline > known.timeline ? .openAlone : .open
   }
 
-  /// True if the server is the one that is known.
+  /// True if cluster and timeline equal the known ones.
   func isAt(_ sight: BooksSight) -> Bool { (system, timeline) == (sight.system, sight.timeline) }
 }

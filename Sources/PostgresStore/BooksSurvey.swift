@@ -1,26 +1,26 @@
-// Owns the look at all hosts of an address before a branch begins: which of them take changes, and on which timeline each is.
-// Invariant: the host that is chosen has the highest timeline of those that answered. Hosts that do not answer are not waited
-// for, once another one has. Failure: where no host can be used it asks again; a refusal that cannot pass is told.
+// Survey of all hosts of an address before a branch starts: which of them accept writes, and their timelines.
+// Invariant: the chosen host has the highest timeline among those that answered. After the first answer the others have
+// a limited time. Errors: if no host is usable, the survey reports the error and retries.
 import Posix
 import Postgres
 import QueueCore
 import Time
 
 final class BooksSurvey: PostgresHandler {
-  /// The host that has the books.
+  /// Called with the chosen host.
   var chose: (_ host: Int) -> Void = { _ in }
-  /// No host can be used now.
+  /// Called when no host is usable now; the survey retries.
   var failed: (PostgresError) -> Void = { _ in }
 
   private static let pause = TimeSpan.milliseconds(150)
-  /// How long the others have after the first host that takes changes.
+  /// Time for the other hosts after the first writable host has answered.
   private static let patience = TimeSpan.milliseconds(500)
 
   private let place: PostgresPlace
   private let loop: EventLoop
   private let known: BooksMark?
   private var connections: [PostgresConnection] = []
-  /// Hosts that have answered, or cannot.
+  /// Hosts that have answered or failed.
   private var settled: Set<Int> = []
   private var found: [(host: Int, sight: BooksSight)] = []
   private var trouble: PostgresError?
@@ -72,14 +72,14 @@ final class BooksSurvey: PostgresHandler {
 
   func lost(_ connection: PostgresConnection, _ error: PostgresError) {
     guard let host = connections.firstIndex(where: { $0 === connection }) else { return }
-    // A server that takes no changes says less than one that cannot be reached.
+    // A standby's refusal is less informative than a connection failure, so it is overwritten.
     if trouble == nil || trouble?.reason == .standby { trouble = error }
     settle(host)
   }
 
   func notified(_ connection: PostgresConnection, channel: String, payload: String) {}
 
-  /// A host has answered, or cannot. Its connection stays, since this is within a call of it.
+  /// Marks a host as answered or failed. Does not close its connection, because this runs inside a callback of it.
   private func settle(_ host: Int) {
     guard settled.insert(host).inserted else { return }
     let now = SystemClock.monotonic()

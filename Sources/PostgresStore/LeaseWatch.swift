@@ -1,51 +1,53 @@
-// Owns how a branch judges the leases of the others: by its own steady clock, from look to look. The database's clock may be set,
-// and says nothing then about how long a branch was silent.
-// Invariant: a lease of which the branch has seen a renewal is expired only when it was not renewed again for its length, by the
-// steady clock. Only at the first sight of a lease the database's clock decides.
+// Expiry of other branches' leases, judged by the branch's own steady clock from poll to poll. The clock of the
+// database server may be set, and then does not show how long a branch was silent.
+// Invariant: after a renewal was observed, a lease expires only if it is not renewed again for its length, by the
+// steady clock. The server's clock decides only about a lease that is seen for the first time.
 import Time
 
-/// The lease of another branch as one look shows it.
+/// Lease of another branch in the result of one poll.
 struct SeenLease: Equatable {
-  /// The number of the branch and its epoch.
+  /// Number and epoch of the branch.
   var branch: PostgresBranch
-  /// When it ends by the database's clock, in microseconds since 1970; nil where it was ended in good order.
+  /// End by the server's clock, in microseconds since 1970; nil if the epoch was ended regularly.
   var end: Int64?
 }
 
 struct LeaseWatch {
-  /// A lease that may be ended.
+  /// A lease that the branch may end.
   struct Expired: Equatable {
     var branch: PostgresBranch
-    /// The end that was seen and did not move; 0 where the database's clock decides.
+    /// End of the lease that was observed and did not change, in microseconds since 1970; 0 if the server's clock
+    /// decides.
     var unmoved: Int64 = 0
   }
 
   private struct Known {
     var lease: SeenLease
-    /// When it was renewed, at the latest.
+    /// Latest possible time of the last renewal.
     var renewedAt: MonotonicTime
     var length: TimeSpan
-    /// True if a renewal was seen, and not the lease alone.
+    /// True if a renewal was observed, not only the lease itself.
     var isAlive: Bool
   }
 
-  /// No branch has a longer lease, so one that seems so was renewed by another clock.
+  /// Maximum length of a lease. A longer remaining time means that the renewal used another clock setting.
   private static let longest = TimeSpan.seconds(60)
-  /// By how much the clocks may differ between two looks before the database's counts as set, besides the time of a question.
+  /// Maximum difference of the clocks between two polls, in milliseconds, in addition to the duration of a query.
+  /// Beyond it the server's clock counts as set.
   private static let tolerance: Int64 = 300
 
-  /// True if the database's clock was set between the last two looks.
+  /// True if the server's clock was set between the last two polls.
   private(set) var wasSet = false
   private var known: [Int64: Known] = [:]
   private var last: (database: Int64, askedAt: MonotonicTime, at: MonotonicTime)?
 
-  /// Takes over what a look shows, and tells which leases may be ended.
+  /// Records the result of a poll, and returns the leases that may be ended.
   ///
   /// - Parameters:
-  ///   - leases: of all other branches.
-  ///   - past: branches with customers whose lease has run out by the database's clock.
-  ///   - database: the database's clock, in milliseconds since 1970.
-  ///   - own: how long the branch's own lease is.
+  ///   - leases: leases of all other branches.
+  ///   - past: branches with claims whose lease has expired by the server's clock.
+  ///   - database: server's clock, in milliseconds since 1970.
+  ///   - own: length of the branch's own lease.
   mutating func see(
     _ leases: [SeenLease], past: [PostgresBranch], database: Int64, askedAt: MonotonicTime,
     at now: MonotonicTime, own: TimeSpan
@@ -63,7 +65,7 @@ struct LeaseWatch {
       next[lease.branch.id] = one
       let silence = now.since(one.renewedAt)
       if past.contains(lease.branch) {
-        // Both clocks agree, as far as the time of a question goes.
+        // Both clocks must agree, up to the duration of a query.
         if silence >= one.length - one.length / 16 || !one.isAlive {
           expired.append(Expired(branch: lease.branch))
         }
@@ -72,12 +74,12 @@ struct LeaseWatch {
       }
     }
     known = next
-    // An epoch that has ended in good order, with pages that it could not give back.
+    // A regularly ended epoch may still have claims that it could not return.
     let ended = leases.filter { $0.end == nil && past.contains($0.branch) }
     return expired + ended.map { Expired(branch: $0.branch) }
   }
 
-  /// Whether the database's clock was set since the last look.
+  /// True if the server's clock was set since the last poll.
   private func isSet(_ database: Int64, askedAt: MonotonicTime, at now: MonotonicTime) -> Bool {
     guard let last else { return false }
     let passed = database.subtractingReportingOverflow(last.database).partialValue
@@ -93,7 +95,8 @@ struct LeaseWatch {
     if let before, before.lease == lease { return before }
     let isPlausible = !wasSet && left <= Self.longest
     let length = max(before?.length ?? own, isPlausible ? left : own)
-    // Since when it is so by the database's clock, where that can be: behind the look before, in which it was not.
+    // Time since the renewal by the server's clock, if that is plausible. For a known branch the renewal is younger
+    // than the previous poll, which did not show it.
     let longestAgo = former.flatMap { before == nil ? nil : now.since($0) } ?? length
     let ago = isPlausible ? min(max(.zero, length - left), longestAgo) : .zero
     return Known(lease: lease, renewedAt: now - ago, length: length, isAlive: before != nil)

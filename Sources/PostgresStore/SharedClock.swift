@@ -1,21 +1,22 @@
-// Owns the difference between the clock of a branch and the database's. Moments of all branches stand in the same books, and
-// somebody who is due is called by the database's clock: what a branch writes is by that clock, and what it reads by its own.
-// Invariant: a difference of less than a second counts as none, and one that is taken over stays until it is off by a second:
-// what lies one behind the other at a branch does so in the books. Until when somebody waits is right also when the branch's
-// clock was set since the database's was heard: that is counted by a clock that nobody sets.
+// Difference between the clock of a branch and the clock of the database server. All branches store times in the same
+// database, and due customers are selected by the server's clock. So a branch writes times by the server's clock, and
+// converts times that it reads to its own.
+// Invariant: a difference of less than a second counts as none, and an adopted one changes only when it is off by a
+// second. So the order of times of one branch is preserved in the database. Due times are correct even if the branch's
+// clock was set since the last reading of the server's: they are computed with the steady clock.
 import Time
 
 struct SharedClock {
   private static let tolerance: Int64 = 1_000
 
-  /// What is added to a moment of the branch, in milliseconds.
+  /// Added to a time of the branch, in milliseconds.
   private var difference: Int64 = 0
-  /// What the database's clock showed when it was heard last.
+  /// Last reading of the server's clock, with the branch's steady time.
   private var heard: (database: Int64, at: MonotonicTime)?
 
-  /// The database's clock as it was told at a moment of the branch's.
+  /// Records a reading of the server's clock at a time of the branch's.
   ///
-  /// - Returns: true if moments that the branch writes down from now on are before others that it has written down.
+  /// - Returns: true if later times of the branch will be stored as earlier than ones stored before.
   @discardableResult
   mutating func hear(_ database: Int64, at own: WallTime, _ now: MonotonicTime? = nil) -> Bool {
     let isFirst = heard == nil
@@ -29,10 +30,10 @@ struct SharedClock {
     return difference < former && !isFirst
   }
 
-  /// A moment of the branch's by the database's clock.
+  /// Converts a time of the branch to the server's clock, in milliseconds since 1970.
   func theirs(_ own: WallTime) -> Int64 { own.milliseconds.addingReportingOverflow(difference).partialValue }
 
-  /// By the database's clock, until when somebody is to wait: asked for at the moment at which it was determined.
+  /// Converts a due time to the server's clock. Must be called at the moment at which the due time was computed.
   func due(_ own: WallTime, at now: Moment) -> Int64 {
     let known = theirs(own)
     guard let heard else { return known }
@@ -44,7 +45,7 @@ struct SharedClock {
     return change.overflow || change.partialValue.magnitude >= UInt64(Self.tolerance) ? found : known
   }
 
-  /// A moment of the database's by the branch's clock.
+  /// Converts a time of the server to the branch's clock.
   func ours(_ theirs: Int64) -> WallTime {
     WallTime(milliseconds: theirs.subtractingReportingOverflow(difference).partialValue)
   }

@@ -1,56 +1,56 @@
-// Owns one connection to the shared books that is made anew whenever it is lost, with growing pauses and each time beginning
-// with another host. The pauses stay short for a while: behind a server that was lost another one takes over, and every
-// customer of the branch waits for that. A host that says nothing takes up a whole attempt, so who has long been at one goes
-// where a sister has found the server.
-// Invariant: it is open only when the server's processes of its former connections are gone: what was sent on them has taken
-// effect by then, or never will.
+// One connection to the shared database that is replaced after each loss, with growing pauses and a different host each
+// time. The pauses stay short for the first minute, because a standby may take over a lost server, and all customers of
+// the branch wait for that. A silent host blocks an attempt, so a slow attempt is abandoned if another connection of
+// the branch has reached the server.
+// Invariant: it is open only after the server processes of its earlier connections have exited. So everything sent on
+// them has taken effect by then, or never will.
 import Posix
 import Postgres
 import Time
 
 final class SharedLink: PostgresHandler {
-  /// It is open: what was under way is to be looked up, and more may be sent.
+  /// Called when it is open: unknown outcomes must be queried, and requests may be sent.
   var opened: () -> Void = {}
-  /// It was lost, or could not be made. Everything that was sent has been told its outcome before.
+  /// Called after a loss or a failed attempt, after the outcomes of all sent requests were reported.
   var lost: (PostgresError) -> Void = { _ in }
-  /// Somebody has sent a notification.
+  /// Called for each notification.
   var notified: (_ payload: String) -> Void = { _ in }
 
-  /// Whether requests are taken.
+  /// True if it accepts requests.
   var isOpen: Bool { stage == .open && connection?.isReady == true }
-  /// Requests that were sent and not answered.
+  /// Number of requests in flight.
   var underWay: Int { isOpen ? connection?.underWay ?? 0 : 0 }
-  /// The server's process, for tests.
+  /// Pid of the server process; for tests.
   var backend: Int32 { connection?.backend ?? 0 }
   private(set) var server: PostgresServer?
-  /// What is at the other end, or was there last; nil before there was a connection.
+  /// Identity of the present or last server; nil before the first connection.
   private(set) var sight: BooksSight?
-  /// Judges what is at the other end of a new connection, before it is used.
+  /// Decides about a new connection before it is used.
   var judge: (SharedLink, BooksSight) -> BooksAdmission = { _, _ in .open }
 
   private enum Stage {
     case waiting
     case connecting
-    /// The branch does not know its books yet.
+    /// The branch has not joined, so it does not know its database yet.
     case held
-    /// The former processes are being ended.
+    /// Earlier server processes are being terminated.
     case ending
     case open
     case closed
   }
 
   private static let firstPause = TimeSpan.milliseconds(20)
-  /// The longest pause while the server is missed for less than ``soon``, and behind that.
+  /// Maximum pause during the first minute (``soon``) of an outage, and after it.
   private static let longestPauseSoon = TimeSpan.milliseconds(150)
   private static let longestPause = TimeSpan.seconds(1)
   private static let soon = TimeSpan.seconds(60)
   private static let pauseBehindRefusal = TimeSpan.milliseconds(250)
-  /// How long one host of several may take before a sister's is tried.
+  /// Time for one of several hosts, if another connection of the branch is open elsewhere.
   private static let patience = TimeSpan.milliseconds(300)
 
-  /// The number of the host at which an open sister has begun; nil where none is open.
+  /// Index of the host of another open connection of the branch; nil for none.
   var openSister: () -> Int? = { nil }
-  /// The number of the host at which the present connection has begun.
+  /// Index of the first host of the present attempt.
   private(set) var host: Int
 
   private let place: PostgresPlace
@@ -59,16 +59,16 @@ final class SharedLink: PostgresHandler {
   private let channel: String?
   private var connection: PostgresConnection?
   private var stage = Stage.waiting
-  /// When the present attempt began.
+  /// Start of the present attempt.
   private var attemptAt = MonotonicTime(nanoseconds: 0)
-  /// Since when there is no connection; nil while there is one.
+  /// Start of the outage; nil while a connection is open.
   private var missedSince: MonotonicTime?
   private var pause = SharedLink.firstPause
   private var nextAttempt: MonotonicTime
-  /// Processes of the server by their numbers and when they began, the present one last.
+  /// Server processes by pid and start time, the present one last.
   private var processes: [(pid: Int64, began: Int64)] = []
 
-  /// - Parameter host: with which of several hosts it begins.
+  /// - Parameter host: index of the first host to try.
   init(
     to place: PostgresPlace, loop: EventLoop, limits: PostgresConnection.Limits,
     listeningTo channel: String? = nil, beginningAt host: Int = 0
@@ -78,7 +78,7 @@ final class SharedLink: PostgresHandler {
     nextAttempt = SystemClock.monotonic()
   }
 
-  /// Sends a request; false where none is taken now, and then it was not sent.
+  /// Sends a request; returns false, without sending, if none is accepted now.
   func send<Answer>(
     _ request: PostgresRequest<Answer>, _ finish: @escaping (PostgresAnswer<Answer>) -> Void
   ) -> Bool {
@@ -87,12 +87,12 @@ final class SharedLink: PostgresHandler {
     return true
   }
 
-  /// Brings the books to the present version.
+  /// Migrates the database to the present version.
   func prepare(_ finish: @escaping PostgresPreparation.Finish) {
     if let connection { PostgresPreparation.begin(on: connection, finish) }
   }
 
-  /// Lets the connection go and makes another at once: the peer has not been heard for too long.
+  /// Closes the connection and reconnects at once, because the peer is silent or unsuitable.
   func renew() {
     guard stage != .closed else { return }
     dropConnection()
@@ -100,9 +100,9 @@ final class SharedLink: PostgresHandler {
     nextAttempt = SystemClock.monotonic()
   }
 
-  /// Lets the connection go and makes another after a pause.
+  /// Closes the connection and reconnects after a pause.
   ///
-  /// - Parameter error: what was refused; nil for nothing that is worth a word.
+  /// - Parameter error: the refusal to report; nil for none.
   func retry(after error: PostgresError?) {
     guard stage != .closed else { return }
     dropConnection()
@@ -111,41 +111,41 @@ final class SharedLink: PostgresHandler {
     if let error, !error.takesNoChanges { lost(error) }
   }
 
-  /// Somebody else has just found the server there: no pause any more.
+  /// Ends the pause, because another connection has just reached the server.
   func hurry() {
     guard stage == .waiting else { return }
     pause = Self.firstPause
     nextAttempt = SystemClock.monotonic()
   }
 
-  /// Whether it is, or was last, at this server.
+  /// True if the present or last connection is at this server.
   func isAtServer(of other: BooksSight?) -> Bool {
     sight.map { own in other.map { (own.system, own.timeline) == ($0.system, $0.timeline) } ?? false }
       ?? false
   }
 
-  /// Another server has the books now: a connection to any other is let go.
+  /// Closes a connection to any other server, after a failover.
   func leave(serversOtherThan server: BooksSight) {
     guard stage == .open || stage == .ending || stage == .held, !isAtServer(of: server) else { return }
     renew()
   }
 
-  /// Makes no connection before ``begin(at:)``.
+  /// Waits with connecting until ``begin(at:)``.
   func hold() { nextAttempt = MonotonicTime(nanoseconds: .max) }
 
-  /// Connects, and tries this host first.
+  /// Connects, with this host first.
   func begin(at host: Int) {
     self.host = host &- 1
     nextAttempt = SystemClock.monotonic()
   }
 
-  /// The branch knows its books by now.
+  /// Repeats the decision about a held connection, after the branch has joined.
   func lookAgain() {
     guard stage == .held, let sight else { return }
     lookForBooks(sight)
   }
 
-  /// Ends it for good.
+  /// Closes the connection permanently.
   func close() {
     stage = .closed
     connection?.close()
@@ -158,7 +158,7 @@ final class SharedLink: PostgresHandler {
     stage = .waiting
   }
 
-  // MARK: - The turn of the loop
+  // MARK: - Event loop
 
   var nextDeadline: MonotonicTime? {
     switch stage {
@@ -170,7 +170,7 @@ final class SharedLink: PostgresHandler {
     }
   }
 
-  /// Whether a sister has found the server at another host than the one that is tried.
+  /// True if another connection has reached the server at a different host than the one being tried.
   private var isElsewhere: Bool {
     guard place.hostCount > 1, let sister = openSister() else { return false }
     return (sister - host) % place.hostCount != 0
@@ -219,14 +219,14 @@ final class SharedLink: PostgresHandler {
       endFormer()
     case .wait: stage = .held
     case .refuse(let reason):
-      // Within its own call the connection must stand.
+      // Runs within a callback of the connection; `ask` holds a reference until it returns.
       pauseBeforeNext()
       dropConnection()
       lost(PostgresError(reason, at: place.description))
     }
   }
 
-  /// Ends the former processes, and looks again until they are gone.
+  /// Terminates the earlier server processes, and checks again until all have exited.
   private func endFormer() {
     nextAttempt = MonotonicTime(nanoseconds: .max)
     let former = processes.dropLast()
@@ -249,7 +249,7 @@ final class SharedLink: PostgresHandler {
     opened()
   }
 
-  /// Asks on the present connection; what goes wrong is the end of it.
+  /// Sends a query on the present connection. A failure closes it.
   private func ask<Answer>(
     _ request: PostgresRequest<Answer>, _ next: @escaping (SharedLink, Answer) -> Void
   ) {
@@ -258,7 +258,8 @@ final class SharedLink: PostgresHandler {
     try? connection.send(request) { [weak self] answer in
       guard let self, self.connection === asked else { return }
       if case .done(let value) = answer { return next(self, value) }
-      // A connection that cannot do so much is no use, and lost by that; within its own call it must stand.
+      // A connection on which this query fails is unusable. If the outcome is unknown, the connection itself reports
+      // its loss.
       self.pauseBeforeNext()
       if case .refused(let error) = answer {
         self.dropConnection()

@@ -1,14 +1,14 @@
-// Owns what is seen of a branch that has this branch's name and another home.
-// Invariant: a lease whose end moves, or an epoch that rises, is the proof that it lives.
+// A branch in another home that has the name of this branch.
+// Invariant: a change of its lease's end, or of its epoch, proves that it is running.
 import Postgres
 
 struct SharedNamesake {
   let epoch: Int64
   let host: String
-  /// In microseconds since 1970, by the database's clock.
+  /// End of its lease, in microseconds since 1970, by the server's clock.
   let leaseEnd: Int64
 
-  /// nil if no such branch is open.
+  /// Nil if no such branch is open.
   init?(_ rows: PostgresRows) {
     guard let epoch = rows.integer(0, 0), let host = rows.text(0, 1), let leaseEnd = rows.integer(0, 2) else {
       return nil

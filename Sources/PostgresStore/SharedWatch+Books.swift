@@ -1,14 +1,15 @@
-// Owns how an open branch notices that its books are not what they were: other ones, an older state of them, or a copy without the
-// last transactions. Invariant: what is missing is told once, and then nothing in hand is the branch's any more.
+// Detection, by an open branch, of a replaced database: a different one, an older state, or a copy without the last
+// transactions.
+// Invariant: missing data is reported once, and then the branch owns no customers any more.
 import BankModel
 import Posix
 import Postgres
 import QueueCore
 
 extension SharedWatch {
-  // MARK: - Books that went back
+  // MARK: - Restored database
 
-  /// The books are those of before, and were brought back to an older state while the branch was at work.
+  /// Handles a database that was restored to an older state while the branch was open.
   func wentBack(day: BusinessDay? = nil, ticket: TicketNumber? = nil, commits: Int64? = nil) {
     guard let known = context.known else { return }
     var found = known
@@ -19,11 +20,11 @@ extension SharedWatch {
     replaced()
   }
 
-  /// - Returns: false if these are not the books that the branch knows.
+  /// - Returns: false if this is not the database that the branch knows.
   func recognize(_ look: SharedLook) -> Bool {
     guard let known = context.known, !Kernel.makes("usesAnyBooks") else { return true }
     guard look.books == known.books else {
-      // The next connection finds out what is there.
+      // The next connection determines which database it is.
       replaced()
       return false
     }
@@ -39,7 +40,7 @@ extension SharedWatch {
     return true
   }
 
-  // MARK: - What is lost with a server
+  // MARK: - Lost transactions
 
   func findForgotten(_ branch: PostgresBranch) {
     let numbers = context.numbers.recent

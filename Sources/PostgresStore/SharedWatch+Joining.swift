@@ -1,5 +1,6 @@
-// Owns how a branch joins the bank, for the first time or again: the books are brought to the present version, the branch gets an
-// epoch, and finds out what became of its former one. Invariant: what was under way is told before the branch has an epoch again.
+// Join of a branch, for the first time or again: it migrates the schema, obtains an epoch, and determines the results
+// of its former one.
+// Invariant: transactions in flight are reported before the branch has an epoch again.
 import BankModel
 import Posix
 import Postgres
@@ -11,7 +12,7 @@ extension SharedWatch {
     link.prepare { [weak self] result in
       switch result {
       case .success: self?.join()
-      // The connection was lost, or the server has refused what it may take later.
+      // The connection was lost, or the refusal is temporary.
       case .failure(.failed(let error)) where error.mayPass: self?.link.renew()
       case .failure(let failure): self?.refused(.books(failure))
       }
@@ -56,7 +57,8 @@ extension SharedWatch {
     }
   }
 
-  /// Another home has the name, and its lease runs. One that does not renew it is gone, and the name is free when it ends.
+  /// Handles a valid lease of another home on this name. A branch that does not renew it has exited, and the name is
+  /// free after the lease.
   private func meet(_ found: SharedNamesake) {
     if let seen = namesake?.seen, seen.epoch != found.epoch || seen.leaseEnd != found.leaseEnd {
       return refused(.nameTaken(settings.name, host: found.host))
@@ -64,14 +66,14 @@ extension SharedWatch {
     namesake = (namesake?.seen ?? found, SystemClock.monotonic() + Self.namesakePause)
   }
 
-  /// - Parameter row: the branch as it was in the books before.
+  /// - Parameter row: the branch's row before the join.
   private func joined(
     _ all: [PostgresRows], _ former: PostgresBranch?, _ sentAt: MonotonicTime, _ row: PostgresRows
   ) {
     var rows = all
     let other = rows.remove(at: 3)
     if rows[0].count == 0 {
-      // It may have closed in this very moment.
+      // The other branch may have closed in this moment.
       guard let found = SharedNamesake(other) else { return link.retry(after: nil) }
       return meet(found)
     }
@@ -107,7 +109,7 @@ extension SharedWatch {
     if !isAsked { link.renew() }
   }
 
-  /// What the books are found to be when the branch joins, against what was known of them.
+  /// Compares the identity found by the join with the remembered one.
   private func compare(with found: BooksMark) {
     if let known = context.known, known.books == found.books,
       known.isAhead(day: found.day, ticket: found.ticket)
@@ -118,7 +120,7 @@ extension SharedWatch {
     context.known = found
   }
 
-  /// Transactions of the former epoch that were told as committed may be gone with their server, too.
+  /// Transactions of the former epoch that were reported as committed may be lost with their server.
   private func findForgotten(_ former: PostgresBranch, before opening: SharedOpening, _ sentAt: MonotonicTime)
   {
     let numbers = context.numbers.recent

@@ -1,7 +1,7 @@
-// Owns what a branch does on the connection that is never busy with anything else: it joins, renews its lease, hears that
-// somebody has come, looks at the whole bank each second, and rescues whom a dead branch has left.
-// Invariant: by the branch's own clock the lease ends before it can by the database's: it is counted from the moment at which
-// the renewal was sent, less a margin. Whatever is not heard as a notification is found by the next look.
+// Use of the connection that is reserved for the lease: the branch joins, renews its lease, receives notifications,
+// polls the whole bank each second, and rescues the customers of exited branches.
+// Invariant: the lease ends by the branch's own clock before it can end by the server's. It counts from the moment at
+// which the renewal was sent, less a margin. A lost notification is made up for by the next poll.
 import BankModel
 import Posix
 import Postgres
@@ -12,23 +12,23 @@ final class SharedWatch {
   private static let lookEvery = TimeSpan.seconds(1)
   private static let soon = TimeSpan.milliseconds(20)
   private static let recheckAfter = TimeSpan.milliseconds(5)
-  /// From one look at a branch of the same name to the next.
+  /// Time between two queries of a branch of the same name.
   static let namesakePause = TimeSpan.milliseconds(250)
 
-  /// The branch has an epoch, or has one again.
+  /// Called when the branch has an epoch, for the first time or again.
   var joined: (SharedOpening) -> Void = { _ in }
-  /// The lease has run out.
+  /// Called when the lease has expired.
   var ranOut: () -> Void = {}
   var refused: (SharedBooksFailure) -> Void = { _ in }
-  /// Transactions that were told as committed are gone.
+  /// Called when transactions that were reported as committed are lost.
   var replaced: () -> Void = {}
-  /// A large request has its tickets and is still coming in.
+  /// Called for a large request that has its tickets and is still being moved.
   var left: (ArrivingName) -> Void = { _ in }
-  /// Somebody is due.
+  /// Called when a customer is due.
   var due: (_ window: Int64) -> Void = { _ in }
-  /// Windows, as they are told with the next renewal.
+  /// Number of open windows, sent with the next renewal.
   var windows: Int64 = 0
-  /// When the customer was issued who has waited longest in this branch's hands, by its own clock; told as ``windows``.
+  /// Issue time of the longest-waiting customer of this branch, by its own clock; sent with the next renewal.
   var oldest: WallTime?
   private(set) var leaseEnd: MonotonicTime?
 
@@ -45,16 +45,16 @@ final class SharedWatch {
   private var isRescuing = false
   var seen: BankNumbers?
   private var seenReleases: [OwedRelease] = []
-  /// How many transactions of this epoch the books have counted with the last renewal; nil before the first.
+  /// Number of transactions of this epoch that the database had counted at the last renewal; nil before the first.
   var counted: Int64?
   var isDraining = false
-  /// The leases of the others.
+  /// Leases of the other branches.
   private var leases = LeaseWatch()
-  /// What was told last of the books.
+  /// Last reported identity of the database.
   var toldMark: BooksMark?
-  /// The branch of the same name in another home, as it was seen first, and when to look again.
+  /// First observation of a branch of the same name in another home, and the time of the next one.
   var namesake: (seen: SharedNamesake, again: MonotonicTime)?
-  /// Everybody who is due was called, and the books were not looked at since.
+  /// True from the request for due customers until the next poll.
   private var isCalling = false
   private var window = DueWindow()
 
@@ -66,7 +66,7 @@ final class SharedWatch {
 
   // MARK: - Joining
 
-  /// The connection is there.
+  /// Handles an open connection: joins, or continues the epoch.
   func linkOpened() {
     (isLooking, isRenewing, isRescuing) = (false, false, false)
     namesake?.again = SystemClock.monotonic() + settings.lease
@@ -114,14 +114,14 @@ final class SharedWatch {
     }
   }
 
-  /// Nothing in hand is the branch's any more.
+  /// Handles the loss of the epoch: the branch owns no customers any more.
   func lose() {
     (leaseEnd, renewAt, lookAt, dueAt) = (nil, nil, nil, nil)
     recheckAt = []
     isCalling = false
   }
 
-  // MARK: - Looking
+  // MARK: - Polling
 
   func heard(_ payload: String) {
     guard context.branch != nil else { return }
@@ -136,7 +136,7 @@ final class SharedWatch {
     context.tell(.takenOut(ticket))
   }
 
-  /// Those who were taken out while no connection could tell it.
+  /// Finds customers that were cancelled while no connection could receive the notifications.
   private func findTakenOut(_ branch: PostgresBranch) {
     let call = PostgresStatements.takenOutOf.with(branch.fence)
     _ = link.send(PostgresRequest(segment: [call]) { $0.first }) { [weak self] answer in
@@ -145,14 +145,14 @@ final class SharedWatch {
     }
   }
 
-  /// A page of the line was short. Whoever has come while it was claimed may not have been told of, because somebody else
-  /// still waited then.
+  /// Checks a line again after a short page. A customer that arrived during the claim may not have been notified,
+  /// because the line still had unclaimed customers then.
   func recheck(_ line: Line) {
     guard !recheckAt.contains(where: { $0.1 == line }), !Kernel.makes("neverLooks") else { return }
     recheckAt.append((SystemClock.monotonic() + Self.recheckAfter, line))
   }
 
-  /// The next look finds everybody who is due, however long.
+  /// Makes the next poll find all due customers, however old.
   func lookBack() { window.reset() }
 
   func lookSoon() {
@@ -189,7 +189,7 @@ final class SharedWatch {
       context.tell(.draining(isDraining))
     }
     for lane in look.waiting { if let line = context.ownLine(lane) { context.tell(.mayWait(line)) } }
-    // Those that are still there were not given back, or nobody has heard of it.
+    // Tickets that are still listed were not released, or the report was lost.
     if look.releases != seenReleases || !look.releases.isEmpty {
       seenReleases = look.releases
       context.tell(.releases(look.releases))
@@ -229,7 +229,7 @@ final class SharedWatch {
     isRescuing = link.send(PostgresBranch.rescue(expired.branch, unmoved: expired.unmoved)) { [weak self] _ in
       guard let self else { return }
       self.isRescuing = false
-      // There may be another, and those who were given back.
+      // Other branches may have expired, and the returned customers must be claimed.
       self.lookSoon()
     }
   }
@@ -243,7 +243,7 @@ final class SharedWatch {
     }
   }
 
-  // MARK: - The turn of the loop
+  // MARK: - Event loop
 
   var nextDeadline: MonotonicTime? {
     guard context.branch != nil else { return link.isOpen ? namesake?.again : nil }
