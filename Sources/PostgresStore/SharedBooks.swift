@@ -1,41 +1,42 @@
-// Owns the writing side of the books that several branches share, as one branch has it in its event loop: three connections,
-// the epoch, and who is told what.
+// Write access of one branch to the shared database, in its event loop: three connections, the epoch, and the events
+// that it reports.
 //
-// One connection is for the customers in hand (pages and transactions), one for requests, and one for the lease, so that nothing
-// of what takes long holds it up. A connection that is lost is made anew; while the lease goes on, everything goes on under the
-// same epoch: what was under way is looked up when the server's processes of the lost connection are gone, and repeated where
-// it has had no effect. Where the lease has run out, or the branch was fenced, nothing in hand is its any more and it joins
-// anew.
+// One connection serves the customers of the branch (pages and transactions), one serves requests, and one the lease,
+// so that no slow operation delays a renewal. A lost connection is replaced. While the lease is valid, everything
+// continues under the same epoch. Requests in flight are resolved after the server processes of the lost connection
+// have exited, and are repeated if they had no effect. After the lease has expired or the branch was fenced, it owns no
+// customers any more and rejoins.
 //
-// Invariant: what SharedHappening says. Failure: SharedBooksFailure where the books cannot be used; nothing else ends it.
+// Invariant: the guarantees of SharedHappening. Errors: SharedBooksFailure if the database cannot be used; no other
+// error is final.
 import BankModel
 import Posix
 import Postgres
 import QueueCore
 import Time
 
-/// The books of a bank of several branches, as one branch writes in them. It works in the event loop and never blocks; what
-/// comes of anything is taken with ``takeHappening()`` at the end of each turn, behind ``endTurn()``.
+/// Database of a bank with several branches, for the writes of one branch. Runs in the event loop and never blocks.
+/// Results are taken with ``takeHappening()`` at the end of each iteration, after ``endTurn()``.
 public final class SharedBooks {
-  /// What a branch is, and where its books are.
+  /// Configuration of a branch and its database.
   public struct Settings: Sendable {
-    /// Where the books are; see ``PostgresPlace/ofBooks(_:)``.
+    /// Address of the database; see ``PostgresPlace/ofBooks(_:)``.
     public var place: PostgresPlace
-    /// The branch's name. No other branch that is open may have it.
+    /// Name of the branch, unique among the open branches.
     public var name: String
-    /// The machine, as people are told.
+    /// Name of the machine, for display.
     public var host: String
-    /// Services that have to have a number.
+    /// Services that must have numbers.
     public var services: [ServiceName]
-    /// What is known of the books at this place, from the last time; nil for nothing.
+    /// Remembered identity of the database; nil for none.
     public var known: BooksMark?
-    /// True if ``known`` is of books at another place, so that there may be others here.
+    /// True if ``known`` was recorded at another address, so that another database is allowed here.
     public var isElsewhere = false
-    /// Which home on which running machine this branch is: another home has another proof, and so has a copied machine.
+    /// Identity of the home and the running machine. Another home has another identity, and so has a copied machine.
     public var proof = ""
-    /// How much of a request for tickets goes at once.
+    /// Size limits of requests for tickets.
     public var bounds = IntakeBounds()
-    /// How long what is in hand stays the branch's when nothing is heard of it.
+    /// Time for which the branch keeps its customers without a renewal.
     public var lease: TimeSpan = .seconds(4)
 
     public init(
@@ -56,12 +57,12 @@ public final class SharedBooks {
   let claims: SharedClaims
   let requests: SharedRequests
   private let watch: SharedWatch
-  /// Where several hosts are named: the look at all of them before the first connection.
+  /// Survey of all hosts before the first connection; only if the address names several.
   private var survey: BooksSurvey?
   private var links: [SharedLink] { [watchLink, work, office] }
-  /// Links of which it was told that they are interrupted.
+  /// Connections whose interruption was reported.
   private var interrupted: Set<ObjectIdentifier> = []
-  /// Why a server is not used, as it was told last.
+  /// The last reported reason for which a server is not used.
   private var toldRefusal: PostgresError.Reason?
   private var hasJoined = false
   private var isOver = false
@@ -73,7 +74,7 @@ public final class SharedBooks {
   private let lease: TimeSpan
   private let isElsewhere: Bool
 
-  /// Begins to connect.
+  /// Starts connecting.
   public init(_ settings: Settings, loop: EventLoop) {
     lease = settings.lease
     context = SharedContext(settings.place)
@@ -81,7 +82,7 @@ public final class SharedBooks {
     watchLink = SharedLink(
       to: settings.place, loop: loop, limits: limits, listeningTo: PostgresStatements.channel)
     office = SharedLink(to: settings.place, loop: loop, limits: limits)
-    // A page may bring with it what many customers carry.
+    // A page may contain the payloads of many customers.
     limits.resultBytes = 512 << 20
     work = SharedLink(to: settings.place, loop: loop, limits: limits)
     commits = SharedCommits(context, work)
@@ -96,7 +97,7 @@ public final class SharedBooks {
     }
   }
 
-  /// No link connects before all hosts were looked at.
+  /// Holds all connections until the survey has chosen a host.
   private func begin(_ survey: BooksSurvey) {
     self.survey = survey
     for link in links { link.hold() }
@@ -141,9 +142,10 @@ public final class SharedBooks {
 
   // MARK: - The server
 
-  /// Whether a link may be used, by what is at its other end. Where another server has taken over all links go there.
+  /// Decides about a connection from the identity of its server. After a failover all connections move to the new
+  /// server.
   private func judge(_ sight: BooksSight, of link: SharedLink) -> BooksAdmission {
-    // Books at another place are other books, unless they are the same.
+    // At another address a different database is allowed, so the remembered identity does not apply.
     if isElsewhere, !hasJoined, sight.books != context.known?.books { context.known = nil }
     if Kernel.makes("usesAnyBooks") { return context.known == nil && link !== watchLink ? .wait : .open }
     let sisters = links.filter { $0 !== link }
@@ -159,7 +161,7 @@ public final class SharedBooks {
     return admission
   }
 
-  /// Where another server has taken over, pages that it has never heard of are others' there.
+  /// After a failover, pages that the new server has never received may belong to other branches there.
   private func workOpened() {
     guard context.branch != nil, !work.isAtServer(of: context.server) else {
       context.isInDoubt = false
@@ -190,7 +192,7 @@ public final class SharedBooks {
     guard !isOver else { return }
     if !hasJoined, !error.mayPass, link === watchLink { return refuse(.server(error)) }
     if error.isOfOtherBooks {
-      // The reason counts, and not by which link it was found.
+      // Reported once per reason, not once per connection.
       interrupted.insert(ObjectIdentifier(link))
       guard toldRefusal != error.reason else { return }
       toldRefusal = error.reason
@@ -242,32 +244,32 @@ public final class SharedBooks {
     for link in links { link.close() }
   }
 
-  // MARK: - What has happened
+  // MARK: - Events
 
-  /// What has happened, the oldest first; nil where there is nothing more.
+  /// The oldest event that was not taken yet; nil if there is none.
   public func takeHappening() -> SharedHappening? { context.takeHappening() }
 
   // MARK: - Transactions
 
-  /// Adds a change to the transaction that is next handed over. Customers of whom it speaks are in the branch's hands, or in
-  /// nobody's. New customers and the end of a day are asked for otherwise.
+  /// Stages a change for the next transaction. Its customers must belong to this branch or to none. New customers and
+  /// the end of a day are separate requests.
   public func stage(_ change: StoreChange) { commits.stage(change) }
-  /// Whether something was staged since the last ``commit()``.
+  /// True if changes were staged since the last ``commit()``.
   public var hasStaged: Bool { commits.hasStaged }
-  /// Hands over what was staged as one transaction; nothing where nothing was.
+  /// Sends the staged changes as one transaction; does nothing if there are none.
   public func commit() { commits.commit() }
-  /// Forgets what was staged since the last ``commit()``: whoever has staged it has just heard that it was lost or refused.
+  /// Drops the changes staged since the last ``commit()``. The caller uses it after an event of loss or refusal.
   public func forgetStaged() { commits.forgetStaged() }
-  /// Transactions that were handed over and of which nothing was told yet.
+  /// Number of transactions sent whose results were not reported yet.
   public var underwayCount: Int { commits.count }
 
-  // MARK: - Who is due
+  // MARK: - Due customers
 
   private func callDue(within window: Int64) {
     requests.ask(
       nil, outlives: false,
       finish: { [unowned self] answer in
-        // More of them may be left than go at once.
+        // More may be due than one transaction returns.
         if case .requeued(let count) = answer, count >= Int64(PostgresStatements.returnedAtOnce) {
           watch.lookBack()
         }
@@ -277,15 +279,16 @@ public final class SharedBooks {
 
   // MARK: - The lease, and the loop
 
-  /// So many windows are open, and since then has somebody waited in this branch's hands: told with the next renewal.
+  /// Sets the number of open windows and the issue time of the longest-waiting customer of this branch; sent with the
+  /// next renewal.
   public func note(windows: Int, oldest: WallTime?) {
     (watch.windows, watch.oldest) = (Int64(windows), oldest)
   }
 
-  /// Ends the branch in good order: what is in hand is given back behind everything that was handed over before. Called once
-  /// when that has come to an end, or cannot.
+  /// Leaves the bank: returns the branch's customers after all transactions sent before. `finished` is called once,
+  /// when the leave is complete or has failed.
   ///
-  /// - Parameter drains: whether the bank drains; see ``PostgresBranch/leave(endsDrain:)``.
+  /// - Parameter drains: true if the bank drains; see ``PostgresBranch/leave(endsDrain:)``.
   public func leave(drains: Bool = false, _ finished: @escaping () -> Void) {
     guard leaving == nil, !isLeaving else { return }
     leaving = finished
@@ -296,11 +299,11 @@ public final class SharedBooks {
 
   private func goOnLeaving() {
     guard leaving != nil else { return }
-    // Another branch does what could not be done by then.
+    // After this timeout another branch fences this one and returns its customers.
     if isOver || leaveUntil.map({ SystemClock.monotonic() >= $0 }) == true { return left() }
     guard !isLeaving else { return }
     guard let branch = context.branch else {
-      // What became of them is told when it has joined anew.
+      // Their results are reported after the branch has rejoined.
       return commits.count > 0 ? () : left()
     }
     guard commits.count == 0, !commits.hasStaged, requests.isEmpty else { return }
@@ -308,11 +311,11 @@ public final class SharedBooks {
     isLeaving = watchLink.send(branch.leave(endsDrain: endsDrain)) { [weak self] _ in
       self?.lookBack(of: branch)
     }
-    // A renewal behind the end of its own epoch would be taken for a loss.
+    // A renewal after the end of its own epoch would be mistaken for a loss.
     if isLeaving { watch.lose() }
   }
 
-  /// How the bank is that it leaves, for whoever asked for that.
+  /// Polls once more after leaving, to report the state of the bank to the client that requested the stop.
   private func lookBack(of branch: PostgresBranch) {
     watch.lose()
     let isAsked = watchLink.send(SharedLook.request(of: branch)) { [weak self] answer in
@@ -333,7 +336,7 @@ public final class SharedBooks {
     finished()
   }
 
-  /// When to call ``endTurn()`` at the latest.
+  /// The latest moment for the next call of ``endTurn()``.
   public var nextDeadline: MonotonicTime? {
     guard !isOver else { return nil }
     let links = links.map(\.nextDeadline).reduce(survey?.nextDeadline, MonotonicTime.earlier)
@@ -341,7 +344,7 @@ public final class SharedBooks {
     return .earliest(links, watch.nextDeadline, own)
   }
 
-  /// To be called at the end of each turn of the loop.
+  /// Must be called at the end of each loop iteration.
   public func endTurn() {
     guard !isOver else { return }
     survey?.endTurn()
@@ -368,6 +371,6 @@ public final class SharedBooks {
 }
 
 extension SharedBooks {
-  /// The server's processes of the connections for pages and transactions, for requests, and for the lease; for tests.
+  /// Server processes of the connections for work, requests and lease; for tests.
   var backends: [Int32] { [work, office, watchLink].map(\.backend) }
 }

@@ -1,6 +1,6 @@
-// Owns the pages that a branch has asked for and was not told of.
-// Invariant: they are told in the order in which they were asked for. A page of which the answer was lost is looked up by its
-// number, so nobody is claimed by the branch without its knowing.
+// Pages that a branch has requested and whose results it has not reported yet.
+// Invariant: pages are reported in the order of the requests. If an answer is lost, the page is queried by its number,
+// so the branch owns no customer without knowing it.
 import BankModel
 import Posix
 import Postgres
@@ -11,7 +11,7 @@ final class SharedClaims {
   private enum State {
     case waiting
     case sent
-    /// It is claimed, and too long to be sent under the lane's lock: it is asked for by its number.
+    /// Claimed, but too large to be sent under the lane's lock; must be queried by its number.
     case claimed
     case unknown
     case here([SharedCustomer])
@@ -24,13 +24,13 @@ final class SharedClaims {
     var state = State.waiting
   }
 
-  /// A page was shorter than it might have been: somebody may have come while it was claimed.
+  /// Called if a page was shorter than requested: new customers may have arrived during the claim.
   var wasShort: (Line) -> Void = { _ in }
   private let context: SharedContext
   private let link: SharedLink
   private var claims: [Claim] = []
   private var last: Int64 = 0
-  /// The number of the last page of the present epoch that somebody was in; 0 for none.
+  /// Number of the last non-empty page of the present epoch; 0 for none.
   private var lastFilled: Int64 = 0
   private var isResolving = false
 
@@ -52,7 +52,7 @@ final class SharedClaims {
       guard case .waiting = claims[index].state else { continue }
       let claim = claims[index]
       guard let lane = context.lanes[claim.line] else {
-        // Nobody ever came for it, as far as is known.
+        // The lane does not exist yet, so it has no customers.
         claims[index].state = .here([])
         continue
       }
@@ -67,7 +67,7 @@ final class SharedClaims {
     tell()
   }
 
-  /// Asks for a page that is claimed; false if nothing is taken now.
+  /// Queries a claimed page; false if the connection accepts no request now.
   private func fetch(_ index: Int, _ branch: PostgresBranch) -> Bool {
     let claim = claims[index]
     let isTaken = link.send(branch.claimed(claim.number)) { [weak self] answer in
@@ -99,7 +99,7 @@ final class SharedClaims {
       return pump()
     case .unknown: claims[index].state = .unknown
     case .refused(let error) where error.isPassing: claims[index].state = .waiting
-    // There is no room for a claim. Whoever waits is found by the next look.
+    // Disk full: treat it as an empty page; the next poll retries.
     case .refused: claims[index].state = .here([])
     }
     tell()
@@ -113,7 +113,7 @@ final class SharedClaims {
     }
   }
 
-  /// The connection is there again, and nothing of the former one can follow.
+  /// The connection is open again, and the server processes of the earlier one have exited.
   func linkOpened() {
     guard let branch = context.branch else { return }
     isResolving = false
@@ -141,10 +141,11 @@ final class SharedClaims {
     }
   }
 
-  /// Asks whether the last page that was told is the branch's in the books of a server that has taken over: pages are claimed in
-  /// their order, so those before it are, too. One of which nothing is left there counts as lost, which costs work at most.
+  /// After a failover, asks whether the new server has the last reported page. Pages are claimed in order, so all
+  /// earlier pages then exist too. A page whose customers were all finished may be missing and then counts as lost;
+  /// this costs only work.
   ///
-  /// - Returns: whether it was asked.
+  /// - Returns: true if the query was sent.
   func lookForTheLast(_ finish: @escaping (Bool?) -> Void) -> Bool {
     guard let branch = context.branch, lastFilled > 0 else {
       finish(true)
@@ -156,7 +157,7 @@ final class SharedClaims {
     }
   }
 
-  /// Nothing in hand is the branch's any more, and nothing that was asked for comes.
+  /// Drops all requests: the branch owns no customers any more.
   func lose() {
     claims = []
     lastFilled = 0

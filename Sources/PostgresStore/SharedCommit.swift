@@ -1,6 +1,7 @@
-// Owns one transaction of a branch: what was staged of customers in its hands, as the statements take it, and what comes back.
-// Invariant: of every customer only the last change counts, since all of it takes effect together, and it is looked for where
-// it stood before the first.
+// One transaction of a branch: staged changes of its own customers as SQL parameters, and the interpretation of the
+// result.
+// Invariant: only the last change of a customer counts, because all changes take effect together. The customer is
+// looked up in its state before the first change.
 import BankModel
 import Posix
 import Postgres
@@ -8,17 +9,17 @@ import QueueCore
 import Time
 
 struct SharedCommit {
-  /// What the server says of it.
+  /// Result of the transaction.
   enum Effect: Equatable {
-    /// It is in the books, without an effect on these.
+    /// Committed, without an effect on these customers.
     case committed(withoutEffect: [TicketNumber])
-    /// The commit before it is not in the books, so neither is this.
+    /// Not committed, because the preceding commit is missing.
     case behind
     /// The epoch has ended.
     case fenced
   }
 
-  /// Until when somebody waits, by the branch's clock as it was then, and by the database's.
+  /// Due time of a customer, by the branch's clock at that time and by the server's clock.
   struct Due {
     var own: WallTime
     var theirs: Int64
@@ -37,17 +38,17 @@ struct SharedCommit {
   private var fatal: [(ticket: TicketNumber, number: Int32)] = []
 
   var isEmpty: Bool { finished.isEmpty && changes.isEmpty && attempts.isEmpty && fatal.isEmpty }
-  /// Until when those wait who are delayed by it.
+  /// Due times of the customers that it delays.
   var dues: [TicketNumber: Due] { changes.compactMapValues(\.due) }
-  /// How many are delayed by it.
+  /// Number of customers that it delays.
   var delayedCount: Int { changes.values.count { $0.state == .delayed } }
-  /// Everybody who is done by it.
+  /// Customers that it finishes.
   var tickets: [TicketNumber] { finished.map(\.customer.ticket) }
 
   /// Adds a change.
   ///
   /// - Parameters:
-  ///   - dues: of transactions that were refused, and are staged again as they were.
+  ///   - dues: due times of refused transactions, which are staged again unchanged.
   mutating func add(_ change: StoreChange, clock: SharedClock, dues: [TicketNumber: Due]) {
     switch change {
     case .finish(let customer, let state, let receipt):
@@ -77,13 +78,13 @@ struct SharedCommit {
       customer: customer, from: former?.from ?? from, state: state, due: due)
   }
 
-  // MARK: - Asking
+  // MARK: - Statements
 
-  /// What is asked in one transaction.
+  /// Statements of the transaction.
   ///
   /// - Parameters:
-  ///   - former: the commit without which this one is nothing; 0 where that is in the books.
-  ///   - lanes: the numbers of the lines.
+  ///   - former: the preceding commit, without which this one has no effect; 0 if it is known to be in the database.
+  ///   - lanes: numbers of the lines.
   func request(
     _ branch: PostgresBranch, number: Int64, after former: Int64, lanes: [Line: Int64], clock: SharedClock
   ) -> PostgresRequest<Effect> {
@@ -125,9 +126,9 @@ struct SharedCommit {
     }
   }
 
-  /// Who is not among those on whom it has had an effect.
+  /// Customers on which the transaction had no effect.
   ///
-  /// - Parameter changed: nil where that is not known: nobody is named who was only changed.
+  /// - Parameter changed: customers that were changed; nil if unknown, and then only finished customers are examined.
   func withoutEffect(done: [TicketNumber], changed: [TicketNumber]?) -> [TicketNumber] {
     var without: [TicketNumber] = []
     if done.count < finished.count {
@@ -165,7 +166,7 @@ struct SharedCommit {
       column { clock.theirs($0.startedAt) }, column { clock.theirs($0.endedAt) },
       column { Int64($0.end.rawValue) }, column { $0.processEnd?.exitCode.map(Int64.init) ?? .min },
       column { $0.processEnd?.exitSignal.map(Int64.init) ?? .min },
-      // The server refuses a zero byte in a text.
+      // PostgreSQL refuses zero bytes in text.
       .texts(attempts.map { $0.words.isEmpty ? nil : $0.words.replacing("\0", with: "\u{FFFD}") }),
     ]
   }

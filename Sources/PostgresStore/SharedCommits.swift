@@ -1,9 +1,8 @@
-// Owns the transactions of a branch on their way to the shared books.
-// Invariant: they take effect in their order. Each says behind which it comes, so none takes effect where the one before it has
-// not; and what became of each is told once, in their order. A transaction whose outcome is unknown is looked up before it is
-// sent again.
-// Failure: one that the database refuses takes all those behind it with it; with the epoch all are lost that are not in the
-// books.
+// Transactions of a branch in flight to the shared database.
+// Invariant: they take effect in order. Each names the preceding one, and has no effect without it. The result of each
+// is reported once, in order. A transaction with an unknown outcome is queried before it is sent again.
+// Errors: if the database refuses a transaction, all later ones are dropped too. If the epoch ends, all that are not in
+// the database are lost.
 import BankModel
 import Posix
 import Postgres
@@ -27,7 +26,7 @@ final class SharedCommits {
 
   var hasStaged: Bool { !staged.isEmpty }
   var count: Int { flights.count }
-  /// When something is to be sent again; nil while it could not be, and whatever lets it be sent wakes whoever sleeps.
+  /// Time of the next retry; nil while a retry is impossible, because the event that enables it also wakes the loop.
   var nextDeadline: MonotonicTime? {
     context.branch != nil && link.isOpen && !isResolving && refusal == nil && sent == 0 ? retryAt : nil
   }
@@ -39,7 +38,7 @@ final class SharedCommits {
   private var sent = 0
   private var isResolving = false
   private var refusal: PostgresError?
-  /// Until when those were to wait who were delayed by transactions that the database has refused: they are staged again.
+  /// Due times of customers that refused transactions delayed; the same changes are staged again.
   private var refusedDues: [TicketNumber: SharedCommit.Due] = [:]
 
   init(_ context: SharedContext, _ link: SharedLink) { (self.context, self.link) = (context, link) }
@@ -112,7 +111,7 @@ final class SharedCommits {
   }
 
   private func refuse(_ error: PostgresError) {
-    // What is unknown of the others is looked up first.
+    // Unknown outcomes of the others are queried first.
     guard !flights.contains(where: { $0.state == .unknown }) else { return }
     refusal = nil
     for commit in flights.map(\.commit) + [staged] { refusedDues.merge(commit.dues) { $1 } }
@@ -126,9 +125,9 @@ final class SharedCommits {
     staged = SharedCommit()
   }
 
-  // MARK: - Finding out
+  // MARK: - Unknown outcomes
 
-  /// The connection is there again, and nothing of the former one can follow.
+  /// The connection is open again, and the server processes of the earlier one have exited.
   func linkOpened() {
     guard let branch = context.branch else { return }
     if Kernel.makes("repeatsWithoutLooking") {
@@ -139,7 +138,7 @@ final class SharedCommits {
     let isTaken = lookUp(branch, on: link) { [weak self] kept in
       guard let self, self.context.branch == branch else { return }
       self.isResolving = false
-      // Where it could not be said, nothing more goes over this connection: with the next it is asked again.
+      // If the query fails, this connection is replaced, and the next one repeats the query.
       guard let kept else { return self.link.renew() }
       self.tellKept(kept)
       for index in self.flights.indices where self.flights[index].state == .unknown {
@@ -150,7 +149,7 @@ final class SharedCommits {
     if !isTaken { isResolving = false }
   }
 
-  /// Which of those whose outcome is not known are in the books, with the tickets of each; nil where that cannot be said.
+  /// Queries which of the sent transactions are in the database, with the tickets of each; nil if the query failed.
   private func lookUp(
     _ branch: PostgresBranch, on link: SharedLink, _ finish: @escaping ([Int64: [Int64]]?) -> Void
   ) -> Bool {
@@ -166,7 +165,7 @@ final class SharedCommits {
     }
   }
 
-  /// Tells those at the head that are in the books.
+  /// Reports the first transactions that are in the database.
   private func tellKept(_ kept: [Int64: [Int64]]) {
     while let first = flights.first, first.state != .waiting, let tickets = kept[first.number] {
       settle(first.commit.withoutEffect(done: tickets, changed: nil))
@@ -175,7 +174,7 @@ final class SharedCommits {
 
   // MARK: - The end of an epoch
 
-  /// Nothing in hand is the branch's any more.
+  /// Handles the loss of the epoch: the branch owns no customers any more.
   func lose() {
     for index in flights.indices where flights[index].state == .sent { flights[index].state = .unknown }
     if !Kernel.makes("keepsItsCommitsOverTheLoss") { staged = SharedCommit() }
@@ -183,9 +182,10 @@ final class SharedCommits {
     refusedDues = [:]
   }
 
-  /// The branch has joined anew, so nothing of its former epoch can follow: tells what became of everything.
+  /// Reports the results of all transactions of the former epoch. The branch has rejoined, so no statement of that
+  /// epoch can follow.
   ///
-  /// - Returns: whether it was asked; where it was not, or `finish` is called with false, it is to be asked again.
+  /// - Returns: true if the query was sent. If not, or if `finish` receives false, the caller repeats the call.
   func settleFormer(
     _ former: PostgresBranch, on link: SharedLink, _ finish: @escaping (Bool) -> Void
   ) -> Bool {
@@ -214,6 +214,6 @@ final class SharedCommits {
 }
 
 extension SharedCommit {
-  /// Whether somebody is delayed by it.
+  /// True if it delays any customer.
   var postpones: Bool { delayedCount > 0 }
 }

@@ -1,6 +1,6 @@
-// Owns what the parts of the shared books have in common: the epoch, the day, the numbers of services and lanes, and what has
-// happened and was not taken yet.
-// Invariant: while there is no branch nothing is in hand, and no part sends anything in its name.
+// State that the parts of the shared store have in common: epoch, day, numbers of services and lanes, and events not
+// taken yet.
+// Invariant: without a branch the store owns no customers, and no part sends requests in its name.
 import BankModel
 import Posix
 import Postgres
@@ -8,48 +8,48 @@ import QueueCore
 import Time
 
 final class SharedContext {
-  /// The branch in its present epoch; nil while it has none.
+  /// The branch in its present epoch; nil without one.
   var branch: PostgresBranch?
-  /// The last epoch that it had.
+  /// The branch in its last epoch.
   var lastBranch: PostgresBranch?
   var day: BusinessDay = 1
   var services = ServiceDirectory()
   var numbers = CommitNumbers()
   var clock = SharedClock()
-  /// The branch was fenced: to be called where a part finds out.
+  /// Called by a part that learns that the branch was fenced.
   var fenced: () -> Void = {}
-  /// Something was done by which the moment of who is due next may have changed, or somebody may wait.
+  /// Called after a change that may affect the next due time or add waiting customers.
   var lookSoon: () -> Void = {}
-  /// What is known of the books and their server; nil before the first connection.
+  /// Known identity of the database and its server; nil before the first connection.
   var known: BooksMark?
-  /// The server at which the pages in hand were looked at last.
+  /// Server that last confirmed the pages of the branch.
   var server: BooksSight?
-  /// Another server has taken over, and it is not known yet whether the pages in hand are the branch's there: neither is anything
-  /// done to them, nor are others claimed.
+  /// True after a failover until the new server has confirmed the pages of the branch. Meanwhile no customer is changed
+  /// and no page is claimed.
   var isInDoubt = false
-  /// The lanes in which this branch claims, and into which it takes customers.
+  /// Lanes in which this branch claims, and to which it adds customers.
   private(set) var lanes: [Line: Int64] = [:]
-  /// All lanes: who stands there, and the branch that alone serves them, or 0.
+  /// All lanes: the line, and the only branch that serves it, or 0.
   private var lines: [Int64: (line: Line, branch: Int64)] = [:]
   private let place: String
 
   init(_ place: PostgresPlace) { self.place = place.description }
 
-  // MARK: - What has happened
+  // MARK: - Events
 
   private var happenings: [SharedHappening] = []
   private var taken = 0
-  /// Lines of which it was told, and not taken yet, that somebody may wait there.
+  /// Lines with a pending `mayWait` event.
   private var waiting: Set<Line> = []
 
   var hasHappenings: Bool { taken < happenings.count }
 
-  /// The database takes no changes since then, as its refusal said; nil as far as is known it does.
+  /// The refusal since which the database accepts no writes; nil while it accepts them, as far as known.
   private(set) var noChanges: PostgresError?
-  /// Requests that come now are refused.
+  /// Called to refuse new requests while the database accepts no writes.
   var onNoChanges: (PostgresError) -> Void = { _ in }
 
-  /// Notes a refusal which says that the database takes no changes for a while: said once, until a change was taken.
+  /// Records a refusal of all writes. Reports it once, until a write succeeds.
   func takesNoChanges(_ error: PostgresError) {
     guard error.takesNoChanges else { return }
     let isNew = noChanges == nil
@@ -58,7 +58,7 @@ final class SharedContext {
     onNoChanges(error)
   }
 
-  /// A change was taken.
+  /// Records a successful write.
   func takesChanges() { noChanges = nil }
 
   func tell(_ happening: SharedHappening) {
@@ -80,7 +80,7 @@ final class SharedContext {
 
   // MARK: - Lanes
 
-  /// Takes over the lanes as the books have them, for the branch of this number.
+  /// Adopts the lanes of the database, for the branch of this number.
   func know(lanes rows: PostgresRows, for own: Int64) {
     for row in 0..<rows.count {
       guard let number = rows.integer(row, 0), let service = rows.integer(row, 1),
@@ -94,28 +94,28 @@ final class SharedContext {
     }
   }
 
-  /// The books may be those of another server, which has given other numbers.
+  /// Forgets the lanes, because another server may have assigned other numbers.
   func forgetLanes() { (lanes, lines) = ([:], [:]) }
 
-  /// To which branch a line belongs where this one takes customers into it: its juice comes from its own stock.
+  /// Owner of a line to which this branch adds customers: the branch itself if the line draws on its stock, else 0.
   static func owner(of line: Line, _ own: Int64) -> Int64 { line.service.drawsOnStock ? own : 0 }
 
-  /// Who stands in a lane, whoever serves there, and the branch that alone does, or 0.
+  /// Line of a lane, and the only branch that serves it, or 0.
   func line(_ lane: Int64) -> (line: Line, branch: Int64)? { lines[lane] }
-  /// The same where this branch serves there.
+  /// Line of a lane that this branch serves; nil otherwise.
   func ownLine(_ lane: Int64) -> Line? {
     guard let line = lines[lane]?.line else { return nil }
     return lanes[line] == lane ? line : nil
   }
 
-  /// The names of the services, where they are good.
+  /// Adopts the names of the services, if all are valid.
   func know(services rows: PostgresRows) {
     let names = (0..<rows.count).compactMap { rows.text($0, 0).flatMap { ServiceName($0) } }
     guard names.count == rows.count, let directory = ServiceDirectory(names: names) else { return }
     services = directory
   }
 
-  /// The services of these numbers that are known.
+  /// Known services among these numbers.
   func pausedServices(_ rows: PostgresRows) -> [Service] {
     (0..<rows.count).compactMap { row in
       services.services.first { Int64($0.number) == rows.integer(row, 0) }
@@ -135,8 +135,8 @@ final class SharedContext {
     }
   }
 
-  /// By the moment of issue a stock knows the order of a ticket again, in whatever epoch and with whatever clock it is asked: of
-  /// those it is the database's own.
+  /// The stock identifies the order of a ticket by its issue time, in every epoch and with every clock setting. So
+  /// these times stay in the server's clock.
   private func issued(_ found: ClaimedCustomer, in line: Line) -> WallTime {
     line.service.drawsOnStock
       ? WallTime(milliseconds: found.issuedMilliseconds) : clock.ours(found.issuedMilliseconds)
@@ -144,7 +144,7 @@ final class SharedContext {
 
   // MARK: - Refusals
 
-  /// What the database's refusal is to the queue. Whatever it is short of may be there again later.
+  /// Maps a refusal of the database to an error of the queue. A shortage of a server resource is temporary.
   func storeError(_ error: PostgresError) -> StoreError {
     if error.sqlState?.hasPrefix("53") == true || error.takesNoChanges {
       return .diskFull(detail: Remark(quoting: "\(error)"))
@@ -154,6 +154,7 @@ final class SharedContext {
 }
 
 extension PostgresError {
-  /// Whether the same transaction may be sent again at once: it was in the way of another, or the server is on its way out.
+  /// True if the same transaction may be retried at once: a conflict with another one, or a server that is shutting
+  /// down.
   var isPassing: Bool { ["40", "57P", "08"].contains { sqlState?.hasPrefix($0) == true } }
 }

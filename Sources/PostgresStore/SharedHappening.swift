@@ -1,82 +1,82 @@
-// Owns what a branch is told of the books that it shares, as values. It knows no connection and no statement.
-// Invariant: of every transaction that was handed over it is said once what became of it, in their order; after `lost` nothing
-// that was in hand is the branch's, and what was under way is told before the next `joined`.
+// Events that a branch receives from its shared store, as values.
+// Invariant: the result of every transaction is reported once, in order. After `lost` the branch owns no customers, and
+// transactions in flight are reported before the next `joined`.
 import BankModel
 import Postgres
 import QueueCore
 import Time
 
-/// What the books that several branches share have to say.
+/// Event of a shared store.
 public enum SharedHappening: Sendable, Equatable {
-  /// They cannot be used at all. Nothing follows.
+  /// The database cannot be used. No event follows.
   case refused(SharedBooksFailure)
-  /// A connection was lost or could not be made. Another is being made; nothing is lost by that alone.
+  /// A connection was lost or could not be made; the store retries. No data is lost by this alone.
   case interrupted(PostgresError)
-  /// The branch is in an epoch of its own, and nothing is in its hands. Also said again after ``lost(_:)``.
+  /// The branch has joined in a new epoch and owns no customers. Also sent after ``lost(_:)``.
   case joined(SharedOpening)
-  /// What is in hand stays the branch's until then, at least; nobody is to be handed out later.
+  /// The branch owns its customers at least until then; it must assign none later.
   case leaseHolds(until: MonotonicTime)
-  /// Nothing that was in hand is the branch's any more: it is served again, here or elsewhere. What was staged is forgotten;
-  /// what was handed over is told of before the next ``joined(_:)``.
+  /// The branch owns no customers any more; they are served again, here or elsewhere. Staged changes are dropped.
+  /// Transactions sent before are reported before the next ``joined(_:)``.
   case lost(SharedLoss)
-  /// The oldest transaction under way is in the books. These of its customers it has not changed: somebody else had taken
-  /// them out before.
+  /// The oldest transaction in flight is committed. These customers were not changed, because they had been removed
+  /// before.
   case committed(withoutEffect: [TicketNumber])
-  /// The oldest transaction under way has had no effect, and never will: the branch had lost what was in its hands.
+  /// The oldest transaction in flight had no effect and never will: the branch had lost its customers.
   case dropped
-  /// The database has refused a transaction: nothing of what is under way or staged was kept.
+  /// The database refused a transaction. Everything in flight or staged is dropped.
   case commitRefused(StoreError)
-  /// The next page of a line, in the order in which pages were asked for. It may be empty.
+  /// The next page of a line, in the order of the requests; may be empty.
   case page(Line, [SharedCustomer])
-  /// Somebody whom nobody has may stand in this line.
+  /// The line may have unclaimed customers.
   case mayWait(Line)
-  /// Another branch has taken a customer out, who may be in this branch's hands.
+  /// Another branch has cancelled a customer that this branch may own.
   case takenOut(TicketNumber)
-  /// A request is answered.
+  /// Reply to a request.
   case answered(RequestNumber, SharedAnswer)
-  /// The numbers of the whole bank have changed.
+  /// Changed counters of the whole bank.
   case numbers(BankNumbers)
-  /// The whole bank was looked at, with a question that was asked at this moment: everything was told of it before.
+  /// A poll of the whole bank, sent at this moment, is complete; its events precede this one.
   case looked(askedAt: MonotonicTime)
-  /// For which cancelled tickets something may be put by in this branch's stock: some of them, the oldest first, and again for as
-  /// long as they are not ``SharedBooks/released(_:)``.
+  /// Cancelled tickets for which this branch's stock may have reservations; some of them, the oldest first. Repeated
+  /// until ``SharedBooks/released(_:)`` is called for each.
   case releases([OwedRelease])
-  /// Another business day has begun.
+  /// Another business day has started.
   case dayBegan(BusinessDay, openedAt: WallTime)
-  /// The bank takes no new customers any more, or takes them again.
+  /// The bank accepts no new customers any more, or accepts them again.
   case draining(Bool)
-  /// There are services that were not known before.
+  /// New services were added.
   case services(ServiceDirectory)
-  /// The books or their server are known better than before: to be remembered for the next start.
+  /// Updated identity of the database or its server, to be remembered for the next start.
   case known(BooksMark)
-  /// The books were brought back to an older state: what was there before is not there any more.
+  /// The database was restored to an older state and lacks later data.
   case older(OlderBooks)
-  /// These transactions were told as committed and are not in the books: the server that had them is gone, and the one that
-  /// follows it has never had them.
+  /// Transactions that were reported as committed and are not in the database: their server was lost, and its successor
+  /// has never received them.
   case forgotten(commits: [Int64])
 }
 
-/// Why nothing in hand is the branch's any more.
+/// Reasons for which the branch owns no customers any more.
 public enum SharedLoss: Sendable, Hashable {
-  /// Another branch, or the same one begun anew, has ended the epoch.
+  /// The epoch was ended by another branch, or by a new start of the same one.
   case fenced
   /// The lease could not be renewed in time.
   case leaseRanOut
-  /// The books are those of another server, which has never had some of the branch's transactions: who was finished by them
-  /// waits again, in pages that the branch has, and pages that it has taken may be another's.
+  /// The database is that of another server, which lacks some of the branch's transactions. Customers that these
+  /// finished wait again, in pages of the branch, and pages that it claimed may belong to other branches.
   case booksReplaced
 }
 
-/// Why the books cannot be used.
+/// Reasons for which the database cannot be used.
 public enum SharedBooksFailure: Error, Sendable, Hashable {
-  /// The server cannot be used, or does not let this user in.
+  /// The server is unusable, or refuses this user.
   case server(PostgresError)
-  /// What is in the database cannot be used.
+  /// The content of the database is unusable.
   case books(PostgresPreparation.Failure)
-  /// Another home has a branch of this name, which is open on that machine.
+  /// A branch of this name is open in another home, on that machine.
   case nameTaken(String, host: String)
 
-  /// The sentence for people.
+  /// Localised error message.
   public func message(in language: Language) -> String {
     switch self {
     case .server(let error): error.message(in: language)
@@ -94,29 +94,26 @@ public enum SharedBooksFailure: Error, Sendable, Hashable {
   }
 }
 
-/// What a branch knows when it has joined.
+/// State of the bank that a branch receives when it joins.
 public struct SharedOpening: Sendable, Equatable {
-  /// Its number and its epoch.
   public var branch: PostgresBranch
-  /// The present business day.
   public var day: BusinessDay
-  /// When it began.
+  /// Start of the day.
   public var openedAt: WallTime
-  /// Whether the bank takes no new customers.
+  /// True if the bank accepts no new customers.
   public var isDraining: Bool
-  /// Every service that a branch of this bank has, by the numbers that all use.
+  /// All services of the bank, by the numbers that all branches use.
   public var services: ServiceDirectory
-  /// The name of the books.
+  /// Identity of the database.
   public var name: BooksName
   /// Services that are paused in this branch.
   public var paused: [Service] = []
 }
 
-/// A customer who has come into the branch's hands.
+/// A claimed customer.
 public struct SharedCustomer: Sendable, Equatable {
-  /// Who.
   public var customer: Customer
-  /// What the customer carries; nil for nothing, which is not the same as no bytes.
+  /// Payload; nil for none, which differs from an empty payload.
   public var payload: [UInt8]?
 
   public init(customer: Customer, payload: [UInt8]? = nil) {
@@ -124,39 +121,37 @@ public struct SharedCustomer: Sendable, Equatable {
   }
 }
 
-/// The answer to a request.
+/// Reply to a request.
 public enum SharedAnswer: Sendable, Equatable {
-  /// These are the tickets.
   case issued(SharedTickets)
-  /// It is done.
   case done
-  /// So many were brought back; there may be more where it is as many as were asked for.
+  /// This number of dead letters was requeued. If it equals the requested limit, more may exist.
   case requeued(Int64)
-  /// No such ticket was ever given on this day.
+  /// No ticket with this number was issued on this day.
   case noSuchTicket
-  /// The customer is elsewhere, so it cannot be done.
+  /// The state of the customer does not allow the operation.
   case wrongState(CustomerState)
-  /// The key was given for something else.
+  /// The key was used by a different request.
   case keyConflict(String)
-  /// The bank takes no new customers.
+  /// The bank accepts no new customers.
   case draining
-  /// Somebody is not finished, so the day cannot be closed.
+  /// A customer is not finished, so the day cannot end.
   case notFinished
-  /// The database has refused it, and nothing was changed.
+  /// The database refused the request; nothing was changed.
   case refused(StoreError)
 }
 
 /// The tickets of one request.
 public struct SharedTickets: Sendable, Equatable {
-  /// Tickets that were given now, in order; one run unless somebody in the list was known.
+  /// Tickets issued now, in order; one range unless some customers of the list were known.
   public var new: [IssuedTickets] = []
-  /// Tickets that the keys had before.
+  /// Tickets issued earlier under the keys.
   public var known: [IssuedTickets] = []
 
   public init(new: [IssuedTickets] = [], known: [IssuedTickets] = []) {
     (self.new, self.known) = (new, known)
   }
 
-  /// How many were given now.
+  /// Number of tickets issued now.
   public var count: Int64 { new.reduce(0) { $0 + $1.last - $1.first + 1 } }
 }

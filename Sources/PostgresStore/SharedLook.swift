@@ -1,43 +1,43 @@
-// Owns what a branch sees of the whole bank in one look, as it is asked for and read.
-// Invariant: what comes in another shape than was asked for is nil and no trap.
+// One poll of the whole bank by a branch: the query, and the interpretation of its results.
+// Invariant: a result of an unexpected shape is nil, not a trap.
 import BankModel
 import Postgres
 import QueueCore
 import Time
 
-/// What there is to be seen of the bank.
+/// Result of a poll.
 struct SharedLook {
-  /// The lanes as rows, and those in which somebody may wait whom nobody has.
+  /// Rows of the lanes, and the lanes that may have unclaimed customers.
   var lanes: PostgresRows
   var waiting: [Int64] = []
-  /// Branches whose lease has run out and who have claims.
+  /// Branches with an expired lease and claims.
   var expired: [PostgresBranch] = []
   var day: BusinessDay
   var openedAt: WallTime
   var isDraining: Bool
-  /// The database's clock, in milliseconds since 1970.
+  /// Server's clock, in milliseconds since 1970.
   var now: Int64
-  /// Until somebody is due; nil for nobody.
+  /// Time until the next customer is due; nil for none.
   var due: TimeSpan?
-  /// The number of the books; nil where they have none.
+  /// Number of the database; nil if it has none.
   var books: Int64?
-  /// The last ticket of the day.
+  /// Last ticket of the day.
   var issued: Int64
-  /// How many services have numbers.
+  /// Number of services.
   var services: Int64
-  /// When the customer was issued who has waited longest of those at no window, by the database's clock; nil for none.
+  /// Issue time of the longest-waiting customer at no window, by the server's clock; nil for none.
   var oldest: Int64?
-  /// Of the day by branch and lane: tickets that were given, and how the others are counted.
+  /// Counts of the day by branch and lane: issued tickets, and customers by state.
   private var counts: [(branch: Int64, lane: Int64, issued: Int64, BankNumbers.ServiceCounts)] = []
   private var branches: [BankNumbers.Branch] = []
-  /// The leases of all branches.
+  /// Leases of all branches.
   private(set) var leases: [SeenLease] = []
-  /// For which tickets the branch's stock is to be asked.
+  /// Cancelled tickets for which the branch's stock may have reservations.
   var releases: [OwedRelease] = []
-  /// Large requests that have their tickets and are still coming in: those of the branch, and those left by others.
+  /// Large requests with tickets that are still being moved: those of the branch, and those left by others.
   var batches: [ArrivingName] = []
 
-  /// - Parameter window: for how long somebody may be due to be seen, in milliseconds.
+  /// - Parameter window: maximum age of a due time, in milliseconds.
   static func request(
     of branch: PostgresBranch, within window: Int64 = DueWindow.everything
   ) -> PostgresRequest<SharedLook> {
@@ -109,9 +109,9 @@ struct SharedLook {
       windows: windows, served: 0, commits: commits)
   }
 
-  /// The numbers of the bank, of so many services.
+  /// Counters of the bank, for this number of services.
   ///
-  /// - Parameter line: who stands in a lane, and the branch that alone serves there, or 0.
+  /// - Parameter line: returns the line of a lane, and the only branch that serves it, or 0.
   func numbers(_ services: Int, _ line: (Int64) -> (line: Line, branch: Int64)?) -> BankNumbers {
     var numbers = BankNumbers(day: day, services: Array(repeating: .init(), count: services))
     var served: [Int64: Int64] = [:]
@@ -134,7 +134,7 @@ struct SharedLook {
 }
 
 extension BankNumbers {
-  /// The same without how long the leases still run, which changes with every look.
+  /// The counters without the remaining times of the leases, which change with every poll.
   var withoutLeases: BankNumbers {
     var numbers = self
     for index in numbers.branches.indices { numbers.branches[index].leaseMilliseconds = 0 }
