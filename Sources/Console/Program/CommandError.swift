@@ -1,20 +1,20 @@
-// Owns the ways in which a command can end: with an exit code, and without having done what was asked.
-// Invariant: every refusal has exactly one code, with its exit code, and a sentence; see ErrorCode and MessageCatalog+Errors.
-// Scripts rely on the numbers and the codes.
+// Errors that end a command.
+// Invariant: every error has exactly one code, one exit code and one sentence (`ErrorCode`,
+// MessageCatalog+Errors). Scripts rely on the exit codes and the codes.
 import ControlClient
 import Posix
 import Wire
 
 package enum CommandError: Error, Sendable, Equatable {
   case failure(Failure)
-  /// There was no conversation, or it broke off.
+  /// No connection to a coordinator, or the connection broke.
   case control(ControlError)
   case system(SystemError)
   case complaint(Complaint)
-  /// Nobody reads what is printed any more; nothing is said, because nobody listens.
+  /// The reader of standard output has closed it. No message is printed, because there is no reader for it.
   case readerGone
 
-  /// Whether the connection was there and is not any more, so that a second attempt may be worth it.
+  /// True if an existing connection was lost, so a retry may succeed.
   package var isLoss: Bool { self == .control(.lost) }
 }
 
@@ -23,17 +23,17 @@ extension CommandError {
     .complaint(Complaint(code, message))
   }
 
-  /// The same for a condition that has a code of the coordinator's.
+  /// A complaint with one of the coordinator's error codes.
   package static func complaint(as code: Failure.Code, _ message: String) -> CommandError {
     .complaint(Complaint(as: code, message))
   }
 
-  /// The command line asks for what is never possible.
+  /// A command line that asks for something impossible.
   package static func usage(_ message: String) -> CommandError { .complaint(.usage, message) }
   package static func failed(_ message: String) -> CommandError { .complaint(.failed, message) }
 }
 
-/// What the system refuses, as the reason why a command did not do what was asked.
+/// Converts an error of the system into the reason why the command failed.
 func fromSystem<Result>(
   _ call: @autoclosure () throws(SystemError) -> Result
 ) throws(CommandError) -> Result {
@@ -47,10 +47,10 @@ func fromControl<Result>(
 }
 
 package struct Complaint: Error, Sendable, Equatable {
-  /// The name that scripts see in JSON.
+  /// The error code in JSON output.
   var code: String
   var exit: ProgramExit
-  /// What failed, on what, why, and what to do: one line.
+  /// One line: the operation, its object, the reason, and what to do.
   var message: String
 
   private init(code: String, exit: ProgramExit, message: String) {
@@ -79,7 +79,7 @@ package struct Complaint: Error, Sendable, Equatable {
 package enum ProgramExit: Int32, Sendable, CaseIterable {
   case done = 0
   case failed = 1
-  /// The command line was not understood, or asks for what is never possible.
+  /// Syntax error, or a request that can never succeed.
   case usage = 2
   case notOpen = 3
   case notFound = 4

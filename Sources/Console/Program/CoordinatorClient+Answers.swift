@@ -1,22 +1,25 @@
-// Owns waiting for an answer, showing how busy the bank is meanwhile, and taking it for what was asked for.
-// Invariant: the bank is only watched where the wait is long enough to be shown.
-// Failure: CommandError; a deadline is a result, and an answer of another kind is an error with its name.
+// Waiting for an answer, progress output during the wait, and conversion of the answer to the expected
+// type.
+// Invariant: the bank is watched only if the wait is long enough for progress output.
+// Errors: `CommandError`. A reached deadline is a result. An answer of another kind is an error that
+// contains its name.
 import BankModel
 import Posix
 import Time
 import Wire
 
 extension CoordinatorClient {
-  /// Waits for the answer to a question.
-  /// - Parameter crowd: Of how many the progress is shown; nil for everyone who waits or is served.
-  /// - Parameter leavesDelayed: Delayed customers are not waited for.
-  /// - Returns: nil where it has not come by the deadline, or a signal came before it.
+  /// Waits for the answer to a request.
+  /// - Parameter crowd: Number of customers for the progress display; nil: all customers who wait or are
+  ///   served.
+  /// - Parameter leavesDelayed: Do not wait for delayed customers.
+  /// - Returns: nil if the deadline passed, or a signal came first.
   func awaitAnswer(
     to command: ControlCommand, until deadline: MonotonicTime?, crowd: Int64?, _ progress: WaitProgress,
     _ wait: InterruptibleWait? = nil, leavesDelayed: Bool = false
   ) throws(CommandError) -> ControlAnswer? {
     let number = try send(command, leavesDelayed: leavesDelayed ? true : nil)
-    // A pause that ends the wait is looked for at once.
+    // Watch from the start, not only when progress is due, so that a pause ends the wait at once.
     var watch = progress.endsWhenPaused ? try send(.watch) : nil
     while true {
       let due = watch == nil ? progress.meter.isDue : nil
@@ -40,13 +43,13 @@ extension CoordinatorClient {
 final class WaitProgress {
   let meter: ProgressMeter
   private let words: MessageCatalog
-  /// A paused service ends the wait.
+  /// True if a paused service ends the wait.
   let endsWhenPaused: Bool
-  /// The service for which is waited; nil for all.
+  /// The service to wait for; nil for all services.
   private let service: ServiceName?
-  /// What a person was told of hindrances, each once.
+  /// Hindrances already shown to the user; each is shown once.
   private var told: Set<String> = []
-  /// Customers whose business had ended when the first picture came, and on which day that was.
+  /// Day and number of ended customers of the first status report; the zero point of the progress.
   private var begin: (day: Int64, ended: Int64)?
   private(set) var report: StatusReport?
 
@@ -58,7 +61,7 @@ final class WaitProgress {
     self.meter = meter ?? ProgressMeter(words: words)
   }
 
-  /// - Throws: a complaint where a service is paused for which customers wait, and that is to end the wait.
+  /// - Throws: `paused` if `endsWhenPaused` and customers wait for a paused service.
   func show(_ report: StatusReport, crowd: Int64?) throws(CommandError) {
     self.report = report
     try tellHindrances(report)
@@ -68,7 +71,7 @@ final class WaitProgress {
       return meter.update(words.phase(.serving), done: crowd - left, total: crowd)
     }
     let ended = report.queue.issued - busy
-    // Another day counts anew.
+    // A new day restarts the numbers at zero.
     if begin == nil || begin?.day != report.day || ended < begin?.ended ?? 0 { begin = (report.day, ended) }
     let done = ended - (begin?.ended ?? 0)
     meter.update(words.phase(.serving), done: done, total: done + busy)
@@ -76,8 +79,8 @@ final class WaitProgress {
 }
 
 extension WaitProgress {
-  /// Says once what keeps customers waiting, however long is waited: a paused service, or a moment for which they have
-  /// ordered.
+  /// Prints each reason for a long wait once: a paused service, or a due time that customers have asked
+  /// for.
   private func tellHindrances(_ report: StatusReport) throws(CommandError) {
     for paused in report.wholeServices
     where paused.paused && paused.waiting > 0 && (service == nil || service == paused.service) {
@@ -115,25 +118,25 @@ extension ControlAnswer {
   }
 
   var unexpected: CommandError {
-    // Every answer is a case that carries something, so it has a name.
+    // Every case of an answer has an associated value, so `Mirror` finds the name of the case.
     let name = Mirror(reflecting: self).children.first?.label ?? "\(self)"
     return .control(.unexpected(detail: Remark(.otherAnswer, name)))
   }
 }
 
-/// What a person sees while a question that takes its time is answered: how far it has come where the coordinator says so,
-/// and otherwise how long it lasts.
+/// Progress output for a slow request: the coordinator's progress reports if it sends them, otherwise the
+/// elapsed time.
 package final class TaskProgress {
   enum Task: Sendable, CaseIterable {
     case audit, ledger, receipts, tickets, ticket, scale, reload, opening, reset, requeue, cancel, steer, move
   }
 
   let meter: ProgressMeter
-  /// Whether the coordinator is to say how far it has come.
+  /// True if the request asks the coordinator for progress reports; nil leaves the field out.
   let isToldHowFar: Bool?
   private let words: MessageCatalog
   private let task: Task
-  /// Said once by the coordinator, and then no more how long it lasts.
+  /// Set by the first progress report. From then on the elapsed time is not shown.
   private var isHeard = false
 
   init(_ task: Task, _ words: MessageCatalog, asksHowFar: Bool = false, _ meter: ProgressMeter? = nil) {
@@ -143,7 +146,7 @@ package final class TaskProgress {
     self.meter = meter ?? ProgressMeter(words: words)
   }
 
-  /// When there is something to show; nil where the coordinator says when.
+  /// Time of the next output; nil after the coordinator has sent a progress report.
   var nextDue: MonotonicTime? { isHeard ? nil : meter.nextDue }
   func pass() { meter.pass(words.doing(task)) }
   func count(_ rows: Int64) { meter.update(words.doing(task), done: rows, total: 0) }

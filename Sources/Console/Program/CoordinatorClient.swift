@@ -1,5 +1,6 @@
-// Owns a command's conversation with a coordinator: questions, and answers that are no refusals.
-// Invariant: a refusal never comes out as an answer; an answer of another kind than asked for is an error.
+// A command's connection to a coordinator: requests and answers.
+// Invariant: a refusal is thrown and never returned. An answer of another kind than the requested one is an
+// error.
 import BankModel
 import ControlClient
 import Posix
@@ -8,23 +9,24 @@ import Wire
 
 package final class CoordinatorClient {
   package let connection: ControlConnection
-  /// Kept where the coordinator was started only to answer: it ends with the conversation.
+  /// Coordinator that was launched only to inspect a closed bank. It exits when the connection closes. Nil
+  /// for an open bank.
   private let inspector: LaunchedBank?
-  /// Whether anything was answered that a command may have passed on.
+  /// Set by the first answer, which the command may already have printed.
   private var hasAnswered = false
-  /// Whether anything was asked: a question that was not sent as a whole is not one.
+  /// Set by the first request that was sent completely. An incomplete list asks for nothing.
   private(set) var hasAsked = false
 
-  /// How long a question may take that is answered at once.
+  /// Timeout of a request that the coordinator answers at once.
   static let promptly = TimeSpan.seconds(60)
-  /// How long a lost coordinator is waited for: a guardian brings it back well within.
+  /// Time to wait for a lost coordinator. A guardian restarts it in much less.
   static let reunion = TimeSpan.seconds(10)
-  /// How long a question that changes nothing is repeated where many others open, close or look into the bank.
+  /// Time for which a read-only request is retried while other processes open, close or inspect the bank.
   private static let passage = TimeSpan.seconds(60)
-  /// How long a coordinator that was started only to answer may take to end.
+  /// Time that a coordinator launched for an inspection may take to exit.
   private static let farewell = TimeSpan.seconds(10)
 
-  /// Whether nobody works with the books, and they are only read.
+  /// True if the bank is closed and its database is only read.
   package var isInspector: Bool { inspector != nil }
 
   init(_ connection: ControlConnection, inspector: LaunchedBank? = nil) {
@@ -32,7 +34,8 @@ package final class CoordinatorClient {
     self.inspector = inspector
   }
 
-  /// Has somebody look into the books in the home, who has the home for himself meanwhile.
+  /// Launches a coordinator that reads the database of a closed bank. It holds the lock of the home until
+  /// it exits.
   static func inspect(_ session: Session) throws(CommandError) -> CoordinatorClient {
     let launched = try fromControl(
       session.surroundings.launcher().launch(
@@ -40,7 +43,7 @@ package final class CoordinatorClient {
     return CoordinatorClient(launched.connection, inspector: launched)
   }
 
-  /// Goes to the bank that is open, or is being opened again by its guardian.
+  /// Connects to the open bank; waits for it while its guardian restarts it.
   static func open(_ session: Session) throws(CommandError) -> CoordinatorClient {
     try open(session, until: SystemClock.monotonic() + reunion)
   }
@@ -50,11 +53,11 @@ package final class CoordinatorClient {
   ) throws(CommandError) -> CoordinatorClient {
     while true {
       do throws(ControlError) { return CoordinatorClient(try session.home.connect()) } catch {
-        // Nothing was asked yet, so a coordinator that ended before its welcome is as good as one that was not there;
-        // the next look tells.
+        // No request was sent yet, so a coordinator that exited before its greeting counts as absent. The
+        // next attempt decides.
         let isComingBack = error.isAbsence && session.home.isGuarded
         guard error == .lost || isComingBack else { throw .control(error) }
-        // While a guardian is at work the bank is not closed, however long it takes to open it again.
+        // While a guardian runs, the bank is not closed, however long it takes to open it again.
         guard SystemClock.monotonic() < deadline else { throw .control(isComingBack ? .notGreeted : error) }
         Pause.momentarily()
       }
@@ -65,8 +68,8 @@ package final class CoordinatorClient {
     try converse(session) { coordinator throws(CommandError) in try coordinator.status(.status) }
   }
 
-  /// Has a conversation with the bank that is open, and begins it again where the coordinator was lost over it: a bank
-  /// that has closed is then not open, and one that a guardian brings back answers. Asking twice must be as good as once.
+  /// Runs a conversation with the open bank, and restarts it if the coordinator was lost. A closed bank
+  /// then fails as not open; a restarted one answers. The conversation must be idempotent.
   static func converse<Result>(
     _ session: Session, within patience: TimeSpan = reunion,
     _ conversation: (CoordinatorClient) throws(CommandError) -> Result
@@ -76,7 +79,8 @@ package final class CoordinatorClient {
     while true {
       do throws(CommandError) { return try conversation(coordinator) } catch {
         guard error.isLoss else { throw error }
-        // However long it was waited for an answer, as of one that stood still: only from the first loss on is it counted.
+        // Patience counts from the first loss, not from the first request: a hung coordinator may take long
+        // to answer or exit.
         let limit = deadline ?? SystemClock.monotonic() + patience
         deadline = limit
         guard SystemClock.monotonic() < limit else { throw error }
@@ -86,7 +90,7 @@ package final class CoordinatorClient {
     }
   }
 
-  /// Waits for a coordinator that was lost, as long as it may take to come back.
+  /// Waits until a lost coordinator accepts connections again, at most until the deadline.
   package static func reopen(
     _ session: Session, until deadline: MonotonicTime = SystemClock.monotonic() + reunion
   ) throws(CommandError) -> CoordinatorClient {
@@ -98,7 +102,8 @@ package final class CoordinatorClient {
     }
   }
 
-  /// Asks the bank that is open, and again whenever it was lost over that, until the answers end or nothing more is wanted.
+  /// Sends a request that has many answers, and repeats it after every loss of the coordinator. Ends when
+  /// the answers end or `isOver` returns true.
   static func follow(
     _ session: Session, _ question: @autoclosure () -> ControlCommand, isOver: () -> Bool = { false },
     _ take: (ControlAnswer) throws(CommandError) -> Void
@@ -113,9 +118,9 @@ package final class CoordinatorClient {
     }
   }
 
-  /// Asks the bank that is open, or the books of one that is not: for questions that change nothing.
-  /// Where the bank is opened or closed at this very moment the conversation is begun again with whoever is there then.
-  /// - Parameter goesOn: Whether that is possible also after a part of the answer was passed on.
+  /// Runs a read-only conversation with the open bank, or with an inspector of the closed one. Retries if
+  /// the bank is opened or closed at this moment.
+  /// - Parameter goesOn: Retry even if a part of the answer was already passed on.
   package static func consult<Result>(
     _ session: Session, goesOn: Bool = false,
     _ conversation: (CoordinatorClient) throws(CommandError) -> Result
@@ -131,7 +136,7 @@ package final class CoordinatorClient {
         return try conversation(found)
       } catch {
         guard isPassing(error, at: coordinator, goesOn: goesOn, &losses) else { throw error }
-        // However long the question itself takes, only from the first failure on is it counted.
+        // The limit counts from the first failure, however long the request itself takes.
         let limit = deadline ?? SystemClock.monotonic() + passage
         deadline = limit
         guard SystemClock.monotonic() < limit else { throw error }
@@ -140,26 +145,26 @@ package final class CoordinatorClient {
     }
   }
 
-  /// Whether a conversation failed only because the bank was being opened or closed.
+  /// True if the conversation failed only because the bank was being opened or closed.
   private static func isPassing(
     _ error: CommandError, at coordinator: CoordinatorClient?, goesOn: Bool, _ losses: inout Int
   ) -> Bool {
     switch error {
     case .failure(let failure) where [.alreadyOpen, .inspected].contains(failure.code):
       return coordinator?.inspector != nil
-    // The last word of a bank that has just closed.
+    // The last message of a bank that has just closed.
     case .failure(let failure) where failure.code == .notOpen: return coordinator?.inspector == nil
     case .control(.coordinatorEnded):
-      // One that was started only to answer may meet its end among those who come and go; one that cannot be started
-      // ends every time.
+      // A launched inspector may lose a race with other openers, so a few exits are retried. One that
+      // cannot start exits every time.
       losses += 1
       return losses <= 3 && (goesOn || coordinator?.hasAnswered != true)
     default: return error.isLoss && (goesOn || coordinator?.hasAnswered != true)
     }
   }
 
-  /// Ends a conversation. Whoever was started only for it holds the lock of the home, so its end is waited for: the
-  /// next command may be `start`.
+  /// Ends the conversation. Waits for the exit of a launched inspector: it holds the lock of the home, and
+  /// the next command may be `start`.
   func leave() {
     guard let inspector else { return }
     connection.hangUp()
@@ -178,7 +183,8 @@ package final class CoordinatorClient {
 }
 
 extension CoordinatorClient {
-  /// Asks and receives the answers, one or page after page. Each may take so long; nil for as long as the coordinator lives.
+  /// Sends a request and receives its answer or pages of answers. `patience` applies to each answer; nil
+  /// waits as long as the coordinator runs.
   package func ask(
     _ command: ControlCommand, within patience: TimeSpan? = promptly, _ task: TaskProgress? = nil,
     _ take: (ControlAnswer) throws(CommandError) -> Void
@@ -199,7 +205,7 @@ extension CoordinatorClient {
     }
   }
 
-  /// The next answer, or nil at the deadline; meanwhile it is shown how long it lasts.
+  /// Returns the next answer, or nil at the deadline; shows the progress of `task` meanwhile.
   private func next(
     until deadline: MonotonicTime?, _ task: TaskProgress?
   ) throws(CommandError) -> ControlReply? {
@@ -211,7 +217,7 @@ extension CoordinatorClient {
     }
   }
 
-  /// The business day that a ticket's number means where nobody has said which.
+  /// The default business day of a ticket number.
   func presentDay() throws(CommandError) -> Int64 { try status(.status).day }
 
   package func status(
@@ -227,8 +233,8 @@ extension CoordinatorClient {
     return last
   }
 
-  /// Sends a question without waiting for its answer.
-  /// - Parameter continued: The number of the question that this one is a further part of.
+  /// Sends a request without waiting for its answer.
+  /// - Parameter continued: Number of the request that this one continues.
   @discardableResult
   func send(
     _ command: ControlCommand, continuing continued: UInt32? = nil, tellsProgress: Bool? = nil,
@@ -244,7 +250,7 @@ extension CoordinatorClient {
     }
   }
 
-  /// The next answer, or nil at the deadline. A refusal is thrown.
+  /// Returns the next answer, or nil at the deadline. Throws a refusal.
   func next(until deadline: MonotonicTime?) throws(CommandError) -> ControlReply? {
     let reply: ControlReply?
     do throws(ControlError) { reply = try connection.next(until: deadline) } catch {
@@ -259,7 +265,7 @@ extension CoordinatorClient {
 }
 
 extension ControlCommand {
-  /// Whether nothing of the question is missing any more: a list that has not come as a whole asks for nothing.
+  /// True for the last part of a request. The coordinator ignores a list until its last part has arrived.
   fileprivate var isWhole: Bool {
     if case .enqueueList(let part) = self { part.isLast } else { true }
   }
@@ -268,7 +274,7 @@ extension ControlCommand {
 extension ControlError {
   fileprivate var isAbsence: Bool { if case .notOpen = self { true } else { self == .lost } }
 
-  /// Whether a coordinator that comes back may make it go away.
+  /// True if the error can disappear when the coordinator is back.
   var mayPass: Bool {
     switch self {
     case .notOpen, .lost, .busy, .notGreeted, .timedOut: true
@@ -278,7 +284,7 @@ extension ControlError {
 }
 
 extension Session {
-  /// Whether the bank has closed, and nobody brings it back.
+  /// True if the bank is closed and no guardian will restart it.
   var isBankClosed: Bool {
     guard !home.isGuarded else { return false }
     do throws(ControlError) { _ = try home.connect() } catch {
@@ -287,10 +293,11 @@ extension Session {
     return false
   }
 
-  /// Whether a bank is open, or closing, and answers.
+  /// True if a coordinator accepts connections, even if it is closing.
   var isBankAnswering: Bool { (try? home.connect()) != nil }
 
-  /// Waits for a bank that is just going: its guardian is still there, and nobody answers. For whoever opens the next one.
+  /// Waits for the exit of a guardian whose coordinator does not answer any more. Called before opening the
+  /// next bank.
   func letBankGo() {
     let deadline = SystemClock.monotonic() + CoordinatorClient.reunion
     while home.isGuarded, !isBankAnswering, SystemClock.monotonic() < deadline { Pause.briefly() }

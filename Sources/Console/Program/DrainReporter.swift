@@ -1,6 +1,6 @@
-// Owns what a person is told of a drain, and which step a Ctrl-C asks for.
-// Invariant: in the first second nothing is said, as of all progress; after it each step is one line, whatever the bar
-// on a terminal shows in between. A Ctrl-C never asks for a step twice.
+// Messages about a drain, and the step that the next Ctrl-C requests.
+// Invariant: as for all progress, nothing is printed in the first second. After that each step is one line,
+// whatever the progress bar shows. A Ctrl-C never requests a step twice.
 import BankModel
 import Posix
 import Time
@@ -10,7 +10,7 @@ final class DrainReporter {
   private let words: MessageCatalog
   private let meter: ProgressMeter
   private let now: () -> MonotonicTime
-  /// The furthest step that is known to have begun, or was asked for.
+  /// The last step that has started or was requested.
   private var furthest = DrainStep.closeDoor
   private var told: DrainStep?
 
@@ -30,15 +30,15 @@ final class DrainReporter {
         told = drain.step
         meter.say(words.drain(drain))
       }
-      // There is nothing to count while the tellers go.
+      // While the tellers exit there is nothing to count.
       if drain.step == .kill || drain.step == .closeDoor { return }
     }
     meter.update(words.phase(report.phase), done: report.done, total: report.total)
   }
 
-  /// Somebody has pressed Ctrl-C: the step to ask for, which the person is told; nil where there is no further one.
+  /// Handles a Ctrl-C: prints and returns the step to request; nil if the drain is at its last step.
   func goFurther() -> DrainStep? {
-    // The door is closed in a moment, so that is no step to wait for.
+    // Closing the door takes an instant, so it is not a step that a user can skip.
     guard let step = max(furthest, .serveWaiting).next else { return nil }
     furthest = step
     meter.say(words.hurried(to: step))

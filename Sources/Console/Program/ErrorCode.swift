@@ -1,22 +1,22 @@
-// The codes of the failures that this program finds out by itself, each with its exit code. What the coordinator, the stock or
-// the vending machine refuses has their codes. Invariant: one code means one condition and has one exit code; the page of the
-// commands lists all of them.
+// Error codes that this program detects itself, each with its exit code. Refusals of the coordinator, the
+// stock and the vending machine have the codes of those.
+// Invariant: one code means one condition and has one exit code. The command reference lists all of them.
 
-/// Why a command did not do what was asked. The raw value is the `code` of the JSON error.
+/// Reason why a command failed. The raw value is the `code` of the JSON error.
 package enum ErrorCode: String, CaseIterable, Sendable {
-  /// The command line was not understood, or asks for what is never possible.
+  /// Syntax error, or a request that can never succeed.
   case usage
-  /// It failed for a reason that has no code of its own.
+  /// Failure without a code of its own.
   case failed
-  /// A second Ctrl-C, or a signal, ended the command before it had its answer.
+  /// A second Ctrl-C, or a signal, ended the command before its answer.
   case interrupted
-  /// A line of a list cannot be used.
+  /// Invalid line of an input list.
   case badInput = "bad_input"
   case unreadableFile = "unreadable_file"
-  /// The present directory is gone.
+  /// The current directory was removed.
   case noDirectory = "no_directory"
 
-  // The conversation with the coordinator.
+  // Connection to the coordinator.
   case busy
   case connectionLost = "connection_lost"
   case connectionRefused = "connection_refused"
@@ -31,7 +31,7 @@ package enum ErrorCode: String, CaseIterable, Sendable {
   case paused
   case timedOut = "timed_out"
 
-  // What there is not.
+  // Missing objects.
   case noSuchAccount = "no_such_account"
   case noSuchBranch = "no_such_branch"
   case noSuchJuice = "no_such_juice"
@@ -40,7 +40,7 @@ package enum ErrorCode: String, CaseIterable, Sendable {
   case outputElsewhere = "output_elsewhere"
   case outputRemoved = "output_removed"
 
-  // The stock, the juice station and the vending machine.
+  // Stock, juice station and vending machine.
   case outOfStock = "out_of_stock"
   case cancelled
   case unfinished

@@ -1,6 +1,7 @@
-// Owns a bank that lives in the foreground of this program: everything that can happen to it, in order.
-// Invariant: signals are held back before the coordinator starts, so none can end this program without it.
-// Failure: CommandError. Whoever lets go of a bank that has not ended calls `end()` first.
+// A bank that runs in the foreground of this program, with its events in order.
+// Invariant: signals are blocked before the coordinator starts, so none can end this program and leave the
+// coordinator behind.
+// Errors: `CommandError`. The owner must call `end()` before it releases a bank that has not ended.
 import BankModel
 import ControlClient
 import Glibc
@@ -10,15 +11,15 @@ import Wire
 
 final class ForegroundBank {
   enum Happening {
-    /// The coordinator answered on its own conversation.
+    /// Message on the coordinator's first connection.
     case reply(ControlReply)
-    /// Something came on the second conversation.
+    /// Message on the second connection, see `listen(to:)`.
     case news(ControlReply)
-    /// Somebody wants it to end, for the n-th time.
+    /// The n-th signal that asks the bank to close.
     case interrupted(Int)
-    /// The coordinator's own conversation has ended.
+    /// The first connection was closed.
     case ended
-    /// The second conversation has ended.
+    /// The second connection was closed.
     case newsEnded
   }
 
@@ -55,9 +56,9 @@ final class ForegroundBank {
     }
   }
 
-  /// Says goodbye: a coordinator that still runs is killed, which loses nothing, and signals mean what they
-  /// used to.
-  /// - Returns: How the coordinator ended.
+  /// Waits for the coordinator's exit, kills it after `patience`, and restores the signals. Killing loses
+  /// no data.
+  /// - Returns: Exit status of the coordinator.
   @discardableResult
   func end(within patience: TimeSpan = .seconds(10)) -> ExitStatus {
     defer { wait.release() }
@@ -69,7 +70,7 @@ final class ForegroundBank {
   func send(_ command: ControlCommand) throws(CommandError) {
     guard let coordinator else { return }
     do throws(ControlError) { try coordinator.connection.send(command) } catch {
-      // That it is gone comes out as a happening, with everything it had still said before.
+      // A lost connection is reported as an event, after all messages that were received before it.
       if error != .lost { throw .control(error) }
     }
   }
@@ -103,7 +104,7 @@ final class ForegroundBank {
     }
   }
 
-  /// Takes everything that has come. Returns whether nothing will come any more.
+  /// Reads all received messages. Returns true if the connection has ended.
   private func drain(_ line: Line, as happening: (ControlReply) -> Happening) throws(CommandError) -> Bool {
     do throws(ControlError) {
       while let reply = try line.connection.next(until: MonotonicTime(nanoseconds: 0)) {

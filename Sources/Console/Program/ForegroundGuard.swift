@@ -1,6 +1,8 @@
-// Owns `start --foreground`: this program is the guardian, and a person, systemd or a container stays with it.
-// Invariant: what the coordinator says first decides the exit code of a bank that does not open; afterwards the guardian's
-// work does. The conversation only makes words and progress better: a bank is guarded, and closed by a signal, without.
+// `start --foreground`: this program is the guardian of the bank, and a terminal, systemd or a container
+// waits for it.
+// Invariant: if the bank does not open, the coordinator's first message decides the exit code; later the
+// guardian's result does. The connection only improves messages and progress. Without it the bank is still
+// guarded, and a signal still closes it.
 import BankModel
 import ControlClient
 import Guardian
@@ -17,7 +19,7 @@ final class ForegroundGuard {
   private let session: Session
   private let guardian: Guardian
   private let signals: [SignalSource]
-  /// Made when the first drain begins: it is silent for a second from then on.
+  /// Created when the first drain starts, because it is silent for one second from its creation.
   private lazy var drain = DrainReporter(session.words)
   private var line: Line?
   private var isOpen = false
@@ -25,9 +27,10 @@ final class ForegroundGuard {
   private var failure: Failure?
   private var stopped: StoppedReport?
 
-  /// How long a coordinator that is open may take to answer hello: meanwhile nobody is guarded.
+  /// Timeout for the greeting of a running coordinator. It is short because the guardian does not run
+  /// meanwhile.
   private static let patience = ControlConnection.Patience(hello: .seconds(2))
-  /// Opening a large database takes its time before the first word.
+  /// The first greeting takes longer, because a large database is opened before it.
   private static let firstPatience = ControlConnection.Patience(hello: .seconds(60))
 
   private init(_ session: Session, _ guardian: Guardian) throws(SystemError) {
@@ -50,7 +53,7 @@ final class ForegroundGuard {
   private func live() throws(CommandError) -> ProgramExit {
     defer {
       drain.finish()
-      // It fails for what is no signal, and these are.
+      // Fails only for invalid signal numbers.
       try? Signals.unblock(Guardian.signals + Guardian.endsOfChildren)
     }
     guardian.onNews = { [unowned self] news in hear(news) }
@@ -64,13 +67,13 @@ final class ForegroundGuard {
     } catch {
       throw .system(error)
     }
-    // What the coordinator has said at the last moment.
+    // Read the coordinator's last messages.
     if line != nil { listen() }
     return try tell(end)
   }
 
   private func converse(on socket: consuming FileDescriptor) {
-    // A coordinator that does not talk has ended, or will have; the guardian sees which.
+    // A coordinator that does not answer has exited or is about to. The guardian notices that.
     guard let connection = try? ControlConnection.greet(socket, patience: Self.firstPatience),
       (try? connection.send(.awaitOpen)) != nil
     else { return }
@@ -103,7 +106,7 @@ final class ForegroundGuard {
       if !isOpen { self.failure = failure }
     case .status(let report) where !isOpen:
       isOpen = true
-      // Nobody has to read this for the bank to go on.
+      // The bank continues even if standard output is closed.
       try? session.show(.status(report), or: StartCommand.lines(report, session))
       StartCommand.tellTroubles(report, session)
     case .progress(let report): drain.hear(report)
@@ -113,7 +116,7 @@ final class ForegroundGuard {
   }
 
   private func hear(_ news: Guardian.News) {
-    // Its last words come before the news of its end.
+    // Read the coordinator's last messages before the news of its exit.
     if case .ended = news { listen() }
     if isOpen, let sentence = session.words.sentence(news) { session.note(sentence) }
     if case .opened = news, line == nil, reconnect() { isOpen = true }
@@ -125,13 +128,15 @@ final class ForegroundGuard {
     return line != nil
   }
 
-  /// The conversation passes a wish on where there is one, because it also brings progress and the closing message.
+  /// Forwards a stop signal over the connection if there is one. Unlike a signal, the connection also
+  /// returns progress and the closing message.
   private func passOnWish(_ count: Int) -> Bool {
     if count == 1, !hasSaidDraining {
       hasSaidDraining = true
       session.note(session.words.draining)
     }
-    // The wish may come between the start of the next coordinator and the news that the bank is open again.
+    // The signal may come after the next coordinator has started and before the news that the bank is open
+    // again.
     guard line != nil || reconnect(), let line else { return false }
     var order = StopOrder(now: false, timeoutMilliseconds: nil)
     if count > 1 {

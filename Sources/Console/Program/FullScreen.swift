@@ -1,21 +1,22 @@
-// Owns the terminal while a command fills all of it: its raw mode, its other screen, its keys, its size, and the signals
-// that would end or stop this program meanwhile.
-// Invariant: however it ends, by a key, by a signal or by a failure, and as long as the program is stopped, the terminal
-// is as it was before. What is typed behind a Ctrl-C is not taken from the terminal: it is meant for the shell.
-// Failure: CommandError. A terminal that is gone ends it, because nobody sits in front of it.
+// The terminal of a full-screen command: raw mode, alternate screen, keys, size, and the signals that would
+// end or stop this program.
+// Invariant: after a key, a signal or an error has ended the screen, and while the program is stopped, the
+// terminal is in its former state. Input after a Ctrl-C stays in the terminal, because it is meant for the
+// shell.
+// Errors: `CommandError`. A terminal that is gone ends the screen, because no user is left.
 import Glibc
 import Posix
 import Time
 
 final class FullScreen {
-  /// The signal by which this program is to end, a Ctrl-C included.
+  /// Signal that ends this program, including a Ctrl-C.
   private(set) var signal: CInt?
   private(set) var failure: CommandError?
-  /// Whether something has changed since it was last drawn.
+  /// True if the content has changed since the last drawing.
   var isDirty = true
-  /// Whether whoever shows something is done, so that further keys are not taken.
+  /// Set when the command closes its screen. Later keys are not read.
   private(set) var isClosed = false
-  /// Whether somebody has left twice, so that no answer is waited for any more.
+  /// Set when the user closes the screen a second time: pending answers are not awaited any more.
   private(set) var isAbandoned = false
 
   private let output: Output
@@ -28,28 +29,29 @@ final class FullScreen {
   private var escapeBy: MonotonicTime?
   private var isGone = false
   private var isShown = false
-  /// What stands on the terminal; nil where nobody knows.
+  /// Content of the terminal; nil if unknown.
   private var drawn: (lines: [String], size: Terminal.Size?)?
 
-  /// How long the rest of a key's sequence may take; a lone escape is known by nothing following it.
+  /// Time limit for the rest of an escape sequence. A lone Escape is recognised by the absence of further
+  /// bytes.
   private static let sequencePatience = TimeSpan.milliseconds(50)
   private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGTSTP, SIGCONT]
-  /// The other screen with the cursor hidden and with pasted text told apart from keys, and back. xterm's ctlseqs,
-  /// DECSET 1049, 25 and 2004
+  /// Switches to the alternate screen, hides the cursor and turns on bracketed paste; `end` reverts all
+  /// three. xterm ctlseqs, DECSET 1049, 25 and 2004
   private static let begin = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?2004h"
   private static let end = "\u{1B}[?2004l\u{1B}[?25h\u{1B}[?1049l"
-  /// What stands between them is shown at once and not line by line. A terminal that does not know a private mode skips it
-  /// (ECMA-48, DEC STD 070), so that nobody has to be asked first. DECSET 2026
+  /// Output between the two appears at once instead of line by line. Support need not be queried: a
+  /// terminal skips private modes that it does not know (ECMA-48, DEC STD 070). DECSET 2026
   private static let beginUpdate = "\u{1B}[?2026h"
   private static let endUpdate = "\u{1B}[?2026l"
 
-  /// Takes the terminal over. Nothing shows, and no key is taken, before ``begin(_:)``; a Ctrl-C is heard as the signal that
-  /// it is elsewhere.
+  /// Takes over the terminal. Nothing is drawn and no key is read before ``begin(_:)``. A Ctrl-C arrives as
+  /// the signal SIGINT.
   init(_ output: Output, on loop: EventLoop) throws(CommandError) {
     self.output = output
     self.loop = loop
     do throws(SystemError) {
-      // Blocked before the terminal is taken over, so that none can come in between.
+      // Blocked before the terminal changes, so that no signal can end the program in between.
       source = try SignalSource(Self.signals, on: loop) { [unowned self] in hear($0.signal) }
       if Terminal.isTerminal(STDIN_FILENO) { terminal = try RawTerminal(hearsSignals: true) }
     } catch {
@@ -60,12 +62,13 @@ final class FullScreen {
 
   deinit { end() }
 
-  /// Whether nothing more is to be shown: a signal has come, the terminal is gone, or it has failed.
+  /// True if nothing is drawn any more: after a signal or an error, or without a terminal.
   var isEnded: Bool { signal != nil || failure != nil || isGone }
-  /// Whether there is nothing more to show or to wait for, unless something is asked that nobody has abandoned.
+  /// True if the screen can close. A closed screen still waits while `isBusy`, until the user has closed it
+  /// twice.
   func isOver(unless isBusy: Bool) -> Bool { isEnded || isClosed && (!isBusy || isAbandoned) }
 
-  /// Turns to the other screen, and hands every key to `press` from now on.
+  /// Switches to the alternate screen, and passes every key to `press` from now on.
   func begin(_ press: @escaping (Key) -> Void) throws(CommandError) {
     self.press = press
     show()
@@ -75,7 +78,7 @@ final class FullScreen {
       loop.register(fd: STDIN_FILENO, interest: .read) { [unowned self] _ in read() })
   }
 
-  /// Gives the terminal back. Once is enough.
+  /// Restores the terminal. Further calls have no effect.
   func end() {
     if let registration { loop.deregister(registration) }
     registration = nil
@@ -84,15 +87,15 @@ final class FullScreen {
     terminal = nil
     guard source != nil else { return }
     source = nil
-    // What has come too late to be heard here ends this program now, with its terminal in order. It fails for what is
-    // no signal, and these are signals.
+    // A signal that arrived too late for the handler ends this program here, after the terminal was
+    // restored. Fails only for invalid signal numbers.
     try? Signals.unblock(Self.signals)
   }
 
-  // MARK: - What is shown
+  // MARK: - Drawing
 
-  /// Draws these lines, none wider than the terminal and no more than it has, where something has changed: only those lines
-  /// are written that are others than before.
+  /// Draws the lines if the content has changed, and writes only lines that differ from the terminal's
+  /// content. Lines must fit the terminal in width and number.
   func draw(_ lines: (Terminal.Size?) -> [String]) throws(CommandError) {
     guard isDirty else { return }
     isDirty = false
@@ -123,10 +126,10 @@ final class FullScreen {
 
   // MARK: - Keys
 
-  /// When ``settle()`` is to be called at the latest.
+  /// Deadline for the next call of ``settle()``.
   var wake: MonotonicTime? { escapeBy }
 
-  /// To be called after every turn of the loop.
+  /// Call after every iteration of the loop. Reports a lone Escape when its time limit has passed.
   func settle() {
     guard let due = escapeBy, SystemClock.monotonic() >= due else { return }
     escapeBy = nil
@@ -136,9 +139,10 @@ final class FullScreen {
   private func read() {
     guard let terminal else { return }
     do throws(SystemError) {
-      // Byte by byte: what follows a Ctrl-C, or the key that closes, stays in the terminal for the shell.
+      // Read byte by byte, so that input after a Ctrl-C or the closing key stays in the terminal for the
+      // shell.
       repeat {
-        // A terminal that is gone has nobody in front of it.
+        // End of input: the terminal is gone.
         guard let bytes = try terminal.read(atMost: 1) else { return isGone = true }
         for key in keys.take(bytes) { hear(key) }
       } while !isEnded && !isClosed && terminal.hasInput
@@ -162,16 +166,16 @@ final class FullScreen {
 
   private func hear(_ signal: CInt) {
     switch signal {
-    // A terminal may have moved or cut its lines, even where it has the former size again.
+    // The terminal may have moved or cut lines even if it has its former size again.
     case SIGWINCH: (isDirty, drawn) = (true, nil)
     case SIGTSTP: stop(group: false)
-    // Whoever stopped this program without asking has left the terminal to somebody else meanwhile.
+    // Stopped by SIGSTOP: the terminal was not restored, and another program may have changed it.
     case SIGCONT: if isShown { takeBack() }
     default: self.signal = self.signal ?? signal
     }
   }
 
-  /// Stops this program with its terminal in order, and goes on when it is continued.
+  /// Restores the terminal, stops this program, and redraws when it is continued.
   private func stop(group: Bool) {
     let wasShown = isShown
     hide()

@@ -1,7 +1,7 @@
-// Owns waiting while a signal that would end this program is only noted, so that what was begun can be taken
-// back first; and the short rest between two attempts to reach a coordinator that is coming back.
-// Invariant: from its beginning to its end the signals end nothing; the first one that came is remembered.
-// Failure: CommandError; a coordinator that is gone is `lost`. An interrupted rest is a shorter one.
+// Waits during which terminating signals are only recorded, so that a request can be cancelled first; and
+// the pauses between two attempts to reach a restarting coordinator.
+// Invariant: from creation to `end()` the signals end nothing, and the first one is stored.
+// Errors: `CommandError`; `lost` if the coordinator is gone. A signal shortens a pause.
 import ControlClient
 import Glibc
 import Posix
@@ -21,10 +21,10 @@ final class InterruptibleWait {
   private let signals: [CInt]
   private let bell = Bell()
   private var source: SignalSource?
-  /// Of process 1 of a container, to which all orphans there fall.
+  /// SIGCHLD of orphans, if this program is process 1 of a container.
   private var orphans: SignalSource?
 
-  /// Begins to note signals; all of those by which somebody says that this program shall end, unless it says otherwise.
+  /// Starts to record signals; by default all that ask a program to end.
   init(_ signals: [CInt] = [SIGINT, SIGTERM, SIGHUP]) throws(CommandError) {
     self.signals = signals
     let loop = try fromSystem(EventLoop())
@@ -38,8 +38,8 @@ final class InterruptibleWait {
     orphans = try fromSystem(SignalSource([SIGCHLD], on: loop) { _ in Subreaper.collectOthers() })
   }
 
-  /// The next answer; nil at the deadline, or where a signal has come since those that are known.
-  /// - Parameter known: How many had come when this was asked.
+  /// Returns the next answer; nil at the deadline, or if a signal came that `known` does not include.
+  /// - Parameter known: Number of signals that the caller has already handled.
   func next(
     at coordinator: CoordinatorClient, until deadline: MonotonicTime?, evenAfter known: Int = 0
   ) throws(CommandError) -> ControlReply? {
@@ -53,10 +53,10 @@ final class InterruptibleWait {
     }
   }
 
-  /// Looks whether a signal has come, without waiting.
+  /// Checks for signals without waiting.
   func look() throws(CommandError) { try loop.turn(until: MonotonicTime(nanoseconds: 0)) }
 
-  /// Ends this program by the signal that has come, if one has; else signals mean again what they used to.
+  /// Ends this program by the recorded signal, if there is one. Otherwise unblocks the signals.
   func end() {
     if let signal {
       source = nil
@@ -67,7 +67,7 @@ final class InterruptibleWait {
 
   func release() {
     source = nil
-    // It fails for what is no signal, and these are signals.
+    // Fails only for invalid signal numbers.
     try? Signals.unblock(signals)
   }
 }
@@ -77,7 +77,8 @@ extension EventLoop {
     _ = try fromSystem(runOnce(until: deadline))
   }
 
-  /// Wakes for what comes. It is looked for after every turn of the loop; the handler only has to wake it.
+  /// Wakes the loop for messages of a coordinator. The caller checks the connection after every iteration,
+  /// so the handler is empty.
   func listen(to connection: ControlConnection) throws(CommandError) -> Registration {
     try fromSystem(register(fd: connection.fd, interest: .read) { _ in })
   }
@@ -86,8 +87,8 @@ extension EventLoop {
 package enum Pause {
   /// 50 ms.
   static func briefly() { _ = poll(nil, 0, 50) }
-  /// Between two questions of somebody who looks on.
+  /// One second: the interval of polling status commands.
   static func ofASecond() { _ = poll(nil, 0, 1_000) }
-  /// 5 ms, for what takes a few of them.
+  /// 5 ms, for conditions that take a few milliseconds.
   package static func momentarily() { _ = poll(nil, 0, 5) }
 }

@@ -1,20 +1,20 @@
-// Owns one request over HTTP to the server of the page, over the socket in the home, and its answer. It knows no command.
-// Invariant: it never waits beyond its deadline, and takes no more than a small document.
-// Failure: nil where nobody answers in time, or what answers makes no sense.
+// One HTTP request to the web server over the socket in the home, and its answer.
+// Invariant: it never waits beyond its deadline, and accepts only a small answer.
+// Errors: nil if no valid answer arrives in time.
 import Glibc
 import Posix
 import Time
 
 enum LocalExchange {
-  /// Bytes of an answer at most.
+  /// Maximum answer size in bytes.
   private static let longest = 64 << 10
 
-  /// Asks with an empty POST; the status and the body of the answer.
+  /// Sends an empty POST. Returns status and body.
   static func post(
     _ target: String, to socket: String, until deadline: MonotonicTime
   ) -> (status: Int, body: [UInt8])? { ask("POST", target, socket, deadline) }
 
-  /// Asks with GET.
+  /// Sends a GET. Returns status and body.
   static func get(
     _ target: String, from socket: String, until deadline: MonotonicTime
   ) -> (status: Int, body: [UInt8])? { ask("GET", target, socket, deadline) }

@@ -1,13 +1,13 @@
-// Owns what goes to standard output: gathered, so that a long list costs few writes, and flushed before anything waits.
-// Invariant: lines come out whole and in order; after the reader has gone nothing more is written. Standard output that
-// is a file never counts as left.
-// Failure: CommandError, `readerGone` where nobody reads any more, `system` for a full disk.
+// Buffered standard output, flushed before every wait, so that a long list needs few writes.
+// Invariant: lines are complete and in order. After the reader has closed the pipe nothing is written. A
+// file counts as open for ever.
+// Errors: `CommandError`; `readerGone` without a reader, `system` for a full disk.
 import ByteText
 import Logbook
 import Posix
 
 package final class Output {
-  /// The colours that this output takes; none unless it is a terminal.
+  /// Colours of this output; none unless it is a terminal.
   package let palette: Palette
   let isTerminal: Bool
   private var buffer: [UInt8] = []
@@ -15,7 +15,7 @@ package final class Output {
 
   private static let capacity = 64 << 10
 
-  /// Takes a sink, which tests replace.
+  /// - Parameter sink: Writes the bytes; tests replace it.
   init(
     isTerminal: Bool, palette: Palette,
     sink: @escaping ([UInt8]) throws(SystemError) -> StandardStreams.Outcome = {
@@ -56,7 +56,7 @@ package final class Output {
 
   private func flushIfFull() throws(CommandError) { if buffer.count >= Self.capacity { try flush() } }
 
-  /// Writes what was gathered. Whoever waits for something next calls it before.
+  /// Writes the buffered bytes. Call before every wait.
   func flush() throws(CommandError) {
     guard !buffer.isEmpty else { return }
     defer { buffer.removeAll(keepingCapacity: true) }
@@ -65,13 +65,13 @@ package final class Output {
 }
 
 enum Notes {
-  /// Says a line, in several where the terminal is too narrow for it. Where even that is not possible there is nobody
-  /// left to tell.
+  /// Prints a message on standard error, folded to the width of the terminal. A failure is ignored: there
+  /// is no other place to report it.
   static func say(_ text: String) {
     write(lines(text, columns: Terminal.size(of: StandardStreams.Stream.error.fd)?.columns))
   }
 
-  /// What is written for a text, on a terminal that wide.
+  /// The text as folded lines for a terminal of that width.
   static func lines(_ text: String, columns: Int?) -> String {
     ByteText.shown(text).split(separator: "\n", omittingEmptySubsequences: false)
       .flatMap { Screen.folded(String($0), columns: columns) }.reduce(into: "") { $0 += $1 + "\n" }
@@ -80,8 +80,8 @@ enum Notes {
   static func write(_ text: String) { _ = try? StandardStreams.write(text, to: .error) }
 }
 
-/// Notices that nobody reads standard output any more, also while there is nothing to write. What cannot be watched is
-/// noticed with the next write.
+/// Detects that the reader of standard output is gone, even while nothing is written. If the descriptor
+/// cannot be watched, the next write detects it.
 final class ReaderWatch {
   private let loop: EventLoop
   private var registration: Registration?
@@ -89,7 +89,8 @@ final class ReaderWatch {
 
   init(on loop: EventLoop) {
     self.loop = loop
-    // A pipe without a reader is an error unasked. A file cannot be waited for, and does not go away either.
+    // epoll reports a pipe without a reader as an error even if no event was requested. It refuses regular
+    // files, whose reader cannot disappear.
     registration = try? loop.register(fd: StandardStreams.Stream.output.fd, interest: []) { [weak self] _ in
       self?.isGone = true
     }

@@ -1,6 +1,7 @@
-// Owns what flags, environment and files decide before a command runs: home, configuration, language.
-// Invariant: a flag beats the environment, the environment a file, a file the default. Paths are absolute.
-// Failure: CommandError, where no home can be named or a variable says what is no language.
+// Settings that flags, environment and files decide before a command runs: home, configuration, language.
+// Invariant: a flag overrides the environment, the environment overrides a file, a file overrides the
+// default. Paths are absolute.
+// Errors: `CommandError` if no home can be determined, or if a variable names an unknown language.
 import BankModel
 import ByteText
 import Configuration
@@ -8,11 +9,11 @@ import ControlClient
 import Posix
 
 package struct ProcessEnvironment {
-  /// An environment variable; nil where it is not set, or set to nothing.
+  /// Value of an environment variable; nil if it is unset or empty.
   var variable: (String) -> String?
   var absolute: (String) throws(SystemError) -> String
   var isFile: (String) -> Bool
-  /// The language that a configuration names; nil where it names none or cannot be read.
+  /// The language in a configuration file; nil if it has none or cannot be read.
   var configuredLanguage: (String) -> Language?
   var executable: () -> String?
   var launcher: () throws(ControlError) -> BankLauncher
@@ -25,8 +26,8 @@ package struct ProcessEnvironment {
       executable: { try? Paths.executable() }, launcher: BankLauncher.find)
   }
 
-  /// The home: flag, `BANK_HOME`, `$XDG_STATE_HOME/bank`, `~/.local/state/bank`.
-  /// A relative path in XDG_STATE_HOME counts as none, as in the specification of base directories.
+  /// The home: flag, `BANK_HOME`, `$XDG_STATE_HOME/bank`, `~/.local/state/bank`. A relative XDG_STATE_HOME
+  /// is ignored (XDG Base Directory Specification).
   func home(flag: String?) throws(CommandError) -> BankHome {
     let chosen: String
     if let flag {
@@ -48,12 +49,13 @@ package struct ProcessEnvironment {
     return BankHome(path: try fromSystem(absolute(chosen)))
   }
 
-  /// The configuration: flag, `BANK_CONFIG`, the home's own, `BANK_CONFIG_DEFAULT`, the installation's, none.
+  /// The configuration: flag, `BANK_CONFIG`, the home's file, `BANK_CONFIG_DEFAULT`, the installation's
+  /// file, none.
   package func configuration(flag: String?, home: BankHome) throws(CommandError) -> String? {
     try chosenConfiguration(flag: flag, home: home)?.path
   }
 
-  /// The configuration with what has chosen it, in the same order; nil for none.
+  /// The configuration and its source, in the same order; nil for none.
   func chosenConfiguration(flag: String?, home: BankHome) throws(CommandError) -> ChosenConfiguration? {
     if let flag { return ChosenConfiguration(try fromSystem(absolute(flag)), by: .option) }
     if let chosen = try named(by: "BANK_CONFIG") { return chosen }
@@ -70,9 +72,9 @@ package struct ProcessEnvironment {
     return ChosenConfiguration(try fromSystem(absolute(path)), by: .environment(name))
   }
 
-  /// The shared books that are chosen beside the configuration, and by what: flag, `BANK_STORE`; nil for what the configuration
-  /// says.
-  /// Failure: CommandError, a usage error that repeats nothing of what was written.
+  /// Address of a shared database given outside the configuration, and its source: flag, `BANK_STORE`. Nil
+  /// leaves the choice to the configuration. Errors: a usage error that contains nothing of the input,
+  /// because that may contain a password.
   func store(
     flag: String?, _ words: MessageCatalog, option: String = "--store"
   ) throws(CommandError) -> (address: StoreAddress, source: SettingSource)? {
@@ -88,15 +90,15 @@ package struct ProcessEnvironment {
     }
   }
 
-  /// The language: flag, `BANK_LANG`, the configuration's, the locale's.
+  /// The language: flag, `BANK_LANG`, the configuration, the locale.
   func language(flag: String?, configuration: String?) -> Language {
     if let chosen = flag ?? variable("BANK_LANG"), let language = Language(code: chosen) { return language }
-    // A configuration that cannot be read is the coordinator's to complain about.
+    // Errors in the configuration are ignored here: the coordinator reports them.
     if let configuration, let language = configuredLanguage(configuration) { return language }
     return locale
   }
 
-  /// The language as far as it can be told without a home.
+  /// The language if no home is known yet.
   var languageWithoutFile: Language { variable("BANK_LANG").flatMap { Language(code: $0) } ?? locale }
 
   private var locale: Language {
@@ -105,16 +107,16 @@ package struct ProcessEnvironment {
   }
 }
 
-/// A configuration file, and what has chosen it.
+/// A configuration file and its source.
 struct ChosenConfiguration: Equatable {
   enum Chooser: Equatable {
     case option
-    /// This variable.
+    /// The environment variable with this name.
     case environment(String)
     case home, installation
   }
 
-  /// Absolute.
+  /// Absolute path.
   let path: String
   let chooser: Chooser
 

@@ -1,13 +1,14 @@
-// Owns one run of a program that a person types, from its words to its exit code.
-// Invariant: every failure is told once: in JSON on standard output for scripts, else on standard error.
+// One run of a command-line program, from its arguments to its exit code.
+// Invariant: every error is reported once: in JSON on standard output if JSON was requested, else on
+// standard error.
 import Arguments
 import BankModel
 import ControlClient
 import Posix
 
 package struct Program {
-  /// The name by which it was called, with which its messages begin. A program that a command of bankctl has become speaks for
-  /// that one.
+  /// The program name as called, the prefix of its messages. A program that bankctl has executed has the
+  /// name of that command.
   private static let name = CurrentProcess.arguments.first.map(Paths.lastPart) ?? ""
 
   private let table: CommandTable
@@ -23,7 +24,7 @@ package struct Program {
       isTerminal: isTerminal, palette: Palette(isTerminal: isTerminal, variable: surroundings.variable))
   }
 
-  /// Runs a program of which every command works on a home, and returns its exit code.
+  /// Runs a program whose commands all work on a home. Returns its exit code.
   package static func run(
     _ table: CommandTable, _ command: (Session) throws(CommandError) -> ProgramExit
   ) -> Int32 {
@@ -31,8 +32,8 @@ package struct Program {
     return program.understand { invocation in program.run(invocation, command) }
   }
 
-  /// Runs a program that looks for no home and no configuration, and returns its exit code. The words are of the language
-  /// that the environment names.
+  /// Runs a program without home and configuration. Returns its exit code. The environment decides the
+  /// language.
   package static func run(
     tool table: CommandTable, _ work: (Invocation, MessageCatalog) throws(CommandError) -> ProgramExit
   ) -> Int32 {
@@ -80,7 +81,7 @@ package struct Program {
 
   private func words(_ invocation: Invocation, _ home: BankHome) throws(CommandError) -> MessageCatalog {
     let flag = invocation.text("lang")
-    // Only where neither flag nor variable has decided is the file looked for.
+    // The configuration file is read only if neither the flag nor the variable decides.
     if flag == nil, let chosen = surroundings.variable("BANK_LANG"), Language(code: chosen) == nil {
       throw .usage(MessageCatalog(language: surroundings.languageWithoutFile).noSuchLanguage(chosen))
     }
@@ -97,7 +98,7 @@ package struct Program {
   ) -> ProgramExit {
     guard let complaint = words.complaint(about: error, home: home) else { return .done }
     do throws(CommandError) {
-      // What was printed before stays in front of the reason why no more follows.
+      // Output before the error stays in front of it.
       if asJSON { try output.line(.error(code: complaint.code, message: complaint.message)) }
       try output.flush()
     } catch {

@@ -1,51 +1,51 @@
-// Owns what the keys of a full screen have asked a service for: one request is with the service, the others wait behind it
-// for its answer, and whether the service answers at all.
-// Invariant: a request that was not sent is never sent later than a moment after its key: where the service falls silent,
-// everything behind the request that it has is dropped and counted, and so is every key until it answers.
+// Requests that keys of a full-screen command have made to a service. One request is in flight, the others
+// wait for its answer.
+// Invariant: a request is sent soon after its key or never. If the service stops answering, all requests
+// that were not sent are dropped and counted, and so is every key until it answers again.
 import Posix
 import Time
 
 struct RequestQueue<Request> {
   enum Pace: Sendable, Equatable {
     case prompt
-    /// A person notices that it takes its time.
+    /// Slow enough for a user to notice.
     case slow
-    /// It does not answer, and nothing more is taken for it.
+    /// Not answering; requests are refused.
     case silent
   }
 
-  /// The one that the service was sent and has not answered.
+  /// The request in flight.
   private(set) var sent: Request?
-  /// The one that the service was sent and did not answer in time: it may still be done.
+  /// The request that got no answer in time. The service may still execute it.
   private(set) var unanswered: Request?
   private(set) var pace = Pace.prompt
-  /// How many keys were not taken since the service fell silent.
+  /// Number of keys refused since the service stopped answering.
   private(set) var refused = 0
 
   private var waiting: [Request] = []
   private var sentAt = MonotonicTime(nanoseconds: 0)
 
-  /// When a person begins to wonder.
+  /// Time after which a user notices a delay.
   static var slowAfter: TimeSpan { .milliseconds(300) }
-  /// When a service counts as silent. A slow disk takes less.
+  /// Time after which the service counts as not answering. A slow disk takes less.
   static var silentAfter: TimeSpan { .milliseconds(1_500) }
-  /// More keys than anybody means.
+  /// Upper bound of waiting requests; more keys than a user presses on purpose.
   private static var capacity: Int { 256 }
-  /// Whether there is something that was asked for and has not ended.
+  /// True if requests are in flight or waiting.
   var isBusy: Bool { sent != nil || !waiting.isEmpty }
-  /// What was sent, and may or may not be done.
+  /// A request that was sent and whose effect is unknown.
   var inDoubt: Request? { sent ?? unanswered }
-  /// Everything that was asked for and has not ended, the one that was sent first.
+  /// All unanswered requests, the one in flight first.
   var all: [Request] { [sent].compactMap { $0 } + waiting }
 
-  /// Takes a request, or counts it where the service does not answer.
+  /// Adds a request, or counts it as refused if the service does not answer.
   mutating func add(_ request: Request) {
     guard pace != .silent, waiting.count < Self.capacity else { return refused += 1 }
     if !isBusy { refused = 0 }
     waiting.append(request)
   }
 
-  /// What is to be sent now; nil while the service has something in hand.
+  /// Returns the request to send now; nil while another one is in flight.
   mutating func next(at now: MonotonicTime) -> Request? {
     guard sent == nil, pace != .silent, !waiting.isEmpty else { return nil }
     sent = waiting.removeFirst()
@@ -53,7 +53,7 @@ struct RequestQueue<Request> {
     return sent
   }
 
-  /// The service has answered; gives back how many keys were not taken meanwhile.
+  /// Records an answer. Returns the number of keys refused meanwhile.
   @discardableResult
   mutating func answered() -> Int {
     defer { refused = 0 }
@@ -61,13 +61,13 @@ struct RequestQueue<Request> {
     return refused
   }
 
-  /// The time for an answer is over. The service counts as silent until it answers something.
+  /// Records a timeout. The service counts as not answering until its next answer.
   mutating func gaveUp() {
     (sent, unanswered) = (nil, sent ?? unanswered)
     fallSilent()
   }
 
-  /// Looks at how long the service has had; gives back whether there is something else to be shown.
+  /// Updates the pace from the elapsed time. Returns true if the display changes.
   mutating func settle(at now: MonotonicTime) -> Bool {
     guard sent != nil, pace != .silent else { return false }
     let before = pace
@@ -79,7 +79,7 @@ struct RequestQueue<Request> {
     return pace != before
   }
 
-  /// When ``settle(at:)`` has something to say; nil for never.
+  /// Time at which ``settle(at:)`` changes the pace; nil for never.
   var due: MonotonicTime? {
     guard sent != nil else { return nil }
     return switch pace {

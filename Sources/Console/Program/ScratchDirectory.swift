@@ -1,5 +1,5 @@
-// Owns the operand `SCRATCH` of the programs that measure and attack: where they open banks of their own. The script that
-// people type makes the directory and removes it whatever happens.
+// The operand `SCRATCH` of the benchmark and chaos programs: the directory for their banks. The calling
+// script creates it and removes it in every case.
 import Arguments
 
 package enum ScratchDirectory {

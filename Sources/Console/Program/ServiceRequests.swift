@@ -1,8 +1,8 @@
-// Owns a command's questions to a service of the open bank: each is bounded, and a service that is not there
-// is waited for as long as patience lasts, and no longer than the bank is there.
-// Invariant: a refusal never comes out as an answer, nor a change that may have been made as one that was
-// not.
-// Failure: CommandError, exit code 75 where no answer came in time, and 3 where the bank has closed.
+// A command's requests to a service of the open bank. Each is bounded in time. A missing service is awaited
+// for the given patience, and not after the bank has closed.
+// Invariant: a refusal is never returned as an answer. A change that may have happened is never reported as
+// one that did not.
+// Errors: `CommandError`; exit code 75 without an answer in time, 3 if the bank has closed.
 import BankModel
 import Posix
 import StockClient
@@ -10,14 +10,14 @@ import Time
 import Transport
 import VendingClient
 
-/// What people and scripts are told of a service, beyond what its clients know.
+/// Presentation of a service's errors to users and scripts.
 protocol PresentableCommand: ServiceCommand {
   static var role: WorkerRole { get }
-  /// The code that scripts see in JSON if the service does not answer.
+  /// Error code in JSON if the service does not answer.
   static var absence: ErrorCode { get }
 
-  /// What people read where nobody answers.
-  /// - Parameter isInDoubt: Whether the service was sent a change, and may have made it.
+  /// Message for users if the service does not answer.
+  /// - Parameter isInDoubt: A change was sent, and the service may have made it.
   static func silence(_ why: String, isInDoubt: Bool, _ words: MessageCatalog) -> String
   static func complaint(about answer: Answer, _ words: MessageCatalog) -> Complaint?
 }
@@ -28,8 +28,8 @@ final class ServiceRequests<Command: PresentableCommand> {
   private let session: Session
   private let deadline: MonotonicTime
 
-  /// Goes to a service at once; whether the bank is open was asked before. The patience is for all questions together, and
-  /// the loop that of a screen, where there is one already.
+  /// Connects to a service at once; the caller has checked that the bank is open. The patience covers all
+  /// requests together. A command with a screen passes the loop of that screen.
   init(
     _ session: Session, at socket: String, within patience: TimeSpan, on loop: EventLoop? = nil
   ) throws(CommandError) {
@@ -59,8 +59,9 @@ final class ServiceRequests<Command: PresentableCommand> {
     .control(.unexpected(detail: Remark(.strangeAnswer).of(Command.role == .stock ? .stock : .machine)))
   }
 
-  /// Waits for an answer. It is waited until the deadline for a service that is away; one that is there is heard even when
-  /// time is up: the question itself is quick. Nobody starts the service again for a bank that has closed.
+  /// Waits for an answer, until the deadline if the service is missing. A running service gets at least 100
+  /// ms even after the deadline, because a request is quick. The wait ends if the bank has closed, because
+  /// the service is not restarted then.
   private func wait(for command: Command) throws(CommandError) -> Command.Answer {
     let limit = max(deadline, SystemClock.monotonic() + .milliseconds(100))
     var outcome: Result<Command.Answer, ServiceClientError<Command>>?
@@ -85,7 +86,7 @@ final class ServiceRequests<Command: PresentableCommand> {
 }
 
 extension MessageCatalog {
-  /// Why there was no answer from a service; the trouble is why it does not work, where the coordinator knows.
+  /// Reason for a missing answer. `trouble`: why the service does not work, if the coordinator reports it.
   func refusal<Command: PresentableCommand>(
     _ error: ServiceClientError<Command>, trouble: String?
   ) -> CommandError {
@@ -100,11 +101,11 @@ extension MessageCatalog {
   }
 }
 
-/// How often it is looked whether the bank of a service that is not there is still open.
+/// Interval of the checks whether the bank is still open while its service is missing.
 private let serviceLook = TimeSpan.milliseconds(500)
 
 extension Session {
-  /// Why a service will not be there however long it is waited for, and what to type; nil where it may come.
+  /// Reason why a service will not start again, and what to type; nil if it may start.
   fileprivate func whyNobodyComes(to role: WorkerRole) -> String? {
     guard let connection = try? home.connect(),
       let report = try? CoordinatorClient(connection).status(.status),
@@ -115,17 +116,18 @@ extension Session {
     return words.outOfWork(worker)
   }
 
-  /// Why the stock of the open bank has not answered a client.
+  /// Reason why the stock of the open bank did not answer.
   package func refusal(_ error: StockClientError) -> CommandError {
     words.refusal(error, trouble: trouble(of: .stock))
   }
 
-  /// Why the vending machine of the open bank has not answered a client.
+  /// Reason why the vending machine of the open bank did not answer.
   package func refusal(_ error: VendingClientError) -> CommandError {
     words.refusal(error, trouble: trouble(of: .vending))
   }
 
-  /// Why a service does not work, as the coordinator knows it; nil where it does, or where nobody can tell.
+  /// The coordinator's reason why a service does not work; nil if the service works or the coordinator does
+  /// not answer.
   func trouble(of role: WorkerRole) -> String? {
     guard let report = try? CoordinatorClient.picture(self) else { return nil }
     return report.workers.first { $0.role == role }.flatMap { words.trouble(of: $0) }

@@ -1,5 +1,5 @@
-// Owns what every command is handed: the parsed line and everything that was decided before it runs.
-// Invariant: nothing in it changes while a command runs, except what was printed.
+// Context of a command: the parsed command line, and the settings decided before it runs.
+// Invariant: nothing changes while the command runs except the output buffer.
 import Arguments
 import BankModel
 import Configuration
@@ -12,16 +12,16 @@ package struct Session {
   package let words: MessageCatalog
   package var home: BankHome
   package let surroundings: ProcessEnvironment
-  /// Whether scripts are listening.
+  /// True if JSON output was requested.
   let asJSON: Bool
   package let output: Output
 
-  /// The number that an operand gives; 0 where it may be left out and is.
+  /// Value of a number operand; 0 if an optional operand is missing.
   func number(_ operand: String) -> Int64 { invocation.operands.integer(operand) ?? 0 }
   func name(_ operand: String) -> String { invocation.operands.text(operand) ?? "" }
   package func note(_ text: String) { Notes.say(text) }
 
-  /// Prints a document for scripts, or what people read instead.
+  /// Prints a JSON document, or the text if JSON was not requested.
   package func show(_ document: @autoclosure () -> JSONValue, or text: @autoclosure () -> [String])
     throws(CommandError)
   {
@@ -42,14 +42,14 @@ package struct Session {
     for part in Screen.folded(text, columns: columns) { try output.line(part) }
   }
 
-  /// How wide a table may be: the terminal's width, and nil away from one.
+  /// Maximum table width: the width of the terminal; nil if the output is not a terminal.
   package var columns: Int? { output.isTerminal ? Terminal.size?.columns : nil }
 
   func picture(_ report: StatusReport) -> StatusPicture {
     StatusPicture(report: report, words: words, palette: output.palette, columns: columns)
   }
 
-  /// The service that a word names. Whether the bank has it only the bank knows.
+  /// The service with this name or alias. The bank decides if it exists.
   func service(named name: String) throws(CommandError) -> ServiceName {
     for choice in BankctlTable.serviceNames where choice.value == name || choice.aliases.contains(name) {
       if let service = ServiceName(choice.value) { return service }
@@ -61,8 +61,8 @@ package struct Session {
     return service
   }
 
-  /// The windows that the options ask for, each service once.
-  /// - Parameter juice: whether the command has an option for the juice stations.
+  /// The windows that the options request, each service once.
+  /// - Parameter juice: The command has an option for juice stations.
   func chosenWindows(juice: Bool) throws(CommandError) -> [(
     service: ServiceName, count: Int64, option: String
   )] {
@@ -80,15 +80,15 @@ package struct Session {
     return chosen
   }
 
-  /// The shared books that a bank which is not open is asked about: those by which it would be opened; nil for those in its
-  /// home. What is wrong with the configuration is said by whoever opens the bank.
+  /// Address of the shared database of a closed bank, chosen as if the bank were opened; nil for the
+  /// database in its home. Errors in the configuration are ignored here: opening the bank reports them.
   func inspectedStore() throws(CommandError) -> String? {
     if let chosen = try surroundings.store(flag: nil, words) { return chosen.address.description }
     guard let file = try surroundings.configuration(flag: nil, home: home) else { return nil }
     return (try? BankConfiguration.load(path: file))?.store.address?.description
   }
 
-  /// The order to open, as the options say; what they do not is left to the configuration.
+  /// The order to open the bank, from the options. Fields without an option are left to the configuration.
   func openingOrder(juice: Int64?) throws(CommandError) -> LaunchOrder {
     var order = LaunchOrder(
       .open, home: home,

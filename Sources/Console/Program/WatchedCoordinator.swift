@@ -1,21 +1,22 @@
-// Owns a full screen's conversation with the coordinator: what it follows, what it asks, and whether anybody answers.
-// Invariant: a coordinator that is lost is looked for again without keeping the screen from its keys, and what it was asked is
-// answered by nobody: the one that comes back is asked to be followed, and nothing else. One that does not answer is noticed
-// after the next key.
-// Failure: CommandError, `control` where no coordinator has come back although it could have, or one that is no use.
+// A full-screen command's connection to the coordinator: its subscription, its requests, and the detection
+// of a coordinator that does not answer.
+// Invariant: reconnecting never blocks the keys. Requests to a lost coordinator get no answer; only the
+// subscription is renewed after a reconnect. A coordinator that does not answer is detected after the next
+// key.
+// Errors: `CommandError`; `control` if no usable coordinator came back in time.
 import ControlClient
 import Posix
 import Time
 import Wire
 
 final class WatchedCoordinator {
-  /// Whether one is there, as far as anybody knows.
+  /// True while connected, as far as known.
   var isThere: Bool { coordinator != nil }
-  /// Whether a question has gone unanswered for so long that somebody wonders.
+  /// Set if a request has been unanswered for longer than `probePatience`.
   private(set) var isSilent = false
-  /// When something was heard last, in milliseconds since 1970.
+  /// Time of the last message, in milliseconds since 1970.
   private(set) var heardAt = SystemClock.wall().milliseconds
-  /// The number of the question whose answers are followed.
+  /// Number of the subscription request.
   private(set) var followed: UInt32 = 0
 
   private let session: Session
@@ -23,18 +24,19 @@ final class WatchedCoordinator {
   private let question: ControlCommand
   private var coordinator: CoordinatorClient?
   private var registration: Registration?
-  /// A question whose answer shows that the coordinator is there: its number, and until when it is waited for.
+  /// Request that checks if the coordinator answers: its number and deadline.
   private var probe: (number: UInt32, due: MonotonicTime)?
-  /// Since when nobody is there, and when to look again.
+  /// Time of the loss, and time of the next attempt to connect.
   private var absence: (since: MonotonicTime, retry: MonotonicTime)?
 
-  /// How long a coordinator may take to answer such a question before it is said that it does not.
+  /// Timeout of the probe before the screen shows that the coordinator does not answer.
   private static let probePatience = TimeSpan.seconds(1)
-  /// How long one attempt to reach a coordinator that is coming back keeps from hearing keys, and how long until the next.
+  /// Duration of one attempt to connect, during which no keys are read, and the pause until the next
+  /// attempt.
   private static let glance = ControlConnection.Patience(hello: .milliseconds(100))
   private static let pause = TimeSpan.milliseconds(50)
 
-  /// - Parameter question: One that is answered again and again.
+  /// - Parameter question: A subscription, which has many answers.
   init(
     _ session: Session, _ coordinator: CoordinatorClient, following question: ControlCommand,
     on loop: EventLoop
@@ -51,20 +53,21 @@ final class WatchedCoordinator {
     (self.coordinator, absence) = (coordinator, nil)
   }
 
-  /// Asks something; nil where nobody is there who could be asked.
+  /// Sends a request. Returns its number; nil without a connection.
   func ask(_ command: ControlCommand) -> UInt32? {
-    // A coordinator that is lost just now is noticed where its words are heard.
+    // A lost connection is detected in `hear()`.
     guard let coordinator else { return nil }
     return try? coordinator.send(command)
   }
 
-  /// Somebody presses keys, as people do where nothing moves.
+  /// Called for every key: users press keys when nothing moves on the screen.
   func lookWhetherItAnswers() {
     guard probe == nil, let number = ask(.status) else { return }
     probe = (number, loop.attended.now + Self.probePatience)
   }
 
-  /// What was said since, in its order, and looks again for one that is lost. To be called after every turn of the loop.
+  /// Returns the messages received since the last call, in order. Tries to reconnect if the connection was
+  /// lost. Call after every iteration of the loop.
   func hear() throws(CommandError) -> [ControlReply] {
     guard let coordinator else {
       try lookForIt()
@@ -92,7 +95,7 @@ final class WatchedCoordinator {
     absence = (now, now)
   }
 
-  /// While a guardian is at work the bank is not closed, however long it takes to open it again.
+  /// While a guardian runs, the bank is not closed, however long it takes to open it again.
   private func lookForIt() throws(CommandError) {
     let now = SystemClock.monotonic()
     guard let absence, now >= absence.retry else { return }
@@ -105,7 +108,7 @@ final class WatchedCoordinator {
     if coordinator == nil { self.absence?.retry = SystemClock.monotonic() + Self.pause }
   }
 
-  /// When ``hear()`` is to be called although nothing was said; nil for never.
+  /// Deadline for the next call of ``hear()`` without a message; nil for none.
   var wake: MonotonicTime? {
     absence?.retry ?? (isSilent ? nil : probe.map { loop.attended.wake(for: $0.due) })
   }
