@@ -1,6 +1,6 @@
-// Owns `board`: the bank as screens see it, once or as it changes, for pipes and scripts.
-// Invariant: every frame is one line where it is followed, also where the coordinator is replaced meanwhile.
-// Failure: CommandError. A bank that closes while it is followed ends it without an error.
+// `board`: prints the board of the bank once, or with every change, for pipes and scripts.
+// Invariant: while following, every frame is one line, also after a restart of the coordinator.
+// Errors: `CommandError`. If the bank closes while it is followed, the command ends without an error.
 import BankModel
 import Posix
 import Time
@@ -30,7 +30,7 @@ enum BoardCommand {
     }
   }
 
-  /// The first frame that a coordinator tells.
+  /// Returns the first frame from a coordinator.
   static func first(_ coordinator: CoordinatorClient) throws(CommandError) -> BoardFrame {
     let number = try coordinator.send(.board)
     let deadline = SystemClock.monotonic() + CoordinatorClient.promptly

@@ -1,6 +1,6 @@
-// Owns `ledger`, `account` and `audit`: the sums of the branch's accounts, and whether every promise that can be checked
-// is kept, on an open bank and on a stopped home.
-// Invariant: the exit code says no whenever anything is not as promised, such as a trial balance that is not zero.
+// `ledger`, `account` and `audit`: the sums of the bank's accounts, and the check of all verifiable
+// guarantees. They work on an open bank and on a closed home.
+// Invariant: the exit code is not 0 if a check fails, for example if the trial balance is not zero.
 import Wire
 
 enum LedgerCommand {
@@ -18,7 +18,8 @@ enum LedgerCommand {
     let number = session.number("N")
     let answer = try ask(.account(number), session)
     guard case .account(let report) = answer else { throw answer.unexpected }
-    // An account begins with its first business; one that was never used is no account of zero won.
+    // An account exists from its first transfer. An account without transfers is reported as missing, not
+    // as a balance of zero won.
     if report.row.transfers == 0, report.latest.isEmpty {
       throw .complaint(.noSuchAccount, session.words.noSuchAccount(number))
     }
@@ -53,7 +54,7 @@ enum LedgerCommand {
 enum AuditCommand {
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     let answer = try CoordinatorClient.consult(session) { coordinator throws(CommandError) in
-      // Every row is counted, so a large home takes its time.
+      // The audit reads every row, so it takes long for a large home.
       try coordinator.answer(to: .audit, within: nil, TaskProgress(.audit, session.words))
     }
     guard case .audit(let report) = answer else { throw answer.unexpected }

@@ -1,5 +1,5 @@
-// Owns one business day in the foreground, from the first customer to the closing message.
-// Invariant: the closing message is the last line, and whatever happens no bank is left running.
+// One business day in the foreground, from the first customer to the closing message.
+// Invariant: the closing message is the last line, and no bank is left running in any case.
 import BankModel
 import Posix
 import Time
@@ -34,9 +34,9 @@ final class BranchDay {
     return try day.close(status)
   }
 
-  /// The coordinator's own conversation tells what happens at the windows, from before they open, so that no
-  /// start is missed. Everything that is asked for goes over a second one: a reader of the lines who is too
-  /// slow for the bank can lose the first, and the bank is closed in good order all the same.
+  /// Runs the day over two connections. The first one follows the windows from before they open, so that no
+  /// start is missed. Requests use the second one: the first may be lost if the reader of the output is
+  /// slower than the bank, and the bank must still close in good order.
   private func live() throws(CommandError) {
     try bank.send(.follow)
     try bank.send(.awaitOpen)
@@ -54,7 +54,7 @@ final class BranchDay {
   private func take(_ answer: ControlAnswer) throws(CommandError) {
     switch answer {
     case .failure(let failure) where failure.code == .tooSlow:
-      // Whoever reads the lines was too slow for them. The day goes on without.
+      // The reader of the output was too slow for the events. The day continues without them.
       session.note(session.words.sentence(failure, home: session.home.path))
     case .failure(let failure):
       guard isOpen else { throw .failure(failure) }
@@ -103,7 +103,8 @@ final class BranchDay {
     wasInterrupted = true
     switch count {
     case 1:
-      // The door of such a day is closed behind its customers, so the first one already goes a step further.
+      // The drain of such a day starts after its last customer, so the first Ctrl-C already requests the
+      // next step.
       session.note(session.words.closingEarly)
       try stop(now: true)
     case 2:
@@ -123,13 +124,13 @@ final class BranchDay {
     let command = ControlCommand.stop(StopOrder(now: now, timeoutMilliseconds: nil, step: step))
     guard let counter, isCounterOpen else { return try bank.send(command) }
     do throws(CommandError) { try counter.send(command) } catch {
-      // That it is gone comes out as a happening, with everything it had still said before.
+      // A lost connection is reported as an event, after all messages that were received before it.
       guard error.isLoss else { throw error }
     }
   }
 
   private func close(_ status: ExitStatus) throws(CommandError) -> ProgramExit {
-    // A conversation that was lost because the coordinator died is explained by how it died.
+    // If the connection was lost because the coordinator exited, report its exit status instead.
     if let trouble, !(trouble.isLoss && stopped == nil) { throw trouble }
     if isEndedAtOnce {
       session.note(session.words.endedAtOnce)

@@ -1,7 +1,7 @@
-// Owns `branches`: who works beside this branch in a bank whose books several coordinators share, once or as it changes.
-// Invariant: away from a terminal, where it is followed, a table or a document is printed only when something has changed beside
-// the leases, which run out and are renewed all the time.
-// Failure: CommandError; a bank that has its books in its home has no branches, which is refused.
+// `branches`: the branches that share the database of this bank, once or with every change.
+// Invariant: while following without a terminal, a table or document is printed only if something besides
+// the leases has changed. Leases are renewed all the time.
+// Errors: `CommandError`. A bank with a database in its home has no branches; the command is refused.
 import Posix
 import Time
 import Wire
@@ -13,7 +13,7 @@ enum BranchesCommand {
     while true {
       let now: [BranchReport]
       do throws(CommandError) { now = try branches(session) } catch {
-        // Whoever has looked on sees the bank close without an error.
+        // If the bank closes while it is followed, the command ends without an error.
         if last != nil, error.saysClosed { return }
         throw error
       }
@@ -26,7 +26,7 @@ enum BranchesCommand {
     }
   }
 
-  /// One branch of the bank, for those who ask for it by its number.
+  /// The branch with this number.
   static func branch(_ number: Int64, _ session: Session) throws(CommandError) -> BranchReport {
     let branches = try branches(session)
     guard let branch = branches.first(where: { $0.number == number }) else {
@@ -52,7 +52,7 @@ enum BranchesCommand {
 }
 
 extension CommandError {
-  /// Whether there is no bank to talk to any more.
+  /// True if the bank is closed.
   fileprivate var saysClosed: Bool {
     switch self {
     case .failure(let failure): failure.code == .notOpen
@@ -63,7 +63,7 @@ extension CommandError {
 }
 
 extension BranchReport {
-  /// What is the same until something happens.
+  /// The report without the fields that change without an event.
   var still: BranchReport {
     var still = self
     (still.leaseMilliseconds, still.rate) = (0, nil)

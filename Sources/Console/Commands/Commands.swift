@@ -1,5 +1,5 @@
-// Owns which command is behind which words.
-// Invariant: every command of the table is here; a test says so.
+// Table from the names of commands to their implementations.
+// Invariant: every command of `BankctlTable` is listed; a test verifies it.
 
 package enum Commands {
   typealias Command = (Session) throws(CommandError) -> ProgramExit
@@ -66,7 +66,7 @@ package enum Commands {
     }
   }
 
-  /// A command that has only one end beside its errors.
+  /// A command whose exit code is 0 unless it throws.
   private static func done(_ run: @escaping (Session) throws(CommandError) -> Void) -> Command {
     { session throws(CommandError) in
       try run(session)

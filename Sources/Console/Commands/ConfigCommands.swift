@@ -1,6 +1,7 @@
-// Owns `config show` and `config check`: what a bank would go by, and whether it can. Everything is read by the code by
-// which a bank reads it; nothing is opened and nothing is changed.
-// Failure: CommandError, with the code and the sentence that a start or a reload has for the same mistake.
+// `config show` and `config check`: the effective settings of a bank, and their validation. Both use the
+// reader that the bank uses, open nothing and change nothing.
+// Errors: `CommandError` with the code and sentence that `start` or `reload` would have for the same
+// mistake.
 import Arguments
 import BankModel
 import CommandRunner
@@ -35,7 +36,8 @@ enum ConfigCommands {
     }
   }
 
-  /// Looks for the programs that are somebody else's where a command or worker of this bank finds them.
+  /// Searches the external programs in the path and directory that a command or worker of this bank would
+  /// use.
   private static func lookForNamedPrograms(
     of read: ReadConfiguration, file: String, _ session: Session
   ) throws(ConfigurationError) {
@@ -85,7 +87,7 @@ enum ConfigCommands {
     if !session.asJSON, !inUse.isEmpty { session.note(session.words.otherInUse(inUse)) }
   }
 
-  /// What the command line and the environment choose beside the file, as for a start.
+  /// Settings that the command line and the environment override, as for `start`.
   private static func choices(
     _ session: Session, _ configuration: BankConfiguration
   ) throws(CommandError) -> [(SettingChoice, SettingSource)] {
@@ -115,8 +117,8 @@ enum ConfigCommands {
     return choices
   }
 
-  /// What the open bank has read otherwise. A bank that no guardian is with keeps no copy of what it has read, and nothing
-  /// can be said of it.
+  /// Settings that differ in the open bank. A bank without a guardian stores no copy of its configuration,
+  /// so its differences are unknown.
   private static func differencesInUse(_ read: ReadConfiguration, _ session: Session) -> [PresentSetting] {
     guard let copy = try? ReadConfiguration(path: session.home.configurationInUse), session.isBankAnswering
     else { return [] }

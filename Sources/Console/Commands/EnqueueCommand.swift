@@ -1,7 +1,7 @@
-// Owns `enqueue`: customers take tickets, and are waited for where that is asked.
-// Invariant: a request is sent again only where sending it twice adds nobody twice; where it is not known
-// whether tickets were issued, that is what is said.
-// A Ctrl-C withdraws a request that was not taken in; whatever became of it, the last line says what is true.
+// `enqueue`: issues tickets to customers, and waits for them with `--wait`.
+// Invariant: a request is repeated only if a duplicate adds no customers. If it is unknown whether tickets
+// were issued, the error says so. A Ctrl-C withdraws a request that was not accepted yet; the last line
+// reports the actual result.
 import Arguments
 import BankModel
 import Posix
@@ -20,16 +20,16 @@ final class EnqueueCommand {
       }
     }
 
-    /// For when they are ordered, where that is a moment of the calendar.
+    /// Due time of all customers, if the order has a calendar time.
     var dueAt: Int64? { if case .alike(let order) = self { order.dueAt } else { nil } }
-    /// The one for which all of them come; nil if there may be several.
+    /// The service of all customers; nil if they may differ.
     var service: ServiceName? { if case .alike(let order) = self { order.service } else { nil } }
     var isList: Bool { if case .list = self { true } else { false } }
   }
 
   private let order: Order
   private var coordinator: CoordinatorClient
-  /// Knows whether somebody wants this program to end; nil where whoever asks looks after that.
+  /// Records the signals that end this program; nil if the caller handles them.
   private let wait: InterruptibleWait?
   private let session: Session
   private let meter: ProgressMeter
@@ -46,10 +46,10 @@ final class EnqueueCommand {
 
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     let order = try order(session)
-    // Until the bank has greeted nothing is asked: whoever leaves before leaves at once, and nothing behind.
+    // No request exists before the greeting, so until then a Ctrl-C ends the program at once.
     let coordinator = try counter(for: order, session)
     let wait = try InterruptibleWait()
-    // Ends this program here where a signal has come, and everything was said by then.
+    // Ends this program here if a signal has come. All output was printed before.
     defer { wait.end() }
     let command = EnqueueCommand(order, at: coordinator, wait, session)
     do throws(CommandError) { return try command.run() } catch {
@@ -73,7 +73,7 @@ final class EnqueueCommand {
       try session.show(document, or: [sentence])
       return .done
     }
-    // People see their numbers at once; a script gets one document, when everything is known.
+    // A user sees the numbers at once. A script gets one document, after the end of all tickets.
     if !session.asJSON { try session.show([:], or: [sentence]) }
     guard let ended = try awaitEnd(of: report) else {
       if session.asJSON { try session.show(document, or: []) }
@@ -100,7 +100,7 @@ final class EnqueueCommand {
     }
     var service: ServiceName?
     if let name = invocation.text("service") { service = try session.service(named: name) }
-    // Juice is ordered by its name.
+    // Juice is ordered by the name of a juice, with `juice order`.
     if service == .juice { throw .usage(session.words.juiceIsOrdered) }
     let later = try LaterMoment.read(session)
     let payload = try PayloadSource.read(session)
@@ -113,7 +113,7 @@ final class EnqueueCommand {
         dueAt: later?.dueAt, delay: later?.delay))
   }
 
-  /// The standing that was asked for, by number or by grade.
+  /// The requested priority, from `--priority` or `--grade`.
   static func priority(_ invocation: Invocation) -> Priority {
     if let number = invocation.integer("priority") { return Priority(UInt32(clamping: number)) }
     guard invocation.options.declares("grade") else { return .regular }
@@ -142,7 +142,8 @@ final class EnqueueCommand {
 
   // MARK: Issuing
 
-  /// Has tickets issued to customers of one kind, and gives back where to go on asking about them.
+  /// Issues tickets to customers of one kind. Returns the report, and the connection to use for further
+  /// requests.
   static func issue(
     _ order: EnqueueOrder, at coordinator: CoordinatorClient, _ session: Session
   ) throws(CommandError) -> (EnqueuedReport, CoordinatorClient) {
@@ -150,7 +151,7 @@ final class EnqueueCommand {
     return (try command.issue(), command.coordinator)
   }
 
-  /// Where a list names a service that the bank does not have, the line is told.
+  /// For a list with an unknown service, adds the number of the line to the error.
   private func naming(_ error: CommandError) -> CommandError {
     guard case .failure(let failure) = error, failure.code == .noSuchService, case .list(let list) = order,
       let line = ServiceName(failure.subject).flatMap({ list.firstLines[$0] }),
@@ -166,7 +167,7 @@ final class EnqueueCommand {
     while true {
       do throws(CommandError) { return try attempt() } catch {
         guard error.isLoss else { throw naming(error) }
-        // What was not sent as a whole was not asked.
+        // A request that was not sent completely has no effect, so it can be sent again.
         if !coordinator.hasAsked, wait?.signal == nil {
           coordinator = try CoordinatorClient.open(session)
           continue
@@ -181,7 +182,7 @@ final class EnqueueCommand {
     }
   }
 
-  /// Waits for a coordinator that was lost; false where it does not come back, or somebody wants this program to end.
+  /// Waits for a lost coordinator. Returns false if it does not come back, or if a signal came.
   private func reunite(until limit: MonotonicTime) throws(CommandError) -> Bool {
     while SystemClock.monotonic() < limit {
       try wait?.look()
@@ -195,8 +196,8 @@ final class EnqueueCommand {
     return false
   }
 
-  /// Goes to the bank. A coordinator that died over the greeting is waited for where the request can be repeated, as
-  /// one that dies later is.
+  /// Connects to the bank. If the coordinator exited during the greeting and the request is repeatable,
+  /// waits for its restart, as for a later loss.
   private static func counter(
     for order: Order, _ session: Session
   ) throws(CommandError) -> CoordinatorClient {
@@ -226,8 +227,8 @@ final class EnqueueCommand {
     throw .control(.timedOut(what: "tickets"))
   }
 
-  /// The next answer. The first signal withdraws the request, and the answer says whether that came in time; the second
-  /// one does not wait for it.
+  /// Returns the next answer. The first signal withdraws the request, and its answer says if that was in
+  /// time. The second signal ends the wait.
   private func next(_ number: UInt32, _ heard: inout Int) throws(CommandError) -> ControlReply? {
     guard let wait else { return try coordinator.next(until: nil) }
     while true {
@@ -242,19 +243,19 @@ final class EnqueueCommand {
     }
   }
 
-  /// Nothing is asked any more where a signal has come.
+  /// - Throws: `withdrawn` if a signal has come.
   private func goOn() throws(CommandError) {
     try wait?.look()
     if wait?.signal != nil { throw .failure(Failure(.withdrawn)) }
   }
 
   private func send(_ list: CustomerList) throws(CommandError) -> UInt32 {
-    // All parts are one request, and share its number.
+    // All parts have the number of the first one, so they form one request.
     var number: UInt32?
     var sent: Int64 = 0
     let refuse = { Self.refuse($0, self.session.invocation.text("from") ?? "-", self.session) }
     try list.forEachPart(refusing: refuse) { part throws(CommandError) in
-      // A list that has not come as a whole adds nobody.
+      // An incomplete list adds no customers.
       try goOn()
       number = try coordinator.send(.enqueueList(part), continuing: number)
       sent += Int64(part.entries.count)
@@ -265,8 +266,8 @@ final class EnqueueCommand {
 
   // MARK: Waiting
 
-  /// Waits until none of the tickets waits or is served, also while the coordinator is replaced. Returns how many of them
-  /// were not served; nil if a signal came first.
+  /// Waits until no ticket of the report waits or is served, also after restarts of the coordinator.
+  /// Returns the number of tickets that were not served; nil if a signal came first.
   private func awaitEnd(of report: EnqueuedReport) throws(CommandError) -> EndedReport? {
     let progress = WaitProgress(
       session.words, endsWhenPaused: session.invocation.flag("unless-paused"), for: order.service)
@@ -297,7 +298,8 @@ final class EnqueueCommand {
 }
 
 extension EnqueuedReport {
-  /// The tickets of everybody who was asked for, new or known, each once: whoever stands twice in a list is both.
+  /// All tickets of the request, new or known, each once. A customer who is twice in a list is both new and
+  /// known.
   var awaited: [TicketSpan] {
     guard count > 0, first > 0 else { return knownTickets ?? [] }
     return (knownTickets ?? []).flatMap { $0.without(first...last, of: day) }
@@ -306,14 +308,14 @@ extension EnqueuedReport {
 
   var awaitedCount: Int64 {
     let spans = awaited
-    // So many spans may hold strangers, too.
+    // The report has reached its limit of spans, which may then include tickets of other requests.
     guard spans.count < TicketSpan.limit else { return count + known }
     return spans.reduce(0) { $0 + ($1.last - $1.first + 1) }
   }
 }
 
 extension TicketSpan {
-  /// What is left of a span without some tickets of a day.
+  /// The parts of a span outside some tickets of a day.
   fileprivate func without(_ tickets: ClosedRange<Int64>, of day: Int64) -> [TicketSpan] {
     guard day == self.day, first <= tickets.upperBound, last >= tickets.lowerBound else { return [self] }
     return [(first, tickets.lowerBound - 1), (tickets.upperBound + 1, last)].filter { $0.0 <= $0.1 }

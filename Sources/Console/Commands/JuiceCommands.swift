@@ -1,7 +1,7 @@
-// Owns `juice menu` and `juice order`: what can be made, and having it made.
-// Invariant: a name that nobody knows, and a stock that nobody can ask, are told before anything is ordered; an order
-// that was begun is told as made, too little, or taken out, and is never left behind unsaid.
-// Failure: CommandError; exit code 5 where there was too little, 75 where the station stood still.
+// `juice menu` and `juice order`: the list of juices, and an order that is awaited.
+// Invariant: an unknown name or an unreachable stock is reported before anything is ordered. Every order is
+// reported as made, short of ingredients, or cancelled; none is left behind silently.
+// Errors: `CommandError`; exit code 5 for too few ingredients, 75 if the station hung.
 import BankModel
 import Posix
 import Wire
@@ -23,7 +23,7 @@ enum JuiceCommands {
     let bill = JuiceBill(juice: juice, assortment: assortment, session: session)
     do {
       let wait = try InterruptibleWait()
-      // Ends this program here where a signal has come, and everything that was ordered is taken out by then.
+      // Ends this program here if a signal has come. All orders were cancelled before.
       defer { wait.end() }
       try order(juice, bill, at: coordinator, wait, session)
     }

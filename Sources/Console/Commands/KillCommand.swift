@@ -1,13 +1,15 @@
-// Owns `kill`: has the process of a window ended, and says how soon its customer was served again, as the board tells it.
-// Invariants: at a terminal it is asked first; what is ended is the process that was looked at, and no other.
-// Failure: CommandError; exit code 1 where the answer was no, 4 for no such window, 5 where another process is there by now.
+// `kill`: ends the process of a window, and measures from the board how soon its customer was served again.
+// Invariants: on a terminal the user confirms first. Exactly the process that was shown is ended, and no
+// other.
+// Errors: `CommandError`; exit code 1 if the user declined, 4 for an unknown window, 5 if the window has
+// another process by now.
 import Posix
 import Reports
 import Time
 import Wire
 
 enum KillCommand {
-  /// How long somebody may wait to be served again.
+  /// Maximum wait until the customer is served again.
   private static let patience = TimeSpan.seconds(10)
 
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
@@ -23,7 +25,7 @@ enum KillCommand {
       session.note(session.words.nothingChanged)
       return .failed
     }
-    // What has happened meanwhile is not waited for: the board goes on from here.
+    // Events during the confirmation are dropped: the watch starts from the current board.
     let killing = try coordinator.send(.endTeller(window: name, generation: window.generation, pid: pid))
     var watch = KillWatch(window: name, generation: window.generation, pid: pid, in: frame)
     try look(&watch, killing, coordinator)
@@ -45,7 +47,7 @@ enum KillCommand {
     return window
   }
 
-  /// Looks on until there is nothing more to be seen of it, or for so long.
+  /// Follows the board until the watch has all its results, or `patience` has passed.
   private static func look(
     _ watch: inout KillWatch, _ killing: UInt32, _ coordinator: CoordinatorClient
   ) throws(CommandError) {

@@ -1,14 +1,14 @@
-// Owns `bankctl logs`: what is wanted of the logs, and taking it from there to standard output. Logs are files, so they are
-// read whether or not the bank is open. It must not know how they are merged or followed.
-// Invariant: nothing is printed before it is certain that every worker asked for has a log. Ctrl-C ends the command by the
-// signal's own way (130 for a shell).
+// `bankctl logs`: selects log lines and writes them to standard output. Logs are files, so a closed bank
+// has them too.
+// Invariant: nothing is printed before every requested worker is known to have a log. Ctrl-C ends the
+// command by the signal (130 in a shell).
 import Arguments
 import Logbook
 import Posix
 import Time
 
 enum LogsCommand {
-  /// How many lines following begins with where nothing is said.
+  /// Default number of old lines when following.
   private static let linesBeforeFollowing = 10
 
   static func run(_ session: Session) throws(CommandError) {
@@ -21,10 +21,10 @@ enum LogsCommand {
       since: invocation.text("since"), as: presentation, session.words, to: output)
   }
 
-  /// Shows the logs; when following, for ever.
+  /// Prints the logs; when following, without end.
   /// - Parameters:
-  ///   - workers: All of them where none is named.
-  ///   - last: At most so many lines; without it ten before following, unless `since` says more, and else all.
+  ///   - workers: Empty for all workers.
+  ///   - last: Maximum number of old lines. Default: ten when following without `since`, else all.
   ///   - since: A duration back from now, a time of today (UTC) or an RFC 3339 time.
   static func run(
     logDirectory: String, workers: [String] = [], follow: Bool = false, last: Int? = nil,
@@ -38,7 +38,8 @@ enum LogsCommand {
     } else if follow {
       query.last = last ?? linesBeforeFollowing
     }
-    // A worker has a handful of files, and a large branch more workers than a shell allows files.
+    // Each worker has several files, and a large bank has more workers than the default limit of open files
+    // allows.
     _ = try? ResourceLimits.raiseOpenFiles()
     if follow { return try self.follow(query, presentation, words, output) }
     let reader = try read(LogReader(query), words)
@@ -48,7 +49,7 @@ enum LogsCommand {
       try output.line(record, as: presentation)
     }
     try output.flush()
-    // Whoever asks for no lines knows that there are none.
+    // With `--last 0` the user expects no lines.
     if isEmpty, last != 0, presentation != .json { Notes.say(words.noLogLines) }
   }
 
@@ -65,7 +66,7 @@ enum LogsCommand {
     }
   }
 
-  /// Reads what a person wrote for `--since`: milliseconds since 1970 UTC.
+  /// Parses `--since`. Returns milliseconds since 1970 UTC.
   private static func moment(
     _ text: String, now: Int64, _ words: MessageCatalog
   ) throws(CommandError) -> Int64 {

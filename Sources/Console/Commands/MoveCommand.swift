@@ -1,6 +1,7 @@
-// Owns `move`: has the books of a closed bank carried into those that branches share, and shows what was counted.
-// Invariant: what is shown is there: it was told after the commit. Whoever leaves before that has the move given up.
-// Failure: CommandError; exit code 5 where nothing was moved, because of what stands here or there.
+// `move`: copies the database of a closed bank into a shared database, and prints the counted rows.
+// Invariant: the counts are printed after the commit, so the rows exist. If this program ends before the
+// commit, the move is rolled back.
+// Errors: `CommandError`; exit code 5 if nothing was moved because of the source or the target.
 import Arguments
 import Configuration
 import Wire

@@ -1,13 +1,13 @@
-// Owns `open`, one business day in the foreground, and `console`, the menu of the original console app.
-// Invariant: the same seed lets the same customers come. The menu ends by 2 or at the end of the input, and by nothing
-// else that is typed; a day that could not begin is told off like a wrong input, and the menu comes again.
-// Failure: CommandError; of the menu only where nobody reads what is printed.
+// `open`, one business day in the foreground, and `console`, the menu of the original console program.
+// Invariant: the same seed creates the same customers. Only the input 2 or the end of the input ends the
+// menu. A day that could not start is reported like a wrong input, and the menu appears again.
+// Errors: `CommandError`; from the menu only if standard output has no reader.
 import BankModel
 import Posix
 import Wire
 
 enum OpenCommand {
-  /// How many customers come where nobody says.
+  /// Default number of customers.
   private static let crowd: ClosedRange<Int64> = 10...30
 
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {

@@ -1,5 +1,5 @@
-// Owns `output`: what the command of a ticket has written, also while it runs.
-// Invariant: what is printed are the command's own bytes, and whatever else is to be said goes to standard error.
+// `output`: the output of a ticket's command, also while it runs.
+// Invariant: standard output contains only the bytes of the command. All messages go to standard error.
 
 import Wire
 

@@ -1,13 +1,13 @@
-// Owns the commands that are no bank's: `chaos`, for which this program becomes another one, because to kill
-// processes at random and to compare books is no part of what everybody runs; and `completions`, made from the table
-// that parses.
+// Commands without a bank: `chaos` and `completions`. `chaos` executes another program, because a program
+// that kills processes at random does not belong in the one that all users run. `completions` are made from
+// the table that parses.
 import Arguments
 import Posix
 
 enum ProgramCommands {
   static let chaosProgram = "bank-chaos"
 
-  /// Becomes the program, with every word of the line that does not name the command.
+  /// Executes the chaos program with all arguments except the name of the command.
   static func chaos(_ session: Session) throws(CommandError) {
     let arguments = BankctlTable.table.withoutCommand(Array(CurrentProcess.arguments.dropFirst()))
     do throws(SystemError) {

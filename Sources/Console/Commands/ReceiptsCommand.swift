@@ -1,6 +1,5 @@
-// Owns `receipts`: what remained of customers, in the order in which it was committed, and what is still to
-// come.
-// Invariant: a follower sees every receipt once, also where the coordinator is replaced meanwhile.
+// `receipts`: the results of customers in commit order, and those still to come.
+// Invariant: a follower prints every receipt once, also after a restart of the coordinator.
 import Arguments
 import BankModel
 import Posix
@@ -26,14 +25,14 @@ enum ReceiptsCommand {
     defer { meter.finish() }
     try CoordinatorClient.consult(session, goesOn: true) { coordinator throws(CommandError) in
       guard query.limit != 0 else { return }
-      // On a terminal the rows themselves show how it goes on.
+      // On a terminal the rows themselves show the progress.
       let task = TaskProgress(.receipts, session.words, meter)
       try coordinator.ask(.receipts(query), task) { answer throws(CommandError) in
         for receipt in try answer.receipts {
           try show(receipt, session)
           count += 1
           query.limit = query.limit.map { $0 - 1 }
-          // Where the bank is opened or closed meanwhile it goes on behind this one, and on the same day.
+          // After a reconnect, continue after this receipt and stay on this day.
           query.after = receipt.sequence
           if query.days == .present { query.days = .day(receipt.day) }
         }
@@ -51,8 +50,8 @@ enum ReceiptsCommand {
       for receipt in try answer.receipts {
         try show(receipt, session)
         query.goOn(behind: receipt)
-        // What is the present day may have changed by the time the connection is lost; the place in the
-        // order of commits has not.
+        // The present day may have changed before the connection is lost; the position in the commit order
+        // has not.
         if receipt.mark == nil, query.days == .present { query.days = .all }
       }
       try session.output.flush()
@@ -60,7 +59,7 @@ enum ReceiptsCommand {
     do throws(CommandError) {
       try CoordinatorClient.follow(session, .receipts(query), take)
     } catch {
-      // The branch has closed. What it and the others have written meanwhile is in the books.
+      // The bank has closed. Read what this and other branches have written to the database since.
       guard case .control = error, query.behind != nil else { throw error }
       try CoordinatorClient.consult(session, goesOn: true) { coordinator throws(CommandError) in
         guard coordinator.isInspector else { return }
@@ -70,7 +69,7 @@ enum ReceiptsCommand {
     }
   }
 
-  /// The service that the option names; nil for all.
+  /// The service of `--service`; nil for all.
   private static func chosenService(_ session: Session) throws(CommandError) -> ServiceName? {
     guard let name = session.invocation.text("service") else { return nil }
     return try session.service(named: name)
@@ -84,10 +83,10 @@ enum ReceiptsCommand {
     }
   }
 
-  /// The widths fit what usually comes; a longer cell moves what is behind it and is never cut.
+  /// Widths for typical values. A longer cell shifts the following ones and is never cut.
   private static let widths = [4, 7, 9, 8, 10, 12, 17]
 
-  /// Where a row would be torn into pieces that nobody can put together, each cell has its heading instead.
+  /// Below this width rows would fold unreadably, so each cell gets a line with its heading.
   private static let narrow = 80
 
   private static func isNarrow(_ session: Session) -> Bool { session.columns.map { $0 < narrow } ?? false }

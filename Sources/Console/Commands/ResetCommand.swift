@@ -1,11 +1,11 @@
-// Owns `reset`: says whom it throws out, asks at a terminal, and has it done once.
-// Invariant: what was agreed to is the day that was looked at: where it has passed meanwhile nothing is emptied unasked,
-// and a reset that is repeated after a lost connection empties no second day.
-// Failure: CommandError; exit code 1 where the answer was no, 5 where somebody else was quicker.
+// `reset`: shows the number of affected customers, asks at a terminal, and resets the bank once.
+// Invariant: the confirmation is for the day that was shown. If that day has ended meanwhile, nothing is
+// deleted without another confirmation. A reset repeated after a lost connection never resets a second day.
+// Errors: `CommandError`; exit code 1 if the user declined, 5 if another client reset the bank first.
 import Wire
 
 enum ResetCommand {
-  /// How often it is begun anew where others reset the bank at the same time.
+  /// Maximum number of attempts while other clients reset the bank at the same time.
   private static let attempts = 5
 
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
@@ -27,7 +27,7 @@ enum ResetCommand {
     throw .complaint(as: .wrongState, message)
   }
 
-  /// Resets the bank on this day; nil where that day is over, and not by this.
+  /// Resets the bank on this day; nil if that day has ended for another reason.
   private static func reset(_ day: Int64, _ session: Session) throws(CommandError) -> StatusReport? {
     var isRepeated = false
     return try CoordinatorClient.converse(session) { coordinator throws(CommandError) in
@@ -36,7 +36,7 @@ enum ResetCommand {
       let task = TaskProgress(.reset, session.words, asksHowFar: true)
       do throws(CommandError) { return try coordinator.status(.reset(day: day), within: nil, task) } catch {
         guard case .failure(let failure) = error, failure.code == .wrongState else { throw error }
-        // The first time it was done, and the answer was lost.
+        // The first attempt has succeeded, and its answer was lost.
         return wasRepeated ? try coordinator.status(.status) : nil
       }
     }

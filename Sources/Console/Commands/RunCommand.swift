@@ -1,6 +1,6 @@
-// Owns `run`: a command line becomes a customer, and is waited for where that is asked.
-// Invariant: the command is started by the bank and not by this program, which may end meanwhile; whoever waits sees what it
-// writes, and ends with its code.
+// `run`: sends a command line as a customer, and waits for it with `--wait`.
+// Invariant: the bank starts the command, not this program, which may exit meanwhile. A waiting client sees
+// the output and exits with the exit code of the command.
 
 import Arguments
 import BankModel
@@ -20,7 +20,7 @@ enum RunCommand {
     guard payload.count <= Limits.payloadLength else {
       throw .usage(session.words.commandLineTooLong(payload.count, line, limit: Int64(Limits.payloadLength)))
     }
-    // Sent again after a lost connection it adds nobody twice.
+    // The key prevents a second customer if the request is repeated after a lost connection.
     let key = "run-" + String(RandomSeed.fromSystem(), radix: 36) + String(RandomSeed.fromSystem(), radix: 36)
     let order = EnqueueOrder(
       count: 1, service: service, priority: EnqueueCommand.priority(session.invocation), amount: nil,
@@ -35,7 +35,7 @@ enum RunCommand {
       return .done
     }
     let wait = try InterruptibleWait()
-    // Ends this program here where a signal has come, and everything was said by then.
+    // Ends this program here if a signal has come. All output was printed before.
     defer { wait.end() }
     let watch = OutputWatch(day: day, ticket: number, session, coordinator, wait)
     guard let ticket = try watch.untilItEnds(streams: session.asJSON ? [] : [.output, .errors]) else {
@@ -50,7 +50,7 @@ enum RunCommand {
     return end(of: ticket, session)
   }
 
-  /// The command line, with the standard input if `--stdin` asks for it.
+  /// The command line, with standard input for `--stdin`.
   private static func commandLine(_ session: Session) throws(CommandError) -> CommandLinePayload {
     var line: CommandLinePayload
     do throws(SystemError) {
@@ -63,7 +63,8 @@ enum RunCommand {
     return line
   }
 
-  /// If the bank takes no payload of this length, the refusal names its parts: the largest is mostly the environment.
+  /// Sends the request. If the payload is too long for the bank, the error lists the sizes of its parts,
+  /// because mostly the environment is too large.
   private static func issue(
     _ order: EnqueueOrder, _ line: CommandLinePayload, _ session: Session
   ) throws(CommandError) -> (EnqueuedReport, CoordinatorClient) {
@@ -77,13 +78,13 @@ enum RunCommand {
     }
   }
 
-  /// A person who pipes something in expects that it is read.
+  /// Prints a note about unread standard input, because a user who pipes data in expects that it is read.
   private static func noteInput(_ session: Session) {
     guard !session.invocation.flag("stdin"), StandardStreams.hasUnreadInput else { return }
     session.note(session.words.inputIsNotRead)
   }
 
-  /// The command's own code; 128 and the signal's number where it was killed, as a shell has it.
+  /// Exit code of the command; 128 plus the signal number if it was killed, as in a shell.
   private static func end(of ticket: TicketReport, _ session: Session) -> ProgramExit {
     let isServed = ticket.receipt?.outcome == .served
     let last = ticket.attempts.last
@@ -101,7 +102,7 @@ enum RunCommand {
       case .signal(let signal): 128 + signal
       case nil: Int32(0)
       }
-    // Whatever the command ended with, it was not done.
+    // A customer who was not served is a failure, whatever the exit code of the command.
     if !isServed, code == 0 { code = ProgramExit.failed.rawValue }
     guard let known = ProgramExit(rawValue: code) else { exit(code) }
     return known

@@ -1,11 +1,12 @@
-// Owns `cancel` and `requeue` of several tickets at once: `3 5 7-12`. Invariant: what is printed is what the bank has answered:
-// with how many it was done, and with which it was not, and why.
-// Failure: CommandError; the exit code is that of the first reason where something was refused.
+// `cancel` and `requeue` of several tickets: `3 5 7-12`.
+// Invariant: the output is the bank's answer: the number of changed tickets, and the reason for each of the
+// others.
+// Errors: `CommandError`; the exit code is that of the first refusal.
 import BankModel
 import Wire
 
 enum SelectionCommands {
-  /// The tickets that the operands name.
+  /// The tickets of the operands.
   static func tickets(_ session: Session) throws(CommandError) -> [TicketNumbers] {
     var spans: [TicketNumbers] = []
     for word in session.invocation.operands.texts("N") {
@@ -13,7 +14,7 @@ enum SelectionCommands {
       spans.append(span)
     }
     let most = TicketSelection.ticketsAtMost
-    // Each of them is at most as long as a number is high, so the sum cannot run over before it is too long.
+    // No overflow: the loop stops adding as soon as the sum exceeds the limit.
     var count: Int64 = 0
     for span in spans where count <= most { count += span.last - span.first + 1 }
     guard count <= most else { throw .usage(session.words.tooManyTickets(most)) }
@@ -33,14 +34,14 @@ enum SelectionCommands {
     return TicketNumbers(first: first, last: last)
   }
 
-  /// Does the same with all of them.
+  /// Sends one request for all tickets and prints the result.
   ///
-  /// - Parameter command: what is asked of the bank for a selection.
+  /// - Parameter command: Makes the request for a selection.
   static func run(
     _ session: Session, _ spans: [TicketNumbers], _ task: @autoclosure () -> TaskProgress,
     done: (Int64) -> String, _ command: (TicketSelection) -> ControlCommand
   ) throws(CommandError) -> ProgramExit {
-    // Whoever repeats this after a lost connection means the same day, and so the same customers.
+    // A retry after a lost connection must use the same day, and so the same customers.
     var day = session.invocation.integer("day")
     let report = try CoordinatorClient.converse(session) { coordinator throws(CommandError) in
       if day == nil { day = try coordinator.presentDay() }

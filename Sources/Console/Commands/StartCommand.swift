@@ -1,5 +1,5 @@
-// Owns `start`: opens a bank, leaves a guardian with it, and returns when every window is ready.
-// Invariant: what is printed is true: the windows that are named have reported ready.
+// `start`: opens a bank with a guardian, and returns when every window is ready.
+// Invariant: every window that is printed has reported ready.
 import Arguments
 import ControlClient
 import Glibc
@@ -16,8 +16,8 @@ enum StartCommand {
     return .done
   }
 
-  /// Opens the bank. One that is just going still has its home, and whoever comes in that moment waits for its end
-  /// instead of being told that it is open.
+  /// Opens the bank. If the previous bank is still exiting and holds the home, waits for its exit instead
+  /// of failing with `already_open`.
   private static func persist(_ session: Session) throws(CommandError) -> StatusReport {
     let meter = ProgressMeter(words: session.words)
     defer { meter.finish() }
@@ -32,7 +32,8 @@ enum StartCommand {
     }
   }
 
-  /// Names the guardian that keeps a home whose coordinator has ended: the bank is not open then, whoever has its lock.
+  /// Adds the guardian to the error if it holds the home of a coordinator that has exited. Although the
+  /// home is locked, the bank is not open then.
   private static func explained(_ error: CommandError, _ session: Session) -> CommandError {
     guard case .failure(let failure) = error, failure.code == .alreadyOpen, !session.isBankAnswering,
       let coordinator = pid_t(failure.subject), !ProcessTable.alive(coordinator),
@@ -67,7 +68,8 @@ enum StartCommand {
     guard let answer = found else { throw .control(.lost) }
     if case .failure(let failure) = answer {
       if failure.code == .draining { throw closedMeanwhile(session) }
-      // The next attempt shall not meet this one on its way out, which it is once it knows that this was read.
+      // The next attempt must not meet this coordinator while it exits. It exits after it sees the closed
+      // connection.
       launched.connection.hangUp()
       _ = launched.awaitExit(until: SystemClock.monotonic() + StopCommand.farewell)
       throw .failure(failure)
@@ -80,14 +82,14 @@ enum StartCommand {
       as: .draining, session.words.closedWhileOpening(home: session.home.path))
   }
 
-  /// A coordinator in the background must hold nobody's terminal or pipe. What it cannot log any more, such
-  /// as the reason of a trap, goes to a file beside its logs, as soon as there is a place for logs.
+  /// A background coordinator must not hold a terminal or pipe of the caller. Output outside its logs, such
+  /// as the reason of a trap, is appended to a file beside the logs, as soon as their directory exists.
   private static func sink(_ home: BankHome) -> ChildProcess.Output {
     let hasLogs = (try? FileFacts.inspect(home.logs))?.isDirectory == true
     return hasLogs ? .append(path: Paths.join(home.logs, "bankd.stderr")) : .null
   }
 
-  /// Says of those behind the windows who do not work why, and what to type.
+  /// Prints for every worker that does not work the reason and what to type.
   static func tellTroubles(_ report: StatusReport, _ session: Session) {
     for worker in report.workers {
       if let sentence = session.words.outOfWork(worker) { session.note(sentence) }

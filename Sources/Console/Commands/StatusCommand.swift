@@ -1,6 +1,7 @@
-// Owns `status`: the picture of a bank, once or as it changes.
-// Invariant: on a terminal the picture fills the screen (StatusScreen); elsewhere every change is one line.
-// Failure: CommandError. A bank that closes while it is watched ends the watching without an error.
+// `status`: the status of a bank, once or with every change.
+// Invariant: on a terminal the status fills the screen (`StatusScreen`); elsewhere every change is one
+// line.
+// Errors: `CommandError`. If the bank closes while it is watched, the command ends without an error.
 import Posix
 import Time
 import Wire
@@ -25,7 +26,7 @@ enum StatusCommand {
     try CoordinatorClient.follow(session, .watch, isOver: isOver) { answer throws(CommandError) in
       let report = try answer.status
       defer { last = report }
-      // Somebody may ask for everything twice; nobody wants to read it twice.
+      // The coordinator may send the same report twice; print it once.
       guard report != last, rhythm.shows(report) else { return }
       if session.asJSON {
         try session.output.line(.status(report))
@@ -37,7 +38,7 @@ enum StatusCommand {
   }
 }
 
-/// Which pictures are shown: those in which something has changed, and where it is only time that passes one in a second.
+/// Filter of reports: every report with a change, and one per second if only time has passed.
 private struct Rhythm {
   private var shown: (still: StatusReport, at: MonotonicTime)?
 

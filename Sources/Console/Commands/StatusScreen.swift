@@ -1,8 +1,8 @@
-// Owns `status --watch` on a terminal: the picture of a bank on the whole screen, drawn again with every change and every
-// new size, until somebody leaves or the bank closes.
-// Invariant: what does not fit is said to be hidden. What was shown last stands on the terminal afterwards. A coordinator
-// that does not answer is noticed at the next key, and it is said how old the picture is.
-// Failure: CommandError. A bank that closes while it is watched ends the watching without an error.
+// `status --watch` on a terminal: the status of a bank on the whole screen, redrawn after every change and
+// every resize, until the user leaves or the bank closes.
+// Invariant: hidden lines are announced. The last status stays on the terminal at the end. A coordinator
+// that does not answer is detected at the next key, and the screen then shows the age of the status.
+// Errors: `CommandError`. If the bank closes while it is watched, the command ends without an error.
 import Posix
 import Time
 import Wire
@@ -52,13 +52,13 @@ final class StatusScreen {
 
   private func press(_ key: Key) {
     switch key {
-    // The second letter is the same key on a keyboard that writes Hangul.
+    // `ㅂ` is the key Q on a Korean keyboard.
     case .escape, .control("d"), .character("q"), .character("ㅂ"): screen.close()
     default: coordinator.lookWhetherItAnswers()
     }
   }
 
-  /// The picture; with a size as much of it as there is room for.
+  /// The lines of the status; with a size, as many as fit.
   private func picture(_ size: Terminal.Size?) -> [String] {
     guard let report else { return [] }
     let time = Timestamp.utc(milliseconds: coordinator.heardAt)
@@ -80,7 +80,7 @@ final class StatusScreen {
     if isSilent != coordinator.isSilent { (isSilent, screen.isDirty) = (coordinator.isSilent, true) }
     guard !coordinator.isThere else { return }
     if report?.state == .closed { return screen.close() }
-    // A coordinator that was closing its bank is gone, and has not said its last word here.
+    // The coordinator exited while it was closing its bank, and its last message was not received.
     guard report?.state == .draining, session.isBankClosed else { return }
     report?.close()
     screen.close()

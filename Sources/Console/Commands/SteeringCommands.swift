@@ -1,6 +1,5 @@
-// Owns the commands that change something at once and answer with the picture of the bank: pause, resume,
-// scale, reload. They must not know how the change is made.
-// Invariant: what is printed is the state after the change.
+// Commands that change an open bank at once and return its status: pause, resume, scale, reload.
+// Invariant: the output is the state after the change.
 import BankModel
 import Wire
 
@@ -38,7 +37,7 @@ enum SteeringCommands {
       }
       windows.append(ServiceWindows(service: service, count: assignment.number))
     }
-    // A closing window finishes its customer first, however long that takes.
+    // No timeout: a closing window finishes its customer first, however long that takes.
     let report = try CoordinatorClient.converse(session) { coordinator throws(CommandError) in
       try coordinator.status(.scale(windows), within: nil, TaskProgress(.scale, session.words))
     }
@@ -56,8 +55,8 @@ enum SteeringCommands {
     tell(before, report, session)
   }
 
-  /// Says with which databases the bank goes on because of this, though something is wrong with them, and who does not
-  /// work, as a start does.
+  /// Reports databases that are in use from now on in spite of a mismatch, and workers that do not work, as
+  /// `start` does.
   static func tell(_ before: StatusReport, _ after: StatusReport, _ session: Session) {
     for worker in before.workers where worker.mismatch?.isProblem == true {
       let now = after.workers.first { $0.name == worker.name }

@@ -1,6 +1,6 @@
-// Owns `stock`, `stock set`, `stock add` and `stock edit`: what lies on the shelves, and changing it.
-// Invariant: what is printed is the stock after the change.
-// Failure: CommandError; exit code 5 where the present amounts do not allow it.
+// `stock`, `stock set`, `stock add` and `stock edit`: the stock of ingredients, and changes of it.
+// Invariant: the output is the stock after the change.
+// Errors: `CommandError`; exit code 5 if the present amounts do not allow the change.
 import BankModel
 import Wire
 
@@ -50,6 +50,6 @@ extension Session {
 }
 
 extension StockPicture {
-  /// Pieces of an item, 0 where the stock has never heard of it.
+  /// Pieces of an item; 0 if the stock has no record of it.
   func quantity(of item: ItemID) -> Quantity { items.first { $0.item == item }?.quantity ?? 0 }
 }

@@ -1,7 +1,7 @@
-// Owns `stock watch`: the present stock, and then a line for each change, in the order of the changes.
-// Invariant: no change is left out and none is told twice, also where the service is replaced; where too many
-// came meanwhile to be told, a new picture shows.
-// Failure: CommandError, exit code 75 where the service never came. It ends with its reader and the bank.
+// `stock watch`: the present stock, then one line for each change in order.
+// Invariant: no change is lost and none is printed twice, also after a restart of the service. If too many
+// changes were missed, a new snapshot replaces them. The command ends with its reader or the bank.
+// Errors: `CommandError`; exit code 75 if the service never answered.
 import BankModel
 import Posix
 import StockClient
@@ -14,7 +14,7 @@ final class StockWatchCommand {
   private var failure: CommandError?
   private var hasSeenPicture = false
 
-  /// How often it is looked whether a bank whose stock is gone is still open.
+  /// Interval of the checks whether the bank is still open while its stock is missing.
   private static let look = TimeSpan.seconds(1)
 
   static func run(_ session: Session) throws(CommandError) {

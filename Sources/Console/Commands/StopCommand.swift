@@ -1,15 +1,15 @@
-// Owns `stop`: ends a bank and tells what became of everyone.
-// Invariant: when it returns the coordinator's process has ended, and its guardian's, which follows it at once; with `--no-wait` it
-// returns when the bank has begun to close.
+// `stop`: closes a bank and reports the results of its customers.
+// Invariant: on return the processes of the coordinator and its guardian have exited. With `--no-wait` it
+// returns when the bank has started to close.
 import Glibc
 import Posix
 import Time
 import Wire
 
 enum StopCommand {
-  /// How long a coordinator that has said its last word may take to end.
+  /// Time that a coordinator may take to exit after its last message.
   static let farewell = TimeSpan.seconds(30)
-  /// How long the guardian of a closed bank may take to end.
+  /// Time that the guardian of a closed bank may take to exit.
   private static let patience = TimeSpan.seconds(10)
 
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
@@ -26,7 +26,7 @@ enum StopCommand {
       try session.show(.status(report), or: [session.words.isClosing])
       return .done
     }
-    // Held before the bank closes: afterwards its number may be another process's.
+    // Opened before the bank closes: afterwards the pid may belong to another process.
     let guardians = session.home.guardians.compactMap { try? OtherProcess(pid: $0) }
     let report = try CoordinatorClient.converse(session) { coordinator throws(CommandError) in
       let report = try stop(order, at: coordinator, session)
@@ -35,18 +35,19 @@ enum StopCommand {
       }
       return report
     }
-    // The guardian follows. Another one may have taken its place meanwhile; that is waited for no longer than a second, because
-    // it could be the guardian of the next bank already.
+    // The guardian exits next. If another guardian has taken its place, wait for it one second at most,
+    // because it may belong to the next bank already.
     for guardian in guardians { awaitEnd(of: guardian) }
     let deadline = SystemClock.monotonic() + .seconds(1)
     while session.home.isGuarded, SystemClock.monotonic() < deadline { Pause.momentarily() }
     try session.show(.stopped(report), or: session.words.stopped(report))
-    // Who is left was not to be left: neither a dead letter nor juice of a branch that is gone keeps the day open.
+    // Customers who remain are a failure, except in a shared bank: there dead letters, or juice orders of a
+    // branch that is gone, do not keep the day open.
     let isLeft = report.waiting > 0 && report.branches == nil
     return order.endsBank == true && !report.isDayClosed && isLeft ? .failed : .done
   }
 
-  /// Waits until a guardian has ended; not for ever, because a person may have stopped it.
+  /// Waits for the exit of a guardian. The wait is bounded, because a user may have stopped the process.
   private static func awaitEnd(of guardian: OtherProcess) {
     let deadline = SystemClock.monotonic() + patience
     while ProcessTable.alive(guardian.pid), SystemClock.monotonic() < deadline {
@@ -55,8 +56,8 @@ enum StopCommand {
     }
   }
 
-  /// Asks for the end and waits for it. A Ctrl-C goes a step further; where there is none, this command ends and the
-  /// bank closes without it.
+  /// Requests the drain and waits for its end. A Ctrl-C requests the next step. After the last step it ends
+  /// this command, and the bank closes without it.
   private static func stop(
     _ order: StopOrder, at coordinator: CoordinatorClient, _ session: Session
   ) throws(CommandError) -> StoppedReport {

@@ -1,5 +1,5 @@
-// Owns the commands about one customer: ticket, cancel, requeue.
-// Invariant: what is printed is the customer after the change.
+// Commands for one customer: ticket, cancel, requeue.
+// Invariant: the output is the customer after the change.
 import Wire
 
 enum TicketCommands {
@@ -19,7 +19,7 @@ enum TicketCommands {
         session, tickets, TaskProgress(.cancel, session.words), done: session.words.cancelledSeveral
       ) { .cancelAll($0) }
     }
-    // Whoever repeats this after a lost connection means the same day, and so the same customer.
+    // A retry after a lost connection must use the same day, and so the same customer.
     var day = session.invocation.integer("day")
     var isRepeated = false
     let ticket = try CoordinatorClient.converse(session) { coordinator throws(CommandError) in
@@ -31,7 +31,7 @@ enum TicketCommands {
         let task = TaskProgress(.cancel, session.words)
         return try coordinator.answer(to: .cancel(number, day: meant), task).ticket
       } catch {
-        // The first time it was done, and the answer was lost.
+        // The first attempt has succeeded, and its answer was lost.
         guard wasRepeated, case .failure(let failure) = error, failure.code == .wrongState else {
           throw error
         }
@@ -53,7 +53,7 @@ enum TicketCommands {
       ) { .requeueAll($0) }
     }
     var day = session.invocation.integer("day")
-    // Repeated after a lost connection it is refused where the first attempt was in time, and that says so.
+    // A retry after a lost connection is refused if the first attempt has succeeded. The refusal says so.
     let ticket = try CoordinatorClient.converse(session) { coordinator throws(CommandError) in
       if day == nil { day = try coordinator.presentDay() }
       let meant = day ?? 0
@@ -76,6 +76,6 @@ enum TicketCommands {
 }
 
 extension TicketNumbers {
-  /// The number, where it is one alone.
+  /// The number of a span of one ticket; otherwise nil.
   fileprivate var only: Int64? { first == last ? first : nil }
 }

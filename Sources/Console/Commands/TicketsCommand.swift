@@ -1,6 +1,6 @@
-// Owns `tickets`: the lists of those who wait, are served, are delayed, or were put aside.
-// Invariant: the two lists of the original screen are always there; the others only where somebody stands in
-// them.
+// `tickets`: lists of the customers who wait, are served, are delayed, or are dead letters.
+// Invariant: the lists of waiting and served customers are always printed; the others only if they are not
+// empty.
 import BankModel
 import Posix
 import Wire
@@ -25,8 +25,7 @@ enum TicketsCommand {
     try session.output.flush()
   }
 
-  /// One list in the order of the numbers. It is at most as long as may be asked for at once, or else goes on where it was
-  /// broken off.
+  /// Prints one list by ticket number, page by page; resumes after a reconnect.
   private static func inOrder(
     _ query: TicketQuery, _ list: TicketList, _ session: Session
   ) throws(CommandError) {
@@ -53,7 +52,7 @@ enum TicketsCommand {
     }
   }
 
-  /// `7 - 예금`, with the grade where there is a word for it, and the window where there is one.
+  /// `7 - 예금`, with the grade if the language has a word for it, and with the window if there is one.
   static func label(_ ticket: TicketReport, _ session: Session) -> String {
     let words = session.words
     let label = "\(ticket.ticket) - \(words.phrases.service(ticket.service))"
@@ -70,16 +69,17 @@ enum TicketsCommand {
   }
 }
 
-/// The lists as far as they are printed. Where the bank is opened or closed meanwhile they go on behind that.
+/// The printed part of the lists, so that printing continues after it if the bank is opened or closed
+/// meanwhile.
 private final class TicketList {
   private let session: Session
   private let meter: ProgressMeter
-  /// The tickets of this day that were printed, 64 of them in a word: ten million take a few megabytes.
+  /// Bitmap of the printed tickets of this day, 64 per element: ten million tickets take a few megabytes.
   private var printed: [TicketNumber: UInt64] = [:]
   private var day: Int64?
-  /// Whether the lists are asked for again, so that some of it was printed already.
+  /// True if the lists were requested again after a part of them was printed.
   private var isAgain = false
-  /// Whether the present list has its header, and how many stand below it.
+  /// The list whose header was printed last; `count` is the number of its printed rows.
   private var header: CustomerState?
   private var count: Int64 = 0
   private var rows: Int64 = 0

@@ -1,7 +1,7 @@
-// Owns the manager's commands of the vending machine, those that begin with `vending admin`.
-// Invariant: dates that make no sense are refused before anybody is asked; what is printed is the new stock.
-// Failure: CommandError; exit code 2 for dates that make no sense, 5 where the present state does not allow
-// it.
+// The manager's commands of the vending machine (`vending admin …`).
+// Invariant: impossible dates are refused before any request is sent. The output is the new stock.
+// Errors: `CommandError`; exit code 2 for impossible dates, 5 if the present state does not allow the
+// change.
 import BankModel
 import Posix
 import Wire
@@ -17,7 +17,7 @@ enum VendingAdminCommands {
     let before = try counter.picture(.stock)
     let product = try session.product(named: session.name("PRODUCT"), in: before)
     if let expires, made == nil, expires < before.today {
-      // Made today and expired yesterday: one of the two is not what was meant.
+      // Without a production date the drinks were made today, so an earlier expiry date must be a mistake.
       throw .usage(session.words.expiresBeforeMade(CalendarDate(before.today), CalendarDate(expires)))
     }
     let name = product.name(in: session.words.language)
@@ -33,7 +33,7 @@ enum VendingAdminCommands {
     let changes = try counter.restock(.add(drinks))
     try tell(changes, product, before, session)
     let expired = changes.lazy.compactMap(\.dates?.expires).first { $0 < before.today }
-    // What a product is good for is the machine's to know, so only its answer tells for certain.
+    // Only the machine's answer has the date that follows from the product's shelf life.
     let said = session.words.oddDates(name, made: made, expires: expired ?? expires, today: before.today)
     if let said, warning == nil || !session.isAtTerminal { session.note(said) }
     return .done
@@ -89,8 +89,8 @@ enum VendingAdminCommands {
     return date.number
   }
 
-  /// Gives a damaged database another name, with which it is kept, and lets the machine begin anew. The machine's own
-  /// program judges what is damaged, and a file that is whole stays where it is.
+  /// Renames a damaged database, which is kept, and lets the machine start with an empty one. The machine's
+  /// own program decides if the file is damaged; an intact file is not renamed.
   static func setAside(_ session: Session) throws(CommandError) {
     let launcher = try fromControl(session.surroundings.launcher())
     let program = Paths.join(Paths.directory(of: launcher.program), "bank-vending")
@@ -112,7 +112,7 @@ enum VendingAdminCommands {
     try session.show(["version": 1, "set_aside": .string(target)], or: [session.words.setAside(target)])
   }
 
-  /// A machine that was given up is tried again by an open bank, which answers when it is there; a closed one starts it
+  /// Has an open bank restart a machine that was given up, and waits until it runs. A closed bank starts it
   /// when it opens.
   private static func restart(_ session: Session) throws(CommandError) {
     do throws(CommandError) {

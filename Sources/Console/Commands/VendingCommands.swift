@@ -1,11 +1,11 @@
-// Owns the customers' commands of the vending machine.
-// Invariant: what is printed is what is on the machine's disk.
-// Failure: CommandError; exit code 5 where the present money or stock does not allow it.
+// The customers' commands of the vending machine.
+// Invariant: the output is what is on the machine's disk.
+// Errors: `CommandError`; exit code 5 if the present money or stock does not allow the purchase.
 import BankModel
 import Wire
 
 enum VendingCommands {
-  /// The machine: on a terminal the whole screen, otherwise what there is.
+  /// Opens the vending screen on a terminal; otherwise prints the listing.
   static func show(_ session: Session) throws(CommandError) {
     let isScreen = session.isAtTerminal && session.surroundings.variable("TERM") != "dumb"
     if isScreen { return try VendingScreen.run(session) }
@@ -88,7 +88,7 @@ extension Session {
 }
 
 extension VendingPicture {
-  /// What a product that was bought is called; its name in commands where the machine sells it no more.
+  /// Display name of a bought product; its command name if the machine does not sell it any more.
   func name(of purchase: MoneyChange, _ words: MessageCatalog) -> String {
     products.first { $0.id == purchase.product }?.name(in: words.language) ?? purchase.product?.name ?? "?"
   }

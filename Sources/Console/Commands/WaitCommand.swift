@@ -1,5 +1,5 @@
-// Owns `wait`: returns when nobody waits or is served, also where the coordinator is replaced meanwhile.
-// Invariant: with a bound it returns in time, whatever the coordinator does.
+// `wait`: returns when no customer waits or is served, also after a restart of the coordinator.
+// Invariant: with a timeout it returns in time, whatever the coordinator does.
 import Posix
 import Time
 import Wire

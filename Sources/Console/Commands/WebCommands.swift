@@ -1,6 +1,7 @@
-// Owns `web` and `web stop`: the server of the page of an open bank, and the link that lets a person in.
-// Invariant: a link is printed only when it can be followed. Whatever is missing is said before anything is begun.
-// Failure: CommandError; exit code 3 where the bank is not open, 1 where there is no server of the page to begin.
+// `web` and `web stop`: the web server of an open bank, and the login link.
+// Invariant: a link is printed only when the server answers. Missing parts are reported before anything is
+// started.
+// Errors: `CommandError`; exit code 3 if the bank is not open, 1 if the web server is not installed.
 import BankModel
 import ByteText
 import ControlClient
@@ -10,7 +11,7 @@ import Time
 import Wire
 
 enum WebCommands {
-  /// How long the server may take until it listens.
+  /// Time that the server may take to listen.
   private static let patience = TimeSpan.seconds(15)
 
   static func open(_ session: Session) throws(CommandError) {
@@ -19,7 +20,7 @@ enum WebCommands {
       hasChaos: session.invocation.flag("chaos"), host: session.invocation.text("host"))
     let launcher = try fromControl(session.surroundings.launcher())
     let program = Paths.join(Paths.directory(of: launcher.program), "bank-web")
-    // A coordinator that is not there is told first: without it there is no use in a library.
+    // A closed bank is reported first; only an open one needs the program of the server.
     _ = try CoordinatorClient.converse(session) { coordinator throws(CommandError) in
       try coordinator.status(.status)
     }
@@ -44,7 +45,7 @@ enum WebCommands {
     }
   }
 
-  /// What the link is to allow, as the page's server is asked for it.
+  /// Request target for a link with the requested permissions.
   private static func target(_ session: Session) -> String {
     "/links?role=\(session.invocation.text("role") ?? "operator")"
       + (session.invocation.flag("allow-run") ? "&run=1" : "")
@@ -57,17 +58,17 @@ enum WebCommands {
     try session.show(.status(report), or: [session.words.webStopped])
   }
 
-  // MARK: - The link
+  // MARK: - Link
 
   private struct Link {
-    /// nil where the page's server may listen at no port, and nobody stands in front of it.
+    /// Nil if the server cannot listen on its port, and no proxy is configured in front of it.
     var url: String?
-    /// The page under the bank's own name; nil without a port.
+    /// Address under the bank's own host name; nil without a port.
     var origin: String?
-    /// What the link allows.
+    /// Role of the link's session.
     var role: String
     var mayRun: Bool
-    /// Why it may not.
+    /// Reason why the server does not listen on its port.
     var portRefusal: String?
     var socket: String
     var isReadOnly: Bool
@@ -101,7 +102,7 @@ enum WebCommands {
         } else { 0 }
     }
 
-    /// The port of `http://127.0.0.1:8700/login?…`.
+    /// Port of `http://127.0.0.1:8700/login?…`.
     var port: Int64? {
       guard portRefusal == nil else { return nil }
       return url?.split(separator: ":").last.flatMap { Int64($0.prefix { $0 != "/" }) }
@@ -118,7 +119,7 @@ enum WebCommands {
     }
   }
 
-  /// Asks the server for a link as soon as it is there, and is the one that was asked for.
+  /// Requests a link as soon as the server with the requested settings answers.
   private static func link(
     _ order: WebOrder, _ target: String, _ session: Session
   ) throws(CommandError) -> Link {
@@ -140,12 +141,12 @@ enum WebCommands {
     throw .complaint(.webFailed, session.words.webFailed(worker?.trouble ?? ""))
   }
 
-  /// At a desktop the page opens by itself; elsewhere there is nobody who could look at it.
+  /// Opens the link in the browser of a desktop; does nothing without a desktop.
   private static func openBrowser(_ url: String) {
     let opener = "/usr/bin/xdg-open"
     let isDesktop = ["WAYLAND_DISPLAY", "DISPLAY"].contains { Environment.value($0)?.isEmpty == false }
     guard isDesktop, (try? FileFacts.inspect(opener))?.isFile == true else { return }
-    // Where it does not open, the link stands there.
+    // A failure is ignored, because the link is printed too.
     _ = try? ChildProcess.spawn(
       executable: opener, arguments: [url], environment: Environment.all(), standardOutput: .null,
       standardError: .null, newSession: true)

@@ -1,6 +1,6 @@
-// `web sessions`: the logins of the page, and the end of one or of all.
-// Invariant: what is printed is what the page's server has told. Failure: CommandError; exit code 5 if there is no page, 4 if there
-// is no such session.
+// `web sessions`: the logins of the web server, and the end of one or all.
+// Invariant: the output is the server's answer.
+// Errors: `CommandError`; exit code 5 without a web server, 4 for an unknown session.
 import BankModel
 import ControlClient
 import JSON
@@ -15,7 +15,7 @@ enum WebSessions {
   }
 
   static func run(_ session: Session) throws(CommandError) {
-    // A bank that is not open is named as such, and not as one without a page.
+    // A closed bank is reported as closed, and not as a bank without a web server.
     _ = try CoordinatorClient.converse(session) { coordinator throws(CommandError) in
       try coordinator.status(.status)
     }
@@ -57,7 +57,7 @@ enum WebSessions {
     return lines
   }
 
-  /// The sessions of an answer, how many have ended, and the same for scripts.
+  /// The sessions of an answer, the number of ended ones, and the JSON document.
   private static func read(_ body: [UInt8]) -> (rows: [Row], ended: Int, document: JSONValue)? {
     guard let node = try? JSONReader.read(body), case .object(let members) = node.content,
       case .array(let sessions)? = members.first(where: { $0.key == "sessions" })?.value.content

@@ -1,6 +1,6 @@
 // Buffered standard output, flushed before every wait, so that a long list needs few writes.
 // Invariant: lines are complete and in order. After the reader has closed the pipe nothing is written. A
-// file counts as open for ever.
+// file never counts as closed.
 // Errors: `CommandError`; `readerGone` without a reader, `system` for a full disk.
 import ByteText
 import Logbook

@@ -1,26 +1,27 @@
-// Owns a command line as what a customer carries: its words, its directory, its environment and its bounds, as one JSON object.
-// Invariant: a runner that reads it starts what would have been started here: nothing is added, no byte is changed, and no shell
-// reads any of it. What is no UTF-8 is carried as base64.
+// A command line as the payload of a customer: arguments, directory, environment and limits as one JSON
+// object.
+// Invariant: the runner starts exactly the process that this program would have started. Nothing is added,
+// no byte is changed, and no shell interprets it. Text that is not UTF-8 is stored as base64.
 
 import ByteText
 import JSON
 import Posix
 
 struct CommandLinePayload {
-  /// The program and its words.
+  /// The program and its arguments.
   var words: [String]
-  /// Where it starts.
+  /// Working directory.
   var directory: String
-  /// Its whole environment, without what this bank says of itself.
+  /// Complete environment without the variables of this bank (`BANK_*`).
   var environment: Variables
-  /// Whether a client waits for its end, and ends with its code.
+  /// True if a client waits for the end and exits with its code.
   var isWaited = false
-  /// What it reads from its standard input.
+  /// Standard input of the command.
   var input: [UInt8] = []
-  /// The mask of its new files and its limits, as this program was started with them.
+  /// umask and resource limits inherited by this program.
   var surroundings: Surroundings
 
-  /// - Throws: where the present directory is gone.
+  /// - Throws: an error if the current directory was removed.
   init(
     _ words: [String], _ environment: Variables, _ surroundings: Surroundings = .inherited
   ) throws(SystemError) {

@@ -1,15 +1,17 @@
-// Owns where the output of a command is that another branch of a shared bank has served: it stays in that branch's home.
-// Failure: a bank that cannot be asked for its branches has none that could be named.
+// The branch of a shared bank that has the output of a command. Output stays in the home of the branch that
+// has served the ticket.
+// Errors: none; the result is nil if the bank does not return its branches.
 
 import Wire
 
-/// Another branch, which has served a ticket.
+/// Another branch that has served a ticket.
 struct OutputElsewhere {
   let number: Int64
-  /// Its name and its machine; nil if it has joined so recently that this branch has not seen it yet.
+  /// Name and host of the branch; nil if it has joined so recently that this branch has not seen it yet.
   let report: BranchReport?
 
-  /// The branch that has served a ticket last; nil if that is this one, or the bank has its books in its home.
+  /// The branch that has served a ticket last; nil if it is this one, or if the bank has its database in
+  /// its home.
   static func branch(of ticket: TicketReport, _ coordinator: CoordinatorClient) -> OutputElsewhere? {
     guard let number = ticket.receipt?.branch ?? ticket.attempts.last?.branch,
       let branches = try? coordinator.answer(to: .branches).branches

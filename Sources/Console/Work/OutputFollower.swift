@@ -1,7 +1,8 @@
-// Owns the reading of what a command writes, while it runs and afterwards: from its file, as long as there is one, and else
-// from what was kept with the receipt.
-// Invariant: a byte is passed on once; of an attempt that is begun anew everything, after what was said of the one before.
-// Failure: a file that cannot be read is one that is not there.
+// Reader of a command's output, during and after its run: from its file while that exists, and else from
+// the excerpt in the receipt.
+// Invariant: a byte is passed on once. After a restart of the command the output of the new attempt follows
+// completely.
+// Errors: an unreadable file counts as missing.
 
 import BankModel
 import Glibc
@@ -10,7 +11,7 @@ import Posix
 final class OutputFollower {
   private let path: String
   private let sink: (ArraySlice<UInt8>) throws(CommandError) -> Void
-  /// Told before the first byte of a later attempt.
+  /// Called before the first byte of a later attempt.
   private let onNewAttempt: () -> Void
   private var file: (number: CInt, identity: FileFacts.Identity)?
   /// Bytes of the present attempt that were passed on.
@@ -25,7 +26,7 @@ final class OutputFollower {
 
   deinit { close() }
 
-  /// Passes on whatever has come since it was asked last.
+  /// Passes on the bytes written since the last call.
   func pump() throws(CommandError) {
     try readOn()
     // A new attempt writes a new file.
@@ -42,9 +43,9 @@ final class OutputFollower {
     try readOn()
   }
 
-  /// Passes on the rest of it, of a command that is over.
-  /// - Parameter kept: What was kept with the receipt; nil where there is none.
-  /// - Returns: how many bytes of it nobody has kept.
+  /// Passes on the remaining output of an ended command.
+  /// - Parameter kept: The excerpt in the receipt; nil without one.
+  /// - Returns: Number of bytes that were not stored anywhere.
   func finish(_ kept: Excerpt?) throws(CommandError) -> Int64 {
     try pump()
     guard let kept else { return 0 }

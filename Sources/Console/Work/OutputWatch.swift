@@ -1,6 +1,6 @@
-// Owns the waiting for one ticket while what its command writes is passed on.
-// Invariant: the connection may be lost and found again; what was passed on is not passed on twice.
-// Failure: CommandError. A signal ends the waiting and not the command.
+// Waits for one ticket, and passes on the output of its command.
+// Invariant: output is not repeated after a reconnect.
+// Errors: `CommandError`. A signal ends the wait, not the command.
 
 import BankModel
 import Configuration
@@ -9,24 +9,23 @@ import Time
 import Wire
 
 final class OutputWatch {
-  /// The two streams of a command.
   enum Stream: CaseIterable {
     case output, errors
 
-    /// The name of its file.
+    /// Name of the stream's file.
     func file(_ ticket: Int64) -> String { "\(ticket).\(self == .output ? "out" : "err")" }
-    /// What was kept of it.
+    /// The excerpt of the stream in a result.
     func kept(in result: WorkResult) -> Excerpt { self == .output ? result.output : result.errors }
   }
 
-  /// How often a file is looked at that grows.
+  /// Polling interval of a growing file.
   private static let pause = TimeSpan.milliseconds(50)
 
   private let day: Int64
   private let ticket: Int64
   private let session: Session
   private(set) var coordinator: CoordinatorClient
-  /// Whether something that the command may have written was not passed on.
+  /// Set if some output of the command could not be passed on.
   private(set) var hasLost = false
   private let wait: InterruptibleWait
 
@@ -37,13 +36,12 @@ final class OutputWatch {
     (self.coordinator, self.wait) = (coordinator, wait)
   }
 
-  /// Where a stream of a ticket's command is written while it runs.
+  /// Path of the file that a running command writes its stream to.
   static func path(_ home: String, day: Int64, ticket: Int64, _ stream: Stream) -> String {
     Paths.join(home, "output", String(day), stream.file(ticket))
   }
 
-  /// Passes on what the command writes until nothing more can come, and gives back the ticket as it is then; nil where a
-  /// signal came first.
+  /// Passes on the output until the ticket has ended, and returns the ticket; nil if a signal came first.
   func untilItEnds(streams: [Stream]) throws(CommandError) -> TicketReport? {
     let followers = streams.map { ($0, follower($0, of: streams)) }
     while true {
@@ -77,7 +75,7 @@ final class OutputWatch {
     }
   }
 
-  /// Says why bytes of a stream cannot be passed on.
+  /// Prints the reason why bytes of a stream are missing.
   private static func tell(_ lost: Int64, of report: TicketReport, _ stream: Stream, _ session: Session) {
     let filed = report.receipt?.result.map(stream.kept)?.filed ?? 0
     let path = path(session.home.path, day: report.day, ticket: report.ticket, stream)
@@ -91,7 +89,7 @@ final class OutputWatch {
       Self.path(session.home.path, day: day, ticket: ticket, stream),
       onNewAttempt: { session.note(session.words.newAttempt) },
       to: { bytes throws(CommandError) in
-        // Where only one of them is wanted it is this program's output, whichever it is.
+        // A single requested stream goes to standard output, whichever it is.
         if stream == .output || streams.count == 1 {
           try session.output.write(bytes)
         } else {
@@ -100,7 +98,8 @@ final class OutputWatch {
       })
   }
 
-  /// Why a file is not there that once was; nil where it is, or was not removed because of a setting.
+  /// Message about an output file that was deleted by age; nil if it exists or was deleted for another
+  /// reason.
   private static func removed(_ report: TicketReport, _ stream: Stream, _ session: Session) -> String? {
     let home = session.home.path
     guard let receipt = report.receipt, let kept = receipt.result.map(stream.kept), kept.filed > 0,
@@ -111,9 +110,9 @@ final class OutputWatch {
     return session.words.outputRemoved(report.ticket)
   }
 
-  /// What is there of a stream now, of a ticket that may be over.
+  /// Prints the available output of a stream. The ticket may have ended.
   ///
-  /// - Returns: whether it is everything that the command has written, as far as is known here.
+  /// - Returns: True if that is all output known to this bank.
   static func show(
     _ report: TicketReport, _ stream: Stream, _ session: Session
   ) throws(CommandError) -> Bool {
