@@ -1,33 +1,33 @@
-// Owns which hosts this server answers for, and where a request must come from. It knows no page and no clock.
-// Invariant: a request that is let through names a host of this server, and one that changes something comes from a page of
-// this server, or is the owner's own over the socket in the home (OWASP: DNS rebinding, cross-site requests).
+// Host and origin checks of requests.
+// Invariant: an admitted request names a host of this server. A POST comes from a page of this server, or
+// is the owner's own request over the socket in the home (OWASP: DNS rebinding, cross-site requests).
 
-/// The rules for every request.
+/// The checks for every request.
 public struct Admission: Sendable, Equatable {
-  /// Why a request goes no further.
+  /// HTTP status of a refused request.
   public enum Refusal: Int, Sendable, Equatable {
-    /// It is of no kind that this server knows.
+    /// Method not supported by this server.
     case method = 405
-    /// It names a host that is not this server.
+    /// Host name of another server.
     case host = 421
-    /// It comes from a page of somebody else, or nobody may change anything here.
+    /// Request from a page of another origin, or any change on a read-only server.
     case origin = 403
   }
 
   /// The port on 127.0.0.1; 0 for none.
   public var port: UInt16
-  /// The bank's own name on this machine, which no other server has; "" for none.
+  /// Host name that only this bank has on this machine; "" for none.
   public var name: String
-  /// Names under which a proxy with TLS in front of this server is reached, without a port.
+  /// Host names, without a port, of a TLS proxy in front of this server.
   public var proxied: [String]
-  /// Whether nobody may change anything.
+  /// True if every change is refused.
   public var isReadOnly: Bool
 
   public init(port: UInt16, name: String = "", proxied: [String] = [], isReadOnly: Bool = false) {
     (self.port, self.name, self.proxied, self.isReadOnly) = (port, name, proxied, isReadOnly)
   }
 
-  /// Why a request goes no further; nil where it does.
+  /// Reason for refusing a request; nil if it is admitted.
   public func refusal(of request: HTTPRequest) -> Refusal? {
     if case .other = request.method { return .method }
     guard let host = request.headers["host"], isOwners(request) || isOwn(host) else { return .host }
@@ -35,16 +35,18 @@ public struct Admission: Sendable, Equatable {
     return isFromHere(request, host) ? nil : .origin
   }
 
-  /// True if the request is the bank user's own: it came over the socket in the home, from a process of that user, for
-  /// `localhost`, and nothing says that a proxy passes it on for another machine.
+  /// True if the request is the bank user's own: it came over the socket in the home, from a process of
+  /// that user, for `localhost`, and has no header of a proxy.
   public func isOwners(_ request: HTTPRequest) -> Bool {
     request.isLocal && request.isOwners && request.headers["host"] == "localhost" && !request.isPassedOn
   }
 
-  /// The same address under the bank's own name; nil if the request does not come from a browser that can be sent there.
+  /// The same address under the bank's own name; nil if the request does not come from a browser that can
+  /// be redirected to it.
   ///
-  /// Cookies of 127.0.0.1 go to every port of it, so a browser is sent to a name that only this bank has. A program that
-  /// follows a link stays at the address of the link: it may not resolve the name.
+  /// Browsers send cookies of 127.0.0.1 to every port, so a browser is redirected to a name that only this
+  /// bank has. A program that follows a link is not redirected, because it may be unable to resolve the
+  /// name.
   public func ownAddress(of request: HTTPRequest) -> String? {
     guard !name.isEmpty, request.method == .get, !request.isLocal, let host = request.headers["host"],
       isLoopback(host), request.headers["sec-fetch-mode"] == "navigate", !isSafari(request)
@@ -52,10 +54,10 @@ public struct Admission: Sendable, Equatable {
     return "\(ownURL)\(request.target.text)"
   }
 
-  /// The page under the bank's own name.
+  /// Address of the server under the bank's own name.
   public var ownURL: String { "http://\(name):\(port)" }
 
-  /// The address under which a person reaches this server.
+  /// Address of the server for users.
   public var url: String { "http://127.0.0.1:\(port)" }
 
   private func isOwn(_ host: String) -> Bool {
@@ -66,7 +68,7 @@ public struct Admission: Sendable, Equatable {
     port != 0 && (host == "127.0.0.1:\(port)" || host == "localhost:\(port)")
   }
 
-  /// Safari leaves names below `localhost` to the system, and macOS resolves none of them.
+  /// Safari leaves names below `localhost` to the system resolver, and macOS resolves none of them.
   private func isSafari(_ request: HTTPRequest) -> Bool {
     let agent = request.headers["user-agent"] ?? ""
     return agent.contains("Safari/") && !agent.contains("Chrome/") && !agent.contains("Chromium/")

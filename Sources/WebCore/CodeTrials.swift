@@ -1,11 +1,11 @@
-// How often a visitor may try the manager's code: a few wrong codes one after another, and then a pause.
-// Invariant: the pause of one visitor keeps no other visitor from trying, and memory is bounded.
+// Rate limit for the manager's code: after several consecutive wrong codes a visitor must wait.
+// Invariant: the pause of one visitor does not affect another, and memory is bounded.
 import Time
 
-/// What became of a code that was typed in.
+/// Result of checking a code.
 public enum CodeVerdict: Sendable, Equatable {
   case right, wrong
-  /// The code was not looked at, because the visitor has to wait.
+  /// Not checked, because the visitor must wait.
   case pause
 }
 
@@ -14,22 +14,22 @@ struct CodeTrials: Sendable {
   private struct Trial {
     var visitor: String
     var wrong = 0
-    /// No code is looked at before.
+    /// End of the pause; codes before it are not checked.
     var from: MonotonicTime?
   }
 
-  /// The visitor who tried longest ago stands first.
+  /// Sorted by the last attempt, the oldest first.
   private var trials: [Trial] = []
 
-  /// Wrong codes that are looked at one after another, and the pause behind them.
+  /// Number of consecutive wrong codes before a pause, and its duration.
   static let (atMost, pause) = (5, TimeSpan.seconds(30))
-  /// Visitors who are remembered.
+  /// Maximum number of stored visitors.
   static let visitors = 256
 
-  /// Judges a code.
+  /// Checks a code.
   ///
   /// - Parameters:
-  ///   - visitor: the name of the visitor's session.
+  ///   - visitor: the secret of the visitor's session.
   ///   - isRight: compares the code; not called during the pause.
   mutating func judge(_ visitor: String, at now: MonotonicTime, isRight: () -> Bool) -> CodeVerdict {
     let place = trials.firstIndex { $0.visitor == visitor }

@@ -1,20 +1,20 @@
-// Owns who is who: the sessions of those who followed a link, the vending machine's manager, and the links that were not followed.
-// Invariant: a link begins one session, and none after its time; secrets are compared without telling by the time it takes how
-// much of them was right. Sessions outlive this process as text, links do not.
+// Authentication of visitors: sessions, the vending machine's manager, and unused links.
+// Invariant: a link starts one session, and none after its expiry. Secrets are compared in constant time.
+// Sessions survive this process as text, links do not.
 import Time
 
 /// The secrets of one home, and the links of one process.
 public struct Credentials: Sendable {
-  /// The secrets that are kept in the home, as hexadecimal digits.
+  /// The secrets stored in the home, as hexadecimal digits.
   public struct Secrets: Sendable, Equatable {
-    /// The key of the proofs with which this bank's page shows a browser that it is the same one.
+    /// Key of the proofs with which the server shows a browser that it belongs to this bank.
     public var identity: String
-    /// The random part of the bank's own name, ten digits: `bank-NAME.localhost`.
+    /// Random part of the bank's own name, ten digits: `bank-NAME.localhost`.
     public var name: String
-    /// What somebody who wants to be the manager types in.
+    /// Code that a user enters to become the manager.
     public var managerCode: String
 
-    /// New secrets of random numbers, and a code of eight digits.
+    /// New random secrets, and a code of eight digits.
     public init(random: () -> UInt64) {
       identity = Self.digits(random)
       name = String(Self.digits(random).prefix(10))
@@ -22,7 +22,7 @@ public struct Credentials: Sendable {
       managerCode = String(repeating: "0", count: 8 - code.utf8.count) + code
     }
 
-    /// The secrets of a file; nil where it does not hold three lines of them.
+    /// The secrets of a file; nil if it does not contain three valid lines.
     public init?(text: String) {
       let lines = text.split(separator: "\n").map { String($0) }
       guard lines.count == 3, lines[0].utf8.count == 64, lines[1].utf8.count == 10, lines[2].utf8.count == 8,
@@ -31,10 +31,10 @@ public struct Credentials: Sendable {
       (identity, name, managerCode) = (lines[0], lines[1], lines[2])
     }
 
-    /// The secrets as they stand in a file.
+    /// The secrets in the format of the file.
     public var text: String { identity + "\n" + name + "\n" + managerCode + "\n" }
 
-    /// The bank's own name: browsers send its cookies to no other server of this machine.
+    /// The bank's own host name. Browsers send its cookies to no other server of this machine.
     public var host: String { "bank-\(name).localhost" }
 
     static func digits(_ random: () -> UInt64) -> String {
@@ -58,19 +58,20 @@ public struct Credentials: Sendable {
 
   /// The secrets of the home.
   public let secrets: Secrets
-  /// The name of the cookie; browsers tell no ports of one host apart.
+  /// Name of the cookie. It contains the port, because cookies do not depend on the port of a host.
   public let cookieName: String
-  /// Those who followed a link.
+  /// Sessions of visitors who followed a link.
   public private(set) var sessions: Sessions
   private var links: [Link] = []
   private var codes = CodeTrials()
 
-  /// Links that have not been followed, at most.
+  /// Maximum number of unused links.
   static let mostLinks = 64
-  /// For how long a link can be followed.
+  /// Lifetime of a link.
   static let lifetime = TimeSpan.minutes(60)
 
-  /// Credentials of a server at this port, with the secrets of its home and the sessions that its predecessor had.
+  /// Credentials of a server at this port, with the secrets of its home and the sessions of the preceding
+  /// process.
   public init(_ secrets: Secrets, port: UInt16, sessions: Sessions = Sessions()) {
     self.secrets = secrets
     self.sessions = sessions
@@ -79,7 +80,7 @@ public struct Credentials: Sendable {
 
   // MARK: - Links
 
-  /// A token that begins a session once.
+  /// Creates a token that starts one session.
   public mutating func issue(
     _ grant: WebGrant = WebGrant(), at now: MonotonicTime, random: () -> UInt64
   ) -> String {
@@ -90,7 +91,7 @@ public struct Credentials: Sendable {
     return token
   }
 
-  /// What a token gives; nil if it is none. From now on it gives nothing.
+  /// Returns the grant of a token and invalidates it; nil for an unknown or expired token.
   public mutating func redeem(_ token: String, at now: MonotonicTime) -> WebGrant? {
     guard let place = links.firstIndex(where: { Self.areEqual($0.token, token) }) else { return nil }
     let link = links.remove(at: place)
@@ -99,14 +100,14 @@ public struct Credentials: Sendable {
 
   // MARK: - Sessions
 
-  /// The session of a request's cookie; nil if it has none that is good.
+  /// The session of a request's cookie; nil without a valid one.
   ///
   /// - Parameter now: milliseconds since 1970 UTC.
   public mutating func session(of request: HTTPRequest, at now: Int64) -> Sessions.Session? {
     Cookies(request)[cookieName].flatMap { sessions.find($0, at: now) }
   }
 
-  /// Begins a session in the answer that is given; the names of sessions that ended for it.
+  /// Starts a session and adds its cookie to the response. Returns the ids of sessions that ended for it.
   public mutating func letIn(
     _ grant: WebGrant, _ response: inout HTTPResponse, isProxied: Bool, at now: Int64, random: () -> UInt64
   ) -> [String] {
@@ -115,36 +116,38 @@ public struct Credentials: Sendable {
     return begun.ended
   }
 
-  /// Takes the cookie back, in the answer that is given.
+  /// Deletes the cookie in the response.
   public func takeBack(_ response: inout HTTPResponse, isProxied: Bool) {
     response.add("Set-Cookie", cookie("", "Max-Age=0", isProxied))
   }
 
-  /// Ends a session; false if there is none of this name.
+  /// Ends a session; false if no session has this id.
   public mutating func end(_ id: String) -> Bool { sessions.end(id) }
 
-  /// Makes a session the manager's.
+  /// Gives a session the manager's rights.
   public mutating func makeManager(_ id: String) { sessions.makeManager(id) }
 
-  /// Removes sessions whose time is over; their names.
+  /// Removes expired sessions. Returns their ids.
   public mutating func removeExpired(at now: Int64) -> [String] { sessions.removeExpired(at: now) }
 
-  // MARK: - The proof of the server
+  // MARK: - Proof of the server
 
-  /// The key that a page of this session gets, with which it knows this bank again.
+  /// Key that a page of this session receives, to recognise this bank later.
   public func proofKey(of session: String) -> String {
     SHA256.hex(SHA256.authentication(of: Array(session.utf8), key: Array(secrets.identity.utf8)))
   }
 
-  /// The answer to a browser that asks whether this is the bank of its session. It holds for one host and one question.
+  /// Proof for a browser that it still reaches the bank of its session. It is valid for one host and one
+  /// question (nonce).
   public func proof(of session: String, host: String, question: String) -> String {
     let key = Array(proofKey(of: session).utf8)
     return SHA256.hex(SHA256.authentication(of: Array((host + " " + question).utf8), key: key))
   }
 
-  // MARK: - The manager
+  // MARK: - Manager
 
-  /// Judges a manager's code; several wrong ones of one visitor are followed by a pause for this visitor alone.
+  /// Checks a manager's code. After several wrong codes this visitor must wait; other visitors are not
+  /// affected.
   public mutating func judge(
     code: String, of request: HTTPRequest, at now: MonotonicTime
   ) -> CodeVerdict {
@@ -168,7 +171,7 @@ public struct Credentials: Sendable {
 public struct Cookies: Sendable, Equatable {
   private var values: [(name: Substring, value: Substring)] = []
 
-  /// Reads them; what is no cookie is left out.
+  /// Parses the Cookie header; malformed parts are ignored.
   public init(_ request: HTTPRequest) {
     for part in (request.headers["cookie"] ?? "").split(separator: ";") {
       let halves = part.drop { $0 == " " }.split(
@@ -180,7 +183,7 @@ public struct Cookies: Sendable, Equatable {
   /// The first value of a name.
   public subscript(name: String) -> String? { values.first { $0.name == name }.map { String($0.value) } }
 
-  /// Whether both have the same cookies in the same order.
+  /// True if both have the same cookies in the same order.
   public static func == (one: Cookies, other: Cookies) -> Bool {
     one.values.elementsEqual(other.values, by: ==)
   }

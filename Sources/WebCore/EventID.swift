@@ -1,16 +1,17 @@
-// Owns the names of events in a stream, and the stream's own way of writing (HTML, section 9.2).
-// Invariant: a name says which life of the server it is of, so nobody goes on from a place that another process counted.
+// Ids of events in a stream, and the format of the stream (HTML, section 9.2).
+// Invariant: an id contains the epoch of its feed, so a client cannot resume from a position that another
+// process counted.
 
-/// The name of an event: which life of a page's feed, and which place in it.
+/// Id of an event: the epoch of a page's feed, and the position in it.
 public struct EventID: Sendable, Equatable {
-  /// The life of the feed: another one with each process, and with each time that nobody viewed the page.
+  /// Epoch of the feed: new with each process, and whenever the page had no viewer for a time.
   public var epoch: UInt64
-  /// The place, from 1.
+  /// Position, from 1.
   public var sequence: Int64
 
   public init(epoch: UInt64, sequence: Int64) { (self.epoch, self.sequence) = (epoch, sequence) }
 
-  /// The name of a text; nil where it is none.
+  /// Parses an id; nil if the text is not one.
   public init?(_ text: String) {
     let parts = text.split(separator: "-", maxSplits: 1)
     guard text.utf8.count <= 40, parts.count == 2, let epoch = UInt64(parts[0], radix: 36),
@@ -19,20 +20,20 @@ public struct EventID: Sendable, Equatable {
     self.init(epoch: epoch, sequence: sequence)
   }
 
-  /// The name as text.
+  /// The id as text.
   public var text: String { String(epoch, radix: 36) + "-" + String(sequence) }
 }
 
-/// Events as they are written.
+/// Events in the format of the stream.
 public enum EventText {
-  /// An event with a name, a kind, and data on one line.
+  /// An event with an id, a kind, and data on one line.
   public static func event(_ kind: String, _ id: EventID, data: String) -> [UInt8] {
     Array("id: \(id.text)\nevent: \(kind)\ndata: \(data)\n\n".utf8)
   }
 
-  /// Says of which page of a stream the next events are, by its place in the request.
+  /// Tells the client which page of a stream the next events belong to, by its index in the request.
   public static func page(_ place: Int) -> [UInt8] { Array("event: page\ndata: \(place)\n\n".utf8) }
 
-  /// How long a browser waits before it connects again, in milliseconds.
+  /// Delay before a browser reconnects, in milliseconds.
   public static func retry(_ milliseconds: Int) -> [UInt8] { Array("retry: \(milliseconds)\n\n".utf8) }
 }

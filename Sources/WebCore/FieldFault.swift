@@ -1,32 +1,32 @@
-// The one way in which a request is refused because of a field: which field, and what is wrong with it.
-// Invariant: a fault names exactly one field; its English message says what would be accepted.
+// The error for an invalid field of a request.
+// Invariant: an error names exactly one field, and its English message describes the accepted values.
 
-/// A field of a body, a form or a query that cannot be used.
+/// An invalid field of a body, a form or a query.
 public struct FieldFault: Error, Sendable, Equatable {
-  /// What is wrong with a field.
+  /// Kind of error.
   public enum Problem: Sendable, Equatable {
-    /// The request has no such field; these it has.
+    /// Unknown field; `known` lists the accepted ones.
     case unknown(known: [String])
-    /// The field must be there.
+    /// Missing required field.
     case missing
-    /// The field is there more than once.
+    /// Repeated field.
     case repeated
-    /// The field excludes another one that is there.
+    /// Field that excludes another one of the request.
     case excluded(by: String)
-    /// The value has another kind, or is out of range. The text says what is accepted.
+    /// Value of another type or out of range. `expected` describes the accepted values.
     case value(expected: String)
-    /// The whole body is not what it should be.
+    /// Invalid body.
     case form(expected: String)
   }
 
-  /// The name of the field; empty for the whole body.
+  /// Name of the field; empty for the whole body.
   public var field: String
-  /// What is wrong with it.
+  /// Kind of error.
   public var problem: Problem
 
   public init(_ field: String, _ problem: Problem) { (self.field, self.problem) = (field, problem) }
 
-  /// The English sentence for a script.
+  /// The English message for a script.
   public var message: String {
     switch problem {
     case .unknown(let known) where known.isEmpty: "\(field): no such field; none is accepted"

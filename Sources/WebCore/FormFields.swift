@@ -1,15 +1,16 @@
-// Owns the fields of a form and of a query, as browsers write them (application/x-www-form-urlencoded).
-// Invariant: there are never more fields than the limit, and every text is UTF-8 without control characters but line breaks
-// and tabs. Anything else is no form: nil, and no trap.
+// Fields of forms and queries (application/x-www-form-urlencoded).
+// Invariant: the number of fields never exceeds the limit, and every text is UTF-8 without control
+// characters except line breaks and tabs.
+// Errors: nil for any other input; parsing never traps.
 
-/// Names and values of a form, in order; a name may be there several times.
+/// Names and values of a form, in order. A name may be repeated.
 public struct FormFields: Sendable, Equatable {
-  /// Fields of one form at most: those of a page of tickets, all of them chosen, and a few.
+  /// Maximum number of fields: all tickets of a page selected, and a few more.
   public static let most = 10_100
 
   /// One field.
   public struct Field: Sendable, Equatable {
-    /// What it is called, and what it says.
+    /// Decoded name and value.
     public var name, value: String
     public init(name: String, value: String) { (self.name, self.value) = (name, value) }
   }
@@ -19,12 +20,12 @@ public struct FormFields: Sendable, Equatable {
 
   public init() {}
 
-  /// These fields.
+  /// A form with these fields.
   public init(_ fields: [(String, String)]) {
     self.fields = fields.map { Field(name: $0.0, value: $0.1) }
   }
 
-  /// Reads a form; nil where it is none, or has too many fields.
+  /// Parses a form; nil if it is malformed or has too many fields.
   public init?(_ bytes: some Collection<UInt8>) {
     for part in bytes.split(separator: UInt8(ascii: "&")) {
       guard fields.count < Self.most else { return nil }
@@ -36,36 +37,36 @@ public struct FormFields: Sendable, Equatable {
     }
   }
 
-  /// The first value of a name; nil where the name is not there.
+  /// The first value of a name; nil if the name is missing.
   public subscript(name: String) -> String? { fields.first { $0.name == name }?.value }
 
-  /// The first value of a name that is not empty.
+  /// The first value of a name if it is not empty.
   public func text(_ name: String) -> String? { self[name].flatMap { $0.isEmpty ? nil : $0 } }
 
   /// All values of a name.
   public func all(_ name: String) -> [String] { fields.compactMap { $0.name == name ? $0.value : nil } }
 
-  /// A whole number, where the field is one; separators of thousands are no part of one.
+  /// A whole number; nil for other text. Thousands separators are not accepted.
   public func number(_ name: String) -> Int64? { text(name).flatMap { Int64($0) } }
 
-  /// Puts one value in the place of all that a name has.
+  /// Replaces all values of a name by one.
   public mutating func set(_ name: String, _ value: String) {
     fields.removeAll { $0.name == name }
     fields.append(Field(name: name, value: value))
   }
 
-  /// Takes a name out.
+  /// Removes all values of a name.
   public mutating func remove(_ name: String) { fields.removeAll { $0.name == name } }
 
-  /// The fields as they stand in a URL, without a question mark.
+  /// The encoded fields for a URL, without a question mark.
   public var text: String {
     fields.map { PercentText.encode($0.name) + "=" + PercentText.encode($0.value) }.joined(separator: "&")
   }
 }
 
-/// Text in which bytes stand as `%41` (RFC 3986, section 2.1).
+/// Percent encoding, `%41` (RFC 3986, section 2.1).
 public enum PercentText {
-  /// The text that is meant; nil where a percent sign has no two digits behind it, or what is meant is no text.
+  /// Decodes bytes; nil if a percent sign is not followed by two digits, or the result is not valid text.
   public static func decode(_ bytes: some Sequence<UInt8>, plusIsSpace: Bool) -> String? {
     var decoded: [UInt8] = []
     var iterator = bytes.makeIterator()
@@ -86,7 +87,7 @@ public enum PercentText {
     return String(validating: decoded, as: UTF8.self)
   }
 
-  /// The text with everything encoded that has a meaning in a URL.
+  /// Encodes every character that has a meaning in a URL.
   public static func encode(_ text: String) -> String {
     var encoded: [UInt8] = []
     for byte in text.utf8 {

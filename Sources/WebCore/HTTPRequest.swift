@@ -1,17 +1,18 @@
-// Owns a request as everything above the library sees it: method, target, headers, body. It knows no socket.
-// Invariant: a target that is here has a path that begins with a slash, and all its text is UTF-8 without control characters.
+// A request as seen above the library: method, target, headers, body.
+// Invariant: the path of a target starts with a slash, and all text of the target is UTF-8 without control
+// characters.
 
-/// A request over HTTP.
+/// An HTTP request.
 public struct HTTPRequest: Sendable, Equatable {
-  /// What is to be done with the target.
+  /// Request method.
   public enum Method: Sendable, Equatable {
     case get
     case head
     case post
-    /// Something that this server does for nobody.
+    /// Method that this server does not support.
     case other(String)
 
-    /// The method of this name, which is compared letter by letter.
+    /// The method of this name; case-sensitive.
     public init(_ name: String) {
       switch name {
       case "GET": self = .get
@@ -22,19 +23,19 @@ public struct HTTPRequest: Sendable, Equatable {
     }
   }
 
-  /// What is to be done.
+  /// Request method.
   public var method: Method
-  /// With what.
+  /// Path and query.
   public var target: RequestTarget
-  /// The headers, in the order in which they came.
+  /// The headers, in the order of arrival.
   public var headers: HTTPHeaders
-  /// The body; empty where there is none.
+  /// The body; empty without one.
   public var body: [UInt8]
-  /// Whether it came over the socket in the home.
+  /// True if the request came over the socket in the home.
   public var isLocal: Bool
-  /// True if the process at the other end of the socket in the home is of the bank's user, or of root.
+  /// True if the peer of the socket in the home is a process of the bank's user or of root.
   public var isOwners: Bool
-  /// True if it speaks HTTP/1.0, as proxies do that were not told otherwise.
+  /// True for HTTP/1.0, the default of some proxies.
   public var isOld = false
 
   public init(
@@ -49,7 +50,7 @@ public struct HTTPRequest: Sendable, Equatable {
     self.isOwners = isOwners ?? isLocal
   }
 
-  /// True if something in it says that a proxy passes it on for another machine.
+  /// True if a header or the version shows that a proxy forwards the request for another machine.
   public var isPassedOn: Bool {
     isOld || Self.marksOfProxies.contains { headers[$0] != nil }
   }
@@ -59,35 +60,35 @@ public struct HTTPRequest: Sendable, Equatable {
     "x-forwarded-port", "x-real-ip", "x-client-ip", "cf-connecting-ip", "true-client-ip",
   ]
 
-  /// Whether nothing is changed by it.
+  /// True if the method changes nothing.
   public var onlyReads: Bool { method == .get || method == .head }
 
-  /// Whether the answer shall be JSON, because a script has sent it.
+  /// True if the client accepts JSON, as scripts do.
   public var wantsJSON: Bool { headers["accept"]?.contains("application/json") == true }
 }
 
-/// Names and values, as they came.
+/// Names and values, in the order of arrival.
 public struct HTTPHeaders: Sendable, Equatable {
   private var fields: [(name: String, value: String)] = []
 
   public init() {}
 
-  /// Headers with these names, in small letters, and values.
+  /// Headers with these names, in lower case, and values.
   public init(_ fields: [(String, String)]) { for (name, value) in fields { add(name, value) } }
 
-  /// Adds one; names are kept in small letters.
+  /// Adds a header; names are stored in lower case.
   public mutating func add(_ name: String, _ value: String) {
     fields.append((name: name.lowercased(), value: value))
   }
 
-  /// The first value of a name, which is given in small letters.
+  /// The first value of a name, which must be in lower case.
   public subscript(name: String) -> String? { fields.first { $0.name == name }?.value }
 
-  /// How often a name is there, which is given in small letters.
+  /// Number of headers of a name, which must be in lower case.
   public func count(of name: String) -> Int { fields.count { $0.name == name } }
 
-  /// Whether all names are made of the characters that names are made of (RFC 9110, section 5.1): with a space before the
-  /// colon, another server on the way reads another header, and another request.
+  /// True if all names are tokens (RFC 9110, section 5.1). With a space before the colon, a proxy may read
+  /// another header than this server, and so another request.
   public var areWellNamed: Bool {
     fields.allSatisfy { field in
       !field.name.isEmpty
@@ -102,30 +103,30 @@ public struct HTTPHeaders: Sendable, Equatable {
 
   private static let others = Set("!#$%&'*+-.^_`|~".utf8)
 
-  /// Whether both have the same headers in the same order.
+  /// True if both have the same headers in the same order.
   public static func == (one: HTTPHeaders, other: HTTPHeaders) -> Bool {
     one.fields.count == other.fields.count
       && zip(one.fields, other.fields).allSatisfy { $0.name == $1.name && $0.value == $1.value }
   }
 }
 
-/// What a request is about: a path, and what stands behind the question mark.
+/// Target of a request: path and query.
 public struct RequestTarget: Sendable, Equatable {
-  /// Bytes of a target at most.
+  /// Maximum size of a target in bytes.
   public static let longest = 4_096
 
-  /// The path, decoded: `/tickets`.
+  /// The decoded path: `/tickets`.
   public var path: String
-  /// What stands behind the question mark.
+  /// The fields after the question mark.
   public var query: FormFields
 
-  /// A target that is known to be good.
+  /// A target whose path is known to be valid.
   public init(path: String, query: FormFields = FormFields()) {
     self.path = path
     self.query = query
   }
 
-  /// Reads a target as it stands in a request; nil where it is none of this server's (RFC 9112, section 3.2.1).
+  /// Parses the target of a request line; nil if this server does not accept it (RFC 9112, section 3.2.1).
   public init?(_ text: some Sequence<UInt8>) {
     let bytes = Array(text)
     guard bytes.count <= Self.longest, bytes.first == UInt8(ascii: "/") else { return nil }
@@ -135,7 +136,7 @@ public struct RequestTarget: Sendable, Equatable {
     self.init(path: path, query: query)
   }
 
-  /// The target as it stands in a request.
+  /// The encoded target for a request line.
   public var text: String {
     let path = path.split(separator: "/", omittingEmptySubsequences: false).map {
       PercentText.encode(String($0))
@@ -143,6 +144,6 @@ public struct RequestTarget: Sendable, Equatable {
     return query.fields.isEmpty ? path : path + "?" + query.text
   }
 
-  /// The parts of the path between slashes: `["ticket", "7"]`.
+  /// The segments of the path: `["ticket", "7"]`.
   public var segments: [Substring] { path.split(separator: "/") }
 }

@@ -1,16 +1,16 @@
-// Owns a response as everything above the library makes it, and the headers that every one of them has.
-// Invariant: no value of a header has a line break in it, so nobody who names something can add a header.
+// A response as made above the library, with the headers that every response has.
+// Invariant: no header value contains a line break, so user data in a value cannot add a header.
 
-/// A response over HTTP.
+/// An HTTP response.
 public struct HTTPResponse: Sendable, Equatable {
-  /// The number of the outcome (RFC 9110, section 15).
+  /// Status code (RFC 9110, section 15).
   public var status: Int
-  /// The headers beside those that the library writes.
+  /// Headers other than those of the library.
   public private(set) var headers: [(name: String, value: String)]
-  /// What is sent.
+  /// Response body.
   public var body: [UInt8]
 
-  /// An answer; `status` is one of RFC 9110, section 15.
+  /// A response; `status` is one of RFC 9110, section 15.
   public init(_ status: Int, headers: [(String, String)] = [], body: [UInt8] = []) {
     self.status = status
     self.headers = []
@@ -18,39 +18,39 @@ public struct HTTPResponse: Sendable, Equatable {
     for (name, value) in Self.everywhere + headers { set(name, value) }
   }
 
-  /// A page.
+  /// An HTML page.
   public static func page(_ html: String, status: Int = 200) -> HTTPResponse {
     HTTPResponse(
       status, headers: [("Content-Type", "text/html; charset=utf-8"), ("Cache-Control", "no-store")],
       body: Array(html.utf8))
   }
 
-  /// A document for a script, with a line break behind it.
+  /// A JSON document, followed by a line break.
   public static func json(_ text: [UInt8], status: Int = 200) -> HTTPResponse {
     HTTPResponse(
       status, headers: [("Content-Type", "application/json"), ("Cache-Control", "no-store")],
       body: text + [UInt8(ascii: "\n")])
   }
 
-  /// A few words for whoever has asked something that cannot be.
+  /// A plain-text error message.
   public static func words(_ status: Int, _ words: String) -> HTTPResponse {
     HTTPResponse(
       status, headers: [("Content-Type", "text/plain; charset=utf-8"), ("Cache-Control", "no-store")],
       body: Array((words + "\n").utf8))
   }
 
-  /// Sends the browser to another page with GET.
+  /// Redirects the browser to another page with GET.
   public static func seeOther(_ location: String) -> HTTPResponse {
     HTTPResponse(303, headers: [("Location", location), ("Cache-Control", "no-store")])
   }
 
-  /// The head of a stream of events.
+  /// Head of an event stream.
   public static let events = HTTPResponse(
     200, headers: [("Content-Type", "text/event-stream"), ("Cache-Control", "no-store")])
 
-  /// The response as it is written to a connection that ends behind it.
+  /// The bytes of a response on a connection that closes after it.
   ///
-  /// - Parameter isStream: true if the body is the beginning of one that ends with the connection.
+  /// - Parameter isStream: true if the body is the start of a stream that ends with the connection.
   public func written(isStream: Bool = false) -> [UInt8] {
     var head = "HTTP/1.1 \(status) \(Self.reasons[status] ?? "Answer")\r\n"
     for (name, value) in headers { head += "\(name): \(value)\r\n" }
@@ -65,19 +65,20 @@ public struct HTTPResponse: Sendable, Equatable {
     431: "Request Header Fields Too Large", 503: "Service Unavailable", 505: "HTTP Version Not Supported",
   ]
 
-  /// Puts a header in the place of one of the same name. A value that would break the line is left out.
+  /// Replaces the headers of a name. A value with control characters is dropped.
   public mutating func set(_ name: String, _ value: String) {
     headers.removeAll { $0.name == name }
     add(name, value)
   }
 
-  /// Adds a header, beside others of the same name.
+  /// Adds a header beside others of the same name. A value with control characters is dropped.
   public mutating func add(_ name: String, _ value: String) {
     guard value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f }) else { return }
     headers.append((name: name, value: value))
   }
 
-  /// Nothing of elsewhere is loaded, nothing that stands in a page is run, and nobody frames a page of ours.
+  /// Security headers: no resource of another origin is loaded, no inline script is executed, and no other
+  /// page may frame this one.
   static let everywhere: [(String, String)] = [
     (
       "Content-Security-Policy",
@@ -85,13 +86,13 @@ public struct HTTPResponse: Sendable, Equatable {
         + "manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
     ),
     ("X-Content-Type-Options", "nosniff"),
-    // Nobody else is told where somebody came from. This server is: with `no-referrer` a browser names no origin when it sends
-    // a form without a script, which is then refused (Fetch standard, 3.2).
+    // No other origin receives a referrer, but this server must. With `no-referrer` a browser sends no
+    // origin with a form without a script, and the form is then refused (Fetch standard, 3.2).
     ("Referrer-Policy", "same-origin"),
     ("Cross-Origin-Opener-Policy", "same-origin"), ("Cross-Origin-Resource-Policy", "same-origin"),
   ]
 
-  /// Whether both say the same, with the same headers in the same order.
+  /// True if status, body and headers in their order are equal.
   public static func == (one: HTTPResponse, other: HTTPResponse) -> Bool {
     one.status == other.status && one.body == other.body && one.headers.count == other.headers.count
       && zip(one.headers, other.headers).allSatisfy { $0.name == $1.name && $0.value == $1.value }

@@ -1,19 +1,21 @@
-// The check of a request's head before the library reads it: complete, well formed, and not too large (RFC 9112).
-// Invariant: a head that passes is one that the library understands; what it would answer in its own way is refused before.
+// Check of a request's head before the library reads it: complete, well formed, and not too large (RFC
+// 9112).
+// Invariant: the library understands every head that passes. Heads that it would answer itself are refused
+// before.
 
-/// What the first bytes of a connection come to.
+/// Result of checking the first bytes of a connection.
 public enum HeadCheck: Sendable, Equatable {
-  /// More must come.
+  /// Head not complete yet.
   case incomplete
-  /// The head is there, and of this many bytes.
+  /// Complete head, with its size in bytes.
   case good(Int)
-  /// The head is refused with this status: 400, 413, 431 or 505. The request has what could be read of it.
+  /// Head to refuse with this status: 400, 413, 431 or 505. The request contains the readable part.
   case refused(Int, HTTPRequest)
 
-  /// Bytes of a head at most.
+  /// Maximum size of a head in bytes.
   public static let longest = 16 << 10
 
-  /// Checks what has come of a head so far.
+  /// Checks the bytes received so far.
   public init(_ bytes: [UInt8]) {
     // Empty lines before a request are skipped (RFC 9112, section 2.2).
     let start = bytes.firstIndex { $0 != 0x0D && $0 != 0x0A } ?? bytes.endIndex
@@ -32,7 +34,7 @@ public enum HeadCheck: Sendable, Equatable {
     self = .refused(status, Self.request(lines))
   }
 
-  /// The place behind the empty line.
+  /// Index after the empty line.
   private static func end(of bytes: ArraySlice<UInt8>) -> Int? {
     var place = bytes.startIndex
     while let newline = bytes[place...].firstIndex(of: 0x0A) {
@@ -83,7 +85,7 @@ public enum HeadCheck: Sendable, Equatable {
     return (name, String(decoding: kept, as: UTF8.self))
   }
 
-  /// What of the head says how to answer: its target, and what the client reads.
+  /// The fields of the head that the answer depends on: the target, and the headers about accepted formats.
   private static func request(_ lines: [ArraySlice<UInt8>]) -> HTTPRequest {
     let words = lines.first?.split(separator: 0x20) ?? []
     let target = words.count > 1 ? RequestTarget(words[1]) : nil

@@ -1,15 +1,16 @@
-// Owns how somebody wants to see pages: the language and the theme, and where they are kept.
-// Invariant: what was chosen goes before what the browser prefers, and English is for whoever prefers neither language.
+// Display preferences of a visitor: language, theme, and their cookies.
+// Invariant: a chosen language overrides the browser's preference. English is the default if the browser
+// prefers neither language.
 import BankModel
 
-/// How somebody wants to see pages.
+/// Display preferences of a visitor.
 public enum Preferences {
-  /// The cookie of the language that was chosen; no secret.
+  /// Cookie of the chosen language; not secret.
   public static let languageCookie = "bank-lang"
-  /// The cookie of the theme that was chosen; no secret either.
+  /// Cookie of the chosen theme; not secret.
   public static let themeCookie = "bank-theme"
 
-  /// The language: what the query says, what was chosen, what the browser prefers.
+  /// The language: from the query, the cookie, or the browser's preference.
   public static func language(of request: HTTPRequest) -> Language {
     for choice in [request.target.query["lang"], Cookies(request)[languageCookie]] {
       switch choice {
@@ -21,18 +22,18 @@ public enum Preferences {
     return preferred(request.headers["accept-language"] ?? "")
   }
 
-  /// The theme that was chosen: `dark`, `light`, or "" for what the system of the browser has.
+  /// The chosen theme: `dark`, `light`, or "" for the setting of the browser's system.
   public static func theme(of request: HTTPRequest) -> String {
     let choice = Cookies(request)[themeCookie] ?? ""
     return ["dark", "light"].contains(choice) ? choice : ""
   }
 
-  /// A cookie that keeps a choice for a year.
+  /// A cookie that stores a choice for a year.
   public static func cookie(_ name: String, _ value: String) -> String {
     "\(name)=\(value); Path=/; SameSite=Strict; Max-Age=31536000"
   }
 
-  /// The language that an Accept-Language prefers (RFC 9110, section 12.5.4).
+  /// The preferred language of an Accept-Language header (RFC 9110, section 12.5.4).
   static func preferred(_ header: String) -> Language {
     var best: (language: Language, weight: Int)?
     for range in header.split(separator: ",").prefix(32) {

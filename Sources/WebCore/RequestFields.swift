@@ -1,10 +1,11 @@
-// The strict reader of what a request carries, whether it is a JSON object, a form or a query.
-// Invariant: a field is known, appears once unless it may repeat, and has its kind and range; otherwise a fault names it.
+// Strict parser of request fields in a JSON object, a form or a query.
+// Invariant: a field is known, appears once unless it may repeat, and has its type and range.
+// Errors: `FieldFault` with the name of the field.
 import JSON
 
-/// The fields of one request, which are read by name, kind and range.
+/// The fields of one request, read by name, type and range.
 ///
-/// A field of a form that is empty, and a `null` in JSON, count as absent.
+/// An empty field of a form, and a `null` in JSON, count as absent.
 public struct RequestFields: Sendable {
   private enum Value: Sendable {
     case written(String)
@@ -13,10 +14,10 @@ public struct RequestFields: Sendable {
 
   private var values: [String: [Value]] = [:]
 
-  /// The object of a JSON body; an empty body is an object without fields.
+  /// Parses a JSON body; an empty body is an object without fields.
   ///
-  /// - Parameter known: the names that the request has.
-  /// - Throws: a fault for anything but an object of known fields, each there once.
+  /// - Parameter known: accepted names.
+  /// - Throws: an error unless the body is an object of known fields without repetitions.
   public init(json bytes: [UInt8], known: Set<String>) throws(FieldFault) {
     guard !bytes.isEmpty else { return }
     guard let node = try? JSONReader.read(bytes), case .object(let members) = node.content else {
@@ -27,12 +28,12 @@ public struct RequestFields: Sendable {
     }
   }
 
-  /// The fields of a form or of a query.
+  /// The fields of a form or a query.
   ///
   /// - Parameters:
-  ///   - known: the names that the request has.
-  ///   - repeatable: those of them that may be there several times.
-  /// - Throws: a fault for a field that is not known, or repeated.
+  ///   - known: accepted names.
+  ///   - repeatable: names that may be repeated.
+  /// - Throws: an error for an unknown or repeated field.
   public init(_ form: FormFields, known: Set<String>, repeatable: Set<String> = []) throws(FieldFault) {
     for field in form.fields {
       try add(.written(field.value), as: field.name, known: known, repeatable: repeatable)
@@ -58,7 +59,7 @@ public struct RequestFields: Sendable {
 
   // MARK: - Values
 
-  /// True if the field is there with a value.
+  /// True if the field is present and not empty.
   public func has(_ name: String) -> Bool { !present(name).isEmpty }
 
   /// The text of a field; nil if it is absent.
@@ -66,7 +67,7 @@ public struct RequestFields: Sendable {
     try value(name, expected: "text") { $0 }
   }
 
-  /// The whole number of a field; nil if it is absent. A fraction, an exponent and a text in JSON are no numbers.
+  /// The whole number of a field; nil if it is absent. Fractions, exponents and JSON strings are refused.
   public func number(
     _ name: String, in range: ClosedRange<Int64> = .min ... .max
   ) throws(FieldFault) -> Int64? {
@@ -77,7 +78,7 @@ public struct RequestFields: Sendable {
     return number
   }
 
-  /// The whole numbers of a field: of an array in JSON, of each of its repetitions in a form; nil if it is absent.
+  /// The whole numbers of a field: an array in JSON, repetitions in a form; nil if it is absent.
   public func numbers(
     _ name: String, in range: ClosedRange<Int64>, atMost limit: Int64
   ) throws(FieldFault) -> [Int64]? {
@@ -98,11 +99,11 @@ public struct RequestFields: Sendable {
     return numbers
   }
 
-  /// A text that means something; nil if the field is absent.
+  /// The parsed value of a field; nil if it is absent.
   ///
   /// - Parameters:
-  ///   - expected: what is accepted, in English, for the message of the fault.
-  ///   - read: what a text means; nil for nothing.
+  ///   - expected: description of the accepted values, in English, for the message of the error.
+  ///   - read: parses the text; nil for an invalid one.
   public func value<Meaning>(
     _ name: String, expected: @autoclosure () -> String, read: (String) -> Meaning?
   ) throws(FieldFault) -> Meaning? {
@@ -116,20 +117,20 @@ public struct RequestFields: Sendable {
     return meaning
   }
 
-  /// One of some names; nil if the field is absent.
+  /// A field with a fixed set of values; nil if it is absent.
   public func choice<Meaning>(
     _ name: String, of names: [String], read: (String) -> Meaning?
   ) throws(FieldFault) -> Meaning? {
     try value(name, expected: "one of " + names.joined(separator: ", "), read: read)
   }
 
-  /// The value, or the fault that the field is missing.
+  /// The value, or the error for a missing field.
   public func needed<Meaning>(_ value: Meaning?, _ name: String) throws(FieldFault) -> Meaning {
     guard let value else { throw FieldFault(name, .missing) }
     return value
   }
 
-  /// Refuses the second of two fields that exclude each other.
+  /// Refuses a field if the other one is present too.
   public func exclude(_ name: String, beside other: String) throws(FieldFault) {
     if has(name), has(other) { throw FieldFault(name, .excluded(by: other)) }
   }

@@ -1,9 +1,11 @@
-// SHA-256 (FIPS 180-4) and HMAC with it (RFC 2104), for what is stored instead of a secret and for the proof of a server.
-// Invariant: the same bytes give the same digest on every machine; nothing is allocated beyond one padded copy of the input.
+// SHA-256 (FIPS 180-4) and HMAC-SHA-256 (RFC 2104), for stored digests of secrets and for the proof of a
+// server.
+// Invariant: the same bytes give the same digest on every machine. The only allocation that grows with the
+// input is one padded copy.
 
-/// SHA-256 of a few bytes at a time.
+/// SHA-256 for short inputs.
 public enum SHA256 {
-  /// Bytes of a block, for the key of an HMAC.
+  /// Block size in bytes.
   private static let blockSize = 64
 
   /// The digest: 32 bytes.
@@ -18,14 +20,14 @@ public enum SHA256 {
     return state.flatMap { word in [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: word >> UInt32($0)) } }
   }
 
-  /// The digest of a message under a key: 32 bytes.
+  /// HMAC of a message under a key: 32 bytes.
   public static func authentication(of message: [UInt8], key: [UInt8]) -> [UInt8] {
     var block = key.count > blockSize ? digest(key) : key
     block += [UInt8](repeating: 0, count: blockSize - block.count)
     return digest(block.map { $0 ^ 0x5c } + digest(block.map { $0 ^ 0x36 } + message))
   }
 
-  /// Bytes as hexadecimal digits, two each.
+  /// Hexadecimal text, two digits a byte.
   public static func hex(_ bytes: [UInt8]) -> String {
     bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
   }

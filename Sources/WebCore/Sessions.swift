@@ -1,21 +1,21 @@
-// The sessions of the page's visitors: one a login, each with a random secret of which only the digest is stored.
-// Invariant: a secret is good until its session ends or its time is over, and never after; there are at most `most` sessions.
-// The list outlives the process as text; a text that is damaged contains no session.
+// Sessions of visitors: one per login, each with a random secret of which only the digest is stored.
+// Invariant: a secret is valid until its session ends or expires, and never after. There are at most `most`
+// sessions. The list survives the process as text. A damaged text contains no session.
 
-/// The sessions of one page.
+/// The sessions of one server.
 public struct Sessions: Sendable, Equatable {
   /// One login.
   public struct Session: Sendable, Equatable {
-    /// A name that is no secret: eight hexadecimal digits.
+    /// Public id: eight hexadecimal digits.
     public let id: String
     fileprivate let digest: String
-    /// The role and the rights of the link.
+    /// Role and rights from the link.
     public let grant: WebGrant
-    /// When the link was followed, and when the session ends by itself; milliseconds since 1970 UTC.
+    /// Times of login and expiry; milliseconds since 1970 UTC.
     public let since, end: Int64
-    /// When the last request came, as far as this process knows; milliseconds since 1970 UTC.
+    /// Time of the last request to this process; milliseconds since 1970 UTC.
     public fileprivate(set) var seen: Int64
-    /// True after the code of the vending machine's manager was right.
+    /// True after the visitor entered the vending machine's code.
     public fileprivate(set) var hasManagerCode = false
 
     /// True if the session may use the manager's side of the vending machine.
@@ -25,16 +25,17 @@ public struct Sessions: Sendable, Equatable {
   /// The sessions, the oldest first.
   public private(set) var all: [Session] = []
 
-  /// Sessions at the same time; one more ends the one that was seen least recently.
+  /// Maximum number of sessions. One more ends the session that was used least recently.
   public static let most = 256
-  /// Milliseconds of a session at most: 30 days.
+  /// Lifetime of a session in milliseconds: 30 days.
   public static let lifetime: Int64 = 30 * 86_400_000
 
   public init() {}
 
-  /// Begins a session.
+  /// Starts a session.
   ///
-  /// - Returns: the secret of its cookie, 64 hexadecimal digits, and what ended to make room.
+  /// - Returns: the secret for its cookie, 64 hexadecimal digits, and the ids of sessions that ended to
+  ///   make room.
   public mutating func begin(
     _ grant: WebGrant, at now: Int64, random: () -> UInt64
   ) -> (secret: String, session: Session, ended: [String]) {
@@ -52,7 +53,7 @@ public struct Sessions: Sendable, Equatable {
     return (secret, session, ended)
   }
 
-  /// The session of a secret; nil if there is none, or its time is over.
+  /// The session of a secret; nil if there is none or it has expired.
   public mutating func find(_ secret: String, at now: Int64) -> Session? {
     guard secret.utf8.count == 64 else { return nil }
     let digest = Self.digest(secret)
@@ -61,21 +62,21 @@ public struct Sessions: Sendable, Equatable {
     return all[place]
   }
 
-  /// The code of the manager was right in this session.
+  /// Records that the visitor of a session entered the manager's code.
   public mutating func makeManager(_ id: String) {
     if let place = all.firstIndex(where: { $0.id == id }) { all[place].hasManagerCode = true }
   }
 
-  /// Ends a session; false if there is none of this name.
+  /// Ends a session; false if no session has this id.
   public mutating func end(_ id: String) -> Bool {
     let before = all.count
     all.removeAll { $0.id == id }
     return all.count < before
   }
 
-  /// Removes sessions whose time is over; their names.
+  /// Removes expired sessions. Returns their ids.
   public mutating func removeExpired(at now: Int64) -> [String] {
-    // A clock that was set back makes no session longer than its lifetime.
+    // After the clock was set back, a session must not last longer than its lifetime.
     let ended = all.filter { $0.end <= now || $0.since > now + Self.lifetime }.map(\.id)
     if !ended.isEmpty { all.removeAll { ended.contains($0.id) } }
     return ended
@@ -84,7 +85,7 @@ public struct Sessions: Sendable, Equatable {
   private static func digest(_ secret: String) -> String { SHA256.hex(SHA256.digest(Array(secret.utf8))) }
 }
 
-// MARK: - As text
+// MARK: - Text format
 
 extension Sessions {
   private static let heading = "sessions 1"
@@ -98,7 +99,7 @@ extension Sessions {
       }).joined(separator: "\n") + "\n"
   }
 
-  /// The sessions of a text; none if it is damaged.
+  /// Parses sessions; none if the text is damaged.
   public init(text: String) {
     let lines = text.split(separator: "\n")
     guard lines.first == Self.heading[...], lines.count <= Self.most + 1 else { return }

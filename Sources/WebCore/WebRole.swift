@@ -1,21 +1,23 @@
-// The roles that a link of the page gives, and the requests that each of them may send.
-// Invariant: a role never has a right that a higher one lacks; what no rule names only an operator and a manager may do.
+// Roles of sessions, and the requests that each role permits.
+// Invariant: a role never has a right that a higher one lacks. Requests that no rule names are reserved for
+// operators and managers.
 
-/// A role of a session.
+/// Role of a session.
 public enum WebRole: String, Sendable, CaseIterable {
   /// Reads every page, changes nothing.
   case viewer
-  /// A public screen: the call display, and a terminal at which customers take tickets, order juice and buy drinks.
+  /// A public screen: the call display, and a terminal at which customers take tickets, order juice and buy
+  /// drinks.
   case kiosk
-  /// Adds and cancels customers, steers windows, resets the day.
+  /// Adds and cancels customers, controls windows, resets the day.
   case `operator`
   /// An operator who is the vending machine's manager without a code.
   case manager
 
-  /// True if a session of this role may change the branch: windows, customers of others, the day, the stock.
+  /// True if a session of this role may change the bank: windows, customers of others, the day, the stock.
   public var operates: Bool { self == .operator || self == .manager }
 
-  /// True if a page of this path may send the forms that stand on it.
+  /// True if this role may send the forms on the page of this path.
   public func mayChange(_ path: String) -> Bool {
     switch self {
     case .viewer: false
@@ -35,9 +37,9 @@ public enum WebRole: String, Sendable, CaseIterable {
     }
   }
 
-  /// What changes only how the browser of the session shows the page.
+  /// Requests that change only the display settings or the login of the session.
   public static let ownBusiness: Set<String> = ["/language", "/theme", "/logout"]
-  /// Pages of a kiosk that have forms.
+  /// Pages of a kiosk with forms.
   private static let terminals: Set<String> = ["/kiosk", "/juice", "/vending"]
   private static let publicPages: Set<String> = [
     "/", "/kiosk", "/lobby", "/juice", "/vending", "/api/v1/juice", "/api/v1/vending",
@@ -63,11 +65,11 @@ public enum WebRole: String, Sendable, CaseIterable {
   }
 }
 
-/// What a link gives to the session that it begins.
+/// Rights that a link gives to its session.
 public struct WebGrant: Sendable, Equatable {
-  /// The pages and actions that are open to the session.
+  /// Role of the session.
   public var role: WebRole
-  /// True if the session may have command lines run by the bank's user.
+  /// True if the session may run command lines as the bank's user.
   public var mayRun: Bool
 
   public init(role: WebRole = .operator, mayRun: Bool = false) {

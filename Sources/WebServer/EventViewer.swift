@@ -1,35 +1,36 @@
-// What one viewer of a feed has got: the place up to which it was sent, and how it is woken when there is more.
-// Invariant: the feed's own copy of the bytes is written, so a thousand viewers cost one encoding.
+// Position of one viewer in a feed, and its notification about new pieces.
+// Invariant: all viewers send the same encoded bytes, so a thousand viewers cost one encoding.
 import WebCore
 
-/// A source that viewers are sent piece by piece.
+/// A source whose pieces are sent to viewers.
 public protocol EventFeed: AnyObject {
-  /// A viewer follows it from now on.
+  /// Adds a viewer.
   func join(_ viewer: EventViewer)
-  /// The next piece for a viewer; nil if there is nothing more now.
+  /// Returns the next piece for a viewer; nil if there is none yet.
   func next(for viewer: EventViewer) -> EventBytes?
-  /// A viewer has left.
+  /// Removes a viewer.
   func leave(_ viewer: EventViewer)
 }
 
-/// Bytes that are written to many viewers.
+/// Bytes that are sent to many viewers.
 public final class EventBytes: Sendable {
-  /// The bytes.
+  /// The encoded piece.
   public let bytes: [UInt8]
   public init(_ bytes: [UInt8]) { self.bytes = bytes }
 }
 
-/// One viewer of a feed. This one has no connection: it is asked by hand, or stands for a part of another viewer.
+/// One viewer of a feed. This base class has no connection: its owner polls the feed, or it is a part of
+/// another viewer.
 open class EventViewer {
-  /// The last piece that was sent, as the feed counts; 0 before the first.
+  /// Number of the last piece that was sent, as counted by the feed; 0 before the first.
   public final var place: Int64 = 0
 
   public init() {}
 
-  /// There is more: the feed is asked for it when there is room to write.
+  /// Called when there is a new piece; requests it from the feed as soon as the connection accepts data.
   open func wake() {}
-  /// Writes a comment, so that a client that has left without a word is found.
+  /// Sends a comment, to detect a client that has disappeared without closing.
   open func pulse() {}
-  /// Ends behind the piece that is being written.
+  /// Ends after the piece that is being sent.
   open func end() {}
 }

@@ -1,17 +1,18 @@
-// Connections that have not sent a whole head yet. They cost a descriptor and no memory of the library; a head that is too large
-// or malformed is answered here. Invariant: at most `limit` connections wait, each for a limited time; when one more comes, the
-// one that has waited longest is closed.
+// Connections without a complete request head. They cost a descriptor and no memory of the library. A head
+// that is too large or malformed is answered here.
+// Invariant: at most `limit` connections wait, each for a limited time. One more connection closes the one
+// that has waited longest.
 import Glibc
 import Posix
 import Time
 import WebCore
 
 final class Gate {
-  /// What the descriptor of a connection says of its client.
+  /// Origin of a connection, from its descriptor.
   struct Origin {
     /// True if it came over the socket in the home.
     let isLocal: Bool
-    /// True if its process is of the bank's user.
+    /// True if the peer is a process of the bank's user.
     let isOwners: Bool
   }
 
@@ -20,12 +21,12 @@ final class Gate {
     let origin: Origin
     var registration: Registration?
     var deadline: MonotonicTime
-    /// When the head is looked at again though nothing says that more has come, and how long that takes the next time.
+    /// Time of the next poll of an incomplete head, and the delay of the poll after it.
     var nextLook: MonotonicTime?
     var pause = Gate.firstPause
-    /// Bytes that were there at the last look.
+    /// Number of bytes at the last poll.
     var seen = 0
-    /// True after an answer was sent: what still comes is read and forgotten.
+    /// True after an answer was sent. Further input is read and dropped.
     var isAnswered = false
 
     init(_ socket: consuming FileDescriptor, _ origin: Origin, deadline: MonotonicTime) {
@@ -36,25 +37,27 @@ final class Gate {
 
   private let loop: EventLoop
   private let limits: HTTPServer.Limits
-  /// Takes a connection over whose head is there.
+  /// Called with a connection whose head is complete.
   var onHead: ((consuming FileDescriptor, Origin) -> Void)?
-  /// The answer to a head that is refused.
+  /// Returns the answer to a refused head.
   var onRefusal: ((Int, HTTPRequest) -> HTTPResponse)?
-  /// In the order in which they came.
+  /// In the order of arrival.
   private var newcomers: [Newcomer] = []
   private var room = [UInt8](repeating: 0, count: HeadCheck.longest + 1)
 
-  /// A head that comes in pieces is looked at again after this time: its first bytes stay unread, so nothing says that more came.
+  /// Polling interval of an incomplete head. Its first bytes stay unread in the socket, so epoll cannot
+  /// report new ones.
   private static let (firstPause, longestPause) = (TimeSpan.milliseconds(10), TimeSpan.milliseconds(320))
-  /// How long the rest of a refused request is read, so that the client can read the answer.
+  /// Time for which the rest of a refused request is read. Closing with unread data would reset the
+  /// connection before the client reads the answer.
   private static let farewell = TimeSpan.seconds(2)
 
   init(_ loop: EventLoop, _ limits: HTTPServer.Limits) { (self.loop, self.limits) = (loop, limits) }
 
-  /// Connections that wait.
+  /// Number of waiting connections.
   var count: Int { newcomers.count }
 
-  /// Takes a connection in. If there are too many of its kind, the one that has waited longest is closed.
+  /// Adds a connection. If there are too many of its kind, closes the one that has waited longest.
   func take(_ socket: consuming FileDescriptor, _ origin: Origin) {
     if newcomers.count(where: { $0.origin.isLocal == origin.isLocal }) >= limits.waiting,
       let oldest = newcomers.first(where: { $0.origin.isLocal == origin.isLocal })
@@ -91,7 +94,8 @@ final class Gate {
     }
     if count < 0, [EAGAIN, EINTR].contains(errno) { return lookLater(newcomer) }
     guard count > 0 else { return close(newcomer) }
-    // What a client has sent piece by piece and left stays there, and the end behind it is not read.
+    // No new bytes: the end of the stream after unread bytes cannot be seen by reading, so check for it
+    // separately.
     if count == newcomer.seen { return hasEnded(newcomer) ? close(newcomer) : lookLater(newcomer) }
     newcomer.seen = count
     switch HeadCheck(Array(room[..<count])) {
@@ -101,7 +105,7 @@ final class Gate {
     }
   }
 
-  /// The bytes that are there stay unread, so the descriptor stays readable: it is not watched for a moment.
+  /// Pauses the watching for a moment: the unread bytes keep the descriptor readable.
   private func lookLater(_ newcomer: Newcomer) {
     unwatch(newcomer)
     newcomer.nextLook = SystemClock.monotonic() + newcomer.pause
@@ -117,7 +121,7 @@ final class Gate {
 
   private func handOver(_ newcomer: Newcomer) {
     close(newcomer)
-    // The library closes what it is given, and the newcomer what it has.
+    // The library closes its descriptor, and the newcomer its own, so duplicate it.
     let own = fcntl(newcomer.socket.rawValue, F_DUPFD_CLOEXEC, 3)
     guard own >= 0 else { return }
     onHead?(FileDescriptor(owning: own), newcomer.origin)
@@ -126,7 +130,7 @@ final class Gate {
   private func refuse(_ newcomer: Newcomer, _ status: Int, _ request: HTTPRequest) {
     guard let response = onRefusal?(status, request) else { return close(newcomer) }
     let bytes = response.written()
-    // A socket that nothing was written to has room for an answer; if it has not, its client is not waited for.
+    // A fresh socket has room for the answer; if it does not, the answer is dropped.
     _ = try? bytes.withUnsafeBytes { try newcomer.socket.send($0) }
     _ = shutdown(newcomer.socket.rawValue, CInt(SHUT_WR))
     newcomer.isAnswered = true
@@ -145,15 +149,15 @@ final class Gate {
     }
   }
 
-  // MARK: - Turns
+  // MARK: - Loop
 
-  /// When ``endTurn(_:)`` has something to do by itself; nil for never.
+  /// Deadline for the next call of ``endTurn(_:)``; nil for none.
   var nextDeadline: MonotonicTime? {
-    // The first one that waits has the first deadline but for those that were answered, of which there are few.
+    // Scanned completely: deadlines are ordered except for answered connections, of which there are few.
     newcomers.reduce(nil) { .earlier($0, .earlier($1.nextLook, $1.deadline)) }
   }
 
-  /// Looks at heads that come in pieces, and answers or closes those that took too long.
+  /// Polls incomplete heads, and answers or closes connections that took too long.
   func endTurn(_ now: MonotonicTime) {
     guard let next = nextDeadline, next <= now else { return }
     for newcomer in newcomers {
@@ -166,7 +170,7 @@ final class Gate {
     }
   }
 
-  /// A client that began to ask is told; one that sent nothing is not.
+  /// Answers 408 to a client that has sent something; closes a connection without any data.
   private func expire(_ newcomer: Newcomer) {
     var byte: UInt8 = 0
     let hasBegun =

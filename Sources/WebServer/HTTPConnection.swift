@@ -1,31 +1,31 @@
-// Owns what is known of one connection beside what the library knows: where it comes from, and how much time it has.
-// Invariant: ending it only shuts it down; the library closes the descriptor, and says so.
+// State of one connection beside the library's: origin and deadline.
+// Invariant: `end()` only shuts the connection down. The library closes the descriptor and reports that.
 import Glibc
 import Posix
 import Time
 
 final class HTTPConnection {
-  /// Where it comes from.
   let origin: Gate.Origin
-  /// Until when it shall have come further; nil for whoever is not waited for.
+  /// Deadline of the current step; nil if the wait is not bounded.
   var deadline: MonotonicTime?
-  /// The request that is being answered on it.
+  /// The request in progress.
   weak var exchange: HTTPExchange?
-  /// When it began, or was answered last.
+  /// Time of the start of the connection, or of its last answer.
   var since = SystemClock.monotonic()
-  /// True after it was shut down.
+  /// True after the shutdown.
   private(set) var isEnding = false
   private let descriptor: CInt
 
   init(_ descriptor: CInt, _ origin: Gate.Origin) { (self.descriptor, self.origin) = (descriptor, origin) }
 
-  /// A second descriptor of the same connection; nil if there is none left.
+  /// A duplicate of the descriptor; nil if none is left.
   func duplicate() -> CInt? {
     let own = descriptor >= 0 ? fcntl(descriptor, F_DUPFD_CLOEXEC, 3) : -1
     return own >= 0 ? own : nil
   }
 
-  /// Writes what has room, around the library; false if nothing has. Only before the library has written for this request.
+  /// Sends bytes that fit the socket buffer, bypassing the library; false if none do. Allowed only before
+  /// the library has written for this request.
   func say(_ bytes: [UInt8]) -> Bool {
     descriptor >= 0
       && bytes.withUnsafeBytes {
@@ -33,7 +33,7 @@ final class HTTPConnection {
       } > 0
   }
 
-  /// Nothing is read from it any more, and nothing written. `shutdown(2)`
+  /// Shuts down both directions. `shutdown(2)`
   func end() {
     isEnding = true
     exchange?.abandon()

@@ -1,20 +1,22 @@
-// Owns one request and its answer, from the first line to the last byte, as the library's context of that request.
-// Invariant: it is answered at most once. While nobody has answered it, its connection is suspended, so it costs nothing.
-// Failure: whoever has left is answered into nothing.
+// One request and its answer, from the first line to the last byte, as the library's context of that
+// request.
+// Invariant: it is answered at most once. Its connection is suspended until the answer, and then costs no
+// time.
+// Errors: an answer to a client that has disconnected is dropped.
 import CMicrohttpd
 import Posix
 import Time
 import WebCore
 
-/// One request, which is answered once.
+/// One request with its single answer.
 public final class HTTPExchange {
   private enum Stage {
-    /// Its headers have not been looked at.
+    /// Headers not read yet.
     case begun
     case reading
-    /// Somebody shall answer it.
+    /// Waiting for the handler's answer.
     case asked
-    /// It has an answer that the library has not got.
+    /// Answered, but not passed to the library yet.
     case answered
     case sent
   }
@@ -24,9 +26,9 @@ public final class HTTPExchange {
     case stream(any EventFeed, from: Int64, owner: String?)
   }
 
-  /// What was asked; without a body until it is served.
+  /// The request; without a body until it is served.
   public private(set) var request: HTTPRequest
-  /// Whether it waits for an answer. Nobody need look for one for whoever has left.
+  /// True if it waits for an answer and its client is still connected.
   public var isOpen: Bool { stage == .asked && !isAbandoned }
   private let hasGoodTarget: Bool
   private var stage = Stage.begun
@@ -34,12 +36,12 @@ public final class HTTPExchange {
   private var isSuspended = false
   private var isAbandoned = false
   private let began = SystemClock.monotonic()
-  /// Bytes of the body that were too many, and read to be forgotten.
+  /// Number of surplus body bytes, which were read and dropped.
   private var excess = 0
   private let connection: HTTPConnection
   private let library: OpaquePointer
   private unowned let server: HTTPServer
-  /// The answer to a request whose body is read first, so that its client is not cut off while it still sends.
+  /// Refusal to send after the body was read. Answering earlier would cut off a client that still sends.
   private var refusedWith: HTTPResponse?
 
   init(
@@ -54,14 +56,14 @@ public final class HTTPExchange {
     self.server = server
   }
 
-  // MARK: - Answering
+  // MARK: - Answers
 
-  /// Answers. Only the first answer counts.
+  /// Sends a response. Only the first answer counts.
   public func respond(_ response: HTTPResponse) { settle(.response(response)) }
 
-  /// Answers with everything that a feed has to say from now on, to somebody who has been told up to a place.
+  /// Answers with the pieces of a feed after a position.
   ///
-  /// - Parameter owner: whose stream it is, for ``HTTPServer/endStreams(of:)``; nil for no one's.
+  /// - Parameter owner: owner of the stream, for ``HTTPServer/endStreams(of:)``; nil for none.
   public func stream(_ feed: any EventFeed, from place: Int64 = 0, owner: String? = nil) {
     settle(.stream(feed, from: place, owner: owner))
   }
@@ -80,7 +82,7 @@ public final class HTTPExchange {
     server.owe()
   }
 
-  /// Its connection is to end: whoever would be told something is not any more.
+  /// Cancels the request, because its connection is closing.
   func abandon() {
     isAbandoned = true
     if answer == nil { answer = .response(.words(503, "the server ends")) }
@@ -88,10 +90,10 @@ public final class HTTPExchange {
     resume()
   }
 
-  // MARK: - What the library tells
+  // MARK: - Callbacks of the library
 
-  /// The next part of the request, or the moment to answer it.
-  /// - Parameter unread: what the library still wants to be rid of; set to 0 when it was taken.
+  /// Handles the next part of the request, or its end.
+  /// - Parameter unread: number of body bytes offered by the library; set to 0 when they were consumed.
   func advance(
     method: UnsafePointer<CChar>, version: String, upload: UnsafeRawBufferPointer, _ unread: inout Int
   ) -> MHD_Result {
@@ -129,7 +131,7 @@ public final class HTTPExchange {
     }
   }
 
-  /// True if a body comes that its client sends without waiting for a word.
+  /// True if the client sends a body without waiting for `100 Continue`.
   private var hasBody: Bool {
     let headers = request.headers
     guard headers["expect"] == nil else { return false }
@@ -137,17 +139,18 @@ public final class HTTPExchange {
       || (headers["content-length"].flatMap { UInt64($0) }).map { 1...UInt64(Self.mostExcess) ~= $0 } ?? false
   }
 
-  /// How long the rest of a refused request may pause before it is answered all the same.
+  /// Pause in the rest of a refused request after which it is answered without the rest.
   private static let restPatience = TimeSpan.seconds(1)
 
-  /// Answers a refused request whose body does not come; false if there is none. The library answers only what it has read.
+  /// Answers a refused request whose body does not arrive; false if there is none. The library answers only
+  /// after the whole request, so it is bypassed.
   func answerLate() -> Bool {
     guard stage == .reading, let refusedWith, connection.say(refusedWith.written()) else { return false }
     stage = .sent
     return true
   }
 
-  /// Bytes of a body that are read to be forgotten. The time for a request bounds them, too.
+  /// Maximum number of body bytes that are read and dropped. The timeout of a request bounds them, too.
   private static let mostExcess = 64 << 20
   private static let tooLarge = HTTPResponse.words(413, "the body is too large")
 
@@ -159,7 +162,8 @@ public final class HTTPExchange {
     request.headers = collected.headers
   }
 
-  /// What the library lets through and this server does not (RFC 9112, sections 3.2, 5.1 and 6.3).
+  /// Refusal of requests that the library accepts and this server does not (RFC 9112, sections 3.2, 5.1 and
+  /// 6.3).
   private func refusal() -> HTTPResponse? {
     let headers = request.headers
     guard hasGoodTarget else { return .words(400, "the target cannot be understood") }
@@ -182,7 +186,8 @@ public final class HTTPExchange {
 
   private func take(_ upload: UnsafeRawBufferPointer) -> MHD_Result {
     guard refusedWith == nil, request.body.count + upload.count <= server.limits.body else {
-      // It is heard out, so that it hears why; a client that sends on and on does not.
+      // Read and drop the body, so that the client can read the refusal. A client that exceeds the limit is
+      // cut off.
       excess += upload.count
       if refusedWith != nil {
         let end = began + server.limits.request
@@ -205,7 +210,7 @@ public final class HTTPExchange {
     switch answer {
     case .response(let response): return send(response)
     case .stream(let feed, let place, let owner):
-      // The connection goes over to a viewer, and the library gives it up.
+      // A viewer takes over the connection, and the library gives it up.
       server.follow(feed, connection, from: place, owner: owner)
       return httpd_no()
     }
@@ -223,15 +228,15 @@ public final class HTTPExchange {
     return MHD_queue_response(library, CUnsignedInt(clamping: response.status), made)
   }
 
-  /// The library is done with it, whether it was answered or not.
+  /// Called when the library has finished the request, answered or not.
   func complete() {
     isAbandoned = true
     isSuspended = false
     stage = .sent
-    // A handler may keep a request that was answered; its connection is idle all the same.
+    // A handler may keep an answered request; its connection is idle nevertheless.
     connection.exchange = nil
     if server.isClosing {
-      // It has been written, and there is no next request.
+      // The answer was written, and no further request follows.
       connection.end()
       server.owe()
     } else {
@@ -241,7 +246,7 @@ public final class HTTPExchange {
   }
 }
 
-/// Takes the headers of a request one by one.
+/// Collects the headers of a request one by one.
 private final class HeaderCollector {
   var headers = HTTPHeaders()
 

@@ -1,72 +1,74 @@
-// Owns the library's daemon, and its turns within the loop of this process: the only file that speaks with libmicrohttpd about
-// more than one connection. Connections are handed to it; it listens nowhere itself.
-// Invariant: the library runs only from `runLibrary`, never from within one of its own calls; what it has called back about is
-// found through the contexts that it was given, each of which is released exactly once, by `completed` or `connection`.
-// Failure: a daemon that cannot be started; what a peer does can end its own connection and nothing else.
+// The daemon of libmicrohttpd, run within the loop of this process. No other file calls the library about
+// more than one connection. It does not listen: connections are passed to it.
+// Invariant: the library runs only from `runLibrary`, and never from within its own callbacks. A callback
+// finds its object through the context given to the library. Each context is released exactly once, by
+// `completed` or `connection`.
+// Errors: `SystemError` if the daemon cannot start. A client can end its own connection and nothing else.
 import CMicrohttpd
 import Glibc
 import Posix
 import Time
 import WebCore
 
-/// What answers requests.
+/// Handler of requests.
 public protocol HTTPHandler: AnyObject {
-  /// Looks at a request whose body has not come yet. An answer is its end.
+  /// Checks a request before its body arrives. A response refuses it.
   func admit(_ request: HTTPRequest) -> HTTPResponse?
   /// Answers a request at once or later, with ``HTTPExchange/respond(_:)`` or ``HTTPExchange/stream(_:)``.
   func serve(_ exchange: HTTPExchange)
-  /// The answer to a request whose head is refused with a status; of the request only the beginning is known.
+  /// The response to a head that is refused with a status. The request contains only the readable part.
   func answer(refused status: Int, _ request: HTTPRequest) -> HTTPResponse
 }
 
 /// HTTP on an ``EventLoop``. Not Sendable: everything happens on the loop's thread.
 ///
-/// The caller calls ``endTurn(_:)`` at the end of each turn, and wakes by ``nextDeadline``.
+/// The caller calls ``endTurn(_:)`` at the end of each iteration, and wakes by ``nextDeadline``.
 public final class HTTPServer {
-  /// How much of everything there may be, and for how long.
+  /// Limits of numbers, sizes and times.
   public struct Limits: Sendable {
-    /// Requests that are read and answered at the same time, of each kind of socket.
+    /// Requests in progress at the same time, of each kind of socket.
     public var connections = 256
     /// Connections without a request at the same time, of each kind of socket.
     public var waiting = 1_024
-    /// Streams of events at the same time, of each kind of socket.
+    /// Event streams at the same time, of each kind of socket.
     public var streams = 2_000
-    /// Bytes of memory for a request that is read, of which the library uses half for its head, and for its answer.
+    /// Memory in bytes for a request and its answer. The library uses half of it for the head of the
+    /// request.
     public var memory = 40 << 10
-    /// Bytes of a body.
+    /// Maximum size of a body in bytes.
     public var body = 64 << 10
-    /// How long a request may take to be there as a whole, and how long a connection may wait for its first.
+    /// Timeout of a complete request, and of the first request of a connection.
     public var request = TimeSpan.seconds(15)
-    /// How long a connection may be kept without a request.
+    /// Timeout of a connection without a request.
     public var idle = TimeSpan.seconds(75)
-    /// How long whoever has asked may take to read the answer.
+    /// Timeout of writing an answer to a slow client.
     public var answer = TimeSpan.seconds(60)
 
     public init() {}
   }
 
-  /// What answers.
+  /// Handler of all requests.
   public weak var handler: HTTPHandler?
   let limits: Limits
   let loop: EventLoop
   private let gate: Gate
   private var viewers: [ObjectIdentifier: StreamViewer] = [:]
-  /// Those that have something to write.
+  /// Viewers with data to write.
   private var due: [StreamViewer] = []
   private let daemon: OpaquePointer
   private var registration: Registration?
   private var connections: [ObjectIdentifier: HTTPConnection] = [:]
-  /// The next look at whoever is slow; nobody has a deadline before it.
+  /// Time of the next check of deadlines; no connection has an earlier one.
   private var nextLook: MonotonicTime?
-  /// How many connections have a deadline.
+  /// Number of connections with a deadline.
   private var timed = 0
   private var isRunning = false
   private var owesRun = false
-  /// Whether whoever is done is let go.
+  /// True after `close()`: connections are closed after their answers.
   private(set) var isClosing = false
-  /// Where the connection comes from that is being handed over.
+  /// Origin of the connection that is being passed to the library.
   private var handedOver = Gate.Origin(isLocal: false, isOwners: false)
-  /// How many connections there are.
+  /// Number of connections.
   public var count: Int { connections.count + viewers.count + gate.count }
 
   /// Starts a server without connections.
@@ -79,7 +81,7 @@ public final class HTTPServer {
     var orders = httpd_orders(
       context: context, on_access: Callbacks.access, on_completed: Callbacks.completed,
       on_connection: Callbacks.connection, on_target: Callbacks.target, memory: limits.memory,
-      // Those that are being closed count until the library has run.
+      // Closing connections count until the library has run.
       connections: CUnsignedInt(2 * limits.connections + 64))
     guard let daemon = httpd_start(&orders) else {
       context.deallocate()
@@ -100,7 +102,7 @@ public final class HTTPServer {
 
   deinit {
     if let registration { loop.deregister(registration) }
-    // The library wants nobody to be suspended when it ends.
+    // The library requires that no connection is suspended when it stops.
     for connection in connections.values { connection.exchange?.abandon() }
     for viewer in viewers.values { viewer.abandon() }
     gate.close()
@@ -109,7 +111,7 @@ public final class HTTPServer {
     context.deallocate()
   }
 
-  /// Takes a connection over. If there are as many as there may be, the one that was idle the longest is closed.
+  /// Adds a connection. If the limit is reached, closes the one that was idle the longest.
   ///
   /// - Parameters:
   ///   - isLocal: true if it came over the socket in the home.
@@ -119,7 +121,7 @@ public final class HTTPServer {
     gate.take(socket, Gate.Origin(isLocal: isLocal, isOwners: isOwners ?? isLocal))
   }
 
-  /// A head is there: the library reads it.
+  /// Passes a connection with a complete head to the library.
   private func take(_ socket: consuming FileDescriptor, _ origin: Gate.Origin) {
     let alike = connections.values.filter { $0.origin.isLocal == origin.isLocal && !$0.isEnding }
     if alike.count >= limits.connections {
@@ -134,14 +136,14 @@ public final class HTTPServer {
     let number = socket.take()
     var address = sockaddr()
     address.sa_family = sa_family_t(origin.isLocal ? AF_UNIX : AF_INET)
-    // Whatever it answers, the descriptor is the library's from here on.
+    // The library owns the descriptor from here on, even if it fails.
     _ = MHD_add_connection(daemon, number, &address, socklen_t(MemoryLayout<sockaddr>.size))
     owesRun = true
   }
 
   // MARK: - Streams
 
-  /// The connection of a request becomes one of a viewer.
+  /// Turns the connection of a request into a viewer.
   func follow(_ feed: any EventFeed, _ connection: HTTPConnection, from place: Int64, owner: String?) {
     let isLocal = connection.origin.isLocal
     guard !isClosing, viewers.values.count(where: { $0.isLocal == isLocal }) < limits.streams,
@@ -158,35 +160,36 @@ public final class HTTPServer {
     for viewer in viewers.values where viewer.owner.map(owners.contains) == true { viewer.leave() }
   }
 
-  /// A viewer has something to write.
+  /// Schedules a viewer that has data to write.
   func owe(_ viewer: StreamViewer) { due.append(viewer) }
 
-  /// A viewer has left.
+  /// Removes a viewer.
   func left(_ viewer: StreamViewer) {
     viewers[ObjectIdentifier(viewer)] = nil
     onRoom?()
   }
 
-  // MARK: - Turns
+  // MARK: - Loop
 
-  /// When ``endTurn(_:)`` has something to do by itself; nil for never.
+  /// Deadline for the next call of ``endTurn(_:)``; nil for none.
   public var nextDeadline: MonotonicTime? {
     if owesRun || !due.isEmpty { return MonotonicTime(nanoseconds: 0) }
     return .earlier(timed == 0 ? nil : nextLook, gate.nextDeadline)
   }
 
-  /// Writes what was answered in this turn, and ends whoever is too slow.
+  /// Writes the answers of this iteration, and closes connections that are too slow.
   public func endTurn(_ now: MonotonicTime) {
     if let nextLook, nextLook <= now { look(now) }
     gate.endTurn(now)
-    // A run may bring what asks for another one; the rest is for the next turn, in which others are heard as well.
+    // A run may cause another one. The number is bounded, so that other descriptors of the loop are not
+    // starved.
     for _ in 0..<4 where owesRun { runLibrary() }
     let due = due
     self.due = []
     for viewer in due { viewer.write() }
   }
 
-  /// Something was answered or resumed: the library has to run once more.
+  /// Requests another run of the library, after an answer or a resumed connection.
   func owe() { owesRun = true }
 
   private func runLibrary() {
@@ -198,7 +201,7 @@ public final class HTTPServer {
     if httpd_has_more(daemon) != 0 { owesRun = true }
   }
 
-  /// Ends the connections whose time is over.
+  /// Closes the connections whose deadline has passed.
   private func look(_ now: MonotonicTime) {
     nextLook = nil
     for connection in connections.values {
@@ -214,14 +217,14 @@ public final class HTTPServer {
     }
   }
 
-  /// From now on a connection has so much time; nil for all of it.
+  /// Sets the deadline of a connection; nil for none.
   func give(_ connection: HTTPConnection, _ span: TimeSpan?) {
     timed += (span == nil ? 0 : 1) - (connection.deadline == nil ? 0 : 1)
     connection.deadline = span.map { SystemClock.monotonic() + $0 }
     nextLook = .earlier(nextLook, connection.deadline)
   }
 
-  /// Ends every stream, and every request that nobody has answered yet; connections end as what was said is written.
+  /// Ends every stream and every unanswered request. Connections close when their answers are written.
   public func close() {
     isClosing = true
     gate.close()
@@ -233,7 +236,7 @@ public final class HTTPServer {
     owesRun = true
   }
 
-  // MARK: - What the library tells
+  // MARK: - Callbacks of the library
 
   fileprivate func began(_ connection: OpaquePointer) -> HTTPConnection {
     let made = HTTPConnection(httpd_connection_descriptor(connection), handedOver)
@@ -248,11 +251,11 @@ public final class HTTPServer {
     onRoom?()
   }
 
-  /// Called when a connection has ended, so that somebody may come in.
+  /// Called when a connection has ended, so that another one can be accepted.
   public var onRoom: (() -> Void)?
 }
 
-/// The functions that the library calls. Each finds its object through the context that the library was given.
+/// Callbacks of the library. Each finds its object through the context that was given to the library.
 private enum Callbacks {
   static func server(_ context: UnsafeMutableRawPointer?) -> HTTPServer? {
     context?.assumingMemoryBound(to: Unmanaged<HTTPServer>?.self).pointee?.takeUnretainedValue()

@@ -1,6 +1,7 @@
-// A viewer with a connection of its own: the connection of its request, which the library has given up.
-// Invariant: it holds a descriptor and the piece that is being written, and none of the memory in which requests are read. One
-// that was sent everything costs nothing until its feed has more. Failure: one that does not read is closed after some pulses.
+// A viewer that has taken over the connection of its request from the library.
+// Invariant: it holds a descriptor and the piece that is being written, and no request memory. It costs
+// nothing until its feed has a new piece.
+// Errors: a client that does not read is closed after some pulses.
 import Glibc
 import Posix
 import WebCore
@@ -10,28 +11,28 @@ final class StreamViewer: EventViewer {
   private let socket: FileDescriptor
   /// True if it came over the socket in the home.
   let isLocal: Bool
-  /// Whose stream it is; nil for no one's.
+  /// Owner of the stream; nil for none.
   var owner: String?
   private unowned let server: HTTPServer
   private let loop: EventLoop
   private var registration: Registration?
   private var item: EventBytes?
   private var offset = 0
-  /// True while it stands in the server's list of those to write to.
+  /// True while it is in the server's list of viewers to write.
   private var isDue = false
-  /// True while its socket has no room.
+  /// True while its socket buffer is full.
   private var isBlocked = false
   private var isEnding = false
   private(set) var hasLeft = false
   private var owesPulse = false
-  /// Pulses in a row that found it without room.
+  /// Consecutive pulses with a full socket buffer.
   private var stalls = 0
-  /// Bytes that came though nothing was to come.
+  /// Number of unexpected bytes from the client.
   private var noise = 0
 
   private static let head = EventBytes(HTTPResponse.events.written(isStream: true))
   private static let pulseBytes = EventBytes(Array(":\n\n".utf8))
-  /// Pulses after which one that reads nothing is closed.
+  /// Consecutive pulses after which a client that does not read is closed.
   private static let patience = 4
   private static let mostNoise = 64 << 10
 
@@ -46,7 +47,7 @@ final class StreamViewer: EventViewer {
     self.place = place
   }
 
-  /// Begins; false if its descriptor cannot be watched.
+  /// Starts; false if its descriptor cannot be watched.
   func begin() -> Bool {
     registration = try? loop.register(fd: socket.rawValue, interest: .read) { [unowned self] in hear($0) }
     guard registration != nil else { return false }
@@ -71,11 +72,11 @@ final class StreamViewer: EventViewer {
 
   override func end() {
     isEnding = true
-    // A client without room is not waited for.
+    // With a full socket buffer the end is not delayed.
     if isBlocked { leave() } else { wake() }
   }
 
-  /// Writes what there is, as far as there is room.
+  /// Writes all available pieces that fit the socket buffer.
   func write() {
     isDue = false
     while !hasLeft {
@@ -120,7 +121,7 @@ final class StreamViewer: EventViewer {
     wake()
   }
 
-  /// Forgets what the client sends; false if it has closed its end, or sends on and on.
+  /// Reads and drops input of the client; false if the client has closed its end, or sends too much.
   private func isQuiet() -> Bool {
     var chunk = [UInt8](repeating: 0, count: 1_024)
     guard let result = try? chunk.withUnsafeMutableBytes({ try socket.receive(into: $0) }) else {
@@ -135,14 +136,14 @@ final class StreamViewer: EventViewer {
     }
   }
 
-  /// Its client is gone, or it was sent everything that it is to be sent.
+  /// Ends the viewer: its client has disconnected, or has received everything.
   func leave() {
     guard !hasLeft else { return }
     abandon()
     server.left(self)
   }
 
-  /// The server ends.
+  /// Ends the viewer when the server ends.
   func abandon() {
     hasLeft = true
     if let registration { loop.deregister(registration) }
