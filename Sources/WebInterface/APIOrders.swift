@@ -1,6 +1,6 @@
-// Owns `POST /api/v1/…`: what scripts can have done over HTTP. Each becomes a request of one of the three sockets.
-// Invariant: with an `Idempotency-Key` a request that adds, orders, pays or changes stock is done once, however often it is
-// sent; the same key with another request is refused (409).
+// `POST /api/v1/…`: commands of scripts over HTTP. Each becomes a request on one of the three sockets.
+// Invariant: with an `Idempotency-Key`, a request that adds, orders, pays or changes stock is executed
+// once, however often it is sent. The same key with another request is refused (409).
 import BankModel
 import Posix
 import Reports
@@ -34,7 +34,7 @@ extension APIRoutes {
     } catch { refuse(exchange, error) }
   }
 
-  /// What each request understands.
+  /// Accepted fields of each request.
   private static let names: [String: Set<String>] = [
     "customers": ["count", "service", "grade", "priority", "amount", "account", "payload"], "reset": ["day"],
     "pause": ["service"], "resume": ["service"], "scale": ["service", "windows"],
@@ -43,7 +43,7 @@ extension APIRoutes {
     "vending/return": [],
   ]
 
-  /// The key of a request, or a new one; nil where the one that it has is none.
+  /// The key of a request, or a new one if the header is missing; nil for an invalid key.
   private func key(_ request: HTTPRequest) -> String? {
     guard let key = request.headers["idempotency-key"] else { return PageDirector.newKey() }
     let isGood =
@@ -74,7 +74,7 @@ extension APIRoutes {
     if let day = try fields.day() {
       return ask(.reset(day: day), exchange, within: .seconds(60), \.status, JSONValue.status)
     }
-    // The day is asked for first, so that asking again after a lost connection empties nothing twice.
+    // The day is read first, so that a retry after a lost connection never resets a second day.
     control.ask(.status) { [self] outcome in
       switch outcome.only(\.status) {
       case .success(let report):
@@ -128,7 +128,7 @@ extension APIRoutes {
     _ fields: RequestFields, _ key: String, _ exchange: HTTPExchange
   ) throws(FieldFault) {
     let name = try fields.needed(try fields.text("juice"), "juice")
-    // What nobody can make is no customer's: it would be a dead letter.
+    // An order for an unknown juice would become a dead letter, so it is refused here.
     application.stock.ask(.assortment, until: deadline) { [self] answer in
       guard case .success(.assortment(let assortment)) = answer else {
         return exchange.respond(Self.refusal(answer))

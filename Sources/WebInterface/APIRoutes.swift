@@ -1,6 +1,6 @@
-// Owns `GET /api/v1/…`: what scripts can ask over HTTP, in the shapes of `--json`. It knows no page.
-// Invariant: a failure has the same code as in `bankctl --json`, or one of `WebErrorCode`, and a status that says what its exit
-// code means.
+// `GET /api/v1/…`: queries of scripts over HTTP, with the documents of `--json`.
+// Invariant: a failure has the code of `bankctl --json`, or one of `WebErrorCode`, and the HTTP status that
+// corresponds to its exit code.
 import BankModel
 import Posix
 import Reports
@@ -11,7 +11,7 @@ import WebCore
 import WebServer
 import Wire
 
-/// The requests of scripts.
+/// The routes for scripts.
 final class APIRoutes {
   unowned let application: WebApplication
   var control: ControlLink { application.control }
@@ -54,7 +54,7 @@ final class APIRoutes {
     } catch { refuse(exchange, error) }
   }
 
-  /// What the query of each list understands; that of anything else is empty.
+  /// Accepted query fields of each list. Other paths accept none.
   private static let queries: [String: Set<String>] = [
     "tickets": ["state", "service", "after", "limit"], "receipts": ["after", "day", "service", "limit"],
     "vending/history": ["after", "limit"],
@@ -160,7 +160,7 @@ final class APIRoutes {
     exchange.respond(.json(Array(document.text.utf8)))
   }
 
-  /// One document a line, as of every list that can be long.
+  /// Sends one document a line, as for every list that can be long.
   private func lines(_ exchange: HTTPExchange, _ documents: [JSONValue]) {
     var bytes: [UInt8] = []
     for document in documents {
@@ -181,7 +181,7 @@ final class APIRoutes {
     exchange.respond(Self.refusal(.badRequest, message))
   }
 
-  /// Refuses the request because of one field, by its name.
+  /// Refuses the request because of one field.
   func refuse(_ exchange: HTTPExchange, _ fault: FieldFault) { misunderstood(exchange, fault.message) }
 
   static func refusal(_ failure: Failure) -> HTTPResponse {
@@ -225,7 +225,8 @@ final class APIRoutes {
 }
 
 extension Failure.Code {
-  /// What the exit code of the same failure means: 2 is 400, 4 is 404, 5 is 409, 3 and 75 are 503.
+  /// HTTP status that corresponds to the exit code of the failure: 2 is 400, 4 is 404, 5 is 409, 3 and 75
+  /// are 503.
   var httpStatus: Int {
     switch self {
     case .queueFull, .draining, .diskFull, .inspected, .notOpen, .leaseLost: 503

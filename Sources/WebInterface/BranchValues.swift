@@ -1,5 +1,5 @@
-// Owns how what the coordinator tells becomes what pages show. Nothing is decided here.
-// Invariant: every value has a place on a page, or is left out on purpose; none of them makes this process trap.
+// Conversion of the coordinator's reports into the values of pages, without decisions.
+// Invariant: every value is on a page, or is left out on purpose. No value makes this process trap.
 import BankModel
 import Posix
 import Reports
@@ -56,12 +56,12 @@ extension ServingRow {
 }
 
 extension WorkProgress {
-  /// What is said of it; nil for nothing.
+  /// The text, or nil if it is empty.
   var shown: String? { text.isEmpty ? nil : text }
 }
 
 extension EventRow {
-  /// - Parameter day: that of an event whose coordinator tells none.
+  /// - Parameter day: Day of an event that contains none.
   init?(_ event: BoardEvent, day: BusinessDay) {
     guard let kind = Kind(rawValue: event.kind.name) else { return nil }
     self.init(
@@ -115,7 +115,7 @@ extension WindowDeath.Stage {
 }
 
 extension LobbyPage {
-  /// The display: the customers at the windows, and those who were called before them, as far as the events go back.
+  /// The call display: customers at the windows, and earlier calls as far back as the events go.
   init(_ frame: BoardFrame) {
     var calls: [(call: Call, time: Int64)] = frame.serving.map { serving in
       (

@@ -1,15 +1,16 @@
-// Owns the way to the coordinator of this bank: connecting, asking with several requests in flight, one view that goes on, and
-// trying again while the coordinator is being replaced. It knows no page.
-// Invariant: every request is answered exactly once, by the coordinator or by its deadline; a view is told when it is lost, and
-// begins anew with the next connection. Nothing is connected for which there is nothing to ask.
-// Failure: a `Failure` of the protocol, also where nobody answers.
+// Client of the bank's coordinator: it connects, has several requests in flight and one subscription, and
+// retries while the coordinator restarts.
+// Invariant: every request gets exactly one result, from the coordinator or at its deadline. A subscription
+// is notified of a lost connection, and restarts with the next one. It connects only if there are requests
+// or a subscription.
+// Errors: a `Failure` of the protocol, also without any answer.
 import BankModel
 import Posix
 import Time
 import Transport
 import Wire
 
-/// What came of a request: the answers to it in order, or why there is none.
+/// Result of a request: its answers in order, or the failure.
 typealias ControlOutcome = Result<[ControlAnswer], Failure>
 
 final class ControlLink {
@@ -40,7 +41,7 @@ final class ControlLink {
   private var open: [UInt32: OpenRequest] = [:]
   private var view: View?
   private var isThere = true
-  /// Whether the coordinator has said welcome and has not gone since.
+  /// True between the coordinator's welcome and the loss of the connection.
   var isConnected: Bool { isGreeted }
 
   private static let firstPause = TimeSpan.milliseconds(10)
@@ -56,12 +57,12 @@ final class ControlLink {
     channel?.close()
   }
 
-  // MARK: - Asking
+  // MARK: - Requests
 
-  /// Asks; the listener hears what came of it, once, from a later turn.
+  /// Sends a request. The listener is called once, in a later iteration.
   ///
-  /// - Parameter patience: for so long the request is sent again to each coordinator that comes. So it must be one that
-  ///   changes nothing when it is made twice.
+  /// - Parameter patience: Time in which the request is sent again after every reconnect. The request must
+  ///   therefore be idempotent.
   func ask(
     _ command: ControlCommand, within patience: TimeSpan = .seconds(5),
     _ listener: @escaping (ControlOutcome) -> Void
@@ -72,13 +73,13 @@ final class ControlLink {
     if isGreeted { send(number) } else { connectIfDue() }
   }
 
-  /// Asks for something that goes on. The listener hears each answer, and nil when the coordinator is gone.
+  /// Subscribes. The listener receives each answer, and nil when the connection is lost.
   func follow(_ command: ControlCommand, _ hear: @escaping (ControlAnswer?) -> Void) {
     view = View(number: nextNumber(), command: command, hear: hear)
     if isGreeted { sendView() } else { connectIfDue() }
   }
 
-  /// Ends the view, and the connection that was there for it.
+  /// Ends the subscription, and the connection if no request needs it.
   func stopFollowing() {
     view = nil
     if open.isEmpty { channel?.close() }
@@ -103,9 +104,9 @@ final class ControlLink {
     channel?.send(.request(ControlRequest(number: view.number, command: view.command)))
   }
 
-  // MARK: - Turns
+  // MARK: - Loop
 
-  /// When ``endTurn()`` has something to do by itself; nil for never.
+  /// Deadline for the next call of ``endTurn()``; nil for none.
   var nextDeadline: MonotonicTime? {
     var earliest: MonotonicTime?
     for request in open.values { earliest = .earlier(earliest, request.deadline) }
@@ -117,7 +118,7 @@ final class ControlLink {
     return earliest
   }
 
-  /// Sends what was asked, connects again where that is due, and ends what has come to its deadline.
+  /// Sends pending requests, reconnects if that is due, and fails requests whose deadline has passed.
   func endTurn() {
     channel?.flush()
     let now = SystemClock.monotonic()
@@ -132,7 +133,7 @@ final class ControlLink {
     if view == nil, open.isEmpty, !isGreeted { channel?.close() }
   }
 
-  // MARK: - The connection
+  // MARK: - Connection
 
   private var wantsConnection: Bool { !open.isEmpty || view != nil }
 
@@ -210,14 +211,14 @@ final class ControlLink {
 }
 
 extension Failure {
-  /// A request that may have been carried out: nobody has answered within its patience.
+  /// Failure of a request without an answer in time. It may have been executed.
   static let unanswered = Failure(.system, detail: "no answer in time; it is not known whether it was done")
   /// True if the coordinator has not answered in time.
   var isUnanswered: Bool { self == .unanswered }
 }
 
 extension ControlOutcome {
-  /// The one answer, where it is of a kind.
+  /// The last answer converted by `kind`; a failure if it is of another kind.
   func only<Value>(_ kind: (ControlAnswer) -> Value?) -> Result<Value, Failure> {
     flatMap { answers in
       answers.last.flatMap(kind).map { .success($0) }
@@ -226,7 +227,7 @@ extension ControlOutcome {
   }
 }
 
-/// The answer of each kind; nil, or nothing, for any other.
+/// The value of an answer of this kind; nil for any other.
 extension ControlAnswer {
   var status: StatusReport? { if case .status(let report) = self { report } else { nil } }
   var ticket: TicketReport? { if case .ticket(let report) = self { report } else { nil } }

@@ -1,6 +1,7 @@
-// Owns what the pages live on: the board, the stock, the vending machine, each followed only while somebody looks and a moment
-// longer, so that the events behind a page find it there. It knows no page.
-// Invariant: what is here is what was told last; where it cannot be told at the moment `isOpen` says so, and the last value stays.
+// Data sources of the pages: board, stock, vending machine. Each is subscribed to only while a page needs
+// it and three seconds longer, so that the event stream that follows a page request finds it ready.
+// Invariant: each value is the last one received. If the source is unavailable, `isOpen` does not contain
+// it, and the last value stays.
 import BankModel
 import Posix
 import StockClient
@@ -8,15 +9,15 @@ import Time
 import VendingClient
 import Wire
 
-/// Something that pages live on.
+/// A data source of pages.
 enum FeedKind: Hashable, CaseIterable {
   case board, stock, vending, manager
-  /// Half a second has passed.
+  /// Timer of half a second.
   case clock
 }
 
 final class Feeds {
-  /// Called when something has changed.
+  /// Called when a source has changed.
   var onChange: ((FeedKind) -> Void)?
   private(set) var board: BoardFrame?
   private(set) var assortment: Assortment?
@@ -24,7 +25,7 @@ final class Feeds {
   private(set) var vending: VendingPicture?
   private(set) var manager: VendingPicture?
   private(set) var rates = RateHistory()
-  /// Those that are told at the moment.
+  /// Sources that are available at the moment.
   private(set) var isOpen: Set<FeedKind> = [.clock]
 
   private let home: WebHome
@@ -33,13 +34,13 @@ final class Feeds {
   private var stockClient: StockClient?
   private var vendingClient: VendingClient?
   private var managerClient: VendingClient?
-  /// Until when each is followed, though nobody needs it.
+  /// End of each subscription that no page needs any more.
   private var until: [FeedKind: MonotonicTime] = [:]
   private var needed: Set<FeedKind> = []
   private var nextTick: MonotonicTime?
   private var stockWelcomes = 0
 
-  /// For how long something is followed that nobody looks at any more.
+  /// Time for which an unneeded subscription is kept.
   private static let linger = TimeSpan.seconds(3)
   private static let tick = TimeSpan.milliseconds(500)
 
@@ -48,7 +49,7 @@ final class Feeds {
     boardLink = ControlLink(socket: home.controlSocket, loop: loop)
   }
 
-  /// Whether there is something to show of all of these.
+  /// True if all of these sources have a value to show.
   func has(_ kinds: Set<FeedKind>) -> Bool {
     kinds.allSatisfy { kind in
       switch kind {
@@ -61,7 +62,7 @@ final class Feeds {
     }
   }
 
-  /// Follows what is asked for, from now on for a moment.
+  /// Subscribes to these sources, for a short time from now.
   func want(_ kinds: Set<FeedKind>, at now: MonotonicTime) {
     for kind in kinds {
       until[kind] = now + Self.linger
@@ -69,14 +70,14 @@ final class Feeds {
     }
   }
 
-  /// What viewers need; everything else is ended a moment later.
+  /// Sets the sources that viewers need. All others end a moment later.
   func need(_ kinds: Set<FeedKind>, at now: MonotonicTime) {
     for kind in needed.subtracting(kinds) { until[kind] = now + Self.linger }
     for kind in kinds.subtracting(needed) { open(kind, now) }
     needed = kinds
   }
 
-  // MARK: - Following
+  // MARK: - Subscriptions
 
   private func open(_ kind: FeedKind, _ now: MonotonicTime) {
     switch kind {
@@ -116,7 +117,8 @@ final class Feeds {
 
   private var isOver = false
 
-  /// The bank has closed. No frame tells that to this process any more, and a late one does not take it back.
+  /// Marks the bank as closed. This process receives no frame about that, and a late frame must not undo
+  /// it.
   func noteEndOfBank() {
     isOver = true
     board?.state = .closed
@@ -139,7 +141,7 @@ final class Feeds {
     }
   }
 
-  /// Behind each welcome there may be a service that has read another file.
+  /// After each reconnect the service may have read another assortment file.
   private func askForAssortment(_ client: StockClient) {
     stockWelcomes = client.welcomes
     client.ask(.assortment, until: SystemClock.monotonic() + .seconds(10)) { [weak self] answer in
@@ -183,7 +185,7 @@ final class Feeds {
     }
   }
 
-  // MARK: - Turns
+  // MARK: - Loop
 
   var nextDeadline: MonotonicTime? {
     var earliest = MonotonicTime.earliest(
@@ -211,7 +213,7 @@ final class Feeds {
     }
   }
 
-  /// A service that has gone is told to whoever looks.
+  /// Reports to viewers that a service has disconnected.
   private func look(_ isConnected: Bool?, _ kind: FeedKind) {
     guard isConnected == false, isOpen.contains(kind) else { return }
     isOpen.remove(kind)

@@ -1,6 +1,8 @@
-// Selections of tickets: the question with its number, and then the act on exactly those that were confirmed.
-// Invariant: the act holds for the day, the highest ticket and the number that the question named, or nothing is done. All of a
-// filter are gone through page by page in the order of their numbers, each once.
+// Selections of tickets: the confirmation with the number of customers, then the command for exactly the
+// confirmed ones.
+// Invariant: the command applies to the day, the highest ticket and the number of the confirmation, or
+// nothing is done. All tickets of a filter are processed page by page in the order of their numbers, each
+// once.
 import BankModel
 import Posix
 import WebCore
@@ -8,26 +10,26 @@ import WebPages
 import Wire
 
 extension FormActions {
-  /// A selection, what shall be done to it, and what has been done so far.
+  /// A selection, the command for it, and the progress.
   private struct Selection {
     let form: SentForm
     let isCancelling: Bool
     let page: String
     let choice: Choice
-    /// What was confirmed; nil before the question.
+    /// The confirmed numbers; nil before the confirmation.
     let confirmed: Confirmed?
-    /// The day that the form names; nil for none.
+    /// The day of the form; nil for none.
     let day: BusinessDay?
     var done: Int64 = 0
     var refused: Int64 = 0
-    /// The highest number that was gone through.
+    /// The highest number that was processed.
     var after: Int64 = 0
 
     func answer() {
       if refused > 0, case .tickets = choice {
         return form.answer(.partly(done: done, of: done + refused), at: page)
       }
-      // Customers who have left the filter meanwhile are not among those for whom it was confirmed.
+      // Customers who have left the filter since the confirmation are not included.
       guard done > 0 else { return form.refuse(.nothingSelected, at: page) }
       form.answer(isCancelling ? .cancelled(count: done) : .requeued(count: done), at: page)
     }
@@ -35,7 +37,7 @@ extension FormActions {
     func refuse(_ failure: Failure) { form.refuse(PageRefusal(failure), at: page) }
   }
 
-  /// The tickets by number, or all of a filter.
+  /// Tickets by number, or all of a filter.
   private enum Choice {
     case tickets([TicketNumber])
     case all(PageFilter)
@@ -83,7 +85,7 @@ extension FormActions {
     return .all(filter)
   }
 
-  /// What the form says was confirmed. A number alone holds for the day that the form names.
+  /// The confirmed numbers of the form. A count alone needs the day of the form.
   private static func confirmed(
     _ fields: RequestFields, _ day: BusinessDay?
   ) throws(FieldFault) -> Confirmed? {
@@ -100,7 +102,7 @@ extension FormActions {
     return Confirmed(count: count, last: Limits.ticket, day: try fields.needed(day, "day"))
   }
 
-  /// Where the list is from which they come.
+  /// Path of the list that contains the selection.
   private static func page(_ choice: Choice?, _ day: BusinessDay?, _ isCancelling: Bool) -> String {
     switch choice {
     case .tickets(let tickets) where tickets.count == 1:
@@ -127,7 +129,7 @@ extension FormActions {
     }
   }
 
-  // MARK: - The question
+  // MARK: - Confirmation
 
   private func ask(_ selection: Selection, _ report: StatusReport) {
     let issued = max(1, report.bank?.queue.issued ?? report.queue.issued)
@@ -161,7 +163,7 @@ extension FormActions {
     }
   }
 
-  /// Counts the customers of a filter behind a number, which no counter of the board does.
+  /// Counts the customers of a filter after a ticket number. The counters of the board cannot do that.
   private func count(
     _ filter: PageFilter, behind after: Int64, counted: Int64 = 0,
     _ listener: @escaping (Result<Int64, Failure>) -> Void
@@ -189,7 +191,7 @@ extension FormActions {
     }
   }
 
-  // MARK: - The act
+  // MARK: - Execution
 
   private func act(_ selection: Selection, _ tickets: [TicketNumber], _ confirmed: Confirmed) {
     order(selection, tickets, confirmed) { outcome in
@@ -197,7 +199,7 @@ extension FormActions {
       case .success(let report):
         var done = selection
         (done.done, done.refused) = (report.done, Int64(report.refused.count))
-        // Of one alone it is said why.
+        // The reason is shown only for a single ticket.
         if tickets.count == 1, let refused = report.refused.first {
           return selection.form.refuse(PageRefusal(of: refused.reason), at: selection.page)
         }
@@ -217,7 +219,7 @@ extension FormActions {
     }
   }
 
-  /// Numbers that stand behind one another as one span.
+  /// Merges consecutive numbers into spans.
   static func spans(_ tickets: [Int64]) -> [TicketNumbers] {
     tickets.sorted().reduce(into: []) { spans, ticket in
       if let last = spans.last, last.last == ticket || last.last + 1 == ticket {
@@ -255,7 +257,7 @@ extension FormActions {
 }
 
 extension PageRefusal {
-  /// Why nothing was done with one ticket of a selection.
+  /// Reason why the command was refused for one ticket of a selection.
   fileprivate init(of reason: Failure.Code) {
     self =
       switch reason {

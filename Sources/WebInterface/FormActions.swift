@@ -1,7 +1,8 @@
-// Owns what the forms of the branch's pages do: who comes, who goes, windows, reset. Each becomes a request of the control socket.
-// Invariant: every form is answered once, with a notice; what is sent again under the same key is done once. A form that asks
-// first does nothing without a confirmation of the very number that was shown.
-// Failure: a notice of refusal, with the status that scripts know.
+// The forms of the bank's pages: adding and cancelling customers, windows, reset. Each becomes a request on
+// the control socket.
+// Invariant: every form gets one answer, a notice. A form sent again under the same key is executed once. A
+// form that needs a confirmation does nothing unless exactly the number that was shown is confirmed.
+// Errors: a notice with the reason, and the status code for scripts.
 import BankModel
 import Posix
 import Reports
@@ -11,16 +12,16 @@ import WebPages
 import WebServer
 import Wire
 
-/// Why a form was not done, as pages say it; the protocol has a refusal of its own.
+/// The reason for a refusal as shown on pages. The protocol has a type `Refusal` too.
 typealias PageRefusal = WebPages.Refusal
 
-/// One form that was sent.
+/// A form that was sent.
 struct SentForm {
   let exchange: HTTPExchange
   let fields: RequestFields
   let language: Language
 
-  /// The key, which makes the form repeatable.
+  /// The idempotency key of the form.
   func key() throws(FieldFault) -> String {
     try fields.needed(
       try fields.value("key", expected: "1 to 60 visible characters of ASCII") { key in
@@ -28,7 +29,8 @@ struct SentForm {
       }, "key")
   }
 
-  /// A path of this server to go back to, and nothing else: nobody is led elsewhere by a form.
+  /// A path of this server to return to. Other values are ignored, so a form cannot redirect to another
+  /// site.
   func back(or other: String) -> String {
     guard let back = (try? fields.text("back")) ?? nil, back.hasPrefix("/"), !back.hasPrefix("//"),
       !back.contains("\\"), back.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
@@ -36,9 +38,9 @@ struct SentForm {
     return back
   }
 
-  /// Answers: the script is told, a browser without one is led to a page that says it.
+  /// Answers with a notice: as JSON for a script, or by a redirect to a page that shows it.
   ///
-  /// - Parameter isMoved: whether the script shall go there, too.
+  /// - Parameter isMoved: the script of the page shall open the address, too.
   func answer(_ notice: Notice, at address: String, isMoved: Bool = false) {
     let request = exchange.request
     let sign = address.contains("?") ? "&" : "?"
@@ -63,7 +65,7 @@ final class FormActions {
   var nextDeadline: MonotonicTime? { shop.nextDeadline }
   func endTurn() { shop.endTurn() }
 
-  /// Does what a form asks for; false where there is no such form.
+  /// Executes a form; false if the path has no form.
   func serve(_ exchange: HTTPExchange) -> Bool {
     let request = exchange.request
     guard let action = FormAction(rawValue: request.target.path) else { return false }
@@ -108,7 +110,7 @@ final class FormActions {
       count: try fields.needed(try fields.number("count", in: 1...1_000_000), "count"),
       service: try fields.service(), priority: try fields.grade() ?? .regular, amount: nil, account: nil,
       seed: Self.seed(of: key), key: key, payload: try fields.text("payload").map { Array($0.utf8) })
-    // The coordinator refuses it as well, in words that a form does not show.
+    // The coordinator refuses it too, with a message that is not for forms.
     if order.service == .juice { return form.refuse(.juiceUnnamed, at: page) }
     control.ask(.enqueue(order), within: .seconds(20)) { outcome in
       switch outcome.only(\.enqueued) {
@@ -125,14 +127,15 @@ final class FormActions {
     }
   }
 
-  /// The same key draws the same customers, so that a request that is sent again is the same request.
+  /// Seed from the key, so that a repeated request creates the same customers and is recognised as the same
+  /// request.
   static func seed(of key: String) -> UInt64 {
     key.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
   }
 
   // MARK: - Reset
 
-  /// Asks first.
+  /// Shows the confirmation page.
   func askForReset(_ exchange: HTTPExchange) {
     let request = exchange.request
     do throws(FieldFault) { _ = try RequestFields(request.target.query, known: ["lang"]) } catch {
@@ -205,13 +208,13 @@ final class FormActions {
     let loader = application.director.loader
     let watch = KillWatch(window: window, generation: generation, pid: pid, in: application.feeds.board)
     let former = loader.kill
-    // Whoever presses twice kills once, and what came of that stands.
+    // A second press kills only once; the measurement of the first one is kept.
     if former?.isOf(watch) != true { loader.kill = watch }
     control.ask(.endTeller(window: window, generation: generation, pid: pid)) { [self] outcome in
       switch outcome {
       case .success: form.answer(.ended(window: window), at: page)
       case .failure(let failure):
-        // Nobody was killed, so what is told is still of the one before.
+        // No process was killed, so restore the measurement of the preceding kill.
         if let kill = loader.kill, kill.isOf(watch), kill.stage == .ordered {
           loader.kill = former?.stage == .ordered ? nil : former
           application.director.note(.board)
@@ -221,7 +224,7 @@ final class FormActions {
     }
   }
 
-  // MARK: - Choices
+  // MARK: - Preferences
 
   private func keep(_ form: SentForm, _ action: FormAction) throws(FieldFault) {
     let name = action == .language ? "lang" : "theme"
@@ -236,7 +239,7 @@ final class FormActions {
 }
 
 extension PageRefusal {
-  /// Why the coordinator has not done something.
+  /// Reason why the coordinator refused a request.
   init(_ failure: Failure) {
     self =
       switch failure.code {
@@ -260,12 +263,12 @@ extension PageRefusal {
       }
   }
 
-  /// Why a coordinator refuses a payload that nothing would read.
+  /// Reasons why a coordinator refuses a payload that no service would read.
   private static let unread: Set<Remark.Kind> = [.payloadUnwanted, .payloadWithoutService]
 }
 
 extension Notice {
-  /// The status of the same for a script.
+  /// HTTP status of the notice for a script.
   var httpStatus: Int {
     switch self {
     case .juiceShort: 409

@@ -1,17 +1,17 @@
-// Owns what pages show of files that grow: the log of a worker, and what the command of a ticket has written. It knows no page.
-// Invariant: at most a few kilobytes of a file are read, however large it is, and no name leads out of its directory. A piece
-// has the same number and the same beginning whenever it is read.
+// Growing files on pages: the log of a worker, and the output of a ticket's command.
+// Invariant: at most 64 KiB of a file are read, however large it is, and no name leads outside its
+// directory. A piece has the same number and start whenever it is read.
 import Posix
 import WebPages
 
 enum GrowingFiles {
-  /// Lines of a log that are shown.
+  /// Number of log lines on a page.
   static let lines = 200
-  /// Bytes of a file that are read at its end.
+  /// Number of bytes that are read from the end of a file.
   static let window: Int64 = 64 << 10
   private static let piece: Int64 = 4 << 10
 
-  /// The last lines of a log; a line is called by where it begins.
+  /// The last lines of a log. The number of a line is its byte offset.
   static func log(_ name: String, in directory: String) -> [LogLine]? {
     guard let (bytes, start) = end(of: Paths.join(directory, name + ".log")) else { return nil }
     var lines: [LogLine] = []
@@ -24,7 +24,7 @@ enum GrowingFiles {
     return lines.suffix(Self.lines)
   }
 
-  /// What a command has written, its standard output first, and whether something in front of it is left out.
+  /// Output of a command, standard output first. `isCut`: an earlier part is left out.
   static func output(
     ofTicket ticket: Int64, day: Int64, in directory: String
   ) -> (chunks: [OutputChunk], isCut: Bool) {
@@ -34,7 +34,8 @@ enum GrowingFiles {
     return (output.chunks + errors.chunks, output.isCut || errors.isCut)
   }
 
-  /// A piece ends behind the first line break from each multiple of its size on, so no letter and no line is torn by it.
+  /// Splits the output into pieces. Each ends after the first line break from a multiple of the piece size
+  /// on, so no character and no line is split.
   private static func chunks(of path: String, isError: Bool) -> (chunks: [OutputChunk], isCut: Bool) {
     guard let (bytes, start) = end(of: path) else { return ([], false) }
     var chunks: [OutputChunk] = []
@@ -54,7 +55,7 @@ enum GrowingFiles {
     return (chunks, start > 0)
   }
 
-  /// The last bytes of a file, and where they begin, which is a multiple of the size of a piece.
+  /// The last bytes of a file, and their offset, a multiple of the piece size.
   private static func end(of path: String) -> (bytes: [UInt8], start: Int64)? {
     guard let file = try? FileDescriptor.open(path, [.readOnly, .noFollow, .nonBlocking]),
       let size = try? file.size()

@@ -1,34 +1,35 @@
-// Owns how much of a page's lists each of its viewers is told, as bytes that may be sent over time. It knows no list and no viewer.
-// Invariant: what is small is always told; what is large is told as often as it can be afforded, and never not at all.
-// At full speed everybody in a list is another one twenty times a second. Nobody can read that, and a thousand viewers who are
-// told all of it take the time in which customers would be served.
+// Budget of bytes for the lists of a page, per viewer.
+// Invariant: a small change is always sent. A large change is sent as often as the budget allows, and
+// always at last. At full speed every row of a list changes twenty times a second. No user can read that,
+// and sending all of it to a thousand viewers would take the time in which customers are served.
 import Time
 
 struct ListPace {
-  /// So few bytes may always be sent: some customers have moved on, and whoever waits for one of them sees it at once.
+  /// Changes up to this size are always sent: they concern a few customers, and a viewer who waits for one
+  /// of them must see it at once.
   private static let small = 4 << 10
-  /// Bytes that may be sent at once.
+  /// Maximum credit, in bytes.
   private static let burst: Int64 = 16 << 10
-  /// Bytes a second, for a viewer among few and for one of a crowd: two kilobytes ten times a second.
+  /// Bytes a second for a viewer among few, and for one of many: two kilobytes ten times a second.
   private static let (rate, rateInCrowd): (Int64, Int64) = (80_000, 20_000)
 
-  /// As much as anything is counted for, so that the debt is a number in any case.
+  /// Upper bound of one charge, so that the debt cannot overflow.
   private static let most: Int64 = 1 << 30
 
-  /// What may be sent now; less than nothing behind a large one.
+  /// Present credit in bytes; negative after a large change.
   private var allowance = ListPace.burst
   private var countedAt = MonotonicTime(nanoseconds: 0)
 
-  /// Takes so many bytes, if they may be sent at this moment.
+  /// Takes bytes from the credit if they may be sent now.
   ///
-  /// - Returns: nil if they may; otherwise when as many may.
+  /// - Returns: nil if they may be sent; otherwise the time at which they may.
   mutating func take(_ bytes: Int, at now: MonotonicTime, inCrowd: Bool) -> MonotonicTime? {
     guard bytes > Self.small else { return nil }
     let rate = inCrowd ? Self.rateInCrowd : Self.rate
-    // More time than it takes to be out of any debt need not be counted.
+    // Clamped: after this time any debt is paid.
     let passed = min(max(now.since(countedAt), .zero), .minutes(1_000))
     allowance = min(Self.burst, allowance + passed.milliseconds * rate / 1_000)
-    // What was not a whole millisecond counts the next time.
+    // The fraction of a millisecond counts the next time.
     countedAt = countedAt + passed - TimeSpan.nanoseconds(passed.nanoseconds % 1_000_000)
     if passed == .minutes(1_000) { countedAt = now }
     let wanted = min(Int64(bytes), Self.burst)

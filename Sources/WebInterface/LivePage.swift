@@ -1,19 +1,18 @@
-// Owns one page that somebody looks at: its present regions, and the differences that led to them, each encoded once for all
-// viewers. It knows no page's contents; whoever makes them hands them in.
-// Lists of which very much changes are told less often than everything else, and all of them together, so that nobody stands in
-// two of them.
-// Invariant: a viewer at a place is told the differences behind it, in order and without a gap, or everything anew. What is
-// kept is bounded, however slowly somebody reads.
+// One viewed page: its present regions, and the recent differences, each encoded once for all viewers.
+// Lists with very many changes are sent less often than the rest. All lists are sent together, so that no
+// customer is in two of them.
+// Invariant: a viewer receives the differences after its position, in order and without a gap, or a full
+// snapshot. Storage is bounded, however slowly a viewer reads.
 import BankModel
 import Time
 import WebCore
 import WebPages
 import WebServer
 
-/// Whom a page is encoded for: viewers with the same key see the same.
+/// Everything that the encoding of a page depends on. Viewers with the same key share it.
 struct PageKey: Hashable {
   var path: PagePath
-  /// The path and the query, as the page's own links have them.
+  /// Path and query, as in the links of the page.
   var address: String
   var language: Language
   var isManager: Bool
@@ -22,22 +21,22 @@ struct PageKey: Hashable {
 
 final class LivePage: EventFeed {
   let key: PageKey
-  /// Whether something has changed that may change the page.
+  /// True if a source has changed since the last load.
   var isStale = true
   var isLoading = false
-  /// Whether it has waited for what it is made of.
+  /// True if the load was delayed once until its sources have a value.
   var wasPutOff = false
-  /// When the page may be made anew.
+  /// Earliest time of the next load.
   var nextLoad = MonotonicTime(nanoseconds: 0)
   private(set) var viewers: [ObjectIdentifier: EventViewer] = [:]
-  /// The last change, from 1; 0 before there is anything.
+  /// Number of the last change, from 1; 0 before the first.
   private(set) var sequence: Int64 = 0
   private let epoch: UInt64
-  /// What viewers have been told.
+  /// The regions that viewers have received.
   private var regions: [Region] = []
-  /// What there is; it has other lists than they were told of while those are held back.
+  /// The present regions. Their lists differ from `regions` while lists are held back.
   private var latest: [Region] = []
-  /// Until when lists are held back; nil where they are not.
+  /// Time until which lists are held back; nil if they are not.
   private(set) var heldUntil: MonotonicTime?
   private var pace = ListPace()
   private var changes: [EventBytes] = []
@@ -45,11 +44,11 @@ final class LivePage: EventFeed {
   private var snapshot: EventBytes?
   private let onEmpty: (LivePage) -> Void
 
-  /// Changes that are kept for whoever is behind, and their bytes.
+  /// Limits of the stored changes: number and bytes.
   private static let kept = 64
   private static let bytesAtMost = 256 << 10
-  /// More viewers than so many are told less often, and so that what has happened is on the screen of each within a tenth of a
-  /// second.
+  /// With more viewers than `crowd`, changes are sent at this interval. A change is still on each screen
+  /// within a tenth of a second.
   private static let (crowd, intervalInCrowd) = (50, TimeSpan.milliseconds(75))
 
   init(_ key: PageKey, epoch: UInt64, onEmpty: @escaping (LivePage) -> Void) {
@@ -58,19 +57,20 @@ final class LivePage: EventFeed {
 
   private var hasCrowd: Bool { viewers.count > Self.crowd }
 
-  /// How long there is at least between two changes. Where there is more to tell than anybody reads, it is twice as long.
+  /// Minimum time between two changes. It is doubled while lists are held back, because more changes than a
+  /// user can read are pending.
   var interval: TimeSpan {
     let interval = hasCrowd ? max(key.path.interval, Self.intervalInCrowd) : key.path.interval
     return heldUntil == nil ? interval : interval * 2
   }
 
-  /// The place behind which somebody goes on; 0 where that is not known here.
+  /// Position to resume from; 0 if it is unknown here.
   func place(of id: String?) -> Int64 {
     guard let id = id.flatMap({ EventID($0) }), id.epoch == epoch, id.sequence <= sequence else { return 0 }
     return id.sequence
   }
 
-  /// The page is like this now.
+  /// Sets the present regions, and sends the difference.
   func show(_ new: [Region], at now: MonotonicTime) {
     latest = new
     guard sequence > 0 else {
@@ -82,13 +82,13 @@ final class LivePage: EventFeed {
     tellLists(now)
   }
 
-  /// Tells what was held back, where it is time.
+  /// Sends the lists that were held back, if that is due.
   func catchUp(_ now: MonotonicTime) {
     guard let heldUntil, heldUntil <= now else { return }
     tellLists(now)
   }
 
-  /// The last word: what stands around the page, and everything that was held back.
+  /// Sends the last change: the new frame of the page, and everything that was held back.
   func finish(_ frame: PageFrame, at now: MonotonicTime) {
     let connection = frame.connection
     guard sequence > 0, let place = latest.firstIndex(where: { $0.name == connection.name }) else { return }
@@ -112,7 +112,7 @@ final class LivePage: EventFeed {
     }
   }
 
-  /// What has changed beside the lists, which viewers are told of from now on.
+  /// Returns the changes outside the lists, and records them as sent.
   private func blocks() -> RegionDifference {
     let difference = RegionDifference(from: regions, to: latest, withoutLists: true)
     let lists = Dictionary(
@@ -144,7 +144,7 @@ final class LivePage: EventFeed {
     }
   }
 
-  /// Writes to everybody, so that who has left is found.
+  /// Writes to all viewers, to detect disconnected ones.
   func pulse() { for viewer in viewers.values { viewer.pulse() } }
 
   // MARK: - Viewers

@@ -1,38 +1,39 @@
-// Owns when the page's server gives memory back: while there is something to do once a second, and once more when nothing has
-// been done for a second. It gives nothing back itself.
-// Invariant: where nothing is to be done nothing wakes for it.
+// Schedule for returning memory to the system: once a second while there is work, and once more after a
+// second without work. The caller returns it.
+// Invariant: an idle process is not woken.
 import Time
 
 struct MemoryRest {
-  /// What is given back.
+  /// Memory to return.
   enum Part: Equatable {
-    /// What of the program's files is mapped and may not be needed any more; what is needed is there again at once.
+    /// Mapped pages of the program's files. Pages that are needed again are loaded on demand.
     case program
-    /// That, and what is free of the heap, which somebody who is at work would only have to ask for again.
+    /// Those, and free pages of the heap. A busy process would only allocate them again.
     case all
   }
 
-  /// Since when something was done, as far as nothing was given back since; nil where nothing was.
+  /// Start of the work since the last return of memory; nil without work.
   private var beganAt: MonotonicTime?
   private var workedAt = MonotonicTime(nanoseconds: 0)
   private var gaveAt = MonotonicTime(nanoseconds: 0)
 
   private static let pause = TimeSpan.seconds(1)
 
-  /// When something is to be given back; nil for never.
+  /// Time of the next return; nil for none.
   var nextDeadline: MonotonicTime? { beganAt.map { $0 + Self.pause } }
 
-  /// A turn ends.
+  /// Call at the end of each iteration.
   ///
-  /// - Parameter hasWorked: Whether it did more than tell viewers that there is nothing to tell, and the like.
-  /// - Returns: what is to be given back now; nil for nothing.
+  /// - Parameter hasWorked: false if only keep-alives and the like were sent.
+  /// - Returns: the memory to return now; nil for none.
   mutating func endTurn(_ now: MonotonicTime, hasWorked: Bool) -> Part? {
     let isDue = nextDeadline.map { $0 <= now } ?? false
     if hasWorked {
       workedAt = now
       beganAt = beganAt ?? now
     }
-    // What little was done while there was nothing to do is not worth another waking, and is over now.
+    // Work such as keep-alives is not worth a timer of its own, so the memory is returned in the same
+    // iteration.
     guard isDue || beganAt == nil && now.since(gaveAt) >= Self.pause else { return nil }
     gaveAt = now
     guard isDue else { return .program }

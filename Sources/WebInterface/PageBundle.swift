@@ -1,10 +1,11 @@
-// Several pages of one browser on one stream: before an event of another page than the last, it says which one comes.
-// Invariant: each page has a place of its own, so what was held back or missed of one page changes nothing of the others.
+// Several pages of one browser on one stream. Before an event of another page than the last one, an event
+// with the index of that page is sent.
+// Invariant: each page has a position of its own, so a delay or gap of one page does not affect the others.
 import WebCore
 import WebServer
 
 final class PageBundle: EventFeed {
-  /// The viewer of one page, which wakes the one of the stream.
+  /// The viewer of one page. It wakes the viewer of the stream.
   private final class Part: EventViewer {
     let page: LivePage
     weak var stream: EventViewer?
@@ -16,15 +17,16 @@ final class PageBundle: EventFeed {
     }
 
     override func wake() { stream?.wake() }
-    // All pages pulse at the same time, and a stream counts how often it was found without room: one is enough.
+    // All pages pulse at the same time, and a stream counts consecutive pulses without room, so only one
+    // pulse is passed on.
     override func pulse() { if isFirst { stream?.pulse() } }
     var isFirst = false
   }
 
   private let parts: [Part]
-  /// The stream holds its feed weakly, so the bundle lives with what it joins.
+  /// The stream holds its feed weakly, so the bundle keeps itself alive while it has a viewer.
   private var itself: PageBundle?
-  /// The part whose event was written last, and where the next one is looked for.
+  /// Index of the page of the last event, and of the page to check next.
   private var last = -1
   private var next = 0
 

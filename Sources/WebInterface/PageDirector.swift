@@ -1,6 +1,6 @@
-// Owns who sees which page: the pages that are asked for once, and those that somebody looks at. It makes no page itself.
-// Invariant: nothing is followed and nothing wakes for a page that nobody looks at. A page that is asked for is shown within
-// its patience, with what there is by then.
+// Requested pages and viewed pages with their streams. `PageLoader` makes their contents.
+// Invariant: no source is subscribed to and no timer runs for a page without viewers. A requested page is
+// answered within its patience, with the values available by then.
 import BankModel
 import Posix
 import Time
@@ -15,43 +15,43 @@ final class PageDirector {
     var key: PageKey
     var notice: Notice?
     var theme: Theme
-    /// With what the page knows this server again.
+    /// Data with which the page recognises this server later.
     var knowledge: String
-    /// Not before: what was changed just now is told by then.
+    /// Earliest time of the answer. By then the sources include changes made just before the request.
     var begin: MonotonicTime
-    /// Until when what the page is made of is waited for.
+    /// Deadline of the wait for the page's sources.
     var end: MonotonicTime
   }
 
   private let feeds: Feeds
   let loader: PageLoader
   private let options: WebOptions
-  /// Who a request is of, and with what its page knows this server again.
+  /// The visitor of a request, and the data with which the page recognises this server later.
   var knowledge: (HTTPRequest) -> (visitor: Visitor?, server: String) = { _ in (nil, "") }
   private var visits: [Visit] = []
   private var pages: [PageKey: LivePage] = [:]
   private var nextPulse: MonotonicTime?
-  /// How often something has changed, a page was made, or nobody looked at one any more.
+  /// Number of changes, loaded pages and closed pages.
   private(set) var deeds = 0
-  /// Another one for each life of a page, so that nobody goes on from what another life of it has told.
+  /// Incremented for each new `LivePage`, so that a client cannot resume from a position of another one.
   private var epoch = RandomSeed.fromSystem() >> 12
 
-  /// Pages of one stream at most.
+  /// Maximum number of pages of one stream.
   static let mostTogether = 16
-  /// How long after a change the feeds have told it: the board is told twenty times a second.
+  /// Time after which the sources include a change: the board is sent twenty times a second.
   private static let settling = TimeSpan.milliseconds(60)
-  /// How long a page waits for what it is made of.
+  /// Maximum wait for the sources of a page.
   private static let patience = TimeSpan.milliseconds(1_500)
-  /// How often a stream says something, so that viewers who have left are found.
+  /// Interval of keep-alives, which detect disconnected viewers.
   private static let pulse = TimeSpan.seconds(15)
 
   init(_ feeds: Feeds, _ loader: PageLoader, _ options: WebOptions) {
     (self.feeds, self.loader, self.options) = (feeds, loader, options)
   }
 
-  // MARK: - Asking
+  // MARK: - Requests
 
-  /// Shows a page once.
+  /// Sends a page once.
   func show(_ path: PagePath, _ exchange: HTTPExchange, _ visitor: Visitor?) {
     let request = exchange.request
     let now = SystemClock.monotonic()
@@ -65,7 +65,7 @@ final class PageDirector {
         begin: notice == nil ? now : now + Self.settling, end: now + Self.patience))
   }
 
-  /// Shows pages with everything that changes, until their viewer leaves. Several share one stream.
+  /// Streams pages with all their changes, until the viewer disconnects. Several pages share one stream.
   func follow(_ paths: [PagePath], _ exchange: HTTPExchange, _ visitor: Visitor?) {
     let request = exchange.request
     let pages = paths.map { page(key($0, request, visitor)) }
@@ -107,7 +107,7 @@ final class PageDirector {
     feeds.need(pages.keys.reduce(into: []) { $0.formUnion($1.path.feeds) }, at: SystemClock.monotonic())
   }
 
-  /// The frame of a page that is of no viewer's own.
+  /// The frame of a page outside any viewed page.
   func frame(_ request: HTTPRequest, isManager: Bool = false, notice: Notice? = nil) -> PageFrame {
     let (visitor, server) = knowledge(request)
     let address = (try? PagePath.page(of: request.target))?.address ?? request.target.path
@@ -120,7 +120,7 @@ final class PageDirector {
       server: server, notice: notice)
   }
 
-  /// True if a page of this path has no form that this role may send.
+  /// True if this role may send no form on the page of this path.
   private func isLocked(_ role: WebRole, _ path: String) -> Bool {
     options.isReadOnly || !role.mayChange(path)
   }
@@ -140,12 +140,12 @@ final class PageDirector {
     return frame
   }
 
-  /// The bank has closed; the pages say so before their streams end.
+  /// True after the bank has closed. The pages show that before their streams end.
   private var isClosed = false
 
   var hasViewers: Bool { !pages.isEmpty }
 
-  /// The bank has closed: that is the last change of every page that is open.
+  /// Handles the end of the bank: sends the last change of every viewed page.
   func end(_ now: MonotonicTime) {
     feeds.noteEndOfBank()
     isClosed = true
@@ -153,9 +153,9 @@ final class PageDirector {
     for page in pages.values { page.finish(frame(page.key), at: now) }
   }
 
-  // MARK: - Turns
+  // MARK: - Loop
 
-  /// Something has changed that pages live on.
+  /// Handles a change of a source.
   func note(_ kind: FeedKind) {
     deeds += 1
     for page in pages.values where page.key.path.feeds.contains(kind) {
@@ -177,7 +177,7 @@ final class PageDirector {
     return earliest
   }
 
-  /// True if streams are told now that they are still there.
+  /// True if keep-alives are due.
   func isPulseDue(_ now: MonotonicTime) -> Bool { nextPulse.map { $0 <= now } ?? false }
 
   func endTurn(_ now: MonotonicTime) {
@@ -217,7 +217,7 @@ final class PageDirector {
   }
 
   private func renew(_ page: LivePage, _ now: MonotonicTime) {
-    // What the page is made of has just been asked for: it says when it is there.
+    // The sources were requested just now, and notify when they have values.
     if page.sequence == 0, !feeds.has(page.key.path.feeds) {
       page.nextLoad = now + Self.patience
       if !page.wasPutOff {
@@ -231,7 +231,7 @@ final class PageDirector {
     loader.load(page.key.path, in: page.key.language) { [self, weak page] outcome in
       guard let page else { return }
       page.isLoading = false
-      // Where there is nothing to show now, what was shown last stays, and is tried again with the next change.
+      // If the page cannot be loaded, the last content stays. The next change causes a retry.
       if case .page(let value) = outcome {
         page.show(value.regions(frame(page.key)), at: SystemClock.monotonic())
       }

@@ -1,5 +1,5 @@
-// Owns how each page is made: of what is followed already, or of an answer that is asked for. It knows no viewer.
-// Invariant: whoever asks for a page is told one, or why there is none, exactly once.
+// Contents of pages, from the subscribed sources or from an answer of the bank.
+// Invariant: each load calls its handler exactly once, with a page or the reason for its absence.
 import BankModel
 import Posix
 import Reports
@@ -9,12 +9,12 @@ import VendingClient
 import WebPages
 import Wire
 
-/// What came of making a page.
+/// Result of loading a page.
 enum PageOutcome {
   case page(any WebPage)
-  /// There is no such thing.
+  /// The object does not exist.
   case missing(detail: String)
-  /// The bank, or the service behind the page, says nothing.
+  /// The bank or the service does not answer.
   case away
 }
 
@@ -25,14 +25,14 @@ final class PageLoader {
   private let control: ControlLink
   private let home: WebHome
   private var vending: VendingClient
-  /// What became of the teller that was killed from here last; nil for none.
+  /// Measurement of the last teller killed from a page; nil for none.
   var kill: KillWatch?
   private var audit: (page: AuditPage, at: MonotonicTime)?
   private var auditWaiters: [Done] = []
 
-  /// Rows of one page.
+  /// Rows of a page.
   static let rows: Int64 = 200
-  /// How long an audit is as good as a new one.
+  /// Time for which an audit is reused.
   private static let auditAge = TimeSpan.seconds(5)
 
   init(_ feeds: Feeds, _ control: ControlLink, _ home: WebHome, vending: VendingClient) {
@@ -112,7 +112,8 @@ final class PageLoader {
         let reports = answers.flatMap(\.tickets)
         let shown = reports.prefix(Int(Self.rows))
         let hasMore = reports.count > shown.count
-        // The board counts whole lines. Behind a number the rows count themselves, as far as one page has them all.
+        // The board counts whole lines. After a start number the total is known only if one page contains
+        // all rows.
         let total =
           filter.after == 0 ? total(filter.service, state) : hasMore ? nil : Int64(shown.count)
         done(
@@ -126,7 +127,7 @@ final class PageLoader {
     }
   }
 
-  /// How many there are, as the board tells it.
+  /// Number of customers in a state, from the board.
   func total(_ service: ServiceName?, _ state: CustomerState?) -> Int64? {
     guard let board = feeds.board else { return nil }
     let counts: (waiting: Int64, delayed: Int64, serving: Int64, dead: Int64)
@@ -147,7 +148,7 @@ final class PageLoader {
   }
 
   private func load(receipts filter: PageFilter, _ done: @escaping Done) {
-    // Those with another outcome are among them, and left out here.
+    // The coordinator cannot filter by outcome, so read ten pages and filter here.
     let limit = filter.outcome == nil ? Self.rows + 1 : 10 * Self.rows
     let query = ReceiptQuery(
       days: filter.day.map { .day($0) } ?? .present, follow: false, after: filter.after,
@@ -211,13 +212,13 @@ final class PageLoader {
   }
 
   static func outcome(_ failure: Failure) -> PageOutcome {
-    // What can never be is at no address either.
+    // 400 (an impossible number) and 404 both become "not found".
     [400, 404].contains(failure.code.httpStatus) ? .missing(detail: failure.subject) : .away
   }
 
-  // MARK: - The machine
+  // MARK: - Vending machine
 
-  /// Changes of money among which the purchases of an earlier page are looked for.
+  /// Number of money changes that are searched for earlier purchases.
   private static let changes: Int64 = 800
 
   private func load(vendingBefore before: Int64?, _ language: Language, _ done: @escaping Done) {

@@ -1,10 +1,11 @@
-// The one address of a page: its path, and of its query what the page shows, in one order and one spelling.
-// Invariant: two requests that show the same have the same address, so that the page is made and encoded once for both.
+// Canonical address of a page: path and query in one order and spelling.
+// Invariant: requests for the same content have the same address, so the page is loaded and encoded once
+// for all of them.
 import BankModel
 import WebPages
 
 extension PagePath {
-  /// The address, as the links of the page have it: `/tickets?state=waiting`.
+  /// The address as in the links of the page: `/tickets?state=waiting`.
   var address: String {
     switch self {
     case .bank: "/"

@@ -1,12 +1,12 @@
-// Owns which page an address is of, what that page lives on, and how often it may be made anew.
-// Invariant: two addresses of one value show the same, so their viewers share one encoding; whatever a query says beyond that
-// is forgotten here.
+// Page of an address, its sources and its minimum interval.
+// Invariant: two addresses with an equal value show the same content, so their viewers share one encoding.
+// Other fields of the query are dropped.
 import BankModel
 import Time
 import WebCore
 import WebPages
 
-/// A page and what of it is shown.
+/// A page with its parameters.
 enum PagePath: Hashable {
   case bank
   case kiosk(latest: Int64?)
@@ -25,9 +25,9 @@ enum PagePath: Hashable {
   case audit
   case ledger(account: Int64?)
 
-  /// The page of a target; nil if there is none at this path.
+  /// The page of a target; nil if the path has none.
   ///
-  /// - Throws: a fault for a field of the query that the page does not have, or whose value means nothing.
+  /// - Throws: an error for an unknown query field or an invalid value.
   static func page(of target: RequestTarget) throws(FieldFault) -> PagePath? {
     let parts = target.segments.map { String($0) }
     switch (parts.first, parts.count) {
@@ -62,7 +62,7 @@ enum PagePath: Hashable {
     }
   }
 
-  /// The page, whose query says nothing of its own.
+  /// A page without query fields of its own.
   private static func plain(_ page: PagePath, _ target: RequestTarget) throws(FieldFault) -> PagePath {
     _ = try fields(target)
     return page
@@ -80,7 +80,7 @@ enum PagePath: Hashable {
     Int64(text.hasPrefix("customer-") ? String(text.dropFirst(9)) : text)
   }
 
-  /// What it is made of, and by whose change it is made anew.
+  /// Sources of the page; a change of one of them reloads it.
   var feeds: Set<FeedKind> {
     switch self {
     case .bank, .kiosk, .ticket, .lobby, .windows, .services, .dead, .tickets, .receipts, .audit, .ledger:
@@ -92,7 +92,7 @@ enum PagePath: Hashable {
     }
   }
 
-  /// True if the board alone is enough to make the page, so that it can be made when the coordinator has gone.
+  /// True if the board is the only source, so that the page can be loaded after the coordinator has exited.
   var isMadeOfTheBoard: Bool {
     switch self {
     case .bank, .kiosk, .lobby, .windows, .services: true
@@ -100,7 +100,7 @@ enum PagePath: Hashable {
     }
   }
 
-  /// Whether output may grow without the bank changing.
+  /// Minimum time between two loads of the page.
   var interval: TimeSpan {
     switch self {
     case .bank, .kiosk, .lobby, .windows, .services, .juice, .juiceStock, .vending, .vendingAdmin:
@@ -114,7 +114,7 @@ enum PagePath: Hashable {
   }
 }
 
-/// What a list leaves out. It is a filter of the pages that can be a key.
+/// Filter of a list; the Hashable form of `RecordFilter`.
 struct PageFilter: Hashable {
   var service: ServiceName?
   var state: CustomerState?
@@ -132,7 +132,7 @@ struct PageFilter: Hashable {
     day = try fields.day()
   }
 
-  /// The same as the pages have it.
+  /// The filter in the form of the pages.
   var record: RecordFilter {
     RecordFilter(service: service, state: state, outcome: outcome, after: after, day: day)
   }

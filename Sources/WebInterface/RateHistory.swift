@@ -1,23 +1,24 @@
-// Owns how many customers each service has served over the last ten minutes, as the small plots show it. It knows no page.
-// Invariant: the coordinator tells what was before somebody looked, back to its own opening, and what comes is counted from
-// there on.
+// Number of customers served per service over the last ten minutes, for the plots.
+// Invariant: the coordinator sends the history before the subscription, back to its own start. Later
+// customers are counted here.
 import BankModel
 import Wire
 
 struct RateHistory {
-  /// Parts of each service, the oldest first, always ``BoardHistory/partsAtMost``: the last one runs.
+  /// Counts of each service per interval, the oldest first, always ``BoardHistory/partsAtMost``. The last
+  /// interval is the running one.
   private var parts: [ServiceName: [Int64]] = [:]
-  /// When the part that runs has begun, in milliseconds since 1970.
+  /// Start of the running interval, in milliseconds since 1970.
   private var since: Int64 = 0
-  /// Who was served on the day, as of the last frame.
+  /// Customers served on the day, as of the last frame.
   private var served: [ServiceName: Int64] = [:]
   private var day: Int64 = 0
 
-  /// When the last frame was so.
+  /// Time of the last frame.
   private var time: Int64 = 0
 
-  /// The parts of a service; none where nobody has told of it. The last one is of the six seconds before the last frame: a
-  /// part that has only just begun would look as if nobody was served any more.
+  /// The counts of a service; empty for an unknown service. The last one covers the six seconds before the
+  /// last frame: an interval that has just started would look like a stop of the service.
   subscript(service: ServiceName) -> [Int64] {
     guard var own = parts[service] else { return [] }
     let before = own[own.count - 2]
@@ -27,7 +28,7 @@ struct RateHistory {
     return own
   }
 
-  /// Counts who was served since the last frame, or takes over what was counted before somebody looked.
+  /// Counts the customers served since the last frame, or adopts the history of a first frame.
   mutating func note(_ frame: BoardFrame) {
     if let history = frame.history { adopt(history, of: frame) } else { count(frame) }
     served = Dictionary(frame.services.map { ($0.service, $0.served ?? 0) }) { first, _ in first }
@@ -41,7 +42,7 @@ struct RateHistory {
       let now = service.served ?? 0
       let before = day == frame.day ? served[service.service] ?? now : 0
       var own = parts[service.service] ?? Self.nothing
-      // Wrapping: what a socket tells may be any number.
+      // Wrapping arithmetic: a socket may send any number.
       own[own.count - 1] &+= max(0, now &- before)
       counted[service.service] = own
     }
@@ -57,7 +58,7 @@ struct RateHistory {
     (parts, since) = (adopted, history.since)
   }
 
-  /// Begins as many parts as have passed.
+  /// Starts as many intervals as have passed.
   private mutating func advance(to moment: Int64) {
     let passed = max(0, moment &- since) / BoardHistory.part
     guard passed > 0 else { return }

@@ -1,5 +1,5 @@
-// The fields that bodies, forms and queries have in common: services, states, grades, items.
-// Invariant: a name that the bank cannot have is refused by its field, and never taken for all.
+// Fields shared by bodies, forms and queries: services, states, grades, items.
+// Invariant: an impossible name is refused with its field, and is never treated as "all".
 import BankModel
 import WebCore
 
@@ -25,11 +25,11 @@ extension RequestFields {
   /// A business day, from 1.
   func day() throws(FieldFault) -> Int64? { try number("day", in: 1...Int64.max) }
 
-  /// The name of a fruit, a juice or a drink.
+  /// Name of a fruit, a juice or a drink.
   func item(_ name: String) throws(FieldFault) -> ItemID? {
     try value(name, expected: "the name of an item") { ItemID($0).isValid ? ItemID($0) : nil }
   }
 
-  /// The number behind which a list begins; 0 if it is absent.
+  /// Number after which a list starts; 0 if it is absent.
   func after() throws(FieldFault) -> Int64 { try number("after", in: 0...Int64.max) ?? 0 }
 }

@@ -1,6 +1,6 @@
-// Owns what the forms of the shop's pages do: juices, the stock, the vending machine and its manager's side.
-// Invariant: the manager's socket is asked only for whoever has the manager's cookie; every change has the form's key as its
-// name, so what is sent again is done once.
+// The forms of the shop's pages: juices, stock, vending machine and its manager's side.
+// Invariant: the manager's socket is used only for sessions with the manager's right. Every change has the
+// form's key as its order id, so a repeated form is executed once.
 import BankModel
 import Posix
 import StockClient
@@ -17,7 +17,7 @@ final class ShopForms {
   private lazy var manager = VendingClient(
     socket: VendingClient.managersSocket(inHome: application.options.home), loop: application.loop)
 
-  /// How long a juice may take until it is ready or given up.
+  /// Maximum wait until a juice is ready or cancelled.
   private static let juicePatience = TimeSpan.seconds(8)
   private static let patience = TimeSpan.seconds(5)
 
@@ -34,7 +34,7 @@ final class ShopForms {
     }
   }
 
-  /// The name under which something is asked for once.
+  /// The idempotent order id of a form.
   private func order(_ form: SentForm) throws(FieldFault) -> OrderID { OrderID(try form.key()) }
 
   // MARK: - Juice
@@ -42,7 +42,7 @@ final class ShopForms {
   private func orderJuice(_ form: SentForm) throws(FieldFault) {
     let juice = try form.fields.needed(try form.fields.item("juice"), "juice")
     let key = try form.key()
-    // A page that is older than the menu has buttons for what nobody makes any more.
+    // An outdated page may have buttons for juices that are not on the menu any more.
     application.stock.ask(.assortment, until: SystemClock.monotonic() + Self.patience) { [self] answer in
       guard case .success(.assortment(let assortment)) = answer else {
         return form.refuse(.stockAway, at: "/juice")
@@ -88,7 +88,8 @@ final class ShopForms {
     }
   }
 
-  /// The patience is over. An order stays in line if a station works, however busy it is; otherwise it is taken back.
+  /// Ends the wait. The order stays in the queue if a station works, however busy it is; otherwise it is
+  /// cancelled.
   private func stopWaiting(_ form: SentForm, _ ticket: EnqueuedReport) {
     control.ask(.status) { [self] outcome in
       switch outcome.only(\.status) {
@@ -103,7 +104,7 @@ final class ShopForms {
     form.answer(.refused(.unfinished), at: "/ticket/\(ticket.first)?day=\(ticket.day)", isMoved: true)
   }
 
-  /// No station works: the order is taken out, unless it is being made just now.
+  /// No station works: cancels the order unless it is in progress.
   private func withdraw(_ form: SentForm, _ ticket: EnqueuedReport) {
     control.ask(.cancel(ticket.first, day: ticket.day)) { [self] outcome in
       switch outcome {
@@ -132,7 +133,7 @@ final class ShopForms {
       [self] answer in
       switch answer {
       case .success(.done(let changes)):
-        // Where nothing had to be changed nothing is told.
+        // `changes` is empty if the amount was already right.
         let present = changes.last?.present ?? quantity(of: item)
         form.answer(.stocked(item, quantity: present), at: page)
       case .success(.short): form.refuse(.tooFew, at: page)
@@ -148,7 +149,7 @@ final class ShopForms {
     application.feeds.stock?.items.first { $0.item == item }?.quantity ?? 0
   }
 
-  // MARK: - The vending machine
+  // MARK: - Vending machine
 
   private func useMachine(_ form: SentForm, _ action: FormAction) throws(FieldFault) {
     let page = "/vending"
@@ -184,7 +185,7 @@ final class ShopForms {
     }
   }
 
-  // MARK: - The manager
+  // MARK: - Manager
 
   private func becomeManager(_ form: SentForm) throws(FieldFault) {
     let page = "/vending/admin"
@@ -239,14 +240,14 @@ final class ShopForms {
     try fields.value(name, expected: "a date such as 2026-03-01") { CalendarDate(text: $0)?.number }
   }
 
-  // MARK: - Turns
+  // MARK: - Loop
 
   var nextDeadline: MonotonicTime? { manager.nextDeadline }
   func endTurn() { if manager.nextDeadline != nil { manager.endTurn() } }
 }
 
 extension StatusReport {
-  /// True if a juice station serves customers, or is about to.
+  /// True if a juice station serves customers or is about to.
   fileprivate var makesJuice: Bool {
     guard let own = services.first(where: { $0.service == .juice }), !own.paused else { return false }
     let elsewhere = (bank?.services.first { $0.service == .juice }?.windows ?? 0) > own.windows
@@ -258,7 +259,7 @@ extension StatusReport {
 }
 
 extension EnqueueOrder {
-  /// One juice. A page and a script with the same key mean the same one.
+  /// An order of one juice. A page and a script with the same key mean the same order.
   init(juice: ItemID, key: String) {
     self.init(
       count: 1, service: .juice, priority: .regular, amount: nil, account: nil,
@@ -267,7 +268,7 @@ extension EnqueueOrder {
 }
 
 extension PageRefusal {
-  /// Why the stock has not done something.
+  /// Reason why the stock refused a request.
   init(_ failure: StockFailure) {
     self =
       switch failure.code {
@@ -281,7 +282,7 @@ extension PageRefusal {
       }
   }
 
-  /// Why the machine has not done something.
+  /// Reason why the machine refused a request.
   init(_ failure: VendingFailure) {
     self =
       switch failure.code {

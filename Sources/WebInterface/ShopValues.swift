@@ -1,5 +1,5 @@
-// Owns how what the stock and the vending machine tell becomes what pages show. Nothing is decided here.
-// Invariant: every value has a place on a page, or is left out on purpose; none of them makes this process trap.
+// Conversion of reports of the stock and the vending machine into the values of pages, without decisions.
+// Invariant: every value is on a page, or is left out on purpose. No value makes this process trap.
 import BankModel
 import WebPages
 import Wire

@@ -1,5 +1,6 @@
-// Who a request is of, and how a session begins and ends: links, logins, logouts, the list of sessions, the proof of this server.
-// Invariant: only the owner's own requests need no session; whatever a session loses by its end, its streams lose at once.
+// Visitors of requests, and the start and end of sessions: links, logins, logouts, the list of sessions,
+// the proof of this server.
+// Invariant: only the owner's own requests need no session. The streams of a session end with it.
 import BankModel
 import Configuration
 import JSON
@@ -10,19 +11,19 @@ import WebCore
 import WebPages
 import WebServer
 
-/// Who a request is of.
+/// Identity and rights of the sender of a request.
 struct Visitor {
   let role: WebRole
   let mayRun: Bool
   let isManager: Bool
-  /// The name of the session; nil for the owner's own requests.
+  /// Id of the session; nil for the owner's own requests.
   let session: String?
 }
 
 extension WebApplication {
   private var wallNow: Int64 { SystemClock.wall().milliseconds }
 
-  /// Who a request is of; nil for a stranger.
+  /// The visitor of a request; nil without a session.
   func visitor(of request: HTTPRequest) -> Visitor? {
     if let session = credentials.session(of: request, at: wallNow) {
       return Visitor(
@@ -37,14 +38,14 @@ extension WebApplication {
     options.proxied.contains(request.headers["host"] ?? "")
   }
 
-  // MARK: - Sessions begin
+  // MARK: - Start of sessions
 
   func login(_ request: HTTPRequest) -> HTTPResponse {
-    // A program that looks at links before a person follows them asks for the head alone.
+    // A link preview sends HEAD, which must not use up the token.
     guard request.method == .get, let token = request.target.query["token"] else {
       return unknown(request, wasUsed: request.target.query["token"] != nil)
     }
-    // A browser follows the link under the bank's own name, and only there.
+    // Redirect a browser to the bank's own name, and use the token only there.
     if let address = admission.ownAddress(of: request) { return .seeOther(address) }
     guard let grant = credentials.redeem(token, at: SystemClock.monotonic()) else {
       return unknown(request, wasUsed: true)
@@ -57,7 +58,7 @@ extension WebApplication {
     return response
   }
 
-  /// A new link, for the owner alone.
+  /// Creates a link; only for the owner.
   func issueLink(_ request: HTTPRequest) -> HTTPResponse {
     guard admission.isOwners(request) else {
       return refusal(request, .forbidden, "links are given out over the socket in the home")
@@ -82,12 +83,12 @@ extension WebApplication {
     return .json(Array(document.text.utf8))
   }
 
-  /// Where browsers find the page; nil where that is nowhere, because this process may have no port and nobody stands in front.
+  /// Address for browsers; nil if this process has no port and no proxy is configured.
   private var address: String? {
     portRefusal == nil ? admission.url : options.proxied.first.map { "https://\($0)" }
   }
 
-  // MARK: - Sessions end
+  // MARK: - End of sessions
 
   func logOut(_ request: HTTPRequest) -> HTTPResponse {
     if let session = visitor(of: request)?.session { end([session]) }
@@ -96,7 +97,8 @@ extension WebApplication {
     return response
   }
 
-  /// `GET /sessions`: all of them. `POST /sessions?end=ID` or `?end=all` ends first.
+  /// `GET /sessions`: lists all. `POST /sessions?end=ID` or `?end=all`: ends one or all, then lists the
+  /// rest.
   func tellSessions(_ request: HTTPRequest) -> HTTPResponse {
     guard admission.isOwners(request) else {
       return refusal(request, .forbidden, "sessions are told over the socket in the home")
@@ -124,7 +126,7 @@ extension WebApplication {
     return .json(Array(document.text.utf8))
   }
 
-  /// The vending machine's manager has typed in the code.
+  /// Gives the session the manager's rights after the code was entered.
   func makeManager(_ request: HTTPRequest) {
     guard let session = visitor(of: request)?.session else { return }
     credentials.makeManager(session)
@@ -139,7 +141,7 @@ extension WebApplication {
     home.keep(credentials.sessions)
   }
 
-  /// Ends the sessions whose time is over.
+  /// Ends expired sessions.
   func removeExpired() {
     let ended = credentials.removeExpired(at: wallNow)
     guard !ended.isEmpty else { return }
@@ -149,9 +151,9 @@ extension WebApplication {
 
   private func endStreams(of sessions: [String]) { if !sessions.isEmpty { onEnd?(sessions) } }
 
-  // MARK: - What a session may do
+  // MARK: - Rights of a session
 
-  /// A command line is ordered only by a session whose link says so: it runs as the bank's user.
+  /// Refuses command lines unless the session's link permits them: they run as the bank's user.
   func refusalToRun(_ request: HTTPRequest) -> HTTPResponse? {
     guard request.method == .post, Self.ordersRun(request), visitor(of: request)?.mayRun != true else {
       return nil
@@ -163,7 +165,7 @@ extension WebApplication {
     return refused(request, .runNotAllowed)
   }
 
-  /// True if customers are added to the service that runs command lines.
+  /// True if the request adds customers of the service that runs command lines.
   private static func ordersRun(_ request: HTTPRequest) -> Bool {
     switch "/" + request.target.segments.joined(separator: "/") {
     case "/customers": FormFields(request.body)?.all("service").contains(ServiceName.run.text) == true
@@ -172,7 +174,8 @@ extension WebApplication {
     }
   }
 
-  /// True if an object has the service that runs command lines, also among others of the same name.
+  /// True if any `service` member of the object names the service that runs command lines. Repeated members
+  /// are all checked.
   private static func namesRun(_ body: [UInt8]) -> Bool {
     guard let node = try? JSONReader.read(body), case .object(let members) = node.content else {
       return false
@@ -193,9 +196,9 @@ extension WebApplication {
     return .json(Array(notice.json(Preferences.language(of: request)).utf8), status: 403)
   }
 
-  // MARK: - The proof of this server
+  // MARK: - Proof of this server
 
-  /// The answer to a page that asks whether this is still the bank that let it in. It needs no cookie.
+  /// Proof for a page that it still reaches the bank of its session. It needs no cookie.
   func proof(_ request: HTTPRequest) -> HTTPResponse {
     let query = request.target.query
     guard let session = query["session"], let question = query["question"], session.utf8.count == 8,
@@ -204,13 +207,14 @@ extension WebApplication {
     return .words(200, credentials.proof(of: session, host: host, question: question))
   }
 
-  /// What a page needs to know this server again: the name of its session and a key; "" without a session.
+  /// Data with which a page recognises this server later: the id of its session and a key; "" without a
+  /// session.
   func knowledge(of request: HTTPRequest) -> String {
     guard let session = visitor(of: request)?.session else { return "" }
     return session + " " + credentials.proofKey(of: session)
   }
 
-  // MARK: - Heads that are refused
+  // MARK: - Refused heads
 
   func answer(refused status: Int, _ request: HTTPRequest) -> HTTPResponse {
     if isForScripts(request) {

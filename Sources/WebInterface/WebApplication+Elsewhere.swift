@@ -1,12 +1,14 @@
-// Requests that another site's link has brought here: a browser sends no `SameSite=Strict` cookie with them.
-// Invariant: the answer to such a request shows nothing and changes nothing; it has the browser ask again from here.
+// Navigation from links of other sites. Browsers send no `SameSite=Strict` cookie with it.
+// Invariant: the answer to such a request shows nothing and changes nothing; it makes the browser repeat
+// the request from this site.
 import WebCore
 import WebPages
 
 extension WebApplication {
-  /// The answer to a request without a cookie that a link of another site has caused; nil for any other request.
+  /// The answer to a navigation without a cookie from another site; nil for any other request.
   ///
-  /// The page asks for its own address once more. That request comes from this site, and so it has the cookie if there is one.
+  /// The page requests its own address again. That request comes from this site, so it contains the cookie
+  /// if there is one.
   func answerFromElsewhere(_ request: HTTPRequest) -> HTTPResponse? {
     guard request.method == .get, !isForScripts(request),
       let site = request.headers["sec-fetch-site"], site != "same-origin", site != "none",

@@ -1,5 +1,5 @@
-// Pages and streams whose address is not enough, or wrong: a ticket without its day, a field that means nothing.
-// Invariant: a stream of a ticket is bound to the day that the ticket had when the stream began.
+// Pages and streams with an incomplete or invalid address: a ticket without its day, an invalid field.
+// Invariant: a stream of a ticket is bound to the day that the ticket had when the stream started.
 import BankModel
 import WebCore
 import WebPages
@@ -7,7 +7,7 @@ import WebServer
 import Wire
 
 extension WebApplication {
-  /// Follows pages. A ticket without a day is asked for first, and followed on its own day.
+  /// Streams pages. A ticket without a day is looked up first, and streamed with its own day.
   func follow(_ paths: [PagePath], _ exchange: HTTPExchange, _ visitor: Visitor?) {
     var unbound: (place: Int, number: Int64)?
     for (place, path) in paths.enumerated() {
@@ -25,7 +25,7 @@ extension WebApplication {
     }
   }
 
-  /// The refusal of an address or a form because of one field, as a page or for a script.
+  /// Refuses an address or a form because of one field, as a page or as JSON.
   func refusal(_ request: HTTPRequest, _ fault: FieldFault) -> HTTPResponse {
     let language = Preferences.language(of: request)
     let problem = FieldProblem(fault)

@@ -1,6 +1,6 @@
-// Owns what becomes of each request: whether it is let in, and which part answers it. It owns no page and no connection.
-// Invariant: nothing is shown to whoever has no cookie but the way to get one, and what is the same for everybody; nothing is
-// changed by a request that does not come from here, or when nobody may change anything.
+// Admission and routing of requests.
+// Invariant: without a session a client sees only the login page and the assets. A request from another
+// origin changes nothing, and a read-only server changes nothing.
 import BankModel
 import Posix
 import Reports
@@ -12,7 +12,7 @@ import WebPages
 import WebServer
 import Wire
 
-/// Answers requests, with what the bank says.
+/// Handler of all requests.
 final class WebApplication: HTTPHandler {
   let loop: EventLoop
   let options: WebOptions
@@ -22,12 +22,12 @@ final class WebApplication: HTTPHandler {
   var credentials: Credentials
   let feeds: Feeds
   let director: PageDirector
-  /// Why this process may listen on 127.0.0.1 at no port; nil where it does.
+  /// Reason why this process may not listen on any port of 127.0.0.1; nil if it listens.
   let portRefusal: String?
-  /// Called with sessions that have ended, whose streams end with them.
+  /// Called with ended sessions, to end their streams.
   var onEnd: (([String]) -> Void)?
   private let assets = WebAssets()
-  /// The ways to the stock service and to the customers' side of the machine, for what is asked once.
+  /// Connections to the stock and to the customers' side of the machine, for single requests.
   let stock: StockClient
   let vending: VendingClient
   private(set) lazy var api = APIRoutes(self)
@@ -56,9 +56,9 @@ final class WebApplication: HTTPHandler {
     }
   }
 
-  /// Whether something was asked since this was looked at last, so that there may be something to send.
+  /// Set by each request, reset by the loop: there may be data to send.
   var wasAsked = false
-  /// How much was done: requests, changes of what is followed, pages that were made.
+  /// Amount of work done: requests, changes of sources, loaded pages.
   private(set) var requests = 0
   var deeds: Int { requests + director.deeds }
 
@@ -105,13 +105,13 @@ final class WebApplication: HTTPHandler {
     }
   }
 
-  /// What anybody may see who can connect.
+  /// Paths that need no session.
   private func isOpenToAll(_ request: HTTPRequest) -> Bool {
     request.onlyReads
       && (["/login", "/identity"].contains(request.target.path) || request.target.segments.first == "assets")
   }
 
-  /// What changes nothing of the bank.
+  /// Requests that change nothing in the bank.
   private func isOwnBusiness(_ request: HTTPRequest) -> Bool {
     WebRole.ownBusiness.contains(request.target.path)
       || ["/links", "/sessions"].contains(request.target.path)
@@ -129,7 +129,7 @@ final class WebApplication: HTTPHandler {
     } catch { return exchange.respond(refusal(exchange.request, error)) }
     let visitor = visitor(of: exchange.request)
     let isManager = visitor?.isManager == true
-    // The first page of a public screen is the one at which customers take tickets.
+    // The first page of a kiosk is the ticket terminal.
     if path == .bank, visitor?.role == .kiosk { return exchange.respond(.seeOther("/kiosk")) }
     if path == .vendingAdmin, !isManager {
       return exchange.respond(.page(ManagerLoginPage().html(director.frame(exchange.request))))
@@ -137,7 +137,7 @@ final class WebApplication: HTTPHandler {
     director.show(path, exchange, visitor)
   }
 
-  /// The events of a page, which is named in the query.
+  /// Streams the pages named in the query.
   private func follow(_ exchange: HTTPExchange) {
     let request = exchange.request
     let visitor = visitor(of: request)
@@ -171,7 +171,7 @@ final class WebApplication: HTTPHandler {
       ErrorPage(status: status, detail: request.target.path).html(director.frame(request)), status: status)
   }
 
-  /// How many stand in a state, as the board tells it.
+  /// Number of customers in a state, from the board.
   func count(_ service: ServiceName?, _ state: CustomerState?) -> Int64? {
     director.loader.total(service, state)
   }
@@ -206,7 +206,7 @@ final class WebApplication: HTTPHandler {
     isForScripts(request) ? APIRoutes.refusal(code, message) : .words(code.status, message)
   }
 
-  // MARK: - Turns
+  // MARK: - Loop
 
   var nextDeadline: MonotonicTime? {
     .earliest(
@@ -218,7 +218,7 @@ final class WebApplication: HTTPHandler {
     if director.isPulseDue(now) { removeExpired() }
     feeds.endTurn(now)
     director.endTurn(now)
-    // Behind the pages, which ask for what they are made of.
+    // After the pages, because they add requests.
     control.endTurn()
     forms.endTurn()
     if stock.nextDeadline != nil { stock.endTurn() }

@@ -1,5 +1,6 @@
-// Owns how what pages need beside their HTML is handed out: with a tag, so that a browser loads nothing twice.
-// Invariant: the tag changes with the bytes alone; a browser asks each time, and is told in a line that nothing has changed.
+// Assets of the pages, with an ETag each, so that a browser loads none twice.
+// Invariant: the tag depends only on the bytes. A browser asks each time and receives 304 if nothing has
+// changed.
 import CWebAssets
 import WebCore
 
@@ -16,7 +17,7 @@ struct WebAssets {
     self.tags = tags
   }
 
-  /// The answer to a request for one of them; nil where there is none of this name.
+  /// The response for an asset; nil for an unknown name.
   func response(to request: HTTPRequest, named name: String) -> HTTPResponse? {
     guard let (place, tag) = tags[name] else { return nil }
     let asset = bank_web_asset_at(place)

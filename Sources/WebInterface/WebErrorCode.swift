@@ -1,47 +1,48 @@
-// The codes with which this server itself refuses a request, each with its HTTP status. What the coordinator, the stock or
-// the vending machine refuses has their code instead. Invariant: one code means one condition and has one status.
+// Error codes of this server itself, each with its HTTP status. Refusals of the coordinator, the stock and
+// the vending machine have the codes of those.
+// Invariant: one code means one condition and has one status.
 
-/// Why this server refuses a request. The raw value is the `code` of the JSON error.
+/// Reason for a refusal. The raw value is the `code` of the JSON error.
 enum WebErrorCode: String, CaseIterable, Sendable {
-  /// The head, the query or the body cannot be understood, or a field is unknown, repeated or out of range.
+  /// Malformed head, query or body, or a field that is unknown, repeated or out of range.
   case badRequest = "bad_request"
-  /// There is no session.
+  /// No valid session.
   case unauthenticated
-  /// The role of the session, or the way in, does not allow it.
+  /// Not permitted for the role of the session, or not over this socket.
   case forbidden
-  /// A change comes from a page of another server.
+  /// Change from a page of another origin.
   case foreignOrigin = "foreign_origin"
-  /// The page was started with `--read-only`.
+  /// Change on a server started with `--read-only`.
   case readOnly = "read_only"
-  /// A command line needs a link with `--allow-run`.
+  /// Command line without a link of `--allow-run`.
   case runNotAllowed = "run_not_allowed"
-  /// There is nothing at this path.
+  /// Unknown path.
   case notFound = "not_found"
   case noSuchJuice = "no_such_juice"
   case noSuchSession = "no_such_session"
   case methodNotAllowed = "method_not_allowed"
-  /// The request was not complete in time.
+  /// Incomplete request at the deadline.
   case requestTimeout = "request_timeout"
-  /// There is too little fruit.
+  /// Too few ingredients.
   case outOfStock = "out_of_stock"
   case bodyTooLarge = "body_too_large"
-  /// The `Host` is no name of this server.
+  /// `Host` is not a name of this server.
   case wrongHost = "wrong_host"
   case headTooLarge = "head_too_large"
-  /// A part of the bank sent an answer to another question.
+  /// Unexpected kind of answer from a part of the bank.
   case failed
-  /// There are too many connections.
+  /// Too many connections.
   case busy
-  /// The bank did not answer in time, and it is not known whether it was done.
+  /// No answer of the bank in time; the request may have been executed.
   case inDoubt = "in_doubt"
-  /// The juice was ordered and is not made yet.
+  /// Juice ordered and not made yet.
   case unfinished
   case stockUnavailable = "stock_unavailable"
   case vendingUnavailable = "vending_unavailable"
-  /// The request has another version of HTTP than 1.0 or 1.1.
+  /// HTTP version other than 1.0 and 1.1.
   case httpVersion = "http_version"
 
-  /// The status of the answer.
+  /// HTTP status of the answer.
   var status: Int {
     switch self {
     case .badRequest: 400
@@ -60,7 +61,7 @@ enum WebErrorCode: String, CaseIterable, Sendable {
     }
   }
 
-  /// The code of a request that was refused before it reached this program's routes, by the status.
+  /// The code of a request refused before routing, from its status.
   init(refusedHead status: Int) {
     self =
       switch status {

@@ -1,28 +1,29 @@
-// Owns what the server of the page keeps in the home: its socket, its secrets, and the port that it had last.
-// Invariant: secrets are the owner's alone, and are made once; the port is only a hint, and whatever stands there harms nobody.
-// Failure: SystemError where the home cannot be written to.
+// Files of the web server in the home: socket, secrets, sessions, last port.
+// Invariant: the secrets are readable only by the owner, and are created once. The port is only a hint, and
+// any content of its file is harmless.
+// Errors: `SystemError` if the home is not writable.
 import Posix
 import Transport
 import WebCore
 
-/// The files of the page's server.
+/// Files of the web server.
 struct WebHome {
-  /// The home itself, absolute.
+  /// Absolute path of the home.
   let path: String
 
-  /// The socket of scripts, and of `bankctl web`.
+  /// Socket for scripts and for `bankctl web`.
   var socket: String { Paths.join(path, "run", "web.sock") }
   private var secretsPath: String { Paths.join(path, "web.secrets") }
   private var sessionsPath: String { Paths.join(path, "run", "web.sessions") }
   private var portPath: String { Paths.join(path, "run", "web.port") }
-  /// The coordinator's socket.
+  /// Socket of the coordinator.
   var controlSocket: String { Paths.join(path, "run", "bank.sock") }
-  /// Where workers log.
+  /// Directory of the workers' logs.
   var logs: String { Paths.join(path, "logs") }
-  /// Where commands write.
+  /// Directory of the commands' output.
   var output: String { Paths.join(path, "output") }
 
-  /// The secrets of this home, which are made where there are none.
+  /// Reads the secrets of this home; creates them if they are missing.
   func secrets() throws(SystemError) -> Credentials.Secrets {
     if let text = read(secretsPath), let secrets = Credentials.Secrets(text: text) { return secrets }
     let secrets = Credentials.Secrets { RandomSeed.fromSystem() }
@@ -30,26 +31,27 @@ struct WebHome {
     return secrets
   }
 
-  /// Writes the secrets again, such as after their file was removed.
+  /// Writes the secrets again, for example after their file was removed.
   func keep(_ secrets: Credentials.Secrets) throws(SystemError) { try write(secrets.text, to: secretsPath) }
 
-  /// The sessions that the predecessor of this process had; the coordinator removes them when the page or the bank is closed.
+  /// Sessions of the preceding process. The coordinator removes them when the web server or the bank is
+  /// closed.
   func sessions() -> Sessions { read(sessionsPath, limit: 64 << 10).map { Sessions(text: $0) } ?? Sessions() }
 
-  /// Keeps the sessions for a successor. Without room on the disk they end with this process.
+  /// Stores the sessions for the next process. If the disk is full, they end with this process.
   func keep(_ sessions: Sessions) {
     do throws(SystemError) { try write(sessions.text, to: sessionsPath) } catch {
       try? Directory.unlink(sessionsPath)
     }
   }
 
-  /// The port that the last server had which was asked for this one; nil for none.
+  /// The last port used instead of this one; nil for none.
   func lastPort(whenAskedFor port: UInt16) -> UInt16? {
     let numbers = (read(portPath) ?? "").split(separator: " ").map { UInt16($0) }
     return numbers.count == 2 && numbers[0] == port ? numbers[1] : nil
   }
 
-  /// Writes down which port there is instead of the one that was asked for.
+  /// Stores the port that is used instead of the requested one.
   func remember(_ port: UInt16, askedFor: UInt16) throws(SystemError) {
     try write("\(askedFor) \(port)", to: portPath)
   }

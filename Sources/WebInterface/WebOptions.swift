@@ -1,26 +1,26 @@
-// Owns the command line of the page's server, which the coordinator writes. It knows no server.
-// Failure: a word that means nothing, or no home.
+// Command line of the web server, written by the coordinator.
+// Errors: an unknown argument, or a missing home.
 import Wire
 
-/// What the server is started with: `--home DIR [--port N] [--read-only] [--chaos] [--proxied NAME]…`.
+/// Options of the server: `--home DIR [--port N] [--read-only] [--chaos] [--proxied NAME]…`.
 public struct WebOptions: Sendable, Equatable {
-  /// The home, absolute.
+  /// Absolute path of the home.
   public var home = ""
-  /// The port that is tried first; 0 for any that is free.
+  /// The first port to try; 0 for any free one.
   public var port: UInt16 = Self.usualPort
-  /// Whether nobody may change anything.
+  /// True if every change is refused.
   public var isReadOnly = false
-  /// Whether tellers may be ended.
+  /// True if pages may kill tellers.
   public var hasChaos = false
-  /// Names under which a proxy with TLS is reached.
+  /// Host names of a TLS proxy.
   public var proxied: [String] = []
 
-  /// The port where none is asked for.
+  /// Default port.
   public static let usualPort: UInt16 = 8_700
 
   public init() {}
 
-  /// Reads the words behind the program's name.
+  /// Parses the arguments after the program name.
   public init(_ arguments: [String]) throws(Failure) {
     var words = arguments[...]
     while let word = words.popFirst() {

@@ -1,7 +1,8 @@
-// Owns the life of the page's server as a process: from its command line to its exit code, its two listeners, its turns.
-// Invariant: under a coordinator it never outlives the coordinator. It listens on 127.0.0.1 and on the socket in the home, and
-// nowhere else; where it may have no port, on the socket alone. A successor listens at the port of its predecessor.
-// Failure: what keeps it from opening is told to the coordinator on descriptor 3, and on standard error.
+// The web server process: command line, exit code, two listeners, loop.
+// Invariant: it never outlives its coordinator. It listens only on 127.0.0.1 and on the socket in the home,
+// or only on the socket if it may not bind a port. After a restart it listens on the port of the preceding
+// process.
+// Errors: a failed start is reported to the coordinator on descriptor 3, and on standard error.
 import BankModel
 import Glibc
 import Logbook
@@ -12,9 +13,9 @@ import WebCore
 import WebServer
 import Wire
 
-/// The page's server as a process.
+/// The web server as a process.
 public enum WebProcess {
-  /// Runs until the end; the exit code of the process: 0 ended as asked, 1 failed, 2 started with other words.
+  /// Runs the server. Returns the exit code: 0 ended on request, 1 failed, 2 invalid arguments.
   public static func run(arguments: [String]) -> Int32 {
     ProcessStart.prepare(as: .service)
     let options: WebOptions
@@ -59,18 +60,18 @@ private final class WebRun {
   private let server: HTTPServer
   private let application: WebApplication
   private var listeners: [Listener] = []
-  /// The one of the listeners that has the socket in the home.
+  /// The listener of the socket in the home.
   private var local: Listener?
   private var isAskedToEnd = false
   private var rest = MemoryRest()
   private var watch: WebWatch?
 
-  /// Ports that are tried behind the one that is asked for.
+  /// Number of ports to try after the requested one.
   private static let tries: UInt16 = 100
-  /// What somebody is told for whom there is no descriptor.
+  /// Answer to a connection for which no descriptor is left.
   private static let farewell = Array(
     "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".utf8)
-  /// How long the last answers may take to be written.
+  /// Time limit for writing the last answers.
   private static let goodbye = TimeSpan.milliseconds(500)
 
   init(_ options: WebOptions, _ loop: EventLoop, _ link: ParentLink?) throws(SystemError) {
@@ -85,7 +86,7 @@ private final class WebRun {
       worker: orders?.name ?? "web", generation: orders?.generation ?? 1,
       limit: orders?.logLimit ?? 10 << 20, keep: orders?.logKeep ?? 3)
     var limits = HTTPServer.Limits()
-    // All of them together leave descriptors for what this process has itself.
+    // The limits leave descriptors for the process itself.
     let room = Listener.room(for: 2 * limits.streams)
     limits.streams = min(limits.streams, room / 2)
     limits.waiting = min(limits.waiting, room / 4)
@@ -137,7 +138,7 @@ private final class WebRun {
     log.write(event: "ready") { $0.field("port", Int64(port)) }
   }
 
-  /// Listens at the socket in the home, also again after its name was lost.
+  /// Listens on the socket in the home; again after its name was removed.
   private func listenAtHome(_ home: WebHome) throws(SystemError) {
     local?.stop()
     listeners.removeAll { $0 === local }
@@ -150,7 +151,7 @@ private final class WebRun {
     local = fresh
   }
 
-  /// Listens at the port that the predecessor had, at the one that is asked for, or at the next that is free.
+  /// Binds the port of the preceding process, the requested one, or the next free one.
   private static func listen(_ asked: UInt16, in home: WebHome) throws(SystemError) -> OpenPort {
     var ports = home.lastPort(whenAskedFor: asked).map { [$0] } ?? []
     ports += asked == 0 ? [0] : (0...tries).compactMap { UInt16(exactly: Int(asked) + Int($0)) }
@@ -159,7 +160,7 @@ private final class WebRun {
       let number = try InternetSocket.port(of: socket)
       return OpenPort(socket: socket, number: number)
     }
-    // Whoever may not even have any port that is free may have none.
+    // If not even an arbitrary free port can be bound, the process has no permission to bind.
     let mayHaveSome = try InternetSocket.listen(port: 0) != nil
     throw SystemError(
       call: "bind", subject: "127.0.0.1:\(asked)", code: mayHaveSome ? EADDRINUSE : EACCES)
@@ -169,7 +170,7 @@ private final class WebRun {
     let signals = try SignalSource([SIGTERM, SIGINT, SIGHUP], on: loop) { [unowned self] report in
       if report.signal == SIGTERM || link == nil { isAskedToEnd = true }
     }
-    // Whoever looks on gives way to those who serve: where every core is at work a page is a little later, and no customer is.
+    // Lower priority than tellers: if every core is busy, pages are delayed and customers are not.
     _ = nice(5)
     link?.say(.ready)
     while !isAskedToEnd, link.map({ $0.state == .atWork }) ?? true { try turn(until: nil) }
@@ -184,7 +185,8 @@ private final class WebRun {
     return 0
   }
 
-  /// Viewers of a bank that closes see it closed before their streams end. The page's server may also end alone.
+  /// Shows viewers that the bank has closed before their streams end. Does nothing if only the web server
+  /// ends.
   private func tellEnd(until end: MonotonicTime) throws(SystemError) {
     final class Answer { var isClosing: Bool? }
     let answer = Answer()
@@ -206,7 +208,8 @@ private final class WebRun {
     let now = SystemClock.monotonic()
     for listener in listeners { listener.keepTime(now) }
     watch?.keepTime(now)
-    // What is asked while answers are written is seen to at once: nothing else would wake for it.
+    // Answers may cause new requests. They are handled in this iteration, because nothing else would wake
+    // the loop for them.
     for _ in 0..<4 {
       application.wasAsked = false
       application.endTurn(now)
@@ -232,7 +235,7 @@ private final class WebRun {
   }
 }
 
-/// A socket that listens, and its port.
+/// A listening socket and its port.
 private struct OpenPort: ~Copyable {
   var socket: FileDescriptor
   var number: UInt16

@@ -1,19 +1,20 @@
-// Watch over what the page's server owns in the home, by the table of the home: its socket, its port note, its secrets, its log.
-// Invariant: what is lost is made again from what this process has in memory, once the remover has had time to finish, and
-// only in a home that is still there.
+// Watch over the web server's files in the home, from the table of the home: socket, port file, secrets,
+// log.
+// Invariant: a lost file is created again from memory after a delay, so that the remover has finished, and
+// only if the home still exists.
 import BankModel
 import Posix
 import Time
 
-/// Notices lost files of the page's server, and has them made again.
+/// Detects lost files of the web server, and has them created again.
 final class WebWatch {
   private let home: WebHome
   private let remakes: [String: () throws(SystemError) -> Void]
   private var names: NameWatch?
-  /// Called with the names that were made again, and with what could not be.
+  /// Called with the names of files that were created again, and with failures.
   var onNews: (_ words: String, _ isRepaired: Bool) -> Void = { _, _ in }
 
-  /// - Parameter remakes: by their names in the table.
+  /// - Parameter remakes: Functions by the names in the table.
   init(_ home: WebHome, on loop: EventLoop, _ remakes: [String: () throws(SystemError) -> Void]) {
     (self.home, self.remakes) = (home, remakes)
     do throws(SystemError) {

@@ -1,22 +1,22 @@
-// The wish for a number of windows, and what is known of it while windows still serve their last customers.
-// Invariant: a number that the coordinator has taken over is never reported as failed.
+// Request for a number of windows, and its result while windows still serve their last customers.
+// Invariant: a number that the coordinator has accepted is never reported as failed.
 import BankModel
 import Time
 import Wire
 
-/// Asks for a number of windows.
+/// Sends scale requests.
 struct WindowScaling {
-  /// What became of the wish.
+  /// Result of a request.
   enum Outcome {
-    /// The windows are as they shall be.
+    /// The number of windows is as requested.
     case done(StatusReport)
-    /// The number holds; windows that are too many still serve a customer, and close then.
+    /// Accepted; surplus windows close after their present customers.
     case closing(StatusReport)
     case refused(Failure)
   }
 
   private let control: ControlLink
-  /// How long an answer waits for windows to open and close. A browser without a script waits as long.
+  /// Maximum wait for windows to open and close. A browser without scripts waits as long.
   private static let patience = TimeSpan.seconds(5)
 
   init(_ control: ControlLink) { self.control = control }

@@ -1,5 +1,4 @@
-// Owns nothing: hands the command line to the page's server, and its exit code to the system.
-// It must not hold any logic.
+// Entry point: passes the command line to `WebProcess`.
 
 import Glibc
 import Posix
