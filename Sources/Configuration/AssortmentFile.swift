@@ -1,23 +1,24 @@
-// Owns which keys the file of fruits, juices and recipes has (`config/stock.json`), and how they become an assortment.
-// Invariant: what is read keeps the rules of `Assortment`: names stand once, recipes name fruits that there are, amounts
-// are at least 1. A file is taken as a whole or not at all.
+// Format of the file of fruits, juices and recipes (`config/stock.json`), and its conversion to an
+// assortment.
+// Invariant: the result obeys the rules of `Assortment`: names are unique, recipes use existing fruits,
+// amounts are at least 1. A file is accepted completely or not at all.
 
 import Arguments
 import BankModel
 
-/// The file of what a branch keeps and makes.
+/// The file of fruits, juices and recipes.
 public enum AssortmentFile {
-  /// Fruits or juices in a file at most.
+  /// Maximum number of fruits, and of juices.
   static let longestList = 128
-  /// Letters of a name at most.
+  /// Maximum length of a name, in characters.
   static let longestName = 40
 
-  /// Reads a file; one that is not there is ``ConfigurationError/Reason/notFound``.
+  /// Reads a file. A missing file is ``ConfigurationError/Reason/notFound``.
   public static func load(path: String) throws(ConfigurationError) -> Assortment {
     try decode(bytes: try ConfigurationFile.bytes(of: path), path: path)
   }
 
-  /// Reads an assortment from the bytes of a file; `path` is the file's name for errors.
+  /// Parses an assortment; `path` is the file's name for errors.
   public static func decode(bytes: [UInt8], path: String) throws(ConfigurationError) -> Assortment {
     let root = try ConfigurationFile.root(of: bytes, path: path)
     let parts = try root.parts(needed: ["fruits", "juices"], open: [])

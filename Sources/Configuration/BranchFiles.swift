@@ -1,15 +1,15 @@
-// Owns which files a bank goes by: its configuration, and those of the fruits and of the drinks, which are the home's own or
-// lie beside the configuration. Whoever opens a bank, reads its files again or only checks them finds them here.
-// Invariant: a file that is found is read or refused; what is built in stands only for one that is not.
+// Files of a bank: its configuration, and the files of the fruits and the drinks, in the home or beside the
+// configuration. Opening, reloading and checking all find them here.
+// Invariant: an existing file is read or refused. Built-in values replace only a missing file.
 
 import BankModel
 import Posix
 
 /// The files of one bank.
 public struct BranchFiles: Sendable, Hashable {
-  /// The bank's home, absolute.
+  /// Absolute path of the home.
   public let home: String
-  /// The configuration, absolute; nil for the built-in one.
+  /// Absolute path of the configuration; nil for the built-in one.
   public let configuration: String?
 
   public init(home: String, configuration: String?) {
@@ -22,25 +22,25 @@ public struct BranchFiles: Sendable, Hashable {
   /// The file of drinks; nil for the built-in ones.
   public var products: String? { file("vending.json") }
 
-  /// The configuration as its file has it now.
+  /// Reads the configuration.
   public func readConfiguration() throws(ConfigurationError) -> ReadConfiguration {
     guard let configuration else { return ReadConfiguration() }
     return try ReadConfiguration(path: configuration)
   }
 
-  /// The fruits and juices as their file has them now.
+  /// Reads the fruits and juices.
   public func readAssortment() throws(ConfigurationError) -> Assortment {
     guard let assortment else { return .standard }
     return try AssortmentFile.load(path: assortment)
   }
 
-  /// The drinks as their file has them now.
+  /// Reads the drinks.
   public func readProducts() throws(ConfigurationError) -> ProductTable {
     guard let products else { return .standard }
     return try ProductFile.load(path: products)
   }
 
-  /// All of them: what a bank takes when it reads its files again, or refuses as a whole.
+  /// Reads all files. A reload accepts or refuses them as a whole.
   public func readAll() throws(ConfigurationError) -> (
     configuration: ReadConfiguration, assortment: Assortment, products: ProductTable
   ) {

@@ -1,12 +1,13 @@
-// Owns the sentences of a refused configuration, in both languages.
-// Invariant: one line; it says where, what, why and what to do. Text from the file is quoted and cut short.
-// In Korean no particle follows an inserted word directly, because its form would depend on that word's last sound.
+// Sentences for a refused configuration, in both languages.
+// Invariant: one line with the place, the object, the reason and the remedy. Text from the file is quoted
+// and cut. In Korean no particle follows an inserted word directly, because its form would depend on the
+// last sound of that word.
 
 import BankModel
 import JSON
 
 extension ConfigurationError {
-  /// The sentence for people: `config/bank.json:2: unknown key "windws" — did you mean "windows"?`
+  /// The sentence for users: `config/bank.json:2: unknown key "windws" — did you mean "windows"?`
   public func message(in language: Language) -> String {
     let place = line.map { "\(shown(path)):\($0)" } ?? shown(path)
     return "\(place): \(language == .korean ? korean : english)"
@@ -179,14 +180,14 @@ extension ConfigurationError {
     }
   }
 
-  /// The members that say these kinds of service: `"run", "worker" or "outside"`, or only with commas.
+  /// The members for these kinds of service: `"run", "worker" or "outside"`, or only with commas.
   private func list(_ kinds: [ServiceKind], _ or: String? = nil) -> String {
     let words = kinds.map { quoted($0.rawValue) }
     guard let or, let last = words.last, words.count > 1 else { return words.joined(separator: ", ") }
     return words.dropLast().joined(separator: ", ") + " \(or) \(last)"
   }
 
-  /// The key of the first pause beside the longest one, which is to blame.
+  /// Key of the first delay that belongs to the faulty maximum delay.
   private var firstPause: String {
     let key = key ?? ""
     return key.hasSuffix("limit") ? key.dropLast("limit".count) + "first" : key
@@ -222,7 +223,7 @@ extension ConfigurationError {
 
   private func quoted(_ text: String) -> String { "\"\(shown(text))\"" }
 
-  /// Text from outside, on one line and no longer than a person reads.
+  /// Text of the file, on one line and cut to a readable length.
   private func shown(_ text: String, atMost limit: Int = 80) -> String {
     let cut = text.count > limit ? text.prefix(limit) + "…" : text[...]
     return cut.unicodeScalars.reduce(into: "") { shown, scalar in

@@ -1,104 +1,105 @@
-// Owns the ways in which a configuration can be refused; the sentences are in `ConfigurationError+Message.swift`.
-// Invariant: every error names the file, and the key and the line where there is one. Nothing of a refused file is used.
+// Reasons for refusing a configuration; the sentences are in `ConfigurationError+Message.swift`.
+// Invariant: every error contains the file, and the key and line if there is one. Nothing of a refused file
+// is used.
 
 import Arguments
 import JSON
 
-/// Why a configuration was refused.
+/// An error in a configuration.
 public struct ConfigurationError: Error, Sendable, Hashable {
-  /// What is wrong.
+  /// Reason of the error.
   public enum Reason: Sendable, Hashable {
     case notFound
-    /// The system did not let the file be read; the text says which call failed and why.
+    /// The file cannot be read; the text contains the failed call and its error.
     case unreadable(String)
-    /// What has this name is no file but a device, or a pipe that would be waited for.
+    /// Not a regular file but a device or a pipe, whose reading could block.
     case notAFile
-    /// The file is longer than a configuration can be, 1 MiB.
+    /// Longer than 1 MiB.
     case tooLong
     case syntax(JSONFault.Reason)
-    /// A key that means nothing, with the nearest one that means something.
+    /// Unknown key, with the most similar known one.
     case unknownKey(suggestion: String?)
     case duplicateKey
-    /// A value of another kind than the key needs.
+    /// Value of another JSON type.
     case wrongKind(expected: Expected, found: JSONKind)
-    /// A number that is not whole, or does not fit.
+    /// Number that is not whole or too large.
     case notWhole(String)
-    /// A number that is not from 0 to 1, or has more than three places.
+    /// Number that is not from 0 to 1, or has more than three decimal places.
     case notAFraction(String)
     case duration(String, DurationText.Failure)
     case speed(String, SpeedText.Failure)
     case language(String)
-    /// No address of shared books. What was written is not repeated.
+    /// Invalid address of a shared database. It is not repeated, because it may contain a password.
     case address(StoreAddress.Fault)
-    /// A value outside of its bounds; all three as they are written.
+    /// Value out of range; all three as written in a file.
     case outOfRange(String, from: String, to: String)
     /// `retry_limit` is shorter than `retry_first`.
     case retryOrder(first: String, limit: String)
     case missing(String)
-    /// A list or a recipe of nothing.
+    /// Empty list or recipe.
     case empty
     case tooMany(Int)
-    /// A text that is empty, longer than so many letters, or not on one line.
+    /// Text that is empty, longer than this number of characters, or not on one line.
     case badText(Int)
     case badName(String)
     case badServiceName(String)
-    /// More services than there may be.
+    /// More services than this number.
     case tooManyServices(Int)
     case nameTwice(String)
-    /// A recipe names a fruit that there is not, with the nearest one that there is.
+    /// Recipe with an unknown fruit, and the most similar known one.
     case unknownFruit(String, suggestion: String?)
-    /// A program without its name.
+    /// Program without a name.
     case noWords
-    /// What stands for something of a customer, where the program is started before there is one.
+    /// Placeholder for a property of a customer in a program that is started before there is one.
     case wordOfCustomer(String)
-    /// The first word of a command is empty, or stands for what a customer brings.
+    /// First argument of a command that is empty or a placeholder for a property of a customer.
     case noProgram(String)
-    /// A path that does not begin with a slash.
+    /// Path that does not start with a slash.
     case notAbsolute(String)
-    /// The name of a variable that none can have, or that the bank sets.
+    /// Invalid name of a variable, or one that the bank sets.
     case badVariable(String)
-    /// What is no mask of new files.
+    /// Invalid umask.
     case badMask(String)
-    /// What is no exit code and no name of another ending.
+    /// Neither an exit code nor a name of another ending.
     case badEnding(String)
-    /// A word that no program can be given: too long, or with a zero byte.
+    /// Argument that execve(2) refuses: too long, or with a zero byte.
     case badWord
-    /// A service that does not say what serves its customers.
+    /// Service without a kind of work.
     case noKind
     /// Two kinds of work in one service, each with its line.
     case twoKinds(String, Int, String, Int)
-    /// What is said of services of some kinds, in one of another.
+    /// Setting that only services of other kinds have.
     case notOfKind(ServiceKind, of: [ServiceKind])
-    /// Windows of a service whose programs connect by themselves.
+    /// Windows of a service with outside workers.
     case windowsOutside(String)
-    /// A ledger that debits and credits one account.
+    /// Ledger that debits and credits the same account.
     case sameAccount(String)
-    /// No program of this name.
+    /// Missing program.
     case noSuchProgram(String)
-    /// A program that is there and cannot be run; the text says why.
+    /// Program that cannot be executed, with the reason.
     case notExecutable(String, String)
-    /// A text that is none of those that there are.
+    /// Text that is not one of the listed choices.
     case notAChoice(String, [String])
   }
 
-  /// What a key needs.
+  /// Expected kind of value.
   public enum Expected: Sendable, Hashable {
     case object, wholeNumber, bool, language, list, text
-    /// A number from 0 to 1.
+    /// Number from 0 to 1.
     case fraction
-    /// A length of time in quotes.
+    /// Duration in quotes.
     case duration
-    /// A number, a number in quotes, or `"max"`.
+    /// Number, number in quotes, or `"max"`.
     case speed
   }
 
-  /// The file as it was named.
+  /// The file as named by the user.
   public var path: String
-  /// The key with those above it: `log.keep`; nil where no key is to blame.
+  /// The key with its groups: `log.keep`; nil if no key is at fault.
   public var key: String?
-  /// The line, from 1; nil where no line is to blame.
+  /// The line, from 1; nil if no line is at fault.
   public var line: Int?
-  /// What is wrong.
+  /// Reason of the error.
   public var reason: Reason
 
   /// An error in a file.

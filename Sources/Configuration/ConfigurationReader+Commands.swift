@@ -1,16 +1,17 @@
-// Owns the step from JSON to what a service's command is: its words, its directory, its environment, and what its endings mean.
-// Invariant: nothing is taken that execve(2) would not: no zero byte, no name of a variable with "=" in it.
+// Conversion from JSON to a service's command: arguments, directory, environment, and the meanings of its
+// endings.
+// Invariant: nothing is accepted that execve(2) would refuse: no zero byte, no name of a variable with "=".
 
 import BankModel
 import Posix
 
 extension ConfigurationReader {
-  /// Words of a command at most.
+  /// Maximum number of arguments of a command.
   private static let mostWords = 1_000
-  /// The longest word, and the longest value of a variable, in bytes. MAX_ARG_STRLEN, execve(2)
+  /// Maximum length of an argument, and of the value of a variable, in bytes. MAX_ARG_STRLEN, execve(2)
   private static let longestWord = (128 << 10) - 1
 
-  /// The program and its words; none at all where customers bring them.
+  /// Program and arguments; empty if customers bring them.
   func command() throws(ConfigurationError) -> [String] {
     let parts = try elements(atMost: Self.mostWords)
     var words: [String] = []
@@ -22,7 +23,7 @@ extension ConfigurationReader {
     return words
   }
 
-  /// A program that is started before its customers come, and its words.
+  /// Program and arguments of a process that is started before its customers come.
   func program() throws(ConfigurationError) -> [String] {
     let words = try command()
     if words.isEmpty { throw fail(.noWords) }
@@ -31,7 +32,7 @@ extension ConfigurationReader {
     return words
   }
 
-  /// A directory by its whole path.
+  /// An absolute path of a directory.
   func directory() throws(ConfigurationError) -> String {
     let path = try word()
     guard path.hasPrefix("/") else { throw fail(.notAbsolute(path)) }
@@ -52,14 +53,14 @@ extension ConfigurationReader {
     return variables
   }
 
-  /// A mask of new files, as `umask(1)` writes it.
+  /// A umask in the notation of `umask(1)`.
   func mask() throws(ConfigurationError) -> UInt32 {
     let text = try text(atMost: 8)
     guard let mask = FileMask.mask(text) else { throw fail(.badMask(text)) }
     return mask
   }
 
-  /// What endings mean.
+  /// Meanings of the endings of a command.
   func meanings() throws(ConfigurationError) -> [String: EndingMeaning] {
     var meanings: [String: EndingMeaning] = [:]
     for (name, value) in try freeMembers() {
@@ -73,7 +74,7 @@ extension ConfigurationReader {
     return meanings
   }
 
-  /// One of the accounts that a transfer can move.
+  /// An account that a transfer can debit or credit.
   func side() throws(ConfigurationError) -> PostingRule.Side {
     let name = try text(atMost: 40)
     guard let side = PostingRule.Side(name: name) else {

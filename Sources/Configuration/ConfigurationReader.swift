@@ -1,5 +1,6 @@
-// Owns the step from one JSON value to one checked Swift value, and the blame when it fails.
-// Invariant: every value is of the right kind and within its bounds, or the error names its key and line.
+// Conversion of one JSON value to a checked Swift value.
+// Invariant: every value has the expected type and is in range.
+// Errors: `ConfigurationError` with key and line.
 
 import Arguments
 import BankModel
@@ -21,7 +22,7 @@ struct ConfigurationReader {
     fail(.wrongKind(expected: expected, found: node.kind))
   }
 
-  /// Calls `body` with each member of an object. Keys that are unknown or appear twice are refused first.
+  /// Calls `body` with each member of an object. Refuses unknown or repeated keys first.
   func members(
     known: [String], _ body: (String, ConfigurationReader) throws(ConfigurationError) -> Void
   ) throws(ConfigurationError) {
@@ -38,7 +39,7 @@ struct ConfigurationReader {
     }
   }
 
-  /// The members of an object whose keys are names from outside, in their order.
+  /// The members of an object with arbitrary keys, in their order.
   func freeMembers() throws(ConfigurationError) -> [(String, ConfigurationReader)] {
     try entries().map { ($0.name, $0.value) }
   }
@@ -52,7 +53,7 @@ struct ConfigurationReader {
     }
   }
 
-  /// The values of an object by their keys; some have to be there, others may.
+  /// The values of an object by key: required ones and optional ones.
   func parts(needed: [String], open: [String]) throws(ConfigurationError) -> [String: ConfigurationReader] {
     var parts: [String: ConfigurationReader] = [:]
     try members(known: needed + open) { key, value throws(ConfigurationError) in parts[key] = value }
@@ -60,7 +61,7 @@ struct ConfigurationReader {
     return parts
   }
 
-  /// One of the parts that have to be there.
+  /// A required value.
   func part(
     _ name: String, _ parts: [String: ConfigurationReader]
   ) throws(ConfigurationError) -> ConfigurationReader {
@@ -76,7 +77,7 @@ struct ConfigurationReader {
     }
   }
 
-  /// The name of one thing for the program and its two for people, none of which may have been given before.
+  /// Id, Korean name and English name of an item, none of which was used before.
   func names(
     _ parts: [String: ConfigurationReader], atMost longest: Int, _ given: inout Set<String>
   ) throws(ConfigurationError) -> (id: ItemID, korean: String, english: String) {
@@ -148,11 +149,11 @@ struct ConfigurationReader {
     }
   }
 
-  /// Whether the value says nothing, as an absent key does.
+  /// True for null, which counts as an absent key.
   var isNull: Bool { node.kind == .null }
   var isText: Bool { node.kind == .string }
 
-  /// Null says what an absent key says: the books are the bank's own.
+  /// Null counts as an absent key: the bank has a database of its own.
   func address() throws(ConfigurationError) -> StoreAddress? {
     switch node.content {
     case .null: return nil
@@ -162,7 +163,7 @@ struct ConfigurationReader {
     }
   }
 
-  /// Null says what an absent key says: follow the locale.
+  /// Null counts as an absent key: the language follows the locale.
   func language() throws(ConfigurationError) -> Language? {
     switch node.content {
     case .null: return nil
@@ -174,13 +175,13 @@ struct ConfigurationReader {
   }
 }
 
-/// The way from a file's name to its JSON tree: what is no file, what is too long, what is no JSON.
+/// Reading a file as a JSON tree. Errors: not a file, too long, invalid JSON.
 enum ConfigurationFile {
   static let longest = 1 << 20
 
-  /// All bytes of a file; one that is not there is ``ConfigurationError/Reason/notFound``.
+  /// All bytes of a file. A missing file is ``ConfigurationError/Reason/notFound``.
   static func bytes(of path: String) throws(ConfigurationError) -> [UInt8] {
-    // Opening a pipe would wait for a writer, and whoever reads a configuration again has a bank to run.
+    // Opening a pipe would block until it has a writer, and a reload must not block the bank.
     if let facts = try? FileFacts.inspect(path), !facts.isFile, !facts.isDirectory {
       throw ConfigurationError(path: path, reason: .notAFile)
     }
@@ -195,7 +196,7 @@ enum ConfigurationFile {
     }
   }
 
-  /// The value that the bytes of a file hold.
+  /// The JSON value of a file's bytes.
   static func root(of bytes: [UInt8], path: String) throws(ConfigurationError) -> ConfigurationReader {
     guard bytes.count <= longest else { throw ConfigurationError(path: path, reason: .tooLong) }
     do throws(JSONFault) {

@@ -1,15 +1,15 @@
-// Owns which programs a configuration names that are somebody else's: whoever checks a file looks whether they are there.
-// Failure: a program that is not there is refused with the place where it is named.
+// External programs that a configuration names; `config check` searches them.
+// Errors: a missing program is refused with the key and line that name it.
 
 import BankModel
 
-/// The program of a service, as the file names it.
+/// The program of a service, as named in the file.
 public struct NamedProgram: Sendable, Hashable {
-  /// Its name, or its path.
+  /// Name or path.
   public var name: String
-  /// The `PATH` of its environment; nil where the file says none.
+  /// `PATH` of its environment; nil if the file sets none.
   public var path: String?
-  /// Where it starts; nil where the file does not say it.
+  /// Working directory; nil if the file sets none.
   public var directory: String?
   private let key: String
   private let line: Int?
@@ -20,14 +20,14 @@ public struct NamedProgram: Sendable, Hashable {
     (self.key, self.line) = (key, line)
   }
 
-  /// The refusal of the file for it.
+  /// The error for this program.
   public func refusal(_ reason: ConfigurationError.Reason, in file: String) -> ConfigurationError {
     ConfigurationError(path: file, key: key, line: line, reason: reason)
   }
 }
 
 extension ReadConfiguration {
-  /// Every program that serves customers and is not of this build, in the order of the file.
+  /// Every external program that serves customers, in the order of the file.
   public var namedPrograms: [NamedProgram] {
     configuration.ownServices.flatMap { service in
       Setting.ofService(service).compactMap { setting in

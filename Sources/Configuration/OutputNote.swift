@@ -1,19 +1,20 @@
-// Owns the note in a home that says which files of commands are gone because of `keep_output`: those that nobody has written to
-// since a moment. The coordinator writes it before it removes the first, and whoever looks for one reads it.
-// Failure: what cannot be read, or means nothing, is no note.
+// Marker file in a home about output files that were deleted because of `keep_output`: those without a
+// write since a time. The coordinator writes it before it deletes the first file. A command that misses a
+// file reads it.
+// Errors: an unreadable or invalid marker file counts as missing.
 
 import Posix
 import Time
 
-/// Up to which moment files into which commands have written may be gone.
+/// Time before which output files may have been deleted.
 public enum OutputNote {
-  /// Where it stands, beside the directories of the days.
+  /// Path of the marker file, beside the directories of the days.
   public static func path(in home: String) -> String { Paths.join(home, "output", "removed") }
 
-  /// What it says: milliseconds since 1970.
+  /// Content: milliseconds since 1970.
   public static func text(_ horizon: WallTime) -> [UInt8] { Array("\(horizon.milliseconds)\n".utf8) }
 
-  /// The moment; nil where there is none.
+  /// Reads the time; nil without a valid marker file.
   public static func read(_ path: String) -> WallTime? {
     guard let bytes = try? FileDescriptor.open(path, .readOnly).readAll(limit: 64),
       bytes.last == UInt8(ascii: "\n"),

@@ -1,28 +1,27 @@
-// Owns what is shown of a configuration: every setting with its value and where that comes from, and how a choice that was
-// made beside the file goes before what the file says.
-// Invariant: a value is written as a file would have it, so what is shown can be put into one.
+// Display of a configuration: every setting with its value and source, and choices that override the file.
+// Invariant: a value is printed in the syntax of the file, so it can be copied into one.
 
 import Arguments
 import BankModel
 import Posix
 
-/// The value of a setting, as a file has it.
+/// Value of a setting in the syntax of a file.
 public enum SettingValue: Sendable, Hashable {
-  /// As if the setting were absent.
+  /// Counts as absent.
   case null
   case flag(Bool)
   case number(Int64)
-  /// A number in thousandths: 250 is 0.25.
+  /// Number in thousandths: 250 is 0.25.
   case thousandths(Int32)
-  /// A length of time, a speed or a language, none of which needs an escape.
+  /// Duration, speed or language; needs no escapes.
   case text(String)
-  /// Any text.
+  /// Arbitrary text.
   case words(String)
   case list([String])
-  /// Texts by their keys, in the order of the keys.
+  /// Texts by key, sorted by key.
   case table(Variables)
 
-  /// The value as it stands in a file: `"10s"`, `5`, `true`.
+  /// The value in a file: `"10s"`, `5`, `true`.
   public var written: String {
     switch self {
     case .null: "null"
@@ -37,7 +36,7 @@ public enum SettingValue: Sendable, Hashable {
     }
   }
 
-  /// A text as JSON has it (RFC 8259, section 7).
+  /// A JSON string (RFC 8259, section 7).
   private static func quoted(_ text: String) -> String {
     var quoted = "\""
     for scalar in text.unicodeScalars {
@@ -53,27 +52,27 @@ public enum SettingValue: Sendable, Hashable {
   }
 }
 
-/// Where the value of a setting comes from.
+/// Source of a setting's value.
 public enum SettingSource: Sendable, Hashable {
   case builtIn
-  /// The file; the line is that of the value, from 1.
+  /// The file; `line` is the line of the value, from 1.
   case file(line: Int)
-  /// This variable of the environment.
+  /// The environment variable with this name.
   case environment(String)
-  /// This option of a command line, with its dashes.
+  /// The command-line option with this name, including its dashes.
   case option(String)
 }
 
-/// What whoever opens a bank can choose beside the file.
+/// Settings that the command line or the environment can override.
 public enum SettingChoice: Sendable, Hashable {
-  /// Windows of a service.
+  /// Number of windows of a service.
   case windows(ServiceName, Int32)
   case speed(Speed)
   case language(Language)
-  /// Where shared books are.
+  /// Address of a shared database.
   case store(StoreAddress)
 
-  /// The key of the setting that is chosen.
+  /// Key of the overridden setting.
   public var key: String {
     switch self {
     case .windows(let service, _): Setting.windowsKey(service)
@@ -85,7 +84,7 @@ public enum SettingChoice: Sendable, Hashable {
 }
 
 extension BankConfiguration {
-  /// Puts a choice in the place of what the file says.
+  /// Overrides the setting of a choice.
   public mutating func adopt(_ choice: SettingChoice) {
     switch choice {
     case .windows(let service, let count): windows[service] = count
@@ -96,19 +95,19 @@ extension BankConfiguration {
   }
 }
 
-/// One setting as it is now.
+/// One setting with its present value.
 public struct PresentSetting: Sendable, Hashable {
-  /// The key with those above it: `log.keep`.
+  /// The key with its groups: `log.keep`.
   public var key: String
-  /// The value as a file has it.
+  /// The value in the syntax of a file.
   public var value: SettingValue
-  /// Where the value comes from.
+  /// Source of the value.
   public var source: SettingSource
 }
 
 extension ReadConfiguration {
-  /// Every setting with its present value, in the order in which `config/bank.json` has them.
-  /// - Parameter choices: What was chosen beside the file, and by what.
+  /// Every setting with its present value, in the order of `config/bank.json`.
+  /// - Parameter choices: Choices that override the file, with their sources.
   public func settings(with choices: [(SettingChoice, SettingSource)] = []) -> [PresentSetting] {
     var present = configuration
     var sources = lines.mapValues { SettingSource.file(line: $0) }
@@ -123,12 +122,12 @@ extension ReadConfiguration {
     }
   }
 
-  /// What an earlier reading says otherwise than this one, setting by setting.
+  /// The settings of an earlier configuration that differ from this one.
   public func differences(in earlier: ReadConfiguration) -> [PresentSetting] {
     let present = Dictionary(uniqueKeysWithValues: settings().map { ($0.key, $0.value) })
     let former = earlier.settings()
     let keys = Set(former.map(\.key))
-    // Of a service that only one of them names there is nothing to compare with: it is the one that says so.
+    // A setting of a service that only one of the configurations names is listed from that one.
     return former.filter { present[$0.key] != $0.value } + settings().filter { !keys.contains($0.key) }
   }
 }

@@ -1,23 +1,23 @@
-// Owns which keys the product table has (`config/vending.json`), which of them each class of drinks needs, and how they
-// become products. A file is taken as a whole or not at all.
-// Invariant: what is read can be made: every product has the properties of its class and no others, names stand once,
-// and money and measures are within their bounds.
+// Format of the product table (`config/vending.json`), the keys of each class of drinks, and the conversion
+// to products. A file is accepted completely or not at all.
+// Invariant: every product has the properties of its class and no others. Names are unique. Money and
+// measures are in range.
 
 import BankModel
 
-/// The file of what a vending machine sells.
+/// The file of the vending machine's products.
 public enum ProductFile {
-  /// Products in a file at most.
+  /// Maximum number of products.
   static let longestList = 100
-  /// Letters of a name at most.
+  /// Maximum length of a name, in characters.
   static let longestName = 40
 
-  /// Reads a file; one that is not there is ``ConfigurationError/Reason/notFound``.
+  /// Reads a file. A missing file is ``ConfigurationError/Reason/notFound``.
   public static func load(path: String) throws(ConfigurationError) -> ProductTable {
     try decode(bytes: try ConfigurationFile.bytes(of: path), path: path)
   }
 
-  /// Reads a product table from the bytes of a file; `path` is the file's name for errors.
+  /// Parses a product table; `path` is the file's name for errors.
   public static func decode(bytes: [UInt8], path: String) throws(ConfigurationError) -> ProductTable {
     let root = try ConfigurationFile.root(of: bytes, path: path)
     let parts = try root.parts(needed: ["products"], open: ["customers_group"])
@@ -51,9 +51,9 @@ public enum ProductFile {
   }
 }
 
-/// What a class of drinks needs to be told beside what every product is told.
+/// Reader of the properties of a class of drinks, beside those of every product.
 private struct DrinkReader {
-  /// The classes by name, with the keys of their own.
+  /// The classes by name, with their own keys.
   static let classes: [String: [String]] = [
     "StrawberryMilk": ["low_fat", "permille"], "ChocolateMilk": ["low_fat", "permille"],
     "BananaMilk": ["low_fat", "permille"], "Coke": ["container", "flavour"],
@@ -108,12 +108,12 @@ private struct DrinkReader {
 }
 
 extension ConfigurationReader {
-  /// The values of an object by their keys, whatever these are; a key that stands twice is told later.
+  /// The values of an object by key, whatever the keys are. Repeated keys are reported later.
   fileprivate func freeParts() throws(ConfigurationError) -> [String: ConfigurationReader] {
     Dictionary(try freeMembers(), uniquingKeysWith: { first, _ in first })
   }
 
-  /// A text that is one of a few.
+  /// A text with a fixed set of values.
   fileprivate func choice(_ choices: [String]) throws(ConfigurationError) -> String {
     let text = try self.text(atMost: ProductFile.longestName)
     guard choices.contains(text) else { throw fail(.notAChoice(text, choices)) }

@@ -1,32 +1,33 @@
-// Owns the way from a file to a `BankConfiguration`, by the table of settings, and what was read of it: which settings stand
-// in the file, and where.
-// Invariant: a setting that is absent keeps its default; a file is taken as a whole or not at all.
+// Reading a file into a `BankConfiguration` by the table of settings, with the line of each setting in the
+// file.
+// Invariant: an absent setting keeps its default. A file is accepted completely or not at all.
 
 import Arguments
 import BankModel
 import Time
 
-/// A configuration as a file has it.
+/// A configuration as read from a file.
 public struct ReadConfiguration: Sendable, Equatable {
-  /// What the file comes to, with the defaults of what it does not say.
+  /// The settings of the file, and defaults for absent ones.
   public private(set) var configuration = BankConfiguration()
-  /// The line of each setting that stands in the file, from 1.
+  /// The line of each setting in the file, from 1.
   private(set) var lines: [String: Int] = [:]
 
-  /// What a bank goes by without a file: the defaults.
+  /// The configuration without a file: the defaults.
   public init() {}
 
-  /// Reads a file; one that is not there is ``ConfigurationError/Reason/notFound``.
+  /// Reads a file. A missing file is ``ConfigurationError/Reason/notFound``.
   public init(path: String) throws(ConfigurationError) {
     try self.init(bytes: try ConfigurationFile.bytes(of: path), path: path)
   }
 
-  /// Reads the bytes of a file; `path` is the file's name for errors.
+  /// Parses the bytes of a file; `path` is the file's name for errors.
   public init(bytes: [UInt8], path: String) throws(ConfigurationError) {
     try take(try ConfigurationFile.root(of: bytes, path: path), Setting.all, beside: Setting.servicesKey)
     let bank = configuration
     try checkPauses(bank.retryFirst, bank.retryLimit, (Setting.retryFirstKey, Setting.retryLimitKey), path)
-    // A service that says one of the two goes by the bank's other, wherever that stands in the file.
+    // A service with only one of the two delays inherits the other from the bank, wherever that is in the
+    // file.
     for service in bank.ownServices + [.run] {
       let (keys, own) = (Setting.pauseKeys(of: service), bank[service])
       guard lines[keys.first] ?? lines[keys.limit] != nil else { continue }
@@ -44,9 +45,9 @@ public struct ReadConfiguration: Sendable, Equatable {
     throw ConfigurationError(path: path, key: keys.limit, line: line, reason: reason)
   }
 
-  /// Takes the members of an object, and those of the objects in it.
-  /// - Parameter settings: Those that can stand there; the keys of all begin with the object's own.
-  /// - Parameter services: The key under which services stand, where they can stand in this object.
+  /// Reads the members of an object, and of the objects in it.
+  /// - Parameter settings: Accepted settings; their keys all start with the key of the object.
+  /// - Parameter services: Key of the services, if this object can contain them.
   private mutating func take(
     _ group: ConfigurationReader, _ settings: [Setting], beside services: String? = nil
   ) throws(ConfigurationError) {
@@ -73,14 +74,15 @@ public struct ReadConfiguration: Sendable, Equatable {
 }
 
 extension ReadConfiguration {
-  /// Takes the address of shared books where nothing else is said of them, or that there are none.
+  /// Reads the address of a shared database in the short form, in which the group is only an address or
+  /// null.
   private mutating func takeAddress(_ value: ConfigurationReader) throws(ConfigurationError) {
     guard !value.isNull else { return }
     configuration.store.address = try value.address()
     lines[Setting.storeAddressKey] = value.node.line
   }
 
-  /// Takes the services of the file. Those that every branch comes with have their settings at the top, and may have them here
+  /// Reads the services of the file. Built-in ones have their settings at the top, and may have them here
   /// instead.
   private mutating func takeServices(_ group: ConfigurationReader) throws(ConfigurationError) {
     var seen: Set<String> = []
@@ -105,8 +107,8 @@ extension ReadConfiguration {
     }
   }
 
-  /// Takes what is said here of one of those that every branch comes with. Where both forms say something of one service
-  /// nobody knows which is meant.
+  /// Reads the settings of a built-in service here. If both forms are used for one service, they are
+  /// ambiguous and refused.
   private mutating func takeService(
     _ group: ConfigurationReader, _ name: ServiceName
   ) throws(ConfigurationError) {
@@ -121,12 +123,12 @@ extension ReadConfiguration {
     }
   }
 
-  /// A service is of one kind, and says nothing that is only said of another.
+  /// Checks that a service has one kind, and no settings of other kinds.
   private mutating func checkKind(_ group: ConfigurationReader, _ name: ServiceName)
     throws(ConfigurationError)
   {
     let settings = Setting.ofService(name)
-    // That it is not outside says nothing of what it is.
+    // `"outside": false` does not define a kind.
     if !configuration.isOutside(name) {
       for setting in settings where setting.kind == .outside { lines[setting.key] = nil }
     }
@@ -156,7 +158,7 @@ extension ReadConfiguration {
 }
 
 extension ReadConfiguration {
-  /// A transfer has two accounts, and is not from one to the same.
+  /// Checks that a transfer has two different accounts.
   private func checkLedger(_ group: ConfigurationReader, _ name: ServiceName) throws(ConfigurationError) {
     let (keys, settings) = (Setting.sideKeys(of: name), configuration[name])
     let said = [keys.debit, keys.credit].compactMap { lines[$0] }
@@ -173,12 +175,12 @@ extension ReadConfiguration {
 }
 
 extension BankConfiguration {
-  /// Reads a configuration file; one that is not there is ``ConfigurationError/Reason/notFound``.
+  /// Reads a configuration file. A missing file is ``ConfigurationError/Reason/notFound``.
   public static func load(path: String) throws(ConfigurationError) -> BankConfiguration {
     try ReadConfiguration(path: path).configuration
   }
 
-  /// Reads a configuration from the bytes of a file; `path` is the file's name for errors.
+  /// Parses a configuration; `path` is the file's name for errors.
   public static func decode(bytes: [UInt8], path: String) throws(ConfigurationError) -> BankConfiguration {
     try ReadConfiguration(bytes: bytes, path: path).configuration
   }

@@ -1,5 +1,5 @@
-// Owns what a configuration says of one service beside its windows: what serves its customers, and the rules that are its own.
-// Invariant: what is nil was not said, and the branch's own rules hold.
+// Settings of one service other than its windows: its kind of work, and its own rules.
+// Invariant: nil means absent; the rules of the bank apply then.
 
 import BankModel
 import Posix
@@ -7,109 +7,113 @@ import Time
 
 /// The settings of one service.
 public struct ServiceSettings: Sendable, Equatable {
-  /// The program and its words that are started for each customer; no words at all where the customer brings them; nil where
-  /// the work is simulated. `run`
+  /// Program and arguments that run for each customer; empty if the customer brings them; nil if the work
+  /// is simulated. `run`
   public var command: [String]?
-  /// The program and its words that stand behind each window. `worker`
+  /// Program and arguments of the worker at each window. `worker`
   public var worker: [String]?
-  /// Whether programs serve that connect by themselves. `outside`
+  /// True if outside workers connect to serve the customers. `outside`
   public var isOutside = false
-  /// After how long a command is ended, and until when a worker has to be done with a customer; nil for never. `timeout`
+  /// Time after which a command is killed, and deadline of a worker for a customer; nil for none. `timeout`
   public var timeout: TimeSpan?
-  /// From SIGTERM to SIGKILL. `grace`
+  /// Time between SIGTERM and SIGKILL. `grace`
   public var grace: TimeSpan?
-  /// The environment of a command or worker, beside the variables that each has. `environment`
+  /// Environment of a command or worker, beside the standard variables. `environment`
   public var environment: Variables = [:]
-  /// Where a command or worker starts. `directory`
+  /// Working directory of a command or worker. `directory`
   public var directory: String?
-  /// Bytes of address space. `limits.memory`
+  /// Limit of the address space in bytes. `limits.memory`
   public var memory: Int64?
-  /// Processor time. `limits.processor`
+  /// Limit of the processor time. `limits.processor`
   public var processor: TimeSpan?
-  /// The mask of new files; nil for the one with which the bank was opened. `umask`
+  /// The umask; nil for the one with which the bank was opened. `umask`
   public var mask: UInt32?
-  /// Open files; nil for as many as where the bank was opened. `limits.open_files`
+  /// Limit of open files; nil for the limit with which the bank was opened. `limits.open_files`
   public var files: Int64? { openFiles ?? formerOpenFiles }
   /// `limits.open_files`
   var openFiles: Int64?
-  /// What `limits.open_files` was called before. `limits.files`
+  /// Former name of `limits.open_files`. `limits.files`
   var formerOpenFiles: Int64?
-  /// Bytes of each stream of a command that are written to a file. `limits.output`
+  /// Maximum size in bytes of the file of each output stream of a command. `limits.output`
   public var output: Int64?
-  /// Bytes of a result, or of each stream of a command, that are kept with the receipt. `result_bytes`
+  /// Bytes of a result, or of each output stream, that are stored with the receipt. `result_bytes`
   public var resultBytes: Int64?
-  /// What the endings of a command mean, by the keys of a file: a code, `signal`, `timeout` or `other`. `exit`
+  /// Meanings of the endings of a command, by the keys of a file: an exit code, `signal`, `timeout` or
+  /// `other`. `exit`
   public var exit: [String: EndingMeaning] = [:]
-  /// How long a teller may go without progress. `lease`
+  /// Time without progress after which a teller counts as stuck. `lease`
   public var lease: TimeSpan?
-  /// Customers that a teller may have in hand. `prefetch`
+  /// Customers that are assigned to a teller at a time. `prefetch`
   public var prefetch: Int32?
-  /// Crashed attempts after which a customer is put aside. `retries.crashes`
+  /// Crashed attempts after which a customer becomes a dead letter. `retries.crashes`
   public var crashes: Int32?
-  /// Failed attempts after which a customer is put aside. `retries.failures`
+  /// Failed attempts after which a customer becomes a dead letter. `retries.failures`
   public var failures: Int32?
-  /// The pause before the first new attempt after a failure. `retries.first`
+  /// Delay before the first retry after a failure. `retries.first`
   public var retryFirst: TimeSpan?
-  /// The longest pause before a new attempt. `retries.limit`
+  /// Maximum delay before a retry. `retries.limit`
   public var retryLimit: TimeSpan?
-  /// By how many thousandths a pause may be longer or shorter. `retries.jitter`
+  /// Random variation of a delay in both directions, in thousandths. `retries.jitter`
   public var retryJitter: Int32?
-  /// Customers of the service who may wait before new ones are refused. `max_waiting`
+  /// Waiting customers of the service above which new ones are refused. `max_waiting`
   public var maxWaiting: Int64?
-  /// Attempts that may begin at a customer; nil for as many as crashes and failures allow. `max_attempts`
+  /// Maximum number of attempts for a customer; nil for the limits of crashes and failures alone.
+  /// `max_attempts`
   public var maxAttempts: Int32?
 
-  /// Whose account a served customer's amount is debited and credited to; nil for none. `ledger.debit`, `ledger.credit`
+  /// Accounts that are debited and credited with a served customer's amount; nil for none. `ledger.debit`,
+  /// `ledger.credit`
   var debited, credited: PostingRule.Side?
 
-  /// From which account to which one a served customer's amount goes; nil for none. `ledger`
+  /// Debit and credit account of a served customer's amount; nil for none. `ledger`
   public var postingRule: PostingRule? {
     guard let debited, let credited else { return nil }
     return PostingRule(debit: debited, credit: credited)
   }
 
-  /// Nothing is said.
+  /// Settings without any value.
   public init() {}
 
-  /// What serves the customers.
+  /// Kind of work of the service.
   public var kind: ServiceKind {
     if isOutside { return .outside }
     if worker != nil { return .worker }
     return command == nil ? .work : .run
   }
 
-  /// Of ``ServiceName/run``: the customer's payload says the command.
+  /// Settings of ``ServiceName/run``: the customer's payload contains the command.
   static let commandLines: ServiceSettings = {
     var settings = ServiceSettings()
     settings.command = []
-    // What a person types is not tried again and again by itself, and its mistake is nobody else's.
+    // A command that a user types is not retried automatically, and its failure must not affect other
+    // customers.
     for ending in ["126", "127", "signal", "timeout", "other"] { settings.exit[ending] = .dead }
     return settings
   }()
 
-  /// How long a command may take to go when it is asked to, where nothing is said.
+  /// Default time that a command may take to exit after SIGTERM.
   public static let standardGrace = TimeSpan.seconds(10)
-  /// Bytes of each stream of a command in a file, where nothing is said: 1 GiB.
+  /// Default size limit of an output file: 1 GiB.
   public static let standardOutput: Int64 = 1 << 30
 }
 
-/// What serves the customers of a service; each is said by the member of its name.
+/// Kinds of work of a service. The raw value is the member that selects the kind.
 public enum ServiceKind: String, Sendable, CaseIterable {
-  /// Nothing: a teller waits.
+  /// Simulated: a teller sleeps.
   case work
-  /// A command that is started for each of them.
+  /// Command that is run for each customer.
   case run
-  /// A program that works at the window for one after the other.
+  /// Worker program at each window that serves one customer after the other.
   case worker
-  /// Programs that connect by themselves; there are no windows.
+  /// Outside workers; there are no windows.
   case outside
 }
 
-/// What the ending of a command means for its customer.
+/// Meaning of the ending of a command for its customer.
 public enum EndingMeaning: String, Sendable, CaseIterable {
   case served, later, dead, pause, crash, failed
 
-  /// What becomes of the customer; nil for served.
+  /// Consequence for the customer; nil for served.
   public var consequence: WorkFailure.Consequence? {
     switch self {
     case .served: nil
@@ -121,10 +125,10 @@ public enum EndingMeaning: String, Sendable, CaseIterable {
     }
   }
 
-  /// The keys that stand for no code.
+  /// Keys for endings without an exit code.
   public static let names = ["signal", "timeout", "other"]
 
-  /// Whether a key of `exit` is a code with which a process can end, or one of ``names``.
+  /// True if a key of `exit` is an exit code or one of ``names``.
   static func isKey(_ key: String) -> Bool {
     if names.contains(key) { return true }
     guard let code = UInt8(key) else { return false }
@@ -133,6 +137,7 @@ public enum EndingMeaning: String, Sendable, CaseIterable {
 }
 
 extension ServiceName {
-  /// A command line as a customer: the service that every branch offers, behind those of the configuration.
+  /// The built-in service of `bankctl run`: each customer is a command line. It is listed after the
+  /// services of the configuration.
   public static let run = ServiceName("run")!
 }

@@ -1,8 +1,8 @@
-// Owns the table of everything that can be configured: the key of each setting, the property behind it, and between which
-// bounds it may be. A file is read by this table and no other, `bankctl config show` shows it, and a test holds the page
-// of the settings against it.
-// What a file says of a service of its own is read by the same table, which has its settings then.
-// Invariant: keys are unique, and none is another's group; what `value` gives, written into a file, is read as the same.
+// Table of all settings: key, property and range of each. A file is read by this table, `bankctl config
+// show` prints it, and a test compares the settings page with it. Added services use the same table with
+// settings of their own.
+// Invariant: keys are unique, and no key is the group of another one. The output of `value`, written into a
+// file, is read back as the same value.
 
 import Arguments
 import BankModel
@@ -10,46 +10,47 @@ import Posix
 import Time
 
 struct Setting {
-  /// The key with those above it, as errors name it: `log.keep`.
+  /// The key with its groups, as in errors: `log.keep`.
   let key: String
   let place: Place
 
-  /// The property that holds the value.
+  /// Property that stores the value, with its range.
   enum Place {
     case number(WritableKeyPath<BankConfiguration, Int64>, ClosedRange<Int64>)
     case smallNumber(WritableKeyPath<BankConfiguration, Int32>, ClosedRange<Int64>)
     case span(WritableKeyPath<BankConfiguration, TimeSpan>, ClosedRange<TimeSpan>)
     case flag(WritableKeyPath<BankConfiguration, Bool>)
     case speed, language
-    /// What may not be said at all.
+    /// Optional values, nil if absent.
     case openNumber(WritableKeyPath<BankConfiguration, Int64?>, ClosedRange<Int64>)
     case openSmallNumber(WritableKeyPath<BankConfiguration, Int32?>, ClosedRange<Int64>)
     case openSpan(WritableKeyPath<BankConfiguration, TimeSpan?>, ClosedRange<TimeSpan>)
-    /// From 0 to 1, in thousandths.
+    /// Number from 0 to 1, in thousandths.
     case openFraction(WritableKeyPath<BankConfiguration, Int32?>)
     case path(WritableKeyPath<BankConfiguration, String?>)
-    /// Where shared books are.
+    /// Address of a shared database.
     case address(WritableKeyPath<BankConfiguration, StoreAddress?>)
-    /// A name on one line, of so many letters at most.
+    /// Name on one line, with its maximum length in characters.
     case openName(WritableKeyPath<BankConfiguration, String?>, Int)
-    /// A program and its words; none at all where customers bring them.
+    /// Program and arguments; empty if customers bring them.
     case command(WritableKeyPath<BankConfiguration, [String]?>)
-    /// A program and its words, of which there is one at least.
+    /// Program and arguments, at least one.
     case program(WritableKeyPath<BankConfiguration, [String]?>)
     case variables(WritableKeyPath<BankConfiguration, Variables>)
-    /// A mask of new files.
+    /// umask.
     case mask(WritableKeyPath<BankConfiguration, UInt32?>)
     case meanings(WritableKeyPath<BankConfiguration, [String: EndingMeaning]>)
-    /// One of the two accounts that a transfer moves.
+    /// Account that a transfer debits or credits.
     case side(WritableKeyPath<BankConfiguration, PostingRule.Side?>)
   }
 
-  /// The kind of service that says it; nil where it does not say of which kind a service is.
+  /// The kind of service that this setting selects; nil if it selects none.
   private(set) var kind: ServiceKind?
-  /// The kinds of services of which it can be said; all for what is said of the bank.
+  /// Kinds of services that can have the setting; all for a setting of the bank.
   private(set) var kinds = ServiceKind.allCases
 
-  /// Whether it is shown only where it was said: what a service of one's own may say and most do not.
+  /// True if `config show` prints the setting only if it was set: most settings of added services are
+  /// unused.
   var isHiddenUntilSaid = false
 
   private init(_ key: String, _ place: Place, of kinds: [ServiceKind] = ServiceKind.allCases) {
@@ -60,7 +61,7 @@ struct Setting {
     (self.key, self.place, self.kind, self.kinds) = (key, place, kind, [kind])
   }
 
-  /// Every setting of a bank without services of its own, in the order in which `config/bank.json` has them.
+  /// Every setting of a bank without added services, in the order of `config/bank.json`.
   static var all: [Setting] { ofServices + ofCustomers + ofTellers + ofLogs + ofStore }
 
   /// Every setting of a configuration.
@@ -68,7 +69,7 @@ struct Setting {
     all + configuration.ownServices.flatMap { ofService($0, configuration) } + ofService(.run, configuration)
   }
 
-  /// The settings of one service as they stand under its name in `services`.
+  /// The settings of one service in `services`.
   static func ofService(_ service: ServiceName) -> [Setting] {
     let above = "\(servicesKey).\(service)."
     return [
@@ -77,7 +78,7 @@ struct Setting {
     ] + rules(of: service, above) + program(of: service, above)
   }
 
-  /// Those of them that say something of a service as it is configured.
+  /// The settings that the configured kind of a service can have.
   private static func ofService(_ service: ServiceName, _ configuration: BankConfiguration) -> [Setting] {
     let kind = configuration[service].kind
     return ofService(service).filter { $0.kinds.contains(kind) }.map { setting in
@@ -88,7 +89,7 @@ struct Setting {
     }
   }
 
-  /// What may be another rule for this service than for all.
+  /// Rules that a service can override.
   private static func rules(of service: ServiceName, _ above: String) -> [Setting] {
     [
       Setting(above + "lease", .openSpan(\.[service].lease, .milliseconds(100)...day)),
@@ -105,7 +106,7 @@ struct Setting {
     ]
   }
 
-  /// What is said of the programs that serve the customers of a service.
+  /// Settings of the programs that serve the customers of a service.
   private static func program(of service: ServiceName, _ above: String) -> [Setting] {
     let started: [ServiceKind] = [.run, .worker]
     let programs: [ServiceKind] = [.run, .worker, .outside]
@@ -134,9 +135,9 @@ struct Setting {
   }
 
   private static let day = TimeSpan.seconds(86_400)
-  /// Less is not enough for the loader and the library of C, without which hardly a program begins: it would end at once.
+  /// With less memory the dynamic loader and the C library of most programs fail at once.
   private static let leastMemory: Int64 = 4 << 20
-  /// The three streams, a worker's channel, and one for whatever is opened, the libraries first.
+  /// The three standard streams, a worker's channel, and one for files such as shared libraries.
   private static let leastFiles: Int64 = 5
 
   private static var ofServices: [Setting] {
@@ -190,9 +191,9 @@ struct Setting {
     ]
   }
 
-  // MARK: Keys that others name, too
+  // MARK: Keys used elsewhere
 
-  /// The group of the shared books; an address may stand there alone.
+  /// Group of the shared database; it may be only an address.
   static let storeKey = "store"
   static let storeAddressKey = "store.url"
   static let servicesKey = "services"
@@ -201,7 +202,7 @@ struct Setting {
   static let runMember = ServiceKind.run.rawValue
   static let workerMember = ServiceKind.worker.rawValue
   static let outsideMember = ServiceKind.outside.rawValue
-  /// The key of the windows of a service: those of every branch have theirs in `windows`.
+  /// Key of the windows of a service: in `windows` for a built-in one.
   static func windowsKey(_ service: ServiceName) -> String {
     ServiceName.branch.contains(service)
       ? "\(windowsMember).\(service)" : "\(servicesKey).\(service).\(windowsMember)"
@@ -212,19 +213,19 @@ struct Setting {
   static let languageKey = "lang"
   static let retryFirstKey = "retry_first"
   static let retryLimitKey = "retry_limit"
-  /// The keys of the pauses of a service, where it has its own.
+  /// Keys of a service's own retry delays.
   static func pauseKeys(of service: ServiceName) -> (first: String, limit: String) {
     ("\(servicesKey).\(service).retries.first", "\(servicesKey).\(service).retries.limit")
   }
 
   static let ledgerMember = "ledger"
-  /// The keys of the accounts that a served customer of a service moves.
+  /// Keys of the accounts of a service.
   static func sideKeys(of service: ServiceName) -> (debit: String, credit: String) {
     let above = "\(servicesKey).\(service).\(ledgerMember)."
     return (above + "debit", above + "credit")
   }
 
-  // MARK: Between a file and a configuration
+  // MARK: Reading and printing
 
   /// Reads the value into its property.
   func read(
@@ -256,7 +257,7 @@ struct Setting {
     }
   }
 
-  /// The words of a program; nil where it is none.
+  /// Program and arguments; nil if the setting is not a program.
   func words(in configuration: BankConfiguration) -> [String]? {
     switch place {
     case .command(let place), .program(let place): configuration[keyPath: place]
@@ -264,7 +265,7 @@ struct Setting {
     }
   }
 
-  /// The value as a file has it.
+  /// The value in the syntax of a file.
   func value(in configuration: BankConfiguration) -> SettingValue {
     switch place {
     case .number(let place, _): .number(configuration[keyPath: place])

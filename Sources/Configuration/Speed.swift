@@ -1,20 +1,20 @@
-// Owns how fast simulated time runs, and how it divides a span. How a speed is written is `SpeedText`'s.
+// Speed of simulated time. `SpeedText` has its syntax.
 // Invariant: a factor is above zero. Nothing here can fail or trap.
 
 import Arguments
 import Time
 
-/// A factor that divides every simulated span of time.
+/// Factor that divides every simulated time span.
 public enum Speed: Sendable, Hashable {
-  /// A factor in thousandths, at least 1: 500 is half as fast as life.
+  /// Factor in thousandths, at least 1: 500 is half of real time.
   case thousandths(Int64)
   /// Every span becomes zero.
   case max
 
-  /// As fast as life.
+  /// Real time.
   public static let one = Speed.thousandths(1000)
 
-  /// The speed of a factor that an option or a file has given.
+  /// The speed of a factor from an option or a file.
   public init(_ factor: SpeedFactor) {
     switch factor {
     case .thousandths(let thousandths): self = .thousandths(Swift.max(1, thousandths))
@@ -22,12 +22,12 @@ public enum Speed: Sendable, Hashable {
     }
   }
 
-  /// The span at this speed, cut off to whole nanoseconds.
+  /// The span at this speed, truncated to whole nanoseconds.
   public func scaled(_ span: TimeSpan) -> TimeSpan {
     factor.dividing(span)
   }
 
-  /// The text that an option takes: `10`, `0.5`, `max`.
+  /// The text for an option: `10`, `0.5`, `max`.
   public var text: String { factor.description }
 
   private var factor: SpeedFactor {

@@ -1,32 +1,34 @@
-// Owns what may be said of where books are that several branches share, before anybody connects: whether it is an address of a
-// PostgreSQL database at all, and that nothing secret stands in it. Whoever connects reads it again with the library's own
-// reader; this one needs no library, so every program can refuse what is wrong.
-// Invariant: an address holds no password, so it may be shown, logged and handed to a process. No fault repeats what was written.
+// Syntax check of the address of a shared database, before any connection: it must be a PostgreSQL URI
+// without secrets. libpq parses it again to connect. This check needs no library, so every program can
+// refuse a wrong address.
+// Invariant: an address contains no password, so it may be shown, logged and passed to a process. No error
+// repeats the input.
 
 import BankModel
 
-/// The address of books that several branches share, such as `postgres://bank@db1,db2/bank?sslmode=verify-full`.
+/// Address of a shared database, such as `postgres://bank@db1,db2/bank?sslmode=verify-full`.
 ///
-/// Passwords come from `~/.pgpass` or a service file (`postgres:///?service=NAME`).
-/// Source: https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS
+/// Passwords come from `~/.pgpass` or a service file (`postgres:///?service=NAME`). Source:
+/// https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS
 public struct StoreAddress: Sendable, Hashable, CustomStringConvertible {
-  /// Why a text is refused. It is never shown: whoever has mistyped an address may have written a password.
+  /// Reason for refusing an address. The address itself is never shown, because a mistyped one may contain
+  /// a password.
   public enum Fault: Error, Sendable, Hashable, CaseIterable {
-    /// It does not begin with `postgres://` or `postgresql://`, or holds what no address does.
+    /// Other start than `postgres://` or `postgresql://`, or an invalid character.
     case notAnAddress
-    /// A password stands in it, or something that may be one.
+    /// Password, or a part that may be one.
     case password
-    /// What stands behind the colon of a host is no port.
+    /// Invalid port after the colon of a host.
     case port
   }
 
-  /// The address as it was written.
+  /// The address as written.
   public let description: String
 
-  /// The longest address, in bytes.
+  /// Maximum length in bytes.
   public static let longest = 2_048
 
-  /// Reads an address.
+  /// Parses an address.
   public init(_ text: String) throws(Fault) {
     guard
       let rest = ["postgres://", "postgresql://"].first(where: text.hasPrefix).map({
@@ -36,7 +38,8 @@ public struct StoreAddress: Sendable, Hashable, CustomStringConvertible {
     let authority = rest.prefix { !"/?#".contains($0) }
     let path = rest.dropFirst(authority.count).prefix { $0 != "?" }
     let query = rest.dropFirst(authority.count + path.count).dropFirst()
-    // A password with a slash in it ends the authority too early; no name of a database or a host has this sign.
+    // A slash in a password ends the authority too early. A "@" in the path shows that, because names of
+    // databases and hosts do not contain it.
     guard !(path.contains("@") && !authority.contains("@")) else { throw .password }
     let user = authority.lastIndex(of: "@").map { authority[..<$0] } ?? ""
     guard !user.contains(":"), !Self.namesSecret(query) else { throw .password }
@@ -49,7 +52,7 @@ public struct StoreAddress: Sendable, Hashable, CustomStringConvertible {
     description = text
   }
 
-  /// What the library calls a secret of a connection.
+  /// libpq parameters that are secrets.
   private static let secrets: Set = [
     "password", "sslpassword", "scram_client_key", "scram_server_key", "oauth_client_secret",
   ]
@@ -61,7 +64,7 @@ public struct StoreAddress: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// A name without its percent signs, under which the library would find it all the same.
+  /// A percent-decoded name, because libpq decodes names too.
   private static func decoded(_ text: Substring) -> String {
     var bytes: [UInt8] = []
     var rest = Array(text.utf8)[...]
@@ -77,7 +80,7 @@ public struct StoreAddress: Sendable, Hashable, CustomStringConvertible {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// An address of IPv6 stands in brackets, with colons of its own.
+  /// An IPv6 address is in brackets and contains colons itself.
   private static func hasGoodPort(_ host: Substring) -> Bool {
     let name = host.lastIndex(of: "]").map { host[host.index(after: $0)...] } ?? host
     guard let colon = name.firstIndex(of: ":") else { return true }
@@ -88,7 +91,8 @@ public struct StoreAddress: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension StoreAddress.Fault {
-  /// What is wrong, and what to do, as the rest of a sentence that begins with what was read: `… holds a password, …`.
+  /// Reason and remedy, as the rest of a sentence that starts with the source of the address: `… holds a
+  /// password, …`.
   public func message(in language: Language) -> String {
     language == .korean ? korean : english
   }

@@ -1,5 +1,5 @@
-// Owns which program works at the windows of which service, and behind them. All programs of one build stand in one
-// directory. The coordinator starts them by these paths, and `bankctl config check` looks whether they are there.
+// Programs of the bank's processes. All programs of one build are in one directory. The coordinator starts
+// them by these paths, and `bankctl config check` verifies that they exist.
 
 import BankModel
 import Posix
@@ -8,26 +8,26 @@ import Posix
 public struct WorkerPrograms: Sendable, Hashable {
   private let directory: String
 
-  /// Those beside the program that runs this.
+  /// Programs in the directory of the running executable.
   public init() throws(SystemError) { directory = Paths.directory(of: try Paths.executable()) }
 
-  /// Those in a directory.
+  /// Programs in a directory.
   public init(in directory: String) { self.directory = directory }
 
-  /// The coordinator's own.
+  /// Coordinator.
   public var coordinator: String { Paths.join(directory, "bankd") }
-  /// The stock service's.
+  /// Stock service.
   public var stock: String { Paths.join(directory, "bank-stockd") }
-  /// The vending machine's.
+  /// Vending machine.
   public var vending: String { Paths.join(directory, "bank-vending") }
 
-  /// The server's of the page; not every build has one.
+  /// Web server; not every build contains it.
   public var web: String { Paths.join(directory, "bank-web") }
 
-  /// The program that runs commands.
+  /// Runner of commands.
   public var runner: String { Paths.join(directory, "bank-runner") }
 
-  /// The program that works at the windows of a service whose work is simulated.
+  /// Teller of a service whose work is simulated.
   public subscript(service: Service) -> String {
     Paths.join(directory, service == .juice ? "bank-juice" : "bank-teller")
   }
@@ -40,7 +40,7 @@ public struct WorkerPrograms: Sendable, Hashable {
         switch configuration[service].kind {
         case .work: self[service == .juice ? .juice : .deposit]
         case .run: runner
-        // Somebody else's.
+        // External programs.
         case .worker, .outside: nil
         }
       if let program, !programs.contains(program) { programs.append(program) }
@@ -48,7 +48,7 @@ public struct WorkerPrograms: Sendable, Hashable {
     return programs + [stock, vending]
   }
 
-  /// Whether there is a program at a path that somebody may execute.
+  /// True if the path is an executable file.
   public static func isProgram(_ path: String) -> Bool {
     guard let facts = try? FileFacts.inspect(path) else { return false }
     return facts.isFile && facts.mode & 0o111 != 0
