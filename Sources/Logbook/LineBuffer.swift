@@ -1,25 +1,26 @@
-// Owns cutting a stream of bytes into lines within a fixed piece of memory. Invariant: never more than 64 KiB
-// of a line are kept; what a longer line loses is counted and said at its end. Failure: none of its own; a
-// read that fails leaves the buffer as it was.
+// Splits a byte stream into lines within fixed memory.
+// Invariant: at most 64 KiB of a line are kept. The number of bytes cut from a longer line is counted and
+// appended to it.
+// Errors: a failed read leaves the buffer unchanged.
 import Glibc
 
 final class LineBuffer {
-  /// The most that is kept of one line, and the size of one read, in bytes.
+  /// Maximum stored length of a line, and size of one read, in bytes.
   static let capacity = 64 << 10
   private let storage = UnsafeMutableRawBufferPointer.allocate(byteCount: capacity, alignment: 16)
   private var start = 0
   private var end = 0
-  /// Up to where the bytes from `start` on are known to hold no line feed.
+  /// End of the bytes from `start` on that contain no line feed.
   private var searched = 0
-  /// The line that did not fit, and how many bytes of it went by since.
+  /// A line that did not fit, and the number of its bytes dropped since.
   private var long: (kept: [UInt8], dropped: Int)?
 
   deinit { storage.deallocate() }
 
-  /// The bytes that are here and not yet handed out as part of a line.
+  /// Bytes that were read and not yet returned in a line.
   var pending: Int { end - start + (long.map { $0.kept.count + $0.dropped } ?? 0) }
 
-  /// The next whole line without its line feed, or nil until more bytes come.
+  /// The next complete line without its line feed; nil until more bytes come.
   func nextLine() -> [UInt8]? {
     if let feed = lineFeed() {
       defer {
@@ -39,7 +40,7 @@ final class LineBuffer {
     return nil
   }
 
-  /// The last line of a file that has ended without a line feed, or nil where there is none.
+  /// The last line of a file without a final line feed; nil if there is none.
   func lastLine() -> [UInt8]? {
     guard pending > 0 else { return nil }
     defer { empty() }
@@ -51,9 +52,9 @@ final class LineBuffer {
     empty()
   }
 
-  /// Lets `read` put bytes where there is room, of which there is some after ``nextLine()`` has said nil.
+  /// Lets `read` write into the free space. There is some after ``nextLine()`` has returned nil.
   ///
-  /// - Returns: what `read` says, which is how many bytes it has put there.
+  /// - Returns: the result of `read`, the number of bytes written.
   func fill<Failure: Error>(
     _ read: (UnsafeMutableRawBufferPointer) throws(Failure) -> Int
   ) throws(Failure) -> Int {
@@ -84,11 +85,11 @@ final class LineBuffer {
     return lost == 0 ? kept : Self.cut(kept, lost: lost)
   }
 
-  /// Ends a line that lost bytes: at a whole character, with a mark that says how much is missing.
+  /// Ends a line that lost bytes: at a whole character, with the number of missing bytes.
   private static func cut(_ kept: [UInt8], lost: Int) -> [UInt8] {
     var whole = kept
-    // At most three bytes follow the first of a character. The last character may go although it was whole:
-    // no harm.
+    // At most three bytes follow the first byte of a character. Removing a last character that was complete
+    // does no harm.
     while let last = whole.last, last & 0xc0 == 0x80, kept.count - whole.count < 3 { whole.removeLast() }
     if let last = whole.last, last & 0xc0 == 0xc0 { whole.removeLast() }
     return whole + Array(" …[\(lost + kept.count - whole.count) more bytes]".utf8)

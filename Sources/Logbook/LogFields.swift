@@ -1,6 +1,7 @@
-// Owns the fields of one line while an event is being written: keys from the program, values from anywhere.
-// Keys are static, so a key can never hold what a line cannot. Invariant: every call appends one whole
-// ` key=value`; nothing written here ends a line. Failure: none; see `LogValue` for odd values.
+// Fields of one log line while it is written: static keys, arbitrary values. Keys are static, so they
+// contain only allowed characters.
+// Invariant: every call appends one complete ` key=value`, and nothing written here ends a line.
+// Errors: none; `LogValue` escapes unusual values.
 
 /// Collects the fields of one event; see ``LogFile/write(event:level:at:_:)``.
 public struct LogFields {
@@ -28,10 +29,10 @@ public struct LogFields {
     sentence.append(number, to: &bytes)
   }
 
-  /// Adds fields that were written before.
+  /// Adds fields that were formatted before.
   public mutating func fields(_ fragment: LogFragment) { bytes.append(contentsOf: fragment.bytes) }
 
-  /// Adds bytes that should be UTF-8 and need not be.
+  /// Adds bytes, usually UTF-8. Invalid bytes are escaped.
   public mutating func field(_ key: StaticString, bytes value: [UInt8]) {
     append(key: key)
     value.withUnsafeBufferPointer { LogValue.append(bytes: $0, to: &bytes) }
@@ -48,7 +49,8 @@ public struct LogFields {
     }
   }
 
-  /// The key and a number in one piece: nearly every field is one, and whether there is room is asked once.
+  /// Appends key and number in one piece. Nearly every field is a number, and this checks the capacity only
+  /// once.
   private mutating func append(_ key: StaticString, _ number: Int64) {
     let longest = key.utf8CodeUnitCount + 2 + LogValue.longestNumber
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: longest) { room in
@@ -58,7 +60,7 @@ public struct LogFields {
     }
   }
 
-  /// Writes ` key=` into room, up to a place; where it begins.
+  /// Writes ` key=` into `room` before the index `end`. Returns its start index.
   @discardableResult
   private static func write(
     _ key: StaticString, endingAt end: Int, in room: UnsafeMutableBufferPointer<UInt8>
@@ -73,13 +75,13 @@ public struct LogFields {
   }
 }
 
-/// Fields that stand in more than one line, written once.
+/// Fields of several lines, formatted once.
 public struct LogFragment: Sendable {
   fileprivate private(set) var bytes: [UInt8] = []
 
   public init() {}
 
-  /// Writes other fields in the place of these.
+  /// Replaces the fields.
   public mutating func replace(_ fill: (inout LogFields) -> Void) {
     var fields = LogFields(continuing: [])
     swap(&fields.bytes, &bytes)
@@ -89,12 +91,12 @@ public struct LogFragment: Sendable {
   }
 }
 
-/// A text around a number, ready to be written: `customer ` 12 `: deposit started`.
+/// A preformatted text around a number: `customer ` 12 `: deposit started`.
 public struct LogSentence: Sendable {
-  /// The halves as they stand in quotes, each with the quote on its outer side.
+  /// The two parts in quoted form, each with the quote on its outer side.
   private let before, after: [UInt8]
 
-  /// A sentence of what stands before the number and what stands after it.
+  /// A sentence of the text before the number and the text after it.
   public init(before: String, after: String) {
     self.before = LogValue.quoted(before).dropLast()
     self.after = Array(LogValue.quoted(after).dropFirst())

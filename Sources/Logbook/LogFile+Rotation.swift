@@ -1,19 +1,19 @@
-// Owns opening and rotating: NAME.log becomes NAME.log.1, that becomes NAME.log.2, and the oldest goes; and
-// beginning anew where somebody has removed or renamed the file. It must not know lines; it is called only
-// between two of them. Invariant: no line is lost to a rotation. Whatever fails, writing goes on to the file
-// that is open, under its own name: nothing is renamed before the new file is there. Failure: a rotation that
-// failed is tried again after as many bytes as the limit.
+// Opening and rotation of a log: NAME.log becomes NAME.log.1, that becomes NAME.log.2, and the oldest is
+// deleted. A removed or renamed file is created again. Called only between two lines.
+// Invariant: a rotation loses no line. If it fails, writing continues in the open file under its own name,
+// because nothing is renamed before the new file exists.
+// Errors: a failed rotation is retried after `limit` more bytes.
 import Glibc
 import Posix
 import Time
 
 extension LogFile {
   static func open(_ path: String) throws(SystemError) -> FileDescriptor {
-    // Non-blocking means nothing for a file; where somebody has put a pipe, it keeps the process from hanging.
+    // Non-blocking has no effect on a file. For a pipe under this name it keeps the process from blocking.
     try FileDescriptor.open(path, [.writeOnly, .create, .append, .nonBlocking], mode: 0o600)
   }
 
-  /// Whether the file ends in the middle of a line, which is what a crash of the last writer can leave behind.
+  /// True if the file ends in the middle of a line, which a crash of the last writer can cause.
   static func isCut(_ path: String, size: Int64) -> Bool {
     guard size > 0, let file = try? FileDescriptor.open(path, .readOnly) else { return false }
     var last: UInt8 = UInt8(ascii: "\n")
@@ -21,10 +21,10 @@ extension LogFile {
     return count == 1 && last != UInt8(ascii: "\n")
   }
 
-  /// Begins a new file and moves the others on by one.
+  /// Starts a new file and renames the others.
   ///
-  /// The new file is made under a name that no reader knows. Where there is no descriptor or no room for it, the present
-  /// file keeps its name, and no kept one falls off the end for nothing.
+  /// The new file is created under a name that readers ignore. If there is no descriptor or disk space for
+  /// it, the present file keeps its name, and no old file is deleted in vain.
   func rotate() {
     let draft = "\(path).new"
     guard let fresh = try? Self.open(draft), let freshSize = try? fresh.size(), shift(),
@@ -40,11 +40,12 @@ extension LogFile {
     rotationSize = limit
   }
 
-  /// How long a file may be missing before it is made anew: whoever removes a whole home has time to finish.
+  /// Time for which a file must be missing before it is created again. A process that removes a whole home
+  /// has time to finish.
   private static let pause: TimeSpan = .milliseconds(500)
 
-  /// Whether what is written is found under the name of the log. A file that has lost the name is made anew when it has
-  /// been missing for a while; its directory is not, which is for whoever looks after the home.
+  /// True if the name of the log leads to the open file. Creates a file that has been missing for a while;
+  /// not its directory, which the watch of the home repairs.
   func hasPlace(at now: MonotonicTime) -> Bool {
     if isInPlace {
       missingSince = nil
@@ -57,7 +58,7 @@ extension LogFile {
     return now.since(since) >= Self.pause && beginAnew()
   }
 
-  /// Makes the file anew where somebody has removed it, without waiting any longer.
+  /// Creates a removed file again at once.
   public func restore() {
     if !isInPlace { _ = beginAnew() }
   }
@@ -81,7 +82,7 @@ extension LogFile {
   }
 
   private func shift() -> Bool {
-    // The new file takes the place of the present one.
+    // The new file replaces the present one.
     guard keep > 0 else { return true }
     for number in stride(from: keep - 1, to: 0, by: -1) {
       guard Self.move("\(path).\(number)", to: "\(path).\(number + 1)") else { return false }
@@ -89,7 +90,7 @@ extension LogFile {
     return Self.move(path, to: "\(path).1")
   }
 
-  /// Renames; what is not there needs no renaming. `rename(2)`
+  /// Renames a file; a missing one counts as renamed. `rename(2)`
   private static func move(_ path: String, to other: String) -> Bool {
     do throws(SystemError) { try Directory.rename(path, to: other) } catch { return error.code == ENOENT }
     return true

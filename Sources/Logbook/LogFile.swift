@@ -1,39 +1,41 @@
-// Owns one worker's log file: the line that is being written, the lines that wait, and the file behind them.
-// It must not know what events mean. One process writes one file; readers only read. Invariant: the file
-// holds whole lines in order, apart from the end of one that a crash or a full disk has cut, which the next
-// writer completes or closes. At most 64 KiB wait in memory. A file that somebody has removed or renamed is
-// made anew; until then the lines wait. Failure: opening throws. Afterwards nothing here ends or delays the
-// process: lines that cannot be kept are counted, and the next line that can be says how many are missing.
+// One worker's log file: the line in progress, the buffered lines, and the file. One process writes one
+// file; readers only read.
+// Invariant: the file contains complete lines in order. The exception is an end cut by a crash or a full
+// disk, which the next writer completes or closes. At most 64 KiB are buffered. A removed or renamed file
+// is created again; until then lines are buffered.
+// Errors: opening throws. After that nothing here ends or delays the process: lines that cannot be stored
+// are counted, and the next stored line reports the number.
 import BankModel
 import Posix
 import Time
 
 /// Writes the log of one worker.
 ///
-/// A line after a quiet time is written at once. Lines that follow within ``gathering`` of the last write wait for
-/// ``flushIfDue(_:)``, so that a busy worker makes some two hundred writes a second and not one a line. Not Sendable.
+/// A line after a quiet time is written at once. Lines within ``gathering`` of the last write wait for
+/// ``flushIfDue(_:)``, so that a busy worker makes some two hundred writes a second and not one a line. Not
+/// Sendable.
 public final class LogFile {
-  /// How long after a write the next lines are gathered.
+  /// Time after a write in which further lines are gathered.
   public static let gathering: TimeSpan = .milliseconds(5)
-  /// How long after a failed write the next is tried.
+  /// Delay before a failed write is retried.
   public static let retry: TimeSpan = .seconds(1)
   static let bufferLimit = 64 << 10
-  /// The file.
+  /// Path of the file.
   public let path: String
-  /// How many lines could not be kept since the last one that said so.
+  /// Number of lost lines since the last line that reported them.
   public private(set) var dropped = 0
   let limit: Int64
   let keep: Int32
   var descriptor: FileDescriptor
-  /// How long the file is, as far as this process knows.
+  /// Size of the file, as known to this process.
   var size: Int64
-  /// The file is rotated before a line that would take it beyond this; later than the limit where a rotation failed.
+  /// Size that no line may exceed without a rotation before it; above `limit` after a failed rotation.
   var rotationSize: Int64
-  /// Since when the name does not lead to the open file; nil while it does.
+  /// Time since when the name does not lead to the open file; nil while it does.
   var missingSince: MonotonicTime?
   private let identity: [UInt8]
-  /// How every line of one level and one millisecond begins: a busy worker writes dozens of them, and to write the time
-  /// alone took 750 instructions of a customer with two lines, by callgrind.
+  /// Cached start of all lines of one level and millisecond. A busy worker writes dozens of them, and
+  /// formatting the time alone took 750 instructions of a customer with two lines (callgrind).
   private var head: [UInt8] = []
   private var headMoment: WallTime?
   private var headLevel = LogLevel.info
@@ -43,12 +45,12 @@ public final class LogFile {
   private var isFailing = false
   private var isFilling = false
 
-  /// Opens a log, or makes one with 0600, to write at its end. `open(2)` O_APPEND
+  /// Opens a log for appending, or creates it with mode 0600. `open(2)` O_APPEND
   ///
-  /// Every line names the worker, such as `deposit-1`, the process, and the generation.
+  /// Every line contains the worker's name, such as `deposit-1`, the pid and the generation.
   /// - Parameters:
-  ///   - limit: bytes that the file may have before it becomes `path.1`; below 1 for no limit.
-  ///   - keep: how many rotated files are kept: `path.1`, `path.2` …
+  ///   - limit: file size in bytes at which the file becomes `path.1`; below 1 for no limit.
+  ///   - keep: number of rotated files: `path.1`, `path.2` …
   public init(
     path: String, worker: String, pid: Int32 = CurrentProcess.pid, generation: Int32, limit: Int64,
     keep: Int32
@@ -71,12 +73,12 @@ public final class LogFile {
     if Self.isCut(path, size: size) { buffer.append(UInt8(ascii: "\n")) }
   }
 
-  /// Writes an event, or keeps it for the next flush.
+  /// Writes an event, or buffers it for the next flush.
   ///
   /// - Parameters:
-  ///   - event: what happened, a word of ASCII letters and `_`.
-  ///   - moment: when, on both clocks.
-  ///   - fill: adds the event's own fields, `msg` last by custom. It must not write to this log.
+  ///   - event: name of the event, of ASCII letters and `_`.
+  ///   - moment: time of the event, on both clocks.
+  ///   - fill: adds the event's own fields, `msg` last by convention. It must not write to this log.
   public func write(
     event: StaticString, level: LogLevel = .info, at moment: Moment = SystemClock.moment(),
     _ fill: (inout LogFields) -> Void = { _ in }
@@ -92,17 +94,17 @@ public final class LogFile {
     if !isFailing, now.since(lastWrite) >= Self.gathering { flush(at: now) }
   }
 
-  /// When ``flushIfDue(_:)`` wants to be called; nil while nothing waits.
+  /// Deadline for the next call of ``flushIfDue(_:)``; nil while nothing is buffered.
   public var nextFlush: MonotonicTime? {
     buffer.isEmpty ? nil : lastWrite + (isFailing ? Self.retry : Self.gathering)
   }
 
-  /// Writes what waits, if it has waited long enough.
+  /// Writes the buffered lines if they are due.
   public func flushIfDue(_ now: MonotonicTime) {
     if let nextFlush, now >= nextFlush { flush(at: now) }
   }
 
-  /// Writes what waits, now. For the end of a process, and before anything that may end it.
+  /// Writes the buffered lines now. Call at the end of a process, and before any step that may end it.
   public func flush() { flush(at: SystemClock.monotonic(), isLast: true) }
 
   private func append(
@@ -112,11 +114,11 @@ public final class LogFile {
     precondition(!isFilling, "an event is not written from within another")
     isFilling = true
     var moment = moment
-    // Whoever looked at the clock before somebody who has written meanwhile writes after that line all the same.
+    // A caller may have read the clock before another line was written; its line gets the time of that one.
     if let latest, moment.monotonic < latest.monotonic { moment = latest }
     latest = moment
     let begin = buffer.count
-    // The buffer moves into the fields and back, so that the line is made where it stays.
+    // The buffer is swapped into the fields and back, so that the line is formatted in place.
     var fields = LogFields(continuing: [])
     swap(&fields.bytes, &buffer)
     if moment.wall != headMoment || level != headLevel { makeHead(level, moment.wall) }
@@ -140,7 +142,7 @@ public final class LogFile {
     headLevel = level
   }
 
-  /// Rotates before a line that would make the file too long, and drops the line where there is no room for it.
+  /// Rotates before a line that would make the file too long. Drops the line if the buffer is full.
   private func makeRoom(forLineAt begin: Int, _ now: MonotonicTime) {
     if size + Int64(buffer.count) > rotationSize, size + Int64(begin) > 0, !isFailing {
       let line = Array(buffer[begin...])
@@ -152,7 +154,7 @@ public final class LogFile {
     guard buffer.count > Self.bufferLimit else { return }
     if !isFailing { flush(at: now) }
     guard isFailing, buffer.count > Self.bufferLimit else { return }
-    // Without its last line the buffer was small enough, and lines are dropped whole.
+    // Without its last line the buffer was within its limit. Lines are dropped as a whole.
     let end = buffer.count - 1
     let start = buffer[..<end].lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
     buffer.removeSubrange(start...)
@@ -174,7 +176,7 @@ public final class LogFile {
     }
     size += Int64(written)
     lastWrite = now
-    // After a failure the rest stays, beginning with the end of a line that was cut.
+    // After a failure the rest is kept; it may start with the end of a cut line.
     if written == buffer.count {
       buffer.removeAll(keepingCapacity: true)
     } else {

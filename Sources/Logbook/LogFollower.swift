@@ -1,8 +1,9 @@
-// Owns reading logs while they are written: what is there, and then what comes, over rotations, restarts and
-// new workers. It must not know how a line is shown. The caller runs the loop and asks for lines until there
-// are none. Invariant: each whole line is handed out once, the lines of one worker in their order. Nothing
-// happens while nothing is written: the kernel says when to look. Lines of different workers come out by time
-// as far as they were written within the gathering time of each other. Failure: LogFailure from `next()`.
+// Reads logs while they are written: the existing lines, then new ones, across rotations, restarts and new
+// workers. The caller runs the loop and asks for lines until there are none.
+// Invariant: each complete line is returned once, and the lines of one worker in order. The kernel reports
+// changes; without changes nothing runs. Lines of different workers are sorted by time if they were written
+// within the gathering time of each other.
+// Errors: `LogFailure` from `next()`.
 import Posix
 import Time
 
@@ -17,25 +18,26 @@ public final class LogFollower {
   private let watch: LogWatch
   private let gathering: TimeSpan
   private var isLive = false
-  /// While a batch is told: lines up to this time of day (in milliseconds) may be told, none before can come.
+  /// Latest time of the lines in the present batch (milliseconds since 1970). No earlier line can follow.
+  /// Nil between batches.
   private var horizon: Int64?
   private var nextBatch: MonotonicTime?
-  /// The time of day; tests have a day of their own.
+  /// The wall clock; tests replace it.
   var wallClock: () -> WallTime = SystemClock.wall
 
-  /// A stamp this far ahead of the clock, in milliseconds, comes from a clock that was set back since:
-  /// waiting for its time to come would take too long.
+  /// Milliseconds ahead of the clock. A later time stamp comes from a clock that was set back since, so its
+  /// line is not held until then.
   private static let furthestAhead: Int64 = 1000
 
-  /// Opens the logs and begins to watch. A directory that is not there yet is waited for.
+  /// Opens the logs and starts to watch. Waits for a missing directory.
   ///
-  /// - Parameter gathering: how long lines are collected after the first, so that those of several workers
-  ///   come in order. A line is told one to two such times after it was written.
-  /// - Throws: ``LogFailure/unknownWorker(_:known:)`` where there are logs and none of that name.
+  /// - Parameter gathering: time for which lines are collected after the first, to sort those of several
+  ///   workers. A line is returned one to two such times after it was written.
+  /// - Throws: ``LogFailure/unknownWorker(_:known:)`` if there are logs and none of that name.
   public convenience init(
     _ query: LogQuery, on loop: EventLoop, gathering: TimeSpan = .milliseconds(20)
   ) throws(LogFailure) {
-    // Watched first: what changes between the first look and the watch would be lost otherwise.
+    // The watch starts first; otherwise a change between the first read and the watch would be lost.
     try self.init(query, watchedBy: LogWatch(query.directory, on: loop), gathering: gathering)
   }
 
@@ -51,7 +53,7 @@ public final class LogFollower {
     }
   }
 
-  /// The next line that can be told now. After nil, run the loop until ``deadline``.
+  /// The next line that is due. After nil, run the loop until ``deadline``.
   public func next() throws(LogFailure) -> LogRecord? {
     if !isLive {
       if let record = try reader.next() { return record }
@@ -68,7 +70,7 @@ public final class LogFollower {
     return nil
   }
 
-  /// When to ask again even if nothing happens on the loop; nil for never.
+  /// Time of the next call even without an event on the loop; nil for none.
   public var deadline: MonotonicTime? {
     guard let news = watch.firstNews else { return nextBatch }
     return min(news + gathering, nextBatch ?? news + gathering)
@@ -88,7 +90,8 @@ public final class LogFollower {
         if watch.isMissing { log.letGo() } else { try lookForSuccessors(of: log) }
       }
     }
-    // The clock is read before the files: what is stamped later may stand in one that was just read to its end.
+    // Read the clock before the files: a line with a later stamp may be in a file that was just read to its
+    // end.
     horizon = wallClock().milliseconds - gathering.milliseconds
     try reader.merge.refill()
   }
@@ -112,7 +115,7 @@ public final class LogFollower {
 
   private func lookForSuccessors(of log: WorkerLog) throws(LogFailure) {
     do throws(LogFailure) { try log.lookForSuccessors() } catch {
-      // The directory went away; what was open is read on, and the watch says when there is a new one.
+      // The directory was removed. Open files are read to the end, and the watch reports a new directory.
       guard case .noDirectory = error else { throw error }
     }
   }

@@ -1,18 +1,18 @@
-// Owns how much an event matters.
-// Invariant: the names stand in log files and in scripts that read them, so they never change.
+// Severity of events.
+// Invariant: the names are in log files and in scripts that read them, so they never change.
 import BankModel
 
-/// How much an event matters to an operator.
+/// Severity of an event for an operator.
 public enum LogLevel: UInt8, Named, Comparable {
-  /// Details for finding a fault.
+  /// Details for debugging.
   case debug = 1
-  /// What happens all day.
+  /// Regular operation.
   case info = 2
-  /// Something went wrong and was dealt with.
+  /// A problem that was handled.
   case warn = 3
-  /// Something went wrong that an operator should look at.
+  /// A problem that an operator should look at.
   case error = 4
 
-  /// The names in logs, in the order of the numbers.
+  /// The names in logs, in numeric order.
   public static let names = ["debug", "info", "warn", "error"]
 }

@@ -1,18 +1,18 @@
-// Owns the JSON of a log line: one object on one line (RFC 8259). It must not know which events there are; it
-// knows the fields that are numbers. Invariant: the output is valid UTF-8 without a line feed, and each key
-// stands in it once. Failure: none. A line that is no logfmt becomes its text under `line`.
+// JSON of a log line: one object on one line (RFC 8259).
+// Invariant: the output is valid UTF-8 without a line feed, and each key appears once.
+// Errors: none. A line that is not logfmt becomes the value of `line`.
 
 extension LogLine {
-  /// The fields whose values are whole numbers, besides those with a unit. A value that is none stays a string.
+  /// Fields with whole numbers, besides those with a unit. Another value stays a string.
   private static let numbers: Set<String> = [
     "pid", "gen", "day", "ticket", "attempt", "attempts", "signal", "code", "child", "child_gen", "count",
     "incarnation", "windows", "waiting", "serving", "served", "finished", "killed", "customers", "deaths",
     "items", "changes", "wish", "products", "unfinished",
   ]
-  /// How the names of fields end whose values are whole numbers of a unit.
+  /// Suffixes of fields with whole numbers of a unit.
   private static let units = ["_ms", "_kb"]
 
-  /// The value of a field as a number, where it is one, written as a number is.
+  /// The value of a field as a number, if it is one in canonical notation.
   private static func number(_ field: Field) -> Int64? {
     guard numbers.contains(field.key) || units.contains(where: field.key.hasSuffix),
       let number = Int64(field.value), "\(number)" == field.value
@@ -30,9 +30,9 @@ extension LogLine {
     }
   }
 
-  /// One JSON object with the fields in their order; of a key that is there twice, the first.
+  /// Appends one JSON object with the fields in order. Of a repeated key, only the first is included.
   ///
-  /// - Parameter worker: whose log it is, for a line that does not say.
+  /// - Parameter worker: name of the worker, for a line that contains none.
   private func appendJSON(worker: String, to output: inout [UInt8]) {
     var told = Set<String>()
     let known = self["worker"] == nil ? [Field(key: "worker", value: worker)] : []

@@ -1,6 +1,6 @@
-// Owns one line of a log as readers see it: keys and values in order. Invariant: a line written by `LogFile`
-// parses to what was handed in; whatever else a file holds is nil, never a trap. Failure: nil. A reader shows
-// such a line as it is, or leaves it out.
+// One log line as read: keys and values in order.
+// Invariant: a line written by `LogFile` is parsed to its original values.
+// Errors: nil for any other input; parsing never traps. Readers show such a line unchanged, or skip it.
 import Posix
 
 /// One line of a log: an event with its fields.
@@ -20,22 +20,22 @@ public struct LogLine: Sendable, Hashable {
 
   public init(fields: [Field]) { self.fields = fields }
 
-  /// The value of the first field with this key, or nil.
+  /// The value of the first field with this key; nil if there is none.
   public subscript(key: String) -> String? { fields.first { $0.key == key }?.value }
 
-  /// When it happened, in milliseconds since 1970; nil where the line does not say.
+  /// Time of the event, in milliseconds since 1970; nil without a time stamp.
   public var timestamp: Int64? { self["ts"].flatMap { Timestamp.parse($0) } }
-  /// How much it matters; nil where the line does not say.
+  /// Severity; nil without one.
   public var level: LogLevel? { self["level"].flatMap { LogLevel(name: $0) } }
 
-  /// Reads a line.
+  /// Parses a line.
   ///
   /// - Parameter bytes: one line without its line feed.
-  /// - Returns: nil for what is no sequence of `key=value` between single spaces: an empty line, a line that a crash
-  ///   has cut, somebody else's text. Bytes that are not UTF-8 come out as U+FFFD.
+  /// - Returns: nil unless the line is a sequence of `key=value` between single spaces, such as for an
+  ///   empty line, a line cut by a crash, or foreign text. Bytes that are not UTF-8 become U+FFFD.
   public static func parse(_ bytes: [UInt8]) -> LogLine? { parse(bytes[...]) }
 
-  /// Reads a line from within a file's bytes; see ``parse(_:)-([UInt8])``.
+  /// Parses a line within a file's bytes; see ``parse(_:)-([UInt8])``.
   public static func parse(_ bytes: ArraySlice<UInt8>) -> LogLine? {
     bytes.withUnsafeBufferPointer { bytes in
       var scan = LogLineScan(bytes: bytes)
@@ -74,7 +74,7 @@ private struct LogLineScan {
     guard next == UInt8(ascii: "\"") else {
       let begin = place
       while let byte = next, LogValue.isPlain(byte) { place += 1 }
-      // Nothing after the sign is what a cut line looks like; an empty value is written with quotes.
+      // A missing value after the sign shows a cut line; an empty value has quotes.
       return place > begin ? text(begin..<place) : nil
     }
     place += 1
@@ -84,7 +84,7 @@ private struct LogLineScan {
   private mutating func quoted() -> String? {
     let begin = place
     while let byte = next, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") { place += 1 }
-    // Most values have no escape and are taken in one piece.
+    // Most values have no escape and are copied in one piece.
     if next == UInt8(ascii: "\"") {
       defer { place += 1 }
       return text(begin..<place)
@@ -154,9 +154,10 @@ extension LogLine {
 enum LogTime {
   private static let key = Array("ts=".utf8)
 
-  /// The stamp of a line in milliseconds since 1970 UTC.
+  /// The time stamp of a line in milliseconds since 1970 UTC.
   ///
-  /// A stamp at the beginning counts even where a crash has cut the rest of the line: it was written first.
+  /// A stamp at the start counts even if a crash has cut the rest of the line, because it was written
+  /// first.
   static func stamp(of line: [UInt8]) -> Int64? {
     if line.starts(with: key) {
       return Timestamp.parse(Array(line[key.count...].prefix { $0 != UInt8(ascii: " ") }))

@@ -1,11 +1,11 @@
-// Owns the order in which the lines of several logs are told: by time, at the same time by name, and within
-// one log as they stand there. It must not know files or clocks. Invariant: one line of every source that has
-// any is at hand, so memory does not grow with the length of the logs. Failure: an error of a source passes
-// through; what was at hand stays at hand.
+// Merge of several logs: by time, then by name; lines of one log keep their order.
+// Invariant: it stores one line of every source that has any, so memory does not grow with the length of
+// the logs.
+// Errors: an error of a source is passed on; stored lines stay stored.
 
-/// Something that lines are read from, one after the other.
+/// A source of lines.
 public protocol LogSource: AnyObject {
-  /// The next line; nil where there is none now. There may be one later, if the source is being written.
+  /// The next line; nil if there is none now. More may follow if the source is being written.
   func next() throws(LogFailure) -> LogRecord?
 }
 
@@ -15,7 +15,7 @@ public struct LogMerge<Source: LogSource> {
     let record: LogRecord
     let source: Source
 
-    /// Two heads are never of one source, so names need to differ only between sources.
+    /// Two heads never belong to one source, so the name decides between sources.
     static func < (left: Head, right: Head) -> Bool {
       if left.record.time != right.record.time { return left.record.time < right.record.time }
       return left.record.worker < right.record.worker
@@ -26,19 +26,19 @@ public struct LogMerge<Source: LogSource> {
   private var heap: [Head] = []
   private var dry: [Source]
 
-  /// A merge of sources whose names all differ. Nothing is read until ``refill()`` or ``next()``.
+  /// A merge of sources with different names. Nothing is read until ``refill()`` or ``next()``.
   public init(_ sources: [Source]) { dry = sources }
 
   /// Adds a source, which takes part from the next ``refill()`` on.
   public mutating func add(_ source: Source) { dry.append(source) }
-  /// The line that is next, if any is at hand.
+  /// The next line; nil if none is stored.
   public var first: LogRecord? { heap.first?.record }
 
-  /// Asks the sources that had nothing whether they have something now.
+  /// Reads from the sources that had no line before.
   public mutating func refill() throws(LogFailure) {
     var still: [Source] = []
     var waiting = dry[...]
-    // What was not asked yet stays dry when one fails.
+    // If one fails, the sources not read yet stay in `dry`.
     defer { dry = still + waiting }
     while let source = waiting.first {
       if let record = try source.next() {
@@ -50,7 +50,8 @@ public struct LogMerge<Source: LogSource> {
     }
   }
 
-  /// Takes the next line; nil when every source is dry. A dry source is asked again only by ``refill()``.
+  /// Removes and returns the next line; nil when every source is dry. Only ``refill()`` reads from a dry
+  /// source again.
   public mutating func next() throws(LogFailure) -> LogRecord? {
     guard let head = heap.first else { return nil }
     if let following = try head.source.next() {

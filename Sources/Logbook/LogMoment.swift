@@ -1,11 +1,12 @@
-// Owns the moments a person may write: a date with a time, or a time of today. Invariant: a moment is in
-// milliseconds since 1970 UTC, and so is what it is counted from. Failure: nil for what is no such moment.
+// Parser of times for `--since`: a date with a time, or a time of today.
+// Invariant: times are in milliseconds since 1970 UTC.
+// Errors: nil for other text.
 import Posix
 
-/// Moments as text.
+/// Times as text.
 public enum LogMoment {
-  /// Reads `2026-11-21T08:00:00Z`, also with a fraction or with an offset such as `+09:00` for `Z`, and `t` and `z` (RFC
-  /// 3339), or `08:00` and `08:00:30`, a time of the present day in UTC.
+  /// Parses `2026-11-21T08:00:00Z`, also with a fraction, with an offset such as `+09:00` instead of `Z`,
+  /// or with `t` and `z` (RFC 3339). Also parses `08:00` and `08:00:30`, a time of the present day in UTC.
   public static func parse(_ text: String, now: Int64) -> Int64? {
     let bytes = withCapitals(Array(text.utf8))
     if bytes.count == 5 || bytes.count == 8 { return time(ofToday: bytes, now: now) }
@@ -29,7 +30,7 @@ public enum LogMoment {
 
   private static func withOffset(_ bytes: [UInt8]) -> Int64? {
     guard bytes.count > 6, let sign = bytes.dropLast(5).last, [0x2b, 0x2d].contains(sign) else { return nil }
-    // The offset is a time of day too; reading it as one of the first day of all checks it.
+    // The offset is a time of day, so it is checked by parsing it as a time of 1970-01-01.
     let offset = Timestamp.parse(Array("1970-01-01T".utf8) + bytes.suffix(5) + Array(":00Z".utf8))
     let local = Timestamp.parse(bytes.dropLast(6) + [UInt8(ascii: "Z")])
     guard let offset, let local else { return nil }

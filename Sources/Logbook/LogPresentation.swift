@@ -1,13 +1,14 @@
-// Owns how a line of a log is shown: as it stands in the file, for a person at a terminal, or as JSON.
-// Invariant: one record becomes one line. On a terminal no byte of a log can move the cursor, colour or hide
-// anything, whoever has written into the file. Failure: none; what is no log line is shown as it is.
+// Display of a log line: unchanged, for a terminal, or as JSON.
+// Invariant: one record becomes one line. On a terminal no byte of a log can move the cursor, change
+// colours or hide text, whatever wrote the file.
+// Errors: none; text that is not a log line is shown unchanged.
 
-/// A way to show lines.
+/// Format of displayed lines.
 public enum LogPresentation: Sendable, Hashable {
   case plain
-  /// Control characters made visible, the line in the colour of its level if wanted.
+  /// Visible control characters; optionally in the colour of the level.
   case terminal(coloured: Bool)
-  /// One JSON object with the fields in their order; of a key that is there twice, the first.
+  /// One JSON object with the fields in order. Of a repeated key, only the first is included.
   case json
 
   /// Appends a line with its line feed.
@@ -21,7 +22,7 @@ public enum LogPresentation: Sendable, Hashable {
     output.append(0x0a)
   }
 
-  /// A text of somebody else's, such as a file name, with its control characters made visible.
+  /// Untrusted text, such as a file name, with visible control characters.
   public static func visible(_ text: String) -> String {
     var output: [UInt8] = []
     appendVisible(Array(text.utf8), to: &output)
@@ -37,7 +38,7 @@ public enum LogPresentation: Sendable, Hashable {
     output += "\u{1b}[0m".utf8
   }
 
-  /// What happens all day has no colour, so that the rest can be seen. ECMA-48, SGR
+  /// Regular events have no colour, so that the others stand out. ECMA-48, SGR
   private static func colour(_ level: LogLevel) -> Int? {
     switch level {
     case .debug: 2

@@ -1,20 +1,20 @@
-// Owns reading the logs that there are now: which workers, from which line on, merged by time.
-// Invariant: what is read ends where the files ended when the reader was made; memory is bounded by the
-// number of workers (64 KiB each) and not by the length of their logs.
-// Failure: LogFailure. An unknown worker is found out before the first line is read.
+// Reads the existing logs: selection of workers and lines, merged by time.
+// Invariant: reading ends at the sizes that the files had when the reader was created. Memory is bounded by
+// the number of workers (64 KiB each), not by the length of their logs.
+// Errors: `LogFailure`. An unknown worker is reported before the first line.
 
-/// What is wanted of the logs.
+/// Selection of log lines.
 public struct LogQuery: Sendable, Hashable {
   /// The directory of the logs.
   public var directory: String
-  /// The workers; all of them where none is named.
+  /// Names of the workers; empty for all.
   public var workers: [String]
-  /// Only so many lines, the last ones; nil for all. At least 0.
+  /// Number of last lines; nil for all. At least 0.
   public var last: Int?
-  /// Only lines from this time on, in milliseconds since 1970 UTC; nil for all.
+  /// Earliest time, in milliseconds since 1970 UTC; nil for all.
   public var since: Int64?
 
-  /// A wish for lines.
+  /// A selection of lines.
   public init(directory: String, workers: [String] = [], last: Int? = nil, since: Int64? = nil) {
     precondition(last ?? 0 >= 0, "a number of lines is never negative")
     self.directory = directory
@@ -29,13 +29,14 @@ public final class LogReader {
   let query: LogQuery
   private(set) var logs: [WorkerLog] = []
   var merge: LogMerge<WorkerLog>
-  /// How many merged lines come before the first that is wanted.
+  /// Number of merged lines before the first selected one.
   private var surplus = 0
   private var hasBegun = false
 
   /// Opens the logs.
   ///
-  /// - Throws: ``LogFailure/noDirectory(_:)``, ``LogFailure/unknownWorker(_:known:)``, or the system's error.
+  /// - Throws: ``LogFailure/noDirectory(_:)``, ``LogFailure/unknownWorker(_:known:)``, or the system's
+  ///   error.
   public convenience init(_ query: LogQuery) throws(LogFailure) {
     self.init(empty: query)
     let known = try LogDirectory(path: query.directory).workers()
@@ -45,7 +46,7 @@ public final class LogReader {
     try open(known)
   }
 
-  /// A reader of nothing, for a directory that is not there yet.
+  /// An empty reader, for a directory that does not exist yet.
   init(empty query: LogQuery) {
     self.query = query
     merge = LogMerge([])
@@ -71,7 +72,7 @@ public final class LogReader {
 
   func wants(_ record: LogRecord) -> Bool { query.since.map { record.time >= $0 } ?? true }
 
-  /// Opens the logs of those of the workers that are wanted and have not been opened; returns them.
+  /// Opens the logs of selected workers that are not open yet, and returns them.
   @discardableResult
   func open(_ workers: [String]) throws(LogFailure) -> [WorkerLog] {
     let directory = LogDirectory(path: query.directory)
@@ -88,7 +89,7 @@ public final class LogReader {
     return opened
   }
 
-  /// The last lines of all are among the last of each, so no log needs to be read from farther back.
+  /// The last lines of all logs are among the last of each, so reading can start there.
   private func leaveOut(from log: WorkerLog) throws(LogFailure) {
     if let last = query.last {
       surplus += try log.keep(last: last)

@@ -1,21 +1,23 @@
-// Owns finding a place in a log file without reading all of it: so many lines before the end, or the first
-// line of a time. Invariant: a place found is the beginning of a line, or the end of what was looked at.
-// Failure: LogFailure.system. Where a clock was set back, a search by time finds one of the places that fit.
+// Search in a log file without reading all of it: the last lines, or the first line of a time.
+// Invariant: a result is the start of a line, or the end of the searched range.
+// Errors: `LogFailure.system`. If a clock was set back, a search by time finds one of the matching
+// positions.
 
 extension LogSegment {
   struct Place: Equatable {
-    /// Where the first of the lines begins, in bytes from the beginning of the file.
+    /// Start of the first line, in bytes from the start of the file.
     let offset: Int64
-    /// How many whole lines begin there or behind it.
+    /// Number of complete lines from there on.
     let lines: Int
   }
 
-  /// How much is looked at at a time, in bytes.
+  /// Number of bytes per read.
   static let stride: Int64 = 64 << 10
 
-  /// Where the last `count` lines before `end` begin; fewer lines where there are fewer.
+  /// Start of the last `count` lines before `end`; of fewer if there are fewer.
   ///
-  /// - Parameter isFinished: nobody writes to the file any more, so a last line without a line feed is whole.
+  /// - Parameter isFinished: the file has no writer any more, so a last line without a line feed is
+  ///   complete.
   func place(ofLast count: Int, before end: Int64, isFinished: Bool) throws(LogFailure) -> Place {
     var feeds = 0
     var upper = end
@@ -27,7 +29,7 @@ extension LogSegment {
         feeds = 1
       }
       for index in bytes.indices.reversed() where bytes[index] == 0x0a {
-        // This line feed ends the line before the ones that are wanted.
+        // This line feed ends the line before the selected ones.
         if feeds == count { return Place(offset: lower + Int64(index) + 1, lines: count) }
         feeds += 1
       }
@@ -36,18 +38,19 @@ extension LogSegment {
     return Place(offset: 0, lines: feeds)
   }
 
-  /// The last time stamp before a place, within the 64 KiB before it; nil where there is none.
+  /// The last time stamp in the 64 KiB before an offset; nil if there is none.
   func stamp(before offset: Int64) throws(LogFailure) -> Int64? {
     let bytes = try read(max(0, offset - Self.stride)..<offset)
     let lines = bytes.split(separator: 0x0a, omittingEmptySubsequences: true)
-    // The first piece may be the middle of a line, and then it begins with no stamp.
+    // The first piece may be the middle of a line, and then contains no stamp.
     for line in lines.reversed() {
       if let stamp = LogTime.stamp(of: Array(line)) { return stamp }
     }
     return nil
   }
 
-  /// The first time stamp of a line that begins behind `offset` (or there, at 0), and where that line begins.
+  /// The first time stamp of a line that starts after `offset` (or at it, if it is 0), and the start of
+  /// that line.
   func firstStamp(from offset: Int64, before end: Int64) throws(LogFailure) -> (time: Int64, offset: Int64)? {
     let bytes = try read(offset..<min(end, offset + Self.stride))
     var start = 0
@@ -62,10 +65,11 @@ extension LogSegment {
     return nil
   }
 
-  /// The beginning of a line that no line from `time` on stands before, near the first of them: reading on
-  /// from there brings at most a few strides of earlier lines.
+  /// Start of a line near the first line from `time` on, and never after it. Reading from there returns at
+  /// most a few strides of earlier lines. Binary search: lines have different lengths, so each step
+  /// searches the first line after the middle.
   func offset(near time: Int64, before end: Int64) throws(LogFailure) -> Int64 {
-    // Every line before `lower` is earlier; `lower` is the beginning of a line.
+    // `lower` is the start of a line, and every line before it is earlier than `time`.
     var lower: Int64 = 0
     var upper = end
     while upper - lower > 2 * Self.stride {
@@ -73,7 +77,7 @@ extension LogSegment {
       if let found = try firstStamp(from: middle, before: upper), found.time < time {
         lower = found.offset
       } else {
-        // Also where no stamp was found: reading too much is right, reading too little is not.
+        // Also if no stamp was found: reading too much is correct, reading too little is not.
         upper = middle
       }
     }

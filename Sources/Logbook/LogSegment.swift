@@ -1,20 +1,21 @@
-// Owns one open file of a worker's log: the present one, or one that was rotated away. Invariant: it is the
-// same file for as long as it is open, whatever it is called by now, and its number on the disk is not given
-// to another file as long. Failure: LogFailure.system.
+// One open log file of a worker, present or rotated.
+// Invariant: it stays the same file while it is open, whatever its name is, and its inode number is not
+// reused.
+// Errors: `LogFailure.system`.
 import Glibc
 import Posix
 
 final class LogSegment {
   private let descriptor: FileDescriptor
   let identity: FileFacts.Identity
-  /// The size when it was opened, in bytes.
+  /// Size at opening, in bytes.
   let sizeAtOpening: Int64
   private(set) var bytesRead: Int64 = 0
 
-  /// Opens a log file; nil where there is none of this name, or something that is no file.
+  /// Opens a log file; nil if it is missing or not a regular file.
   static func open(_ path: String) throws(LogFailure) -> LogSegment? {
     do throws(SystemError) {
-      // Somebody may have put a pipe there: opening it must not wait for a writer.
+      // For a pipe under this name, opening must not block until it has a writer.
       return try LogSegment(FileDescriptor.open(path, [.readOnly, .nonBlocking]))
     } catch {
       if error.isMissing { return nil }
@@ -30,8 +31,7 @@ final class LogSegment {
     self.descriptor = descriptor
   }
 
-  /// What a file that nobody writes to any more is known again by, after it was closed. Its number on the
-  /// disk alone may have been given to another file.
+  /// Identification of a finished file after it was closed. The inode number alone may have been reused.
   struct Fingerprint: Equatable {
     let identity: FileFacts.Identity
     let size: Int64
@@ -48,14 +48,14 @@ final class LogSegment {
     try asLogFailure { () throws(SystemError) in try descriptor.size() }
   }
 
-  /// Reads at an offset; fewer bytes than there is room for mean the present end.
+  /// Reads at an offset. Fewer bytes than the size of the buffer mean the present end.
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(LogFailure) -> Int {
     let count = try asLogFailure { () throws(SystemError) in try descriptor.read(into: buffer, at: offset) }
     bytesRead += Int64(count)
     return count
   }
 
-  /// Reads a range of the file, less where it has become shorter.
+  /// Reads a range of the file; fewer bytes if the file has become shorter.
   func read(_ range: Range<Int64>) throws(LogFailure) -> [UInt8] {
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: range.count, alignment: 1)
     defer { buffer.deallocate() }

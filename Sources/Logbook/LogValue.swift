@@ -1,7 +1,7 @@
-// Owns how one value is written in a log line: plain, or quoted with escapes. `LogLine` reads it back.
-// Invariant: what is written holds no byte below 0x20, no DEL and nothing that a terminal or an editor takes for the
-// end of a line or a change of direction, so that one event is one line whatever the value was.
-// Failure: none; a value that is too long is cut, and says so.
+// Format of one value in a log line: plain, or quoted with escapes. `LogLine` parses it.
+// Invariant: the output contains no byte below 0x20, no DEL, and no character that a terminal or editor
+// treats as a line end or change of direction. One event is therefore one line for any value.
+// Errors: none; a value that is too long is cut and marked.
 
 import BankModel
 
@@ -14,7 +14,7 @@ import BankModel
 /// | `\u0000` | other control characters (C0, DEL, C1), line and paragraph separators, marks of direction, BOM |
 /// | `\x00` | a byte that is not part of valid UTF-8 |
 enum LogValue {
-  /// The longest value that is written, in bytes before escaping; what is beyond it is replaced by `…`.
+  /// Maximum length of a value in bytes before escaping. The rest is replaced by `…`.
   static let longest = 4096
 
   static func append(_ text: String, to line: inout [UInt8]) {
@@ -22,7 +22,7 @@ enum LogValue {
     text.withUTF8 { append(bytes: $0, to: &line) }
   }
 
-  /// Appends bytes that should be UTF-8 and need not be.
+  /// Appends bytes, usually UTF-8. Invalid bytes are escaped.
   static func append(bytes: UnsafeBufferPointer<UInt8>, to line: inout [UInt8]) {
     if !bytes.isEmpty, bytes.count <= longest, isPlain(bytes) {
       line.append(contentsOf: bytes)
@@ -31,10 +31,10 @@ enum LogValue {
     }
   }
 
-  /// The longest whole number, in bytes: nineteen digits and a sign.
+  /// Maximum length of a whole number in bytes: nineteen digits and a sign.
   static let longestNumber = 20
 
-  /// Appends a whole number, without making a string.
+  /// Appends a whole number without allocating a string.
   static func append(_ number: Int64, to line: inout [UInt8]) {
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: longestNumber) { room in
       let start = write(number, endingAt: room.count, in: room)
@@ -42,7 +42,7 @@ enum LogValue {
     }
   }
 
-  /// Writes a whole number into room, up to a place; where it begins.
+  /// Writes a whole number into `room` before the index `end`. Returns its start index.
   static func write(
     _ number: Int64, endingAt end: Int, in room: UnsafeMutableBufferPointer<UInt8>
   ) -> Int {
@@ -60,7 +60,7 @@ enum LogValue {
     return place
   }
 
-  /// A text in quotes, whether it needs them or not.
+  /// A quoted text, even if it needs no quotes.
   static func quoted(_ text: String) -> [UInt8] {
     var text = text
     var bytes: [UInt8] = []
@@ -78,14 +78,14 @@ enum LogValue {
       }, or: { !isPlain($0) })
   }
 
-  /// Whether a byte can stand in a value without quotes.
+  /// True if a byte is allowed in a value without quotes.
   @inline(__always)
   static func isPlain(_ byte: UInt8) -> Bool {
     byte > 0x20 && byte < 0x7f && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "=")
       && byte != UInt8(ascii: "\\")
   }
 
-  /// Appends in quotes. What needs no escape is copied in one piece and not byte by byte.
+  /// Appends in quotes. Parts without escapes are copied in one piece, not byte by byte.
   private static func appendQuoted(_ bytes: UnsafeBufferPointer<UInt8>, to line: inout [UInt8]) {
     line.append(UInt8(ascii: "\""))
     var place = 0
@@ -112,7 +112,7 @@ enum LogValue {
     line.append(UInt8(ascii: "\""))
   }
 
-  /// Where the bytes end that stand between quotes as they are; `begin` where there is none.
+  /// End of the bytes that need no escape between quotes; `begin` if there are none.
   private static func plainRun(_ bytes: UnsafeBufferPointer<UInt8>, from begin: Int) -> Int {
     let end = min(bytes.count, longest)
     var place = begin
@@ -122,7 +122,7 @@ enum LogValue {
     return place
   }
 
-  /// Appends as it stands in quotes, in a line and in JSON.
+  /// Appends a byte with the escapes for quoted values and JSON.
   static func appendASCII(_ byte: UInt8, to line: inout [UInt8]) {
     switch byte {
     case UInt8(ascii: "\""), UInt8(ascii: "\\"):
@@ -148,7 +148,8 @@ enum LogValue {
     }
   }
 
-  /// Characters beyond ASCII that end a line, hide, or turn the direction of what follows. All fit in four digits.
+  /// Characters beyond ASCII that end a line, are invisible, or change the text direction. All have at most
+  /// four hexadecimal digits.
   static func misleads(_ scalar: UInt32) -> Bool {
     switch scalar {
     case 0x80...0x9f, 0x2028...0x202e, 0x2066...0x2069, 0x200e, 0x200f, 0x061c, 0xfeff: true
@@ -165,7 +166,7 @@ enum LogValue {
     }
   }
 
-  /// The length of the scalar of more than one byte that begins here; 0 where none does (RFC 3629, section 4).
+  /// Length of the multi-byte character that starts here; 0 if there is none (RFC 3629, section 4).
   private static func scalarLength(_ bytes: UnsafeBufferPointer<UInt8>, at place: Int) -> Int {
     let length: Int
     var second: ClosedRange<UInt8> = 0x80...0xbf

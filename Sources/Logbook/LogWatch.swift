@@ -1,18 +1,18 @@
-// Owns being told that logs were written, rotated or removed, also where their directory is not there yet or
-// goes away. Invariant: either the directory is watched, or the nearest one above it that exists; nothing is
-// looked at by the clock, unless the kernel has no watch left: then the logs are looked at five times a second.
-// A directory farther above that is renamed takes the logs along, and they are followed where they are then.
-// Failure: LogFailure.system, kept until the news are asked for.
+// Detects that logs were written, rotated or removed, even if their directory is missing or removed.
+// Invariant: the directory is watched, or else the nearest existing parent. Nothing is polled unless the
+// kernel has no watch left: then the logs are polled five times a second. If a parent directory is renamed,
+// the logs are followed to their new path.
+// Errors: `LogFailure.system`, stored until the next `takeNews()`.
 import Glibc
 import Posix
 import Time
 
 final class LogWatch {
-  /// What has changed, the lesser first.
+  /// Kind of change, in ascending order.
   enum News: Comparable {
     case none
     case contents
-    /// Files came, went or were renamed, perhaps together with their directory.
+    /// Files were created, removed or renamed, perhaps together with their directory.
     case names
   }
 
@@ -21,17 +21,17 @@ final class LogWatch {
   /// Nil if the kernel has no watch left.
   private var watch: DirectoryWatch?
   private var registration: Registration?
-  /// The directory of the logs; nil while it is missing.
+  /// Watch of the log directory; nil while it is missing.
   private var directory: DirectoryWatch.Token?
   private var above: DirectoryWatch.Token?
   private var news = News.none
   private var failure: LogFailure?
-  /// When the first of the news came that nobody has taken yet; without a watch when to look next.
+  /// Time of the first change since the last `takeNews()`; without a watch the time of the next poll.
   private(set) var firstNews: MonotonicTime?
-  /// From one look to the next where there is no watch.
+  /// Polling interval without a watch.
   private static let pause = TimeSpan.milliseconds(200)
 
-  /// - Parameter makeWatch: a test has a kernel without a watch.
+  /// - Parameter makeWatch: Creates the watch; a test simulates a kernel without one.
   init(
     _ path: String, on loop: EventLoop,
     _ makeWatch: () throws(SystemError) -> DirectoryWatch = { () throws(SystemError) in try DirectoryWatch() }
@@ -49,13 +49,13 @@ final class LogWatch {
     }
   }
 
-  /// Whether the user has no watch left: so many instances, so many directories, or so much memory. `inotify(7)`
+  /// True if the user has reached a limit of instances, watches or memory. `inotify(7)`
   private static func isShortage(_ error: SystemError) -> Bool {
     ["inotify_init1", "inotify_add_watch"].contains(error.call)
       && [EMFILE, ENFILE, ENOSPC, ENOMEM].contains(error.code)
   }
 
-  /// Looks by the clock from now on.
+  /// Switches to polling.
   private func poll() {
     if let registration { loop.deregister(registration) }
     (registration, watch, directory, above) = (nil, nil, nil, nil)
@@ -64,7 +64,7 @@ final class LogWatch {
 
   deinit { if let registration { loop.deregister(registration) } }
 
-  /// What has changed since the last call.
+  /// Returns the change since the last call.
   func takeNews() throws(LogFailure) -> News {
     if let failure { throw failure }
     guard watch != nil else {
@@ -75,7 +75,7 @@ final class LogWatch {
     return news
   }
 
-  /// Whether there was no directory when it was last looked for.
+  /// True if the directory was missing at the last check.
   var isMissing: Bool {
     if watch != nil { return directory == nil }
     return ((try? FileFacts.inspect(path)) ?? nil)?.isDirectory != true
@@ -110,7 +110,7 @@ final class LogWatch {
     }
   }
 
-  /// Watches the directory and the one above it; where it is missing, the nearest one above that exists.
+  /// Watches the directory and its parent, or the nearest existing parent.
   private func establish() throws(SystemError) {
     if let directory { watch?.remove(directory) }
     if let above { watch?.remove(above) }
@@ -118,21 +118,21 @@ final class LogWatch {
     while true {
       if let found = try add(path, [.modified, .names]) {
         directory = found
-        // Being removed is told by the directory above: while a file in it is open, itself it does not.
+        // The parent reports the removal: the directory itself does not while a file in it is open.
         let parent = Paths.directory(of: path)
-        // One that may be entered and not read cannot be watched; then only that is missed.
+        // A parent without read permission cannot be watched. Then only the removal is missed.
         if parent != path { above = try? add(parent, .names) }
         break
       }
       let missing = try watchAboveMissing()
-      // What is missing may have come before the watch was there.
+      // The missing directory may have been created before the watch existed.
       guard let facts = try FileFacts.inspect(missing), facts.isDirectory else { break }
       if let above { watch?.remove(above) }
     }
     note(.names)
   }
 
-  /// - Returns: The highest directory that is missing; the one above it is watched now.
+  /// - Returns: The highest missing directory; its parent is watched now.
   private func watchAboveMissing() throws(SystemError) -> String {
     var missing = path
     while true {
@@ -143,7 +143,7 @@ final class LogWatch {
     }
   }
 
-  /// - Returns: nil where there is no such directory.
+  /// - Returns: nil if the directory does not exist.
   private func add(
     _ path: String, _ changes: DirectoryWatch.Changes
   ) throws(SystemError) -> DirectoryWatch.Token? {

@@ -1,31 +1,31 @@
-// Owns reading one worker's log as one stream of lines, over all of its files and over rotations that happen
-// meanwhile. Invariant: every whole line is handed out once, in the order of the files; a line that is being
-// written is kept back until its line feed is there, or until the file it stands in has a successor. Failure:
-// LogFailure; the stream stays where it was.
+// One worker's log as a stream of lines, across all of its files and rotations.
+// Invariant: every complete line is returned once, in the order of the files. A line in progress is held
+// back until its line feed is written, or until its file has a successor.
+// Errors: `LogFailure`; the position in the stream does not change.
 
 final class WorkerLog: LogSource {
   let name: String
   private let directory: LogDirectory
   private let buffer = LineBuffer()
-  /// The file that is being read, and those that came after it.
+  /// The file that is being read, and its successors.
   private var segments: [LogSegment] = []
-  /// The next byte to read of the first of them.
+  /// Next byte to read in the first of them.
   private var offset: Int64 = 0
-  /// Up to where the last of them is read; nil while following.
+  /// End of reading in the last of them; nil while following.
   private var limit: Int64?
-  /// The files that were read or left out last. It is how the files before the one that is open are known
-  /// again when that one has been removed.
+  /// The files that were read or skipped last. They identify the files before the open one after that one
+  /// was removed.
   private var past: [LogSegment.Fingerprint] = []
-  /// The directory is gone, so that the last file cannot have a successor there.
+  /// Set when the directory was removed, so the last file cannot get a successor there.
   private var isGone = false
   private var time = LogRecord.unknownTime
-  /// More files than a log has at a time.
+  /// More than the number of files of a log at a time.
   private static let remembered = 64
   private var bytesReadBefore: Int64 = 0
 
   var bytesRead: Int64 { segments.reduce(bytesReadBefore) { $0 + $1.bytesRead } }
 
-  /// Opens the files that there are now; the stream ends at their present end until ``follow()``.
+  /// Opens the existing files. The stream ends at their present end until ``follow()``.
   init(_ name: String, in directory: LogDirectory) throws(LogFailure) {
     self.name = name
     self.directory = directory
@@ -42,7 +42,7 @@ final class WorkerLog: LogSource {
         try leave(segment)
         if let line = buffer.lastLine() { return record(line) }
       } else if limit == nil, try segment.size() < offset {
-        // The file was cut: what is in it now was written since.
+        // The file was truncated: its content was written since.
         buffer.discard()
         offset = 0
       } else {
@@ -77,14 +77,14 @@ final class WorkerLog: LogSource {
 
   // MARK: Following
 
-  /// From now on the stream has no end: ``next()`` says nil and may have more later.
+  /// Makes the stream endless: after nil, ``next()`` may return further lines.
   func follow() { limit = nil }
 
-  /// The directory is gone: what is left in the open files is read, and then they are let go, because an open
-  /// file keeps the kernel from telling that the directories above were removed too.
+  /// Handles the removal of the directory: reads the rest of the open files and then closes them. An open
+  /// file would keep the kernel from reporting the removal of parent directories.
   func letGo() { isGone = true }
 
-  /// Looks whether files were rotated, or the present one replaced, and reads on in the new ones after it.
+  /// Checks for rotated or replaced files, and continues with the new ones after the present file.
   func lookForSuccessors() throws(LogFailure) {
     let found = try directory.segments(of: name) { (met) throws(LogFailure) in
       if segments.contains(where: { $0.identity == met.identity }) { return true }
@@ -94,11 +94,11 @@ final class WorkerLog: LogSource {
     if !found.isEmpty { isGone = false }
   }
 
-  // MARK: Where to begin
+  // MARK: Start position
 
-  /// Leaves out everything but the last `count` lines, without reading what is left out.
+  /// Skips everything but the last `count` lines without reading the rest.
   ///
-  /// - Returns: how many lines are left, at most `count`.
+  /// - Returns: number of remaining lines, at most `count`.
   func keep(last count: Int) throws(LogFailure) -> Int {
     var lines = 0
     for index in segments.indices.reversed() {
@@ -115,7 +115,7 @@ final class WorkerLog: LogSource {
     return lines
   }
 
-  /// Leaves out lines before a time as far as that needs no reading; a few of them may be left.
+  /// Skips lines before a time as far as that needs no reading; a few of them may remain.
   func skip(before time: Int64) throws(LogFailure) {
     for index in segments.indices.reversed() {
       let segment = segments[index]
@@ -125,7 +125,7 @@ final class WorkerLog: LogSource {
     }
   }
 
-  /// Goes to a place, and finds out what time it is there in case that the first line does not say.
+  /// Sets the position, and reads the time before it in case the first line has no stamp.
   private func begin(in index: Int, at place: Int64) throws(LogFailure) {
     var stamp = place > 0 ? try segments[index].stamp(before: place) : nil
     for earlier in segments[..<index].reversed() where stamp == nil && place <= LogSegment.stride {
