@@ -1,14 +1,14 @@
-// What can be wrong with a table itself. Owns: the rules a table keeps so that parsing, help and completions
-// can all be made from it. Invariant: a faulty table is reported here and nowhere traps; the program's own
-// tests demand that the list is empty, so a fault never reaches a person.
+// Validation of a table: the rules that parsing, help and completions depend on.
+// Invariant: a faulty table is reported here and never traps. Tests of each program require an empty list,
+// so users never see a fault.
 
 extension CommandTable {
-  /// The mistakes in this table, each a sentence; empty for a good table.
+  /// The mistakes in this table, each a sentence; empty for a valid table.
   ///
-  /// The rules: names are lower-case words of ASCII letters, digits and hyphens; nothing is declared twice; an
-  /// option name or letter takes a value in every command or in none; required operands come before optional ones
-  /// and only the last repeats; names in `excludes` and `replacedBy` exist; every sentence is translated; every
-  /// command has an example, and every example is a line that parses.
+  /// The rules: names are lower-case words of ASCII letters, digits and hyphens; nothing is declared twice;
+  /// an option name or letter takes a value in every command or in none; required operands come before
+  /// optional ones and only the last repeats; names in `excludes` and `replacedBy` exist; every sentence is
+  /// translated; every command has an example, and every example is a line that parses.
   public func faults() -> [String] {
     var faults: [String] = []
     if commands.isEmpty { faults.append("the table has no command") }
@@ -93,7 +93,8 @@ extension CommandTable {
     return faults
   }
 
-  /// A choice becomes a word of three shells, so it holds nothing a shell would read. Its letters may be of either case.
+  /// A choice becomes a word in scripts for three shells, so it contains no shell syntax. Letters of both
+  /// cases are allowed.
   private func faults(of kind: ValueKind, in place: String) -> [String] {
     let choices: [Choice]
     switch kind {
@@ -134,7 +135,7 @@ extension CommandTable {
     }
   }
 
-  /// Options stand before the command too, so whether a name takes a value must be known before the command is.
+  /// Options may precede the command, so it must be known before the command if a name takes a value.
   private func ambiguousOptions() -> [String] {
     var byName: [String: Bool] = [:]
     var byLetter: [Character: Bool] = [:]

@@ -1,16 +1,15 @@
-// The help pages: the overview, a group of commands, one command.
-// Owns: what stands on a page and in which order (examples before everything a person has to read).
-// Must not know the terminal: width, colour and language are handed in.
-// Invariant: a page is made from the table alone, so it cannot promise an option that is not parsed.
+// Help pages: overview, group of commands, one command, with examples first. Width, colour and language are
+// parameters.
+// Invariant: a page is made only from the table, so it cannot describe an option that is not parsed.
 
 extension CommandTable {
   /// A page of help.
   ///
   /// - Parameters:
-  ///   - path: The words of a command, or of a group of commands such as `shelf admin`. Empty, or unknown: the
-  ///     overview.
-  ///   - width: The columns of the terminal; held between 20 and 120.
-  ///   - colour: Whether headings and terms are set in bold with ECMA-48 sequences.
+  ///   - path: The words of a command, or of a group of commands such as `shelf admin`. Empty or unknown:
+  ///     the overview.
+  ///   - width: Columns of the terminal; clamped to 20…120.
+  ///   - colour: True to print headings and terms in bold (ECMA-48).
   /// - Returns: The page, ending in a newline.
   public func help(
     for path: [String] = [], language: TextLanguage, width: Int = 80, colour: Bool = false
@@ -42,7 +41,7 @@ extension CommandTable {
 
   private func write(groupAt path: [String], to page: inout PageLayout, _ language: TextLanguage) {
     let commands = commands(below: path)
-    // What a person came for: one example of each command, before anything that has to be read.
+    // First one example of each command, because most readers look for those.
     write(commands.compactMap(\.examples.first), to: &page, language)
     page.heading(HelpMessages.usage[language])
     page.synopsis([program] + path + [HelpMessages.command[language], HelpMessages.options[language]])
@@ -89,8 +88,8 @@ extension CommandTable {
     page.section(HelpMessages.exitCodes[language], codes)
   }
 
-  /// The ways to write a command: one, and one more for each option that stands in for an operand, or with which it may be
-  /// left out.
+  /// The usage lines of a command: one, and one more for each option that replaces an operand or makes it
+  /// optional.
   func usages(of command: CommandSpec, _ language: TextLanguage) -> [[String]] {
     let start = [([program] + command.path).joined(separator: " ")]
     let end = command.options.isEmpty ? [] : [HelpMessages.options[language]]
@@ -135,7 +134,8 @@ extension CommandTable {
 }
 
 extension OptionSpec {
-  /// What help and the documentation add to the summary: range, default, environment, repetition, exclusion.
+  /// Additions to the summary in help and documentation: range, default, environment, repetition,
+  /// exclusion.
   func notes(_ language: TextLanguage) -> [String] {
     var notes: [String] = []
     if let rule = kind.rule(shownAs: placeholder) { notes.append(rule[language]) }
@@ -151,7 +151,7 @@ extension OptionSpec {
 }
 
 extension ValueKind {
-  /// What may be written, in a few words, where the value's word in help does not say it already.
+  /// Short description of the accepted values, if the placeholder does not show it.
   func rule(shownAs placeholder: String) -> Text? {
     switch self {
     case .flag, .path, .text, .bytes: nil

@@ -1,15 +1,17 @@
-// Parsing: a command line becomes an invocation or a usage error.
-// Owns: the second pass, which checks options and operands against the one command they belong to.
-// Must not read the environment, print, or end the program: the caller does.
-// Invariant: every list of strings gives a result or an error; nothing is guessed and no suggestion is run.
+// Parsing of a command line to an invocation or a usage error. This is the second pass, which checks
+// options and operands of the found command. It does not read the environment, print, or exit; the caller
+// does.
+// Invariant: every list of strings gives a result or an error. Nothing is guessed, and no suggestion is
+// run.
 
 extension CommandTable {
-  /// Understands a command line.
+  /// Parses a command line.
   ///
-  /// `--help` anywhere wins over everything but a command word that is unknown; then comes `--version`.
+  /// `--help` anywhere takes precedence over everything but an unknown command word; then comes
+  /// `--version`.
   ///
-  /// - Parameter arguments: The words after the program's name.
-  /// - Throws: The first thing that is wrong.
+  /// - Parameter arguments: The arguments after the program's name.
+  /// - Throws: The first error.
   public func parse(_ arguments: [String]) throws(UsageError) -> ParsedLine {
     let scan = LineScan(arguments, table: self)
     if let error = scan.commandError { throw error }
@@ -28,16 +30,16 @@ extension CommandTable {
     return .run(Invocation(command: command, options: options, operands: operands))
   }
 
-  /// The words of a line without those that name its command: what a program is handed that does this command's work.
+  /// The arguments without those that name the command, for a program that executes this command.
   public func withoutCommand(_ arguments: [String]) -> [String] {
     let places = LineScan(arguments, table: self).pathPlaces
     return arguments.indices.filter { !places.contains($0) }.map { arguments[$0] }
   }
 
-  /// The global options of a line that may be wrong otherwise, as far as they can be read.
+  /// The valid global options of a line that may contain errors.
   ///
-  /// An error must be told in the language, and in the form, that the very line with the error asks for.
-  /// What is wrong is left out; of a repeated option the first counts.
+  /// An error must be reported in the language and format that the faulty line itself asks for. Invalid
+  /// options are skipped; of a repeated option the first counts.
   public func globalValues(glimpsedIn arguments: [String]) -> Values {
     let scan = LineScan(arguments, table: self)
     var values = Values()

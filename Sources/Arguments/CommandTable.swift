@@ -1,29 +1,28 @@
-// The whole command line of a program as one table. Owns: the commands, the options all of them share, and
-// how a command is found by its words. From it alone come parsing, help, suggestions, completion scripts and
-// the documentation's list, so that none can drift. Must not know what any command does. Invariant: looking
-// something up never traps, not even in a faulty table; faults are listed by `faults()`.
+// Table of a program's complete command line: commands, global options, and lookup by words. Parsing, help,
+// suggestions, completion scripts and documentation are all made from it, so they cannot diverge.
+// Invariant: lookups never trap, not even in a faulty table; `faults()` lists faults.
 
-/// What an exit code means, for help.
+/// An exit code with its meaning, for help.
 public struct ExitCode: Sendable, Hashable {
   /// The code, 0–255.
   public var code: Int32
-  /// What it means.
+  /// Meaning of the code.
   public var meaning: Text
 
   public init(_ code: Int32, _ meaning: Text) { (self.code, self.meaning) = (code, meaning) }
 }
 
-/// The program's command line: its commands and what they share.
+/// The program's command line: its commands and their common parts.
 public struct CommandTable: Sendable, Hashable {
-  /// The name a person types: `depot`.
+  /// The program's name: `depot`.
   public var program: String
-  /// What the program is, in one sentence.
+  /// Description of the program in one sentence.
   public var summary: Text
-  /// Lines to copy on the overview page.
+  /// Examples on the overview page.
   public var examples: [Example]
-  /// The options of every command. `--help` and `--version` are there without being declared.
+  /// Options of every command. `--help` and `--version` exist without being declared.
   public var globalOptions: [OptionSpec]
-  /// The commands, in the order help shows them.
+  /// The commands, in the order of help.
   public var commands: [CommandSpec]
   /// The exit codes, for help.
   public var exitCodes: [ExitCode]
@@ -46,20 +45,20 @@ public struct CommandTable: Sendable, Hashable {
       exitCodes: exitCodes)
   }
 
-  /// The command that has exactly these words.
+  /// The command with exactly these words.
   public func command(at path: [String]) -> CommandSpec? { commands.first { $0.path == path } }
 
-  /// The command with that name, its words parted by spaces.
+  /// The command with this name, its words separated by spaces.
   public func command(named name: String) -> CommandSpec? {
     command(at: name.split(separator: " ").map(String.init))
   }
 
-  /// Whether this is a program without subcommands.
+  /// True for a program without subcommands.
   var hasOnlyCommand: Bool { commands.count == 1 && commands[0].path.isEmpty }
-  /// Whether these words are a command or the beginning of one.
+  /// True if these words are a command or the start of one.
   func leads(_ path: [String]) -> Bool { commands.contains { $0.path.starts(with: path) } }
 
-  /// The commands whose words begin with these words and go on, in table order.
+  /// Longer commands that start with these words, in table order.
   func commands(below path: [String], includingHidden: Bool = false) -> [CommandSpec] {
     commands.filter {
       $0.path.count > path.count && $0.path.starts(with: path) && (includingHidden || !$0.isHidden)
@@ -75,10 +74,10 @@ public struct CommandTable: Sendable, Hashable {
     }
   }
 
-  /// The declared global options and the two that need no declaration.
+  /// The declared global options, `--help` and `--version`.
   var allGlobalOptions: [OptionSpec] { globalOptions + [.help, .version] }
 
-  /// The headings of the overview with their commands, in order of first appearance, hidden ones left out.
+  /// The headings of the overview with their commands, in order of first appearance, without hidden ones.
   var visibleGroups: [(title: Text, commands: [CommandSpec])] {
     var groups: [(title: Text, commands: [CommandSpec])] = []
     for command in commands where !command.isHidden {
@@ -91,15 +90,15 @@ public struct CommandTable: Sendable, Hashable {
     return groups
   }
 
-  /// The first option with a long name that can stand on a line whose command words so far are `path`.
+  /// The first option with a long name that is possible on a line whose command words so far are `path`.
   ///
-  /// While the command is not known yet, an option is looked for in every command that is still possible.
-  /// The rule that one name takes a value everywhere or nowhere makes the answer the same for all of them.
+  /// While the command is incomplete, an option is searched in every command that is still possible. One
+  /// name takes a value everywhere or nowhere, so the answer is the same for all of them.
   func option(long name: String, under path: [String]) -> OptionSpec? {
     option(under: path) { $0.name == name }
   }
 
-  /// The first option with a short letter that can stand on a line whose command words so far are `path`.
+  /// The first option with a short letter that is possible on a line whose command words so far are `path`.
   func option(short letter: Character, under path: [String]) -> OptionSpec? {
     option(under: path) { $0.short == letter }
   }

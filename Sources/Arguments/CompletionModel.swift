@@ -1,8 +1,9 @@
-// What a shell can offer at each place of a line, without any shell's syntax.
-// Owns: the facts all three completion scripts are made of. Must not know bash, zsh or fish.
-// Invariant: hidden commands are never offered; every fact comes from the table, so a script offers what parses.
+// Completions for each place of a line, without any shell's syntax; the basis of the scripts for bash, zsh
+// and fish.
+// Invariant: hidden commands are never offered. Every fact comes from the table, so a script offers only
+// what parses.
 
-/// A shell for which a completion script can be made.
+/// A shell with a completion script.
 public enum CompletionShell: String, Sendable, Hashable, CaseIterable {
   /// GNU bash 4 or later.
   case bash
@@ -13,17 +14,18 @@ public enum CompletionShell: String, Sendable, Hashable, CaseIterable {
 }
 
 enum Offer: Hashable {
-  /// Nothing: the value is free, such as a number.
+  /// A free value, such as a number.
   case nothing
   case files
-  /// One of some words.
+  /// One of the words.
   case words([String])
-  /// One of some words with `=` behind it; no space follows.
+  /// One of the words, followed by `=` without a space.
   case assignments([String])
-  /// Some words with commas between; no space follows.
+  /// Several of the words, separated by commas, without a space.
   case list([String])
 
-  /// The offer as the scripts for bash and zsh keep it: a mark for what is no plain word, then the words.
+  /// Encoding of the offer in the scripts for bash and zsh: a marker unless it is plain words, then the
+  /// words.
   var scriptWords: [String] {
     switch self {
     case .nothing: []
@@ -35,8 +37,8 @@ enum Offer: Hashable {
   }
 
   /// - Parameters:
-  ///   - known: Words that a free text, or the free name of an assignment, is known to have.
-  ///   - isList: Whether the text is a list of such words, with commas between.
+  ///   - known: Known values of a free text, or known names of an assignment.
+  ///   - isList: True if the text is a comma-separated list of such values.
   init(_ kind: ValueKind, known: [String] = [], isList: Bool = false) {
     switch kind {
     case .text where !known.isEmpty: self = isList ? .list(known) : .words(known)
@@ -50,20 +52,20 @@ enum Offer: Hashable {
 
 /// One place after the words of a command or of a group of commands.
 struct CompletionPlace {
-  /// The command words that lead here; none at the beginning of the line.
+  /// The command words before this place; empty at the start of the line.
   let path: [String]
-  /// The words that may come next, with what they do.
+  /// The possible next words, with their summaries.
   let next: [(word: String, summary: Text)]
-  /// The options a command here has; only the global ones where no command is complete.
+  /// The options of the command; only the global ones if no command is complete.
   let options: [OptionSpec]
-  /// What can be offered for each operand in turn; the last one goes on when `isLastRepeating`.
+  /// The offers for the operands in order; the last one repeats if `isLastRepeating`.
   let operands: [Offer]
   let isLastRepeating: Bool
 
-  /// The path as the scripts write it.
+  /// The path as written in the scripts.
   var key: String { path.joined(separator: " ") }
 
-  /// The place of an operand as the scripts write it: its number, or `*` for the last one where it goes on.
+  /// The pattern of an operand in the scripts: its index, or `*` for a repeating last one.
   func pattern(ofOperand index: Int) -> String {
     isLastRepeating && index == operands.count - 1 ? "*" : String(index)
   }
@@ -71,7 +73,7 @@ struct CompletionPlace {
 
 extension OptionSpec {
   var offer: Offer { Offer(kind, known: offers, isList: true) }
-  /// Every way to write the option's name: `--number`, `-n`.
+  /// All spellings of the option: `--number`, `-n`.
   var spellings: [String] { [spelling] + (short.map { ["-\($0)"] } ?? []) }
 }
 
@@ -86,14 +88,14 @@ enum ShellQuoting {
     path.map { posix("\($0):\(spelling)") } ?? "*:" + posix(spelling)
   }
 
-  /// A text as one word of fish, in single quotes; fish reads two escapes within them.
+  /// A text as one word of fish, in single quotes; fish has two escapes within them.
   static func fish(_ text: String) -> String {
     "'" + text.map { $0 == "'" || $0 == "\\" ? "\\\($0)" : String($0) }.joined() + "'"
   }
 }
 
 extension CommandTable {
-  /// Every place of the line, the beginning first, then in table order.
+  /// Every place of the line, the start first, then in table order.
   var completionPlaces: [CompletionPlace] {
     var paths: [[String]] = [[]]
     for command in commands where !command.isHidden {
@@ -114,13 +116,13 @@ extension CommandTable {
     }
   }
 
-  /// What the words do: a command's own sentence, or the heading of the commands they begin.
+  /// Summary of the words: that of the command, or the heading of the commands that start with them.
   private func summary(of path: [String]) -> Text {
     command(at: path)?.summary ?? commands(below: path).first?.group ?? ""
   }
 
-  /// How every option that takes a value is written, each once, on whatever command: a script that skips over a
-  /// value must know them before it knows the command.
+  /// Spellings of all options with a value, each once, in any command. A script must know them to skip a
+  /// value before it knows the command.
   var spellingsWithValue: [String] {
     var spellings: [String] = []
     for option in allGlobalOptions + commands.flatMap(\.options) where option.takesValue {
@@ -140,8 +142,8 @@ extension CommandTable {
     program.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? String($0) : "_" }.joined()
   }
 
-  /// Options that take a value, each with the path of its command and what can be offered; then every such option
-  /// once more without a path, for a line on which the option stands before the command.
+  /// Options with a value, each with the path of its command and its offer. Every such option follows once
+  /// more without a path, for a line with the option before the command.
   var optionOffers: [(path: String?, spellings: [String], offer: Offer)] {
     var offers: [(path: String?, spellings: [String], offer: Offer)] = []
     for command in commands where !command.isHidden {
@@ -158,13 +160,14 @@ extension CommandTable {
     return offers
   }
 
-  /// What a script for bash or zsh knows of the table: four functions that leave in the reply what may follow a place.
+  /// The table in a script for bash or zsh: four functions that return the possible continuations of a
+  /// place in the reply variable.
   ///
   /// - Parameters:
-  ///   - name: What the names of the functions begin with.
-  ///   - reset: Empties the reply.
-  ///   - described: A word with what it does, as the shell offers it.
-  ///   - reply: Leaves words in the reply.
+  ///   - name: Prefix of the function names.
+  ///   - reset: Code that empties the reply.
+  ///   - described: Formats a word with its summary for the shell.
+  ///   - reply: Code that stores words in the reply.
   func completionFunctions(
     _ name: String, reset: String, described: (_ word: String, _ summary: Text) -> String,
     reply: (_ words: [String]) -> String
@@ -190,7 +193,7 @@ extension CommandTable {
       let words = place.options.flatMap { option in option.spellings.map { described($0, option.summary) } }
       return (ShellQuoting.posix(place.key), words)
     }
-    // A value that is free in one command has an arm too: it hides what others offer under the same name.
+    // A free value needs an entry too: it hides the offers of other commands for the same option name.
     let values = optionOffers.map { path, spellings, offer in
       let patterns = spellings.map { ShellQuoting.pattern(path: path, spelling: $0) }
       return (patterns.joined(separator: " | "), offer.scriptWords)
@@ -211,10 +214,10 @@ extension CommandTable {
 
   /// A completion script, ending in a newline.
   ///
-  /// It offers commands, the words after them, options, choices, and file names where a path is wanted; it never
-  /// runs the program. To use it: `source` it (bash, zsh), or write it to
-  /// `~/.config/fish/completions/PROGRAM.fish` (fish).
-  /// - Parameter language: The language of the explanations zsh and fish show.
+  /// It offers commands, subcommands, options, choices, and file names for paths; it never runs the
+  /// program. Usage: `source` it (bash, zsh), or write it to `~/.config/fish/completions/PROGRAM.fish`
+  /// (fish).
+  /// - Parameter language: Language of the explanations in zsh and fish.
   public func completionScript(for shell: CompletionShell, language: TextLanguage = .english) -> String {
     switch shell {
     case .bash: bashCompletion()

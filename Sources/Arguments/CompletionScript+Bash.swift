@@ -1,6 +1,6 @@
-// The completion script for bash. Owns: bash's syntax. Must not know any rule of the line that
-// `CompletionModel` does not tell. Invariant: the script needs neither the bash-completion package nor the
-// program; every word from the table stands in single quotes, so nothing in it is expanded.
+// Completion script for bash. All rules of the line come from `CompletionModel`.
+// Invariant: the script needs neither the bash-completion package nor the program. Every word of the table
+// is in single quotes, so nothing is expanded.
 
 extension CommandTable {
   func bashCompletion() -> String {
@@ -16,7 +16,7 @@ extension CommandTable {
       """ + "\n"
   }
 
-  /// The part that reads the line; the same for every table but for the options that take a value.
+  /// The part that parses the line. Only the list of options with a value depends on the table.
   private func bashDriver(_ name: String) -> String {
     """
 

@@ -1,5 +1,5 @@
-// The completion script for fish. Owns: fish's syntax. Invariant: every text from the table stands in single
-// quotes with fish's two escapes, so nothing in it is expanded.
+// Completion script for fish.
+// Invariant: every text of the table is in single quotes with fish's two escapes, so nothing is expanded.
 
 extension CommandTable {
   func fishCompletion(_ language: TextLanguage) -> String {
@@ -18,20 +18,20 @@ extension CommandTable {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  /// One `complete` line that holds where the path and the place of the operand match a pattern.
+  /// A `complete` line for places whose path and operand match a pattern.
   private func fishLine(_ pattern: String, _ what: String, _ summary: String?) -> String {
     let condition = "__\(functionStem)_at \(ShellQuoting.fish(pattern))"
     let description = summary.map { " -d " + ShellQuoting.fish($0) } ?? ""
     return "complete -c \(program) -n \(ShellQuoting.fish(condition)) \(what)\(description)"
   }
 
-  /// What `-a` offers; nil for what is no words.
+  /// Argument of `-a`; nil for an offer without words.
   private func fishWords(_ offer: Offer) -> String? {
     switch offer {
     case .nothing, .files: nil
     case .words(let words): ShellQuoting.fish(words.joined(separator: " "))
     case .assignments(let names): ShellQuoting.fish(names.map { $0 + "=" }.joined(separator: " "))
-    // Words with commas between: the function below completes the one behind the last comma.
+    // Comma-separated words: the function below completes the one after the last comma.
     case .list(let words): ShellQuoting.fish("(__\(functionStem)_list \(words.joined(separator: " ")))")
     }
   }
@@ -54,7 +54,7 @@ extension CommandTable {
     return "complete -c \(program) \(what) -d \(ShellQuoting.fish(summary))"
   }
 
-  /// The functions that tell which words may follow, and where the cursor is, as "PATH:PLACE".
+  /// Functions that return the possible next words, and the place of the cursor as "PATH:PLACE".
   private func fishDriver(_ places: [CompletionPlace]) -> String {
     let stem = functionStem
     let withValue = spellingsWithValue.map(ShellQuoting.fish).joined(separator: " ")

@@ -1,11 +1,11 @@
-// The completion script for zsh. Owns: zsh's syntax. Invariant: the script works sourced and as a file
-// `_PROGRAM` on `fpath`; every text from the table stands in single quotes, so nothing in it is expanded. It
-// uses no name that zsh ties to something else (such as `path`).
+// Completion script for zsh.
+// Invariant: the script works sourced and as a file `_PROGRAM` on `fpath`. Every text of the table is in
+// single quotes, so nothing is expanded. It uses no special parameter of zsh (such as `path`).
 
 extension CommandTable {
   func zshCompletion(_ language: TextLanguage) -> String {
     let name = "_" + functionStem
-    // `_describe` reads a word and its explanation, parted by the first colon.
+    // `_describe` splits a word and its explanation at the first colon.
     let functions = completionFunctions(name, reset: "reply=()", described: { "\($0):\($1[language])" }) {
       "reply=(\($0.map(ShellQuoting.posix).joined(separator: " ")))"
     }
@@ -18,7 +18,7 @@ extension CommandTable {
       """ + "\n"
   }
 
-  /// The part that reads the line; the same for every table but for the options that take a value.
+  /// The part that parses the line. Only the list of options with a value depends on the table.
   private func zshDriver(_ name: String) -> String {
     """
 

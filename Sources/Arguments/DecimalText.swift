@@ -1,17 +1,17 @@
-// A decimal number as it is written, kept exactly: digits, and perhaps a point and more digits.
-// Owns: the reading and writing that durations and speeds have in common. Must not know any unit.
-// Invariant: no floating point, so nothing is rounded; what does not fit is nil, never a trap.
+// Exact decimal numbers: digits, optionally a point and more digits. Used by durations and speeds.
+// Invariant: no floating point, so nothing is rounded.
+// Errors: nil if a number does not fit; nothing traps.
 
 /// An exact decimal number of 0 or more.
 struct DecimalText {
-  /// The digits before the point; nil when they do not fit in 64 bits.
+  /// The digits before the point; nil if they do not fit in 64 bits.
   let whole: Int64?
-  /// The digits after the point, without zeros at the end.
+  /// The digits after the point, without trailing zeros.
   let fraction: [UInt8]
   let hasFraction: Bool
 
-  /// Reads a number at the beginning of `text` and takes it away; nil when there is none.
-  /// At least one digit stands before the point, and at least one after it.
+  /// Parses a number at the start of `text` and removes it from there; nil if there is none. There must be
+  /// at least one digit before the point, and at least one after it.
   init?(consuming text: inout ArraySlice<UInt8>) {
     let digits = text.prefix(while: Self.isDigit)
     guard !digits.isEmpty else { return nil }
@@ -29,10 +29,11 @@ struct DecimalText {
     hasFraction = true
   }
 
-  /// The part after the point, of something that is divided into `unit` smallest parts.
+  /// The fraction in units of 1/`unit`.
   ///
-  /// - Returns: Nil when that is no whole number of parts. More than 18 places never are one, because
-  ///   ten to that power has more twos and fives than any unit of 64 bits in use here (at most 2¹⁶ and 5¹¹).
+  /// - Returns: nil unless it is a whole number of units. With more than 18 places it never is: the
+  ///   fraction, reduced, has a denominator with more factors 2 or 5 than any unit used here (at most 2¹⁶
+  ///   and 5¹¹).
   func fraction(of unit: Int64) -> Int64? {
     guard fraction.count <= 18, unit > 0 else { return nil }
     var numerator: Int64 = 0
@@ -48,7 +49,7 @@ struct DecimalText {
 
   static func isDigit(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }
 
-  /// Writes a count of small parts as a decimal of the large one: `print(1500, places: 3)` is `1.5`.
+  /// Formats a count of small units as a decimal of the large one: `print(1500, places: 3)` is `1.5`.
   static func print(_ parts: UInt64, places: Int) -> String {
     var digits = Array(String(parts).utf8)
     if digits.count <= places {

@@ -1,22 +1,22 @@
-// How many columns of a terminal a text takes. Owns: the ranges of characters that take two columns or none.
-// Must not know any page. Invariant: the width is that of UAX #11 (East Asian Width) for what help and names
-// contain; where terminals disagree (ambiguous width) it is one column. Nothing here can fail.
+// Width of a text in columns of a terminal.
+// Invariant: the width is that of UAX #11 (East Asian Width) for the characters of help and names.
+// Characters of ambiguous width, on which terminals differ, take one column. Nothing here can fail.
 
 /// Measures texts in columns of a terminal.
 public enum DisplayWidth {
-  /// The columns of a text on one line.
+  /// Columns of a text on one line.
   public static func of(_ text: String) -> Int {
-    // Most texts are plain, and a screen measures every one of them many times a second.
+    // Fast path: most texts are ASCII, and a screen measures all of its texts many times a second.
     let isPlain = text.utf8.allSatisfy { 0x20 <= $0 && $0 < 0x7F }
     return isPlain ? text.utf8.count : text.reduce(0) { $0 + of($1) }
   }
 
-  /// The columns of one character: 0, 1 or 2. A sequence of several scalars that is drawn as one
-  /// (a syllable made of letters, a flag, an emoji joined from parts) counts once.
+  /// Columns of one character: 0, 1 or 2. A sequence of several scalars that is drawn as one (a syllable
+  /// made of letters, a flag, a joined emoji) counts once.
   public static func of(_ character: Character) -> Int {
     var width = 0
     for scalar in character.unicodeScalars {
-      // Variation selector 16 asks for the coloured picture, which is wide.
+      // Variation selector 16 selects the emoji form, which is wide.
       if scalar.value == 0xFE0F { return 2 }
       width = max(width, of(scalar))
     }
@@ -33,7 +33,7 @@ public enum DisplayWidth {
     }
   }
 
-  /// The blocks whose characters take two columns: Hangul, CJK, Kana, full-width forms, pictures.
+  /// Blocks whose characters take two columns: Hangul, CJK, Kana, full-width forms, pictographs.
   private static let wide: [ClosedRange<UInt32>] = [
     0x1100...0x115F,  // Hangul letters that begin a syllable
     0x2E80...0x303E,  // CJK radicals and punctuation
@@ -54,19 +54,19 @@ public enum DisplayWidth {
     0x20000...0x3FFFD,  // CJK extensions B and later
   ]
 
-  /// The text with spaces after it until it takes `columns`; unchanged when it already takes more.
+  /// The text padded with spaces to `columns`; unchanged if it is wider.
   public static func padded(_ text: String, to columns: Int) -> String {
     let missing = columns - of(text)
     return missing > 0 ? text + String(repeating: " ", count: missing) : text
   }
 
-  /// The text broken into lines of at most `columns`, at spaces where there are any.
+  /// The text broken into lines of at most `columns`, at spaces if possible.
   ///
-  /// A newline in the text ends a line. A text of nothing is one empty line. `columns` below 2 counts as 2, so that a
-  /// wide character always fits.
+  /// A newline in the text ends a line. An empty text is one empty line. `columns` below 2 counts as 2, so
+  /// that a wide character always fits.
   ///
-  /// - Parameter cutting: Whether a word that is wider than a line is broken within, as on a full screen. Elsewhere it
-  ///   stays whole and is a line of its own, because somebody may want to copy it.
+  /// - Parameter cutting: True to break a word that is wider than a line, as on a full screen. Otherwise it
+  ///   stays whole on a line of its own, so that a user can copy it.
   public static func wrapped(_ text: String, columns: Int, cutting: Bool = true) -> [String] {
     let columns = max(columns, 2)
     var lines: [String] = []

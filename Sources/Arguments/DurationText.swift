@@ -1,33 +1,33 @@
-// How a length of time is written: `700ms`, `1.1s`, `5m`, `2h`, `1m30s`.
-// Owns: the grammar and the exact conversion to and from nanoseconds.
-// Must not know any clock. Invariant: `parse(print(span)) == span` for every span, and nothing is ever rounded:
-// a text that is no whole number of nanoseconds, or does not fit in 64 bits, is a typed refusal.
+// Durations as text: `700ms`, `1.1s`, `5m`, `2h`, `1m30s`, and their exact conversion to and from
+// nanoseconds.
+// Invariant: `parse(print(span)) == span` for every span, and nothing is rounded.
+// Errors: `Failure` for a text that is not a whole number of nanoseconds or does not fit in 64 bits.
 
 import Time
 
-/// Reads and writes lengths of time.
+/// Parses and formats durations.
 ///
-/// The text is one or more numbers, each with a unit: `d`, `h`, `m`, `s`, `ms`, `us`, `ns`. Units go from large
-/// to small and appear once; only the last number may have a fraction: `1m30.5s`.
+/// The text is one or more numbers, each with a unit: `d`, `h`, `m`, `s`, `ms`, `us`, `ns`. Units go from
+/// large to small and appear once; only the last number may have a fraction: `1m30.5s`.
 public enum DurationText {
-  /// Why a text is not a length of time.
+  /// Reason why a text is not a duration.
   public enum Failure: Error, Sendable, Hashable {
     case empty
-    /// A minus sign stands before it; time does not run backwards.
+    /// Negative duration.
     case negative
-    /// A number without a unit: seconds or minutes cannot be guessed.
+    /// Number without a unit: seconds or minutes cannot be guessed.
     case missingUnit
     case unknownUnit(String)
-    /// A unit given twice, or a larger one after a smaller one.
+    /// Repeated unit, or a larger one after a smaller one.
     case unitsOutOfOrder
     /// Not of the form number, unit, number, unit …
     case malformed
-    /// More exact than a nanosecond.
+    /// Finer than a nanosecond.
     case tooFine
     /// More than 2⁶³ − 1 nanoseconds, about 292 years.
     case tooLong
 
-    /// A sentence that says what to do, for whoever says on what it failed.
+    /// A sentence with the remedy. The caller adds the faulty text.
     public func advice(in language: TextLanguage) -> String {
       language == .english ? UsageError.english(self) : UsageError.korean(self)
     }
@@ -39,9 +39,9 @@ public enum DurationText {
     ("ms", 1_000_000), ("us", 1000), ("ns", 1),
   ]
 
-  /// Reads a length of time.
+  /// Parses a duration.
   ///
-  /// - Throws: A ``Failure``; nothing is rounded or cut off.
+  /// - Throws: A ``Failure``; nothing is rounded or truncated.
   public static func parse(_ text: String) throws(Failure) -> TimeSpan {
     var rest = Array(text.utf8)[...]
     guard let first = rest.first else { throw .empty }
@@ -61,7 +61,7 @@ public enum DurationText {
     return TimeSpan(nanoseconds: total)
   }
 
-  /// Writes a length of time so that ``parse(_:)`` gives the same one back.
+  /// Formats a duration. ``parse(_:)`` returns the same one.
   public static func print(_ span: TimeSpan) -> String {
     let magnitude = span.nanoseconds.magnitude
     switch magnitude {
@@ -87,7 +87,7 @@ public enum DurationText {
     return String(decoding: unit, as: UTF8.self)
   }
 
-  /// Adds a number of some unit to a sum, refusing what is not exact or does not fit.
+  /// Adds a number of units to a sum; throws if the result is not exact or does not fit.
   private static func add(_ number: DecimalText, of unit: Int64, to sum: Int64) throws(Failure) -> Int64 {
     guard let whole = number.whole else { throw .tooLong }
     let (nanoseconds, overflow) = whole.multipliedReportingOverflow(by: unit)

@@ -1,33 +1,33 @@
-// The first pass over a command line: which words are command words, options, values and operands.
-// Owns: the rules of dashes (long, short, combined, `--`, negative numbers). Must not check any value: that is the
-// second pass, `CommandTable+Parse`, which knows the whole command.
-// Invariant: the scan goes to the end whatever it meets, keeping the first thing that is wrong, so that a
-// `--help` or `--lang` after a mistake is still seen. It never traps.
+// First pass over a command line: command words, options, values and operands, with the rules of dashes
+// (long, short, combined, `--`, negative numbers). `CommandTable+Parse`, the second pass, checks the
+// values.
+// Invariant: the scan always reaches the end and keeps the first error, so that a `--help` or `--lang`
+// after a mistake is still recognised. It never traps.
 
 struct LineScan {
   struct Occurrence {
     let name: String
-    /// How it was written: `--number` or `-n`.
+    /// The spelling on the line: `--number` or `-n`.
     let spelling: String
-    /// The text of its value; nil for a flag.
+    /// Text of the value; nil for a flag.
     let value: String?
   }
 
   private(set) var path: [String] = []
-  /// Where they stand on the line.
+  /// Indices of the command words on the line.
   private(set) var pathPlaces: [Int] = []
   private(set) var occurrences: [Occurrence] = []
   private(set) var operands: [String] = []
   private(set) var wantsHelp = false
   private(set) var wantsVersion = false
-  /// The first thing that is wrong with a command word; no help page can be chosen then.
+  /// The first error of a command word; no help page can be chosen then.
   private(set) var commandError: UsageError?
-  /// The first thing that is wrong with an option.
+  /// The first error of an option.
   private(set) var optionError: UsageError?
   private let table: CommandTable
   private var rest: ArraySlice<String>
   private var command: CommandSpec?
-  /// Whether no further word can be a command word.
+  /// True if no further argument can be a command word.
   private var isPathClosed = false
 
   init(_ arguments: [String], table: CommandTable) {
@@ -48,7 +48,7 @@ struct LineScan {
     }
   }
 
-  /// Whether a word such as `-3` stands where the command takes a number.
+  /// True if an argument such as `-3` is in the place of a numeric operand.
   private func isNegativeOperand(_ word: String) -> Bool {
     guard Self.looksNegative(word), let command else { return false }
     let specs = command.operands
@@ -77,8 +77,9 @@ struct LineScan {
       isPathClosed = true
       operands.append(word)
     } else {
-      // Words after one that is no command cannot be understood; they are kept as operands and never looked at.
-      // After an unknown option such a word may have been meant as its value, so the option is the one to blame.
+      // Arguments after an unknown command cannot be interpreted; they are stored as operands and ignored.
+      // After an unknown option, the argument may be the value of that option, so the option is reported
+      // instead.
       isPathClosed = true
       if optionError == nil { commandError = error(unknown: word) }
     }
@@ -92,7 +93,7 @@ struct LineScan {
   private func error(unknown word: String) -> UsageError {
     let known = table.nextWords(after: path) + (path.isEmpty ? ["help"] : [])
     var near = Suggestions.nearest(to: word, among: known)
-    // Somebody who writes the last word of `shelf add` alone is told of the whole.
+    // For the last word of `shelf add` alone, suggest the complete command.
     if near.isEmpty {
       near = table.commands(below: path).filter { $0.path.last == word }
         .map { $0.path.dropFirst(path.count).joined(separator: " ") }
@@ -103,7 +104,7 @@ struct LineScan {
 
   private mutating func takeLongOption(_ word: String) {
     let body = word.dropFirst(2)
-    // By bytes: a mark that combines with the sign belongs to the value.
+    // By bytes: a combining mark after the sign belongs to the value.
     let equals = body.utf8.firstIndex(of: UInt8(ascii: "="))
     let name = String(body[..<(equals ?? body.endIndex)])
     let attached = equals.map { String(body[body.utf8.index(after: $0)...]) }
@@ -118,12 +119,13 @@ struct LineScan {
     var letters = word.dropFirst()
     while let letter = letters.popFirst() {
       guard let option = table.option(short: letter, under: path) else {
-        // A whole word behind one dash is named whole: `-json` is a slip for `--json`, not four letters.
+        // A whole word after one dash is reported as a whole: `-json` is a typing error for `--json`, not
+        // four letters.
         let isFirst = letters.count == word.count - 2
         optionError = optionError ?? unknownHere(isFirst ? word : "-\(letter)")
         return
       }
-      // A value stands behind `=`, or at once behind the letter of an option that takes one.
+      // A value follows `=`, or directly the letter of an option that takes one.
       let isAttached = letters.first == "=" || option.takesValue && !letters.isEmpty
       let attached = letters.first == "=" ? letters.dropFirst() : letters
       take(option, spelling: "-\(letter)", attached: isAttached ? String(attached) : nil)
@@ -149,13 +151,13 @@ struct LineScan {
     }
   }
 
-  /// Whether the word after an option is its value rather than the next option. A value that begins with a dash
-  /// and is no negative number is written with `=`.
+  /// True if the argument after an option is its value and not the next option. A value that starts with a
+  /// dash and is not a negative number needs `=`.
   private static func canBeValue(_ word: String) -> Bool {
     !word.hasPrefix("-") || word == "-" || looksNegative(word)
   }
 
-  /// The error for an option that is in no command that is possible here.
+  /// The error for an option that no possible command has.
   func unknown(_ spelling: String) -> UsageError {
     var options = table.allGlobalOptions
     if let command {
@@ -169,8 +171,8 @@ struct LineScan {
     return failure(.unknownOption(spelling, suggestions: near))
   }
 
-  /// The error for an unknown option at the present place of the line. After the first word of another command line
-  /// it is probably an option of that program.
+  /// The error for an unknown option at the present place of the line. After the first argument of another
+  /// command line it probably belongs to that program.
   private func unknownHere(_ spelling: String) -> UsageError {
     guard command?.operands.last?.arity == .commandLine, !operands.isEmpty else { return unknown(spelling) }
     return failure(.optionWithoutDashes(spelling))

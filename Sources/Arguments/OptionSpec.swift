@@ -1,27 +1,27 @@
-// What the table says of one option. Owns: the names of an option, the kind of its value, and the words help
-// says of it. Invariant: none is enforced here. A mistake in a table is found by `CommandTable.faults()`,
-// never by a trap.
+// Description of one option in the table: names, kind of value, help text.
+// Invariant: none is enforced here. `CommandTable.faults()` reports mistakes of a table; they never trap.
 
 /// One option of a command, or of all commands: `--deposit N`, `-f`, `--json`.
 public struct OptionSpec: Sendable, Hashable {
-  /// The long name without its dashes: `deposit`.
+  /// Long name without its dashes: `deposit`.
   public var name: String
-  /// The letter of the short form, if there is one: `n` for `-n`.
+  /// Letter of the short form, if there is one: `n` for `-n`.
   public var short: Character?
-  /// The kind of the value; ``ValueKind/flag`` for an option without one.
+  /// Kind of the value; ``ValueKind/flag`` for an option without one.
   public var kind: ValueKind
-  /// The word that stands for the value in help: `N`, `FILE`. Without one the kind's own word is used.
+  /// Placeholder of the value in help: `N`, `FILE`. Default: that of the kind.
   public var valueName: String?
-  /// Whether the option may be given more than once.
+  /// True if the option may be repeated.
   public var isRepeatable: Bool
-  /// What holds when the option is not given, as help shows it. The parser fills in no value:
-  /// the caller alone knows the order of environment, file and built-in default.
+  /// Default in help. The parser inserts no default: only the caller knows the order of environment, file
+  /// and built-in value.
   public var defaultText: Text?
-  /// The environment variable that stands in for the option, as help shows it.
+  /// Environment variable that replaces the option, for help.
   public var environment: String?
-  /// The long names of options that cannot be given together with this one.
+  /// Long names of options that cannot be combined with this one.
   public var excludes: [String]
-  /// Words that completions offer for a text, which may hold several with commas between, and others.
+  /// Values that completions offer for a text. The text may contain several, separated by commas, and
+  /// others.
   public var offers: [String]
   /// One sentence for help and completions.
   public var summary: Text
@@ -37,13 +37,13 @@ public struct OptionSpec: Sendable, Hashable {
     self.summary = summary
   }
 
-  /// Whether a value follows the option.
+  /// True if a value follows the option.
   public var takesValue: Bool { kind != .flag }
-  /// The long form with its dashes: `--deposit`.
+  /// Long form with its dashes: `--deposit`.
   public var spelling: String { "--" + name }
-  /// The word for the value: `N`, `deposit|loan`; empty for a flag.
+  /// Placeholder of the value: `N`, `deposit|loan`; empty for a flag.
   public var placeholder: String { valueName ?? kind.placeholder }
-  /// The long form with the word for its value: `--deposit N`.
+  /// Long form with the placeholder of its value: `--deposit N`.
   public var synopsis: String { takesValue ? "\(spelling) \(placeholder)" : spelling }
 
   /// `--help`, which every command has without declaring it.

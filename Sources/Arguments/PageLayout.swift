@@ -1,7 +1,8 @@
-// How a page of help is put together for a terminal. Owns: headings, paragraphs, lists of terms with
-// explanations, wrapping, colour. Invariant: lines break at spaces alone. A line is wider than the page only
-// where a single word is. A command to be copied goes on behind a backslash, so that the lines together are
-// still the command. Colour never changes the layout: it is added after the columns were counted.
+// Layout of help pages for a terminal: headings, paragraphs, lists of terms with explanations, wrapping,
+// colour.
+// Invariant: lines break only at spaces. A line is wider than the page only if a single word is. A command
+// to copy is continued with a backslash, so that its lines are still the command. Colour never changes the
+// layout: it is added after the columns were counted.
 
 struct PageLayout {
   struct Entry {
@@ -12,10 +13,10 @@ struct PageLayout {
   private(set) var lines: [String] = []
   private let width: Int
   private let colour: Bool
-  /// So many columns of a list an explanation needs to stand beside its term.
+  /// Minimum width of an explanation beside its term, in columns.
   private static let readable = 24
 
-  /// A page of `width` columns, held between 20 and 120.
+  /// A page of `width` columns, clamped to 20…120.
   init(width: Int, colour: Bool) {
     self.width = min(max(width, 20), 120)
     self.colour = colour
@@ -29,18 +30,18 @@ struct PageLayout {
     lines += wrapped(title).map(bold)
   }
 
-  /// Paragraphs, indented.
+  /// Indented paragraphs.
   mutating func paragraph(_ text: String, indent: Int = 0) {
     let margin = Self.spaces(indent)
     lines += wrapped(text, indent: indent).map { $0.isEmpty ? "" : margin + $0 }
   }
 
-  /// A command to be copied.
+  /// A command to copy.
   mutating func verbatim(_ line: String, indent: Int) {
     var (text, used, margin) = ("", 0, indent)
     let words = line.split(separator: " ", omittingEmptySubsequences: false)
     for (place, word) in words.enumerated() {
-      // Behind every word but the last there must be room for the backslash.
+      // Every word but the last needs room for the backslash after it.
       let mark = place == words.count - 1 ? 0 : 2
       if used > 0, margin + used + 1 + DisplayWidth.of(String(word)) + mark > width {
         lines.append(Self.spaces(margin) + bold(text + " \\"))
@@ -54,7 +55,8 @@ struct PageLayout {
 
   mutating func gap() { lines.append("") }
 
-  /// A synopsis, broken between its parts and continued further in; within a part only where it is wider than a line.
+  /// A synopsis, broken between its parts and indented; broken within a part only if that is wider than a
+  /// line.
   mutating func synopsis(_ parts: [String]) {
     let (first, further) = (2, 6)
     var line = ""
@@ -74,15 +76,15 @@ struct PageLayout {
     lines.append(line)
   }
 
-  /// A list under a heading; nothing where there is nothing to list.
+  /// A list under a heading; nothing if the list is empty.
   mutating func section(_ title: String, _ entries: [Entry]) {
     guard !entries.isEmpty else { return }
     heading(title)
     list(entries)
   }
 
-  /// A list in two columns. A term too wide for its column has its explanation on the next line, and so have all terms
-  /// where the page is too narrow for two columns.
+  /// A list in two columns. The explanation of a term that is too wide is on the next line. On a page too
+  /// narrow for two columns all explanations are.
   private mutating func list(_ entries: [Entry]) {
     let limit = width * 2 / 5
     let widths = entries.map { DisplayWidth.of($0.term) }
@@ -93,7 +95,7 @@ struct PageLayout {
       let margin = Self.spaces(column + 4)
       var rest = explanation[...]
       append(term: entry.term)
-      // A word that is wider than its column begins a line of its own.
+      // A word that is wider than its column starts a line of its own.
       let missing = column - DisplayWidth.of(entry.term)
       if missing >= 0, let first = rest.first, DisplayWidth.of(first) <= width - column - 4 {
         rest.removeFirst()

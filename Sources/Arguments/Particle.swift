@@ -1,8 +1,8 @@
-// The Korean particles whose form follows the last sound of the word before them.
-// Owns: how the end of a word sounds when it is read aloud: Hangul, numbers, Latin letters and words. It knows no sentence.
-// Invariant: exactly one form comes out, never both with a parenthesis; an end that nobody reads counts as a vowel.
-// Latin words are judged by their spelling, which is right for the words of this program (stock, juice, status, home) and
-// for most others; a slip costs a particle and no meaning.
+// Korean particles whose form depends on the last sound of the preceding word: Hangul, numbers, Latin
+// letters and words.
+// Invariant: exactly one form is returned, never both with a parenthesis. An end without a known sound
+// counts as a vowel. Latin words are judged by their spelling, which is right for the words of this program
+// (stock, juice, status, home) and for most others. A mistake gives a wrong particle, and no wrong meaning.
 
 /// A particle that has two forms.
 public enum Particle: Sendable, CaseIterable {
@@ -19,9 +19,9 @@ public enum Particle: Sendable, CaseIterable {
   /// 으로, 로; 로 follows ㄹ, too.
   case by
 
-  /// The word and the form that follows it: `Particle.topic.on("재고")` is `재고는`.
+  /// The word with its particle: `Particle.topic.on("재고")` is `재고는`.
   ///
-  /// Quotes and a remark in parentheses at the end of the word are not read: `'stock'` and `stock (full)` end in k.
+  /// Quotes and parentheses at the end of the word are ignored: `'stock'` and `stock (full)` end in k.
   public func on(_ word: String) -> String { word + form(after: word) }
 
   /// The form that follows a word.
@@ -58,7 +58,7 @@ public enum Particle: Sendable, CaseIterable {
         case 8: self = .liquid
         default: self = .consonant
         }
-      // A letter alone is called by its name: 기역, 니은, 리을.
+      // A single letter has its name: 기역, 니은, 리을.
       case 0x3131...0x314E: self = last.value == 0x3139 ? .liquid : .consonant
       case 0x30...0x39: self = Self.number(text)
       case 0x41...0x5A, 0x61...0x7A: self = Self.latin(text)
@@ -66,7 +66,7 @@ public enum Particle: Sendable, CaseIterable {
       }
     }
 
-    /// Takes away what is not read aloud: quotes, punctuation, and a remark in parentheses.
+    /// Removes silent parts: quotes, punctuation, and a remark in parentheses.
     private static func dropSilence(_ text: inout Substring) {
       while let last = text.last, !(last.isLetter || last.isNumber) {
         if last == ")", let open = text.lastIndex(of: "("), open != text.startIndex {
@@ -106,7 +106,7 @@ public enum Particle: Sendable, CaseIterable {
       }
     }
 
-    /// How a word with vowels sounds at its end: 스톡, 파일, 홈, 뱅크.
+    /// Last sound of a word with vowels: 스톡, 파일, 홈, 뱅크.
     private static func spoken(_ letters: [Character]) -> Ending {
       func letter(_ back: Int) -> Character? { letters.count >= back ? letters[letters.count - back] : nil }
       let isAfterOneVowel = letter(2).map(isVowel) == true && letter(3).map(isVowel) != true
@@ -117,7 +117,7 @@ public enum Particle: Sendable, CaseIterable {
       case "p", "t", "k", "c", "b":
         return isAfterOneVowel || (letter(1) == "k" && letter(2) == "c") ? .consonant : .vowel
       case "e" where letters.dropLast().contains(where: isVowel):
-        // Silent: file, time, line.
+        // Silent e: file, time, line.
         return letter(2) == "l" ? .liquid : letter(2) == "m" || letter(2) == "n" ? .consonant : .vowel
       default: return .vowel
       }

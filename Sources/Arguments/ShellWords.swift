@@ -1,13 +1,13 @@
-// How the line of an example falls into words, as a shell would see it.
-// Owns: the small part of shell quoting that examples use: single and double quotes, backslash, operators.
-// Must not run or expand anything. Invariant: any text gives words or nil (a quote left open); it never traps.
+// Splits the line of an example into words as a shell would, for the quoting that examples use: single and
+// double quotes, backslash, operators. Nothing is run or expanded.
+// Invariant: any text gives words or nil (unclosed quote); nothing traps.
 
 extension Example {
-  /// The words after the program's name, as the program would receive them.
+  /// The arguments after the program's name, as the program would receive them.
   ///
-  /// Of a line with pipes, redirections or several commands it is the part that begins with the program's name;
-  /// variables set in front of it (`NAME=value program …`) are left out.
-  /// - Returns: Nil when the program is not on the line or a quote is left open.
+  /// In a line with pipes, redirections or several commands, only the part that starts with the program's
+  /// name counts. Variables before it (`NAME=value program …`) are skipped.
+  /// - Returns: nil if the program is not on the line or a quote is unclosed.
   public func arguments(of program: String, in language: TextLanguage = .english) -> [String]? {
     guard let segments = Self.segments(line[language]) else { return nil }
     for segment in segments {
@@ -18,7 +18,7 @@ extension Example {
     return nil
   }
 
-  /// The words of the line, one list for each part between operators; nil when a quote is left open.
+  /// The words of the line, one list for each part between operators; nil if a quote is unclosed.
   private static func segments(_ line: String) -> [[String]]? {
     var segments: [[String]] = [[]]
     var word: String?

@@ -1,19 +1,20 @@
-// What a person may have meant by a word that is not known. Owns: the distance between two words and the rule
-// for what is near enough to be offered. Must not run or accept anything: a suggestion is only ever shown.
-// Invariant: the work is bounded; a word longer than any name is not compared at all.
+// Suggestions for an unknown word: distance of two words, and the maximum distance of a suggestion. A
+// suggestion is only shown, never run.
+// Invariant: the work is bounded; a word longer than any name is not compared.
 
 /// Finds the known words nearest to an unknown one.
 public enum Suggestions {
-  /// No name is longer, and comparing costs the product of both lengths.
+  /// No name is longer. The limit is needed because the comparison takes time proportional to the product
+  /// of both lengths.
   static let longestWord = 64
 
-  /// The nearest words, at most three, in the order given.
+  /// The nearest words, at most three, in the given order.
   ///
   /// The distance is that of Damerau and Levenshtein (optimal string alignment): insertions, deletions,
-  /// substitutions and swaps of neighbours count one each; upper and lower case are the same, and a syllable of Hangul
-  /// counts as the two or three letters that a person types for it. A word is near
-  /// when the distance is at most a third of the longer word. Only those with the smallest distance are given.
-  /// When none is near, the words are given that begin with what was typed (three letters or more).
+  /// substitutions and swaps of neighbours count one each. Case is ignored, and a syllable of Hangul counts
+  /// as the two or three letters that are typed for it. A word is near if the distance is at most a third
+  /// of the longer word. Only words with the smallest distance are returned. If none is near, words that
+  /// start with the typed text (three letters or more) are returned.
   public static func nearest(to typed: String, among words: [String]) -> [String] {
     let target = letters(of: typed)
     guard !target.isEmpty, target.count <= longestWord else { return [] }

@@ -1,18 +1,16 @@
-// The two languages a person may read, and a text that exists in both.
-// Owns: the pair of wordings. Must not know where the choice of language comes from (option, environment):
-// the caller decides that and hands the language in.
-// Invariant: a text always has both wordings, so no page can ever be half translated at run time.
+// The two languages, and a text in both. The caller chooses the language (option, environment).
+// Invariant: a text always has both wordings, so no page can be half translated at run time.
 
-/// A language in which help, errors and documentation are written.
+/// A language of help, errors and documentation.
 public enum TextLanguage: String, Sendable, Hashable, CaseIterable {
   case english
   case korean
 }
 
-/// A human text in every language of ``TextLanguage``.
+/// A text for users in every language of ``TextLanguage``.
 ///
-/// A string literal makes a text that reads the same in both, which is right for numbers, names and symbols.
-/// ``CommandTable/faults()`` tells where a sentence was left untranslated.
+/// A string literal makes a text that is the same in both, for numbers, names and symbols.
+/// ``CommandTable/faults()`` reports sentences that were not translated.
 public struct Text: Sendable, Hashable, ExpressibleByStringLiteral {
   /// The English wording.
   public var english: String
@@ -22,7 +20,7 @@ public struct Text: Sendable, Hashable, ExpressibleByStringLiteral {
   /// A text with both wordings, English first.
   public init(_ english: String, _ korean: String) { (self.english, self.korean) = (english, korean) }
 
-  /// A text that reads the same in both languages.
+  /// A text that is the same in both languages.
   public init(stringLiteral value: String) { self.init(value, value) }
 
   /// The wording in one language.

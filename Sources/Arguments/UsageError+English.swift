@@ -1,5 +1,5 @@
-// The English sentences of usage errors. Owns: wording only. The words are behaviour: tests hold every one of
-// them. Invariant: one line; what failed, on what, why, what to do; the last sentence names the help page.
+// The English sentences of usage errors. Tests fix every one of them.
+// Invariant: one line with operation, object, reason and remedy. The last sentence names the help page.
 import ByteText
 
 extension UsageError {
@@ -63,7 +63,7 @@ extension UsageError {
     }
   }
 
-  /// A summary as a remark in parentheses: without a capital at its start or a full stop at its end.
+  /// A summary as a remark in parentheses: without an initial capital and a full stop.
   private static func remark(_ summary: String) -> String {
     let text = summary.hasSuffix(".") ? summary.dropLast() : summary[...]
     return text.prefix(1).lowercased() + text.dropFirst()
@@ -129,7 +129,7 @@ extension UsageError.Subject {
 }
 
 extension UsageError {
-  /// The text without quotes, cut when it is long; only for texts that are digits.
+  /// The text without quotes, cut if it is long; only for digits, which need no escapes.
   static func shortened(_ digits: String) -> String {
     digits.count > 40 ? String(digits.prefix(40)) + "…" : digits
   }

@@ -1,7 +1,7 @@
-// The Korean sentences of usage errors. Owns: wording only. The words are behaviour: tests hold every one of
-// them. Invariant: one line; what failed, on what, why, what to do; the last sentence names the help page. A
-// particle that follows an inserted word is chosen by its last sound (`Particle`). Sentences tell in -습니다 and
-// ask in -세요, like all of this project.
+// The Korean sentences of usage errors. Tests fix every one of them.
+// Invariant: one line with operation, object, reason and remedy. The last sentence names the help page.
+// `Particle` chooses a particle after an inserted word. Statements end in -습니다 and requests in -세요, as in
+// the whole project.
 import ByteText
 
 extension UsageError {
@@ -63,7 +63,7 @@ extension UsageError {
     }
   }
 
-  /// A summary as a remark in parentheses: its first sentence, without the ending of a sentence.
+  /// A summary as a remark in parentheses: its first sentence, without the sentence ending.
   private static func remark(_ summary: String) -> String {
     var text = summary[...]
     if let end = text.firstRange(of: ". ") { text = text[..<end.lowerBound] }

@@ -1,73 +1,73 @@
-// Why a command line was not understood. Owns: every way a line can be wrong, with what is needed to say so.
-// The sentences are in `UsageError+English` and `UsageError+Korean`. Must not know where the sentences are
-// shown. Invariant: an error is a value; making or wording one never fails, whatever the input was.
+// Errors of a command line, with the data for their sentences, which are in `UsageError+English` and
+// `UsageError+Korean`.
+// Invariant: creating or formatting an error never fails, whatever the input was.
 import ByteText
 
-/// A line that was not understood, with what a person needs to put it right.
+/// An invalid command line, with the data that a user needs to correct it.
 public struct UsageError: Error, Sendable, Hashable {
-  /// What a value belongs to.
+  /// Owner of a value.
   public enum Subject: Sendable, Hashable {
-    /// An option, as it was written: `--deposit`, `-n`.
+    /// An option as written: `--deposit`, `-n`.
     case option(String)
-    /// An operand, by its name in help: `N`.
+    /// An operand by its name in help: `N`.
     case operand(String)
   }
 
-  /// What is wrong.
+  /// Reason of the error.
   public enum Reason: Sendable, Hashable {
-    /// Nothing but options, or nothing at all, was written.
+    /// No command was given.
     case missingCommand
-    /// Words that begin commands but are none; with the words that can follow.
+    /// Incomplete command, with the possible next words.
     case missingSubcommand(after: [String], choices: [String])
-    /// A word that is no command. `under` holds the command words before it.
+    /// Unknown command word. `under` contains the command words before it.
     case unknownCommand(String, under: [String], suggestions: [String])
-    /// An option, as written, that the command does not have.
+    /// Unknown option of the command, as written.
     case unknownOption(String, suggestions: [String])
-    /// An unknown option, as written, after the first word of another command line that has no `--` before it.
+    /// Unknown option, as written, after the first argument of another command line without `--` before it.
     case optionWithoutDashes(String)
-    /// An option without its value; `placeholder` is the value's word in help.
+    /// Option without its value; `placeholder` is the placeholder in help.
     case missingValue(option: String, placeholder: String)
-    /// A value for an option that has none.
+    /// Value for an option that takes none.
     case valueForFlag(option: String, value: String)
     case repeatedOption(String)
     /// Two options that exclude each other, as written.
     case conflictingOptions(String, String)
-    /// An operand that is not there; `summary` says what belongs there.
+    /// Missing operand; `summary` describes it.
     case missingOperand(name: String, summary: Text)
     /// One operand more than the command takes.
     case unexpectedOperand(String, expected: Int)
-    /// An operand together with the option that stands in for it.
+    /// Operand together with the option that replaces it.
     case operandWithOption(operand: String, value: String, option: String)
-    /// A value that is wrong.
+    /// Invalid value.
     case invalidValue(Subject, ValueError)
   }
 
-  /// What is wrong.
+  /// Reason of the error.
   public let reason: Reason
   /// The program's name.
   public let program: String
-  /// The words of the command as far as they were understood.
+  /// The recognised words of the command.
   public let command: [String]
 
-  /// An error of a program, at the words of a command (none when the command itself is the trouble).
+  /// An error of a program at the words of a command; empty if the command itself is faulty.
   public init(_ reason: Reason, program: String, command: [String]) {
     (self.reason, self.program, self.command) = (reason, program, command)
   }
 
-  /// Whether the overview belongs under the message: nothing was asked for, so that is the answer.
+  /// True if the overview is printed after the message, because no command was given.
   public var wantsOverview: Bool { reason == .missingCommand }
-  /// The command that helps: `depot put --help`.
+  /// The command for help: `depot put --help`.
   public var helpCommand: String { ([program] + command + ["--help"]).joined(separator: " ") }
-  /// The command as a sentence names it: `depot put`.
+  /// The command in a sentence: `depot put`.
   var commandLine: String { ([program] + command).joined(separator: " ") }
 
-  /// The sentences: what failed, on what, why, what to do. One line, without a newline at the end.
+  /// The sentences: operation, object, reason and remedy. One line, without a newline at the end.
   public func message(in language: TextLanguage) -> String {
     language == .english ? englishMessage : koreanMessage
   }
 
-  /// The text in single quotes, made safe to show: control characters are spelled out, and what is longer than
-  /// sixty characters is cut. A terminal obeys control characters, so input is never echoed raw.
+  /// The text in single quotes, safe for a terminal: control characters are escaped, and text after sixty
+  /// characters is cut. Terminals obey control characters, so input is never printed raw.
   static func quoted(_ text: String) -> String {
     var shown = ""
     for (index, character) in ByteText.shown(text).enumerated() {

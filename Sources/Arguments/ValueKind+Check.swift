@@ -1,40 +1,40 @@
-// How the text of a value is checked against its kind. Owns: the rule of every kind. Invariant: any text
-// whatever gives a value or a typed error; arithmetic is checked, nothing traps.
+// Check of a value's text against its kind.
+// Invariant: any text gives a value or a typed error. Arithmetic is checked; nothing traps.
 
 import ByteText
 import Time
 
-/// Why a text is not a value of the kind that was asked for.
+/// Reason why a text is not a value of the expected kind.
 public indirect enum ValueError: Error, Sendable, Hashable {
-  /// Nothing was written where a value is needed.
+  /// Empty value.
   case empty
-  /// A byte is not UTF-8, but text is needed; `offset` bytes stand before it.
+  /// Byte that is not UTF-8 in a text; `offset` bytes precede it.
   case foreignByte(String, byte: UInt8, offset: Int)
-  /// Not a whole number in ASCII digits; the range tells what to write.
+  /// Not a whole number in ASCII digits; with the accepted range.
   case notANumber(String, ClosedRange<Int64>)
-  /// A whole number, but outside the range.
+  /// Whole number out of range.
   case outOfRange(String, ClosedRange<Int64>)
-  /// Not one of the words; with those that are nearest.
+  /// Not one of the choices; with the nearest ones.
   case notAChoice(String, choices: [String], suggestions: [String])
   /// Neither a number nor one of the words.
   case neitherNumberNorWord(String, ClosedRange<Int64>, words: [String])
-  /// Not a duration.
+  /// Invalid duration.
   case duration(String, DurationText.Failure)
-  /// Not a speed.
+  /// Invalid speed.
   case speed(String, SpeedText.Failure)
-  /// Not a day of the calendar.
+  /// Invalid date.
   case notADate(String)
   /// Not of the form `NAME=N`.
   case notAnAssignment(String)
-  /// The number after `NAME=` is wrong.
+  /// Invalid number after `NAME=`.
   case inAssignment(name: String, ValueError)
 }
 
 extension ValueKind {
   /// Checks a text.
   ///
-  /// - Parameter text: What was written, without quotes.
-  /// - Throws: A ``ValueError`` that says why the text is no value of this kind.
+  /// - Parameter text: The argument, without quotes.
+  /// - Throws: A ``ValueError`` with the reason.
   public func check(_ text: String) throws(ValueError) -> Value {
     if text.isEmpty, self != .bytes { throw .empty }
     if self != .bytes, self != .path, let (byte, offset) = ByteText.firstForeignByte(in: text) {
@@ -58,7 +58,7 @@ extension ValueKind {
   private static func integer(_ text: String, in range: ClosedRange<Int64>) throws(ValueError) -> Int64 {
     let digits = text.hasPrefix("-") || text.hasPrefix("+") ? text.dropFirst() : text[...]
     guard !digits.isEmpty, digits.utf8.allSatisfy(DecimalText.isDigit) else { throw .notANumber(text, range) }
-    // Digits that do not fit in 64 bits are a number all the same, only one that is out of every range.
+    // Digits that do not fit in 64 bits are a number too, but out of every range.
     guard let number = Int64(text), range.contains(number) else { throw .outOfRange(text, range) }
     return number
   }
@@ -78,7 +78,7 @@ extension ValueKind {
 
   private static func choice(_ text: String, of choices: [Choice]) throws(ValueError) -> String {
     if let word = match(text, in: choices) { return word }
-    // An alias is searched for too, but the word that is offered is the canonical one.
+    // Aliases are searched too, but the canonical word is suggested.
     let near = Suggestions.nearest(to: text, among: choices.flatMap { [$0.value] + $0.aliases })
     var suggestions: [String] = []
     for word in near.compactMap({ match($0, in: choices) }) where !suggestions.contains(word) {
@@ -112,7 +112,7 @@ extension ValueKind {
     }
   }
 
-  /// Whether a text is a day that exists, in the extended format of ISO 8601.
+  /// True for an existing day in the extended format of ISO 8601.
   private static func isDate(_ text: String) -> Bool {
     let bytes = Array(text.utf8)
     guard bytes.count == 10, bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-") else {

@@ -1,14 +1,13 @@
-// The kinds of values an option or operand may have, and the values themselves. Owns: the list of kinds, and
-// the word that stands for each in help. Must not know which option a value belongs to: the parser adds that
-// to an error. Invariant: a `Value` exists only after its text was checked against its kind.
+// Kinds of values of options and operands, with their placeholders in help, and the values.
+// Invariant: a `Value` exists only after its text was checked against its kind.
 
 import Time
 
-/// One of the words a choice accepts.
+/// One of the accepted words of a choice.
 public struct Choice: Sendable, Hashable, ExpressibleByStringLiteral {
-  /// The word the program works with, and help shows.
+  /// Canonical word, used by the program and in help.
   public var value: String
-  /// Other spellings that mean the same, such as the name in another language.
+  /// Other accepted spellings, such as the name in another language.
   public var aliases: [String]
 
   public init(_ value: String, aliases: [String] = []) { (self.value, self.aliases) = (value, aliases) }
@@ -17,21 +16,21 @@ public struct Choice: Sendable, Hashable, ExpressibleByStringLiteral {
   public init(stringLiteral value: String) { self.init(value) }
 }
 
-/// What may be written as the value of an option or operand. Checked while the line is parsed.
+/// Kind of the value of an option or operand, checked while the line is parsed.
 public enum ValueKind: Sendable, Hashable {
-  /// No value: the option is there or not.
+  /// No value: the option is present or not.
   case flag
-  /// A whole number within a range, written in ASCII digits.
+  /// Whole number within a range, in ASCII digits.
   case integer(ClosedRange<Int64>)
-  /// A whole number within a range, or one of some words: `3`, `all`.
+  /// Whole number within a range, or one of some words: `3`, `all`.
   case integerOrWord(ClosedRange<Int64>, [Choice])
-  /// A length of time with its unit: `700ms`, `1m30s`. See ``DurationText``.
+  /// Duration with its unit: `700ms`, `1m30s`. See ``DurationText``.
   case duration
-  /// A speed factor: `10`, `0.5`, `max`. See ``SpeedText``.
+  /// Speed factor: `10`, `0.5`, `max`. See ``SpeedText``.
   case speed
   /// One of some words.
   case choice([Choice])
-  /// The name of a file or directory, of any bytes; `-` is left to the caller. Not empty.
+  /// Name of a file or directory, of any bytes, not empty. The caller handles `-`.
   case path
   /// Any text that is not empty.
   case text
@@ -39,10 +38,10 @@ public enum ValueKind: Sendable, Hashable {
   case bytes
   /// A day of the Gregorian calendar, `2026-07-01`, years 0001–9999.
   case date
-  /// `NAME=N`: one of some names (any, when the list is empty) and a whole number within a range.
+  /// `NAME=N`: one of some names (any, if the list is empty) and a whole number within a range.
   case assignment(names: [Choice], ClosedRange<Int64>)
 
-  /// The word for such a value in help, where the table names none.
+  /// Placeholder of such a value in help, if the table names none.
   public var placeholder: String {
     switch self {
     case .flag: ""
@@ -58,8 +57,8 @@ public enum ValueKind: Sendable, Hashable {
     }
   }
 
-  /// Whether a word such as `-3` can be meant as a value of this kind, so that it is not taken for an option.
-  /// A negative duration is refused, but with its own words rather than as an unknown option.
+  /// True if an argument such as `-3` can be a value of this kind and not an option. A negative duration is
+  /// refused as a duration, not as an unknown option.
   var isNumeric: Bool {
     switch self {
     case .integer, .integerOrWord, .duration, .speed: true
@@ -67,7 +66,7 @@ public enum ValueKind: Sendable, Hashable {
     }
   }
 
-  /// The words that can be offered for a value of this kind.
+  /// Values that completions offer for this kind.
   var offeredWords: [String] {
     switch self {
     case .choice(let choices), .integerOrWord(_, let choices): choices.map(\.value)
@@ -79,9 +78,9 @@ public enum ValueKind: Sendable, Hashable {
 
 /// A checked `NAME=N`.
 public struct Assignment: Sendable, Hashable {
-  /// The name, in its canonical spelling.
+  /// Name, in its canonical spelling.
   public var name: String
-  /// The number.
+  /// Number.
   public var number: Int64
 
   public init(name: String, number: Int64) { (self.name, self.number) = (name, number) }
@@ -89,7 +88,7 @@ public struct Assignment: Sendable, Hashable {
 
 /// A checked value.
 public enum Value: Sendable, Hashable {
-  /// The flag was given.
+  /// A given flag.
   case flag
   /// A number within its range.
   case integer(Int64)
