@@ -1,6 +1,6 @@
-// Owns the lists of the dashboard beside the windows: the services with who waits for each, the first who wait, the dead
-// letters, the log.
-// Invariant: what the coordinator has no room to tell in a frame is counted where the list ends.
+// Lists of the dashboard other than windows: services with their queues, first waiting customers, dead
+// letters, log.
+// Invariant: rows that did not fit into a frame are counted at the end of the list.
 import BankModel
 import Posix
 import Wire
@@ -60,7 +60,7 @@ struct LineRows {
 
   // MARK: - Customers
 
-  /// The first who wait, in the order of their numbers.
+  /// The first waiting customers, by ticket number.
   var waiting: TopList {
     let rows = moment.frame.waiting.map { customer in
       self.customer(
@@ -108,7 +108,7 @@ struct LineRows {
     return row
   }
 
-  // MARK: - The log
+  // MARK: - Log
 
   var log: TopList {
     let rows = moment.log.map { entry in

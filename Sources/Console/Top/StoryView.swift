@@ -1,9 +1,9 @@
-// Owns what the dashboard asks again and again while it shows it: one customer's story, and the dead letters.
-// Invariant: each is asked for once at a time and not more often than twice a second, and only where something has happened.
+// Views of the dashboard that need polling: one customer's history, and the dead letters.
+// Invariant: each has at most one request in flight, at most two requests a second, and only after changes.
 import Time
 import Wire
 
-/// When something is to be asked again.
+/// Schedule of a polled view.
 struct Refresh: Sendable, Equatable {
   private var isAsked = false
   private var isStale = true
@@ -11,14 +11,14 @@ struct Refresh: Sendable, Equatable {
 
   private static let pause = TimeSpan.milliseconds(500)
 
-  /// When to ask; nil for not before the next news.
+  /// Time of the next request; nil before the next change.
   var due: MonotonicTime? { isStale && !isAsked ? earliest ?? MonotonicTime(nanoseconds: 0) : nil }
   mutating func noteChange() { isStale = true }
   mutating func noteAnswer() { isAsked = false }
-  /// What was asked may never be answered.
+  /// Restarts after a lost connection, on which the request gets no answer.
   mutating func forget() { (isAsked, isStale) = (false, true) }
 
-  /// Whether to ask now; the answer is then waited for.
+  /// Returns true if the request is due, and records it as sent.
   mutating func ask(at now: MonotonicTime) -> Bool {
     guard let due, due <= now else { return false }
     (isAsked, isStale, earliest) = (true, false, now + Self.pause)
@@ -28,7 +28,7 @@ struct Refresh: Sendable, Equatable {
 
 struct StoryView: Sendable, Equatable {
   let ticket, day: Int64
-  /// Nil before it has come.
+  /// Nil before the first answer.
   var report: TicketReport? { didSet { refresh.noteAnswer() } }
   private var refresh = Refresh()
 
@@ -36,7 +36,7 @@ struct StoryView: Sendable, Equatable {
 
   var due: MonotonicTime? { refresh.due }
   mutating func forget() { refresh.forget() }
-  /// Behind a receipt nothing follows.
+  /// A customer with a receipt does not change any more.
   mutating func noteChange() { if report?.receipt == nil { refresh.noteChange() } }
 
   mutating func question(at now: MonotonicTime) -> ControlCommand? {
@@ -45,7 +45,7 @@ struct StoryView: Sendable, Equatable {
 }
 
 struct DeadLetterList: Sendable, Equatable {
-  /// The first, in the order of their numbers.
+  /// The first dead letters, by ticket number.
   private(set) var shown: [TicketReport] = []
   private var incoming: [TicketReport] = []
   private var refresh = Refresh()

@@ -1,5 +1,5 @@
-// Owns what a key of the dashboard does with the selected row: what is asked of the bank, or why nothing is.
-// Invariant: whatever ends a process or takes a customer out is asked about first.
+// Action of a dashboard key on the selected row: the request to the bank, or the reason for none.
+// Invariant: actions that kill a process or cancel a customer need a confirmation.
 import BankModel
 import Wire
 
@@ -9,16 +9,16 @@ enum TopAction: Sendable, Equatable {
   enum Outcome: Sendable, Equatable {
     case ask(ControlCommand)
     case confirm(TopQuestion)
-    /// The story of this customer is shown.
+    /// Show the history of this customer.
     case story(Int64)
     case refuse(String)
   }
 
-  /// - Parameter isChaos: Whether somebody has said that processes may be killed from here.
+  /// - Parameter isChaos: True if the user has allowed killing processes from here.
   init?(_ key: Key, isChaos: Bool) {
     switch key {
     case .enter: self = .story
-    // The second letter is the same key on a keyboard that writes Hangul, or without Shift.
+    // The second character is the same key with a Korean keyboard layout, or without Shift.
     case .character("p"), .character("ㅔ"): self = .pause
     case .character("+"), .character("="): self = .openWindow
     case .character("-"), .character("_"), .character("\u{2212}"): self = .closeWindow
@@ -29,7 +29,7 @@ enum TopAction: Sendable, Equatable {
     }
   }
 
-  /// - Parameter pending: How many windows were asked for whose answer is not there yet.
+  /// - Parameter pending: Requested numbers of windows without an answer yet.
   func outcome(
     at row: TopRow?, in tab: TopTab, _ frame: BoardFrame, pending: [ServiceName: Int64],
     _ words: MessageCatalog

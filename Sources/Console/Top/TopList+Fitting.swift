@@ -1,19 +1,19 @@
-// How a list of the dashboard is made to fit a terminal: cells that are too long are shortened, columns that help least are left out.
-// Invariant: a long text costs room of its own column alone. A shortened cell has a mark where something is missing; a name keeps
-// its beginning and its end.
+// Fitting a dashboard list to a terminal: long cells are shortened, and less important columns are dropped.
+// Invariant: a long text takes only the room of its own column. A shortened cell has a mark, and a name
+// keeps its start and its end.
 import Arguments
 
 extension TopList {
-  /// How a cell that has no room is shortened.
+  /// Shortening of a cell.
   enum Shortening {
     case never
-    /// A name: its beginning and its end tell it from others.
+    /// For a name, whose start and end distinguish it.
     case middle
-    /// A sentence: its beginning says most.
+    /// For a sentence, whose start matters most.
     case end
   }
 
-  /// The columns that are shown, and the width of each; a width is never more than the column needs.
+  /// The shown columns, and the width of each, which is never more than the column needs.
   func fitting(_ natural: [Int], within room: Int) -> (places: [Int], widths: [Int]) {
     var widths = natural.indices.map { place in
       columns[place].shortening == .never ? natural[place] : min(natural[place], columns[place].comfort)
@@ -23,7 +23,7 @@ extension TopList {
     let order = places.filter { columns[$0].dispensability > 0 }
       .sorted { columns[$0].dispensability > columns[$1].dispensability }
     for place in order where total() > room { places.removeAll { $0 == place } }
-    // Only what is never left out is still there: its widest texts give way, down to a few letters.
+    // Only required columns are left: shorten the widest texts, down to a minimum.
     while total() > room,
       let widest = places.filter({ columns[$0].shortening != .never && widths[$0] > Self.leastWidth })
         .max(by: { widths[$0] < widths[$1] })
@@ -36,12 +36,13 @@ extension TopList {
     return (places, widths)
   }
 
-  /// Letters of a name that are kept before it is shortened: the longest service, a sign and the number of a window.
+  /// Maximum length of a name before it is shortened: the longest service, a sign and the number of a
+  /// window.
   static let longestName = 96
-  /// Letters of a name that still say something, with the mark.
+  /// Minimum width of a readable name, with the mark.
   private static let leastWidth = 8
 
-  /// A text in so many places of a terminal.
+  /// A text shortened to a number of columns.
   static func shortened(_ text: String, to width: Int, _ shortening: Shortening) -> String {
     guard shortening != .never, DisplayWidth.of(text) > width, width > 0 else { return text }
     let behind = shortening == .middle ? (width - 1) / 2 : 0

@@ -1,5 +1,5 @@
-// Owns what a list of the dashboard consists of: columns, rows, what each row stands for and is sorted by.
-// Invariant: every row has a cell and a rank for each column; sorting changes the order of no two rows of the same rank.
+// A list of the dashboard: columns and rows with cells, sort keys and meanings.
+// Invariant: every row has a cell and a rank for each column. Sorting is stable.
 import Arguments
 import BankModel
 import Wire
@@ -8,13 +8,13 @@ struct TopList {
   struct Column {
     let title: String
     var alignment = TextTable.Alignment.left
-    /// When it is left out where there is no room: the highest first, 0 never.
+    /// Order of dropping columns without room: the highest first, 0 never.
     var dispensability = 0
-    /// The least number of places, so that the columns stand still while numbers grow.
+    /// Minimum width, so that columns do not move while numbers grow.
     var width = 0
-    /// Whether the largest is what people look for.
+    /// True if the largest value is sorted first.
     var isDescending = false
-    /// How a cell is shortened that has no room, and the width up to which it is not while other columns are there.
+    /// Shortening of a cell, and the width that it keeps until other columns were dropped.
     var shortening = Shortening.never
     var comfort = 16
   }
@@ -29,14 +29,14 @@ struct TopList {
 }
 
 extension TopList {
-  /// The rows in which this is written, in upper or lower case.
+  /// Keeps the rows that contain this text, ignoring case.
   mutating func filter(_ text: String) {
     guard !text.isEmpty else { return }
     let text = text.lowercased()
     rows.removeAll { row in !row.cells.contains { $0.text.lowercased().contains(text) } }
   }
 
-  /// In the order of a column; the first one has the order in which the rows came.
+  /// Sorts by a column; the first one means the original order.
   mutating func sort(by column: Int) {
     guard column > 0, columns.indices.contains(column) else { return }
     let isDescending = columns[column].isDescending
@@ -47,7 +47,7 @@ extension TopList {
     }.map(\.element)
   }
 
-  /// The lines, the first one with the headings; the selected row has a mark.
+  /// The lines, first the headings; the selected row has a mark.
   func lines(selected: String?, sorted: Int?, _ palette: Palette, columns width: Int) -> [String] {
     let headings = columns.enumerated().map { place, column in
       let sign = place == sorted && place > 0 ? column.isDescending ? "▾" : "▴" : ""
@@ -58,7 +58,7 @@ extension TopList {
     let natural = columns.indices.map { place in
       rows.reduce(DisplayWidth.of(headings[place])) { max($0, DisplayWidth.of($1.cells[place].text)) }
     }
-    // Two places in front of everything are for the mark.
+    // Two columns in front are reserved for the mark.
     let (places, widths) = fitting(natural, within: max(0, width - 2))
     var table = TextTable(places.map { columns[$0].alignment })
     table.addHeadings(places.map { Self.margin($0, "  ") + headings[$0] })
@@ -79,15 +79,15 @@ extension TopList {
   private static func margin(_ place: Int, _ mark: String) -> String { place == 0 ? mark : "" }
 }
 
-/// One row: what it shows, and what a key means there.
+/// One row with its cells and the objects that keys act on.
 struct TopRow {
-  /// What it is known by, whatever place it has.
+  /// Identity of the row, independent of its position.
   let key: String
   var cells: [TextTable.Cell] = []
   var ranks: [TopList.Rank] = []
   var window: BoardWindow?
   var service: ServiceName?
-  /// Who is meant there.
+  /// Ticket of the row's customer.
   var ticket: Int64?
 
   mutating func add(_ cell: TextTable.Cell, _ rank: TopList.Rank) {

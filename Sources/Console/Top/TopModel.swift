@@ -1,6 +1,7 @@
-// Owns what the dashboard in the terminal shows and what a key in it means: which page, which row, what is asked for.
-// Invariant: every number is one that the bank has told. A wish names whom it means by number, or by window, generation and
-// process, so a picture that is old harms nobody. What would end a process or a customer's wait is asked about first.
+// State of the terminal dashboard, and the meaning of keys: page, row, request.
+// Invariant: every number comes from the bank. A request identifies its object by ticket number, or by
+// window, generation and pid, so an outdated display cannot affect another one. Killing a process and
+// cancelling a customer need a confirmation.
 import BankModel
 import Reports
 import StockClient
@@ -13,7 +14,7 @@ enum TopTab: Int, CaseIterable, Sendable {
   case lines, dead, stock, vending, log
 }
 
-/// What is asked before it is done.
+/// A confirmation prompt.
 enum TopQuestion: Sendable, Equatable {
   case cancel(ticket: Int64, day: Int64)
   case kill(BoardWindow, pid: Int32)
@@ -27,14 +28,14 @@ struct TopModel {
 
   enum Mode: Sendable, Equatable {
     case list
-    /// A filter is being typed.
+    /// The user types a filter.
     case filtering
     case asking(TopQuestion)
     case help
     case story(StoryView)
   }
 
-  /// How a list is looked at.
+  /// View state of a list.
   struct ListView: Sendable, Equatable {
     var cursor = RowCursor()
     var sorted = 0
@@ -43,25 +44,25 @@ struct TopModel {
 
   let words: MessageCatalog
   let isChaos: Bool
-  /// The one branch of a shared bank that is looked at; nil for all.
+  /// The branch of a shared bank to show; nil for all.
   let branch: Int64?
   private let home: String
   private(set) var tab = TopTab.windows
   private(set) var mode = Mode.list
-  /// What the bank has told last; nil before it has told anything.
+  /// The last data of the bank; nil before the first.
   private(set) var live: TopMoment?
-  /// What is shown instead while it is frozen, and when that was.
+  /// Data shown while frozen, and the time of freezing.
   private(set) var frozen: (moment: TopMoment, at: MonotonicTime)?
   private(set) var letters = DeadLetterList()
   private(set) var kill: KillWatch?
   var notice: ServiceNotice
   var shop = TopShop()
-  /// The first line that is shown of a text that is longer than the screen, how many it can be pushed by, and how many rows
-  /// are shown; the picture decides.
+  /// Scrolling of a text: first shown line, maximum of it, and number of rows. `TopPicture` sets the last
+  /// two.
   private(set) var pushed = 0
   var room = (push: 0, rows: 10)
   private var views: [TopTab: ListView] = [.log: ListView(cursor: RowCursor(followsEnd: true))]
-  /// How many windows somebody has asked for who has no answer yet.
+  /// Requested numbers of windows without an answer yet.
   private var targets: [ServiceName: Int64] = [:]
 
   init(_ words: MessageCatalog, isChaos: Bool, home: String, branch: Int64? = nil) {
@@ -69,21 +70,21 @@ struct TopModel {
     notice = ServiceNotice(absence: words.bankWaits, refusedKey: words.bankTookNoKey)
   }
 
-  /// Whether a bank that is gone has closed, as far as anybody was told.
+  /// True if the bank was closing at its last message.
   var isClosing: Bool { live?.frame.state == .draining || live?.frame.state == .closed }
-  /// Whether the numbers shall be those of this branch and not of the whole bank.
+  /// True if the numbers are those of this branch and not of the whole bank.
   var isOfThisBranchAlone: Bool {
     guard let branch else { return false }
     return live?.frame.branches?.contains { $0.isThis && $0.number == branch } == true
   }
   var view: ListView { views[tab] ?? ListView() }
 
-  /// What is shown, and at which moment.
+  /// The shown data and its time.
   func shown(at now: MonotonicTime) -> (moment: TopMoment, at: MonotonicTime)? {
     frozen ?? live.map { ($0, now) }
   }
 
-  /// The lists of a page, filtered and sorted; none for a page that is a text.
+  /// The lists of a page, filtered and sorted; empty for a text page.
   func lists(at now: MonotonicTime) -> [TopList] {
     guard let (moment, time) = shown(at: now) else { return [] }
     let rows = LineRows(moment: moment, words: words)
@@ -102,7 +103,7 @@ struct TopModel {
     return lists
   }
 
-  // MARK: - What is told
+  // MARK: - Messages
 
   mutating func hear(_ frame: BoardFrame, at now: MonotonicTime) {
     if live == nil { live = TopMoment(frame, at: now) } else { live?.hear(frame, at: now) }
@@ -116,7 +117,7 @@ struct TopModel {
     notice.forgetAbsence()
   }
 
-  /// The answer to what was asked; of a list that comes in pages each page.
+  /// Handles the answer to a request; for a paged list, each page.
   mutating func hear(_ answer: ControlAnswer, to command: ControlCommand, more: Bool) {
     if case .scale(let windows) = command { for window in windows { forgetTarget(window) } }
     if case .failure(let failure) = answer { return hear(failure, to: command) }
@@ -147,7 +148,7 @@ struct TopModel {
     notice.say(words.complaint(about: .failure(failure), home: home)?.message ?? "")
   }
 
-  /// The connection is gone, and with it every answer that has not come.
+  /// Handles a lost connection: pending requests get no answer.
   mutating func loseAnswers() {
     targets = [:]
     letters.forget()
@@ -157,7 +158,7 @@ struct TopModel {
     }
   }
 
-  /// What is to be asked now because what is shown is old; asked for once.
+  /// Returns the request that updates an outdated view, once.
   mutating func question(at now: MonotonicTime) -> ControlCommand? {
     if case .story(var story) = mode, let question = story.question(at: now) {
       mode = .story(story)
@@ -167,13 +168,13 @@ struct TopModel {
     return letters.question(at: now)
   }
 
-  /// When ``question(at:)`` has something to ask; nil for not before the next news.
+  /// Time at which ``question(at:)`` returns a request; nil before the next change.
   var due: MonotonicTime? {
     if case .story(let story) = mode { return story.due }
     return tab == .dead && frozen == nil ? letters.due : nil
   }
 
-  /// After what time the picture is another one without any news; nil for never.
+  /// Time after which the display changes without a message; nil for never.
   func pace(at now: MonotonicTime) -> TimeSpan? { frozen == nil ? live?.pace(at: now) : nil }
 
   // MARK: - Keys
@@ -213,7 +214,7 @@ struct TopModel {
       return nil
     }
     switch key {
-    // The second letter is the same key on a keyboard that writes Hangul, or without Shift.
+    // The second character is the same key with a Korean keyboard layout, or without Shift.
     case .control("d"), .character("q"), .character("ㅂ"): return .leave
     case .control("i"), .right: turn(by: 1, at: now)
     case .backTab, .left: turn(by: -1, at: now)
@@ -233,7 +234,8 @@ struct TopModel {
   }
 
   private mutating func perform(_ action: TopAction, at now: MonotonicTime) -> Wish? {
-    // What was never told is not known to be there; and a bank that is away shall not catch up on keys later.
+    // Before the first frame nothing is known. While the bank is missing keys are refused, so that no old
+    // key is executed later.
     guard let action = notice.grant(action, hasPicture: live != nil), let frame = live?.frame else {
       return nil
     }
@@ -260,12 +262,12 @@ struct TopModel {
     }
   }
 
-  /// Where more was asked for meanwhile, that stands.
+  /// A later request for the same service stays.
   private mutating func forgetTarget(_ windows: ServiceWindows) {
     if targets[windows.service] == windows.count { targets[windows.service] = nil }
   }
 
-  /// By how many rows a key moves; nil for any other key.
+  /// Number of rows that a key moves by; nil for any other key.
   private func step(_ key: Key) -> Int? {
     switch key {
     case .up, .character("k"), .character("ㅏ"): -1
@@ -285,7 +287,7 @@ struct TopModel {
 
   private func rows(at now: MonotonicTime) -> [TopRow] { lists(at: now).flatMap(\.rows) }
 
-  /// The selected row among those of these lists, which are the page's; nil where there is none.
+  /// The selected row among the lists of the page; nil if they are empty.
   func selected(in lists: [TopList]) -> TopRow? {
     let rows = lists.flatMap(\.rows)
     return view.cursor.chosen(in: rows.map(\.key)).map { rows[$0] }

@@ -1,12 +1,11 @@
-// Owns everything that frames of the board have told, as the dashboard shows it: the last frame, and what only several of
-// them together tell, which are the plots and the log.
-// Invariant: it is a value, so that one that is kept shows the same for ever; every list in it is bounded.
+// Data from the frames of the board: the last frame, and the plots and the log, which need several frames.
+// Invariant: it is a value, so a frozen copy never changes. Every list is bounded.
 import Posix
 import Time
 import Wire
 
 struct TopMoment: Sendable, Equatable {
-  /// An event of one coordinator; another one counts from 1 again.
+  /// An event with the coordinator process that numbered it; each process counts from 1.
   struct LogEntry: Sendable, Equatable {
     let coordinator: Int64
     let event: BoardEvent
@@ -15,9 +14,9 @@ struct TopMoment: Sendable, Equatable {
 
   private(set) var frame: BoardFrame
   private(set) var heardAt: MonotonicTime
-  /// How many were served, in all, over the last minute.
+  /// Customers served over the last minute.
   private(set) var minute = ServedHistory(seconds: 60)
-  /// How many were served at each window, over the last five seconds.
+  /// Customers served at each window over the last five seconds.
   private(set) var windows: [String: ServedHistory] = [:]
   /// The oldest first.
   private(set) var log: [LogEntry] = []
@@ -34,7 +33,7 @@ struct TopMoment: Sendable, Equatable {
     note()
   }
 
-  /// What an answer tells before the next frame does: who is paused, and how many windows there shall be.
+  /// Applies an answer before the next frame: paused services and numbers of windows.
   mutating func hear(_ services: [ServiceReport]) {
     for report in services {
       guard let place = frame.services.firstIndex(where: { $0.service == report.service }) else { continue }
@@ -60,20 +59,20 @@ struct TopMoment: Sendable, Equatable {
     if log.count > Self.logAtMost { log.removeFirst(log.count - Self.logAtMost) }
   }
 
-  /// Milliseconds since 1970 by the coordinator's clock, which goes on behind its frame.
+  /// Milliseconds since 1970 by the coordinator's clock, extrapolated from its last frame.
   func wall(at now: MonotonicTime) -> Int64 {
     let (time, isOver) = frame.time.addingReportingOverflow(now.since(heardAt).milliseconds)
     return isOver ? .max : time
   }
 
-  /// How long somebody waited or was served today, in milliseconds.
+  /// Time of today in which customers waited or were served, in milliseconds.
   func businessMilliseconds(at now: MonotonicTime) -> Int64 {
     let passed = frame.businessTimeRuns ? now.since(heardAt).milliseconds : 0
     let (time, isOver) = frame.businessTime.milliseconds.addingReportingOverflow(passed)
     return isOver ? .max : time
   }
 
-  /// After what time there is something else to be seen without any news; nil for never.
+  /// Time after which the display changes without a message; nil for never.
   func pace(at now: MonotonicTime) -> TimeSpan? {
     if frame.businessTimeRuns { return .milliseconds(100) }
     let wall = wall(at: now)

@@ -1,7 +1,6 @@
-// Owns how the dashboard looks, on a terminal of any size: the bank in a few lines, the pages, one page, what is asked or told,
-// the keys.
-// Invariant: never more lines than the terminal has and none wider; the selected row is always among them, and rows that are
-// hidden are counted.
+// Layout of the dashboard on a terminal of any size: header, tabs, page, prompt or notice, keys.
+// Invariant: no more and no wider lines than the terminal has. The selected row is always shown, and hidden
+// rows are counted.
 import Arguments
 import Posix
 import Time
@@ -12,7 +11,7 @@ struct TopPicture {
   let now: MonotonicTime
   let palette: Palette
 
-  /// By how many rows a text can be pushed, and how many rows a page shows.
+  /// Maximum scroll offset of a text, and number of rows of a page.
   typealias Room = (push: Int, rows: Int)
 
   private var words: MessageCatalog { model.words }
@@ -24,7 +23,7 @@ struct TopPicture {
       title: head(columns, isLow: isLow) + [tabs(columns)], extra: note(columns), notice: notice(columns),
       keys: keys(columns))
     let (head, foot) = frame.fitted(rows: rows, leaving: 3)
-    // An empty row helps less than one more of the page.
+    // On short terminals drop empty rows in favour of content.
     let tight = { (lines: [String]) in isLow ? lines.filter { !$0.isEmpty } : lines }
     let (above, below) = (tight(head), tight(foot))
     let height = max(1, rows - above.count - below.count)
@@ -34,7 +33,7 @@ struct TopPicture {
     return (lines, (push, height))
   }
 
-  // MARK: - The bank
+  // MARK: - Header
 
   private func head(_ columns: Int, isLow: Bool) -> [String] {
     guard let (moment, time) = model.shown(at: now) else { return [] }
@@ -44,7 +43,7 @@ struct TopPicture {
     let frozen = model.frozen == nil ? [] : [TextTable.Cell(words.isFrozen, .alarm)]
     let process = "pid \(frame.coordinator.pid), " + words.generation(frame.coordinator.generation)
     let beginning = [state] + frozen + [TextTable.Cell(words.day(frame.day))]
-    // Where there is no room to name it, the time that runs is known by that it runs.
+    // Without room for its label, the running time is recognisable without one.
     let timers = [words.businessTime(milliseconds: business), MessageCatalog.timer(milliseconds: business)]
     let used = beginning.reduce(0) { $0 + DisplayWidth.of($1.text) + 3 }
     let timer = timers.first { used + DisplayWidth.of($0) <= columns } ?? timers[1]
@@ -54,7 +53,7 @@ struct TopPicture {
       issued: counts.issued, waiting: counts.waiting, delayed: counts.delayed, serving: counts.serving,
       served: counts.served, dead: counts.dead, cancelled: counts.cancelled, oldestWaitMilliseconds: 0)
     var numbers = Screen.flow(StatusPicture.terms(queue, words), separator: " ", columns: columns)
-    // Whoever has little room wants to know first who waits and who is served.
+    // With little room, waiting and served customers come first.
     if numbers.count > 1 {
       numbers = Screen.flow(
         StatusPicture.terms(queue, words).dropFirst().map { String($0.dropFirst(2)) }, separator: " · ",
@@ -65,7 +64,7 @@ struct TopPicture {
       + (isLow ? [] : branches(frame, columns))
   }
 
-  /// The branches of a shared bank in one line, as many as there is room for, this one first.
+  /// The branches of a shared bank in one line, as many as fit, this one first.
   private func branches(_ frame: BoardFrame, _ columns: Int) -> [String] {
     guard let all = frame.branches else { return [] }
     let chosen = all.filter { model.branch == nil || $0.number == model.branch }
@@ -80,7 +79,7 @@ struct TopPicture {
     return [row(cells, " · ", columns)]
   }
 
-  /// The rates and the last minute, as much of both as there is room for.
+  /// The rates and the plot of the last minute, as far as they fit.
   private func rates(_ moment: TopMoment, wall: Int64, _ columns: Int) -> String {
     let minute = moment.minute.seconds(by: wall)
     let parts = words.servedRates(moment.frame.rates)
@@ -90,7 +89,7 @@ struct TopPicture {
     return text + "  " + palette.paint(Sparkline.text(minute.suffix(room)), .waiting)
   }
 
-  /// As many parts as there is room for, the first at any rate.
+  /// The parts that fit, at least the first.
   private func row(_ parts: [TextTable.Cell], _ separator: String, _ columns: Int) -> String {
     var (line, width) = ("", 0)
     for part in parts {
@@ -120,7 +119,7 @@ struct TopPicture {
     return ""
   }
 
-  // MARK: - One page
+  // MARK: - Page
 
   private func page(_ columns: Int, _ height: Int) -> (lines: [String], push: Int) {
     switch model.mode {
@@ -135,7 +134,7 @@ struct TopPicture {
     }
   }
 
-  /// As much of a text as there is room for, from where it is pushed to.
+  /// The part of a text that fits, from the scroll offset on.
   private func text(_ lines: [String], _ height: Int) -> (lines: [String], push: Int) {
     guard lines.count > height else { return (lines, 0) }
     let room = max(1, height - 1)
@@ -166,7 +165,7 @@ struct TopPicture {
     return table.lines(palette, within: columns)
   }
 
-  /// The headings stay where they are, and the rows around the selected one are shown.
+  /// Fixed headings, and the rows around the selected one.
   private func table(_ columns: Int, _ height: Int) -> [String] {
     let lists = model.lists(at: now)
     let selected = model.selected(in: lists)?.key
@@ -192,7 +191,7 @@ struct TopPicture {
     Screen.window(entries, around: chosen, room: room, words, palette)
   }
 
-  /// What the rows of a page do not tell.
+  /// Additional line about the rows of a page.
   private var remark: String? {
     guard let (moment, _) = model.shown(at: now) else { return nil }
     switch model.tab {
@@ -210,7 +209,7 @@ struct TopPicture {
     }
   }
 
-  // MARK: - What is asked and told
+  // MARK: - Prompts and notices
 
   private func note(_ columns: Int) -> [String] {
     guard let kill = model.kill else { return [] }

@@ -1,7 +1,8 @@
-// Owns the dashboard's conversation with the bank, the stock and the vending machine; what a key means is the model's.
-// Invariant: the picture is drawn at most ten times a second however much happens, and at once for a key. A bank in which
-// nothing happens wakes nobody. The services of the shop are followed once somebody looks at them.
-// Failure: CommandError. A coordinator that was killed is waited for; a bank that closes ends the dashboard without an error.
+// Connections of the dashboard to the bank, the stock and the vending machine; `TopModel` interprets keys.
+// Invariant: the screen is drawn at most ten times a second, and at once for a key. An idle bank causes no
+// wake-ups. The services of the shop are subscribed to when their pages are first opened.
+// Errors: `CommandError`. The dashboard waits for a killed coordinator to restart. A bank that closes ends
+// it without an error.
 import BankModel
 import ControlClient
 import Glibc
@@ -18,18 +19,18 @@ final class TopScreen {
   private var model: TopModel
   private var stock: StockRequests?
   private var machine: VendingRequests?
-  /// What was asked and has no last answer yet.
+  /// Requests without their last answer.
   private var asked: [UInt32: ControlCommand] = [:]
-  /// Whether something was told that is not drawn yet, and when drawing is due again.
+  /// True if messages were received since the last drawing; and the time of the next drawing.
   private var hasNews = false
   private var nextDrawing = MonotonicTime(nanoseconds: 0)
   private var failure: CommandError?
 
-  /// More often nobody sees it, and every picture costs a bank at full speed something.
+  /// A higher rate would not be visible, and each drawing takes time from a busy bank.
   private static let pace = TimeSpan.milliseconds(100)
-  /// How long the stock may take to say what there is.
+  /// Timeout of the assortment.
   private static let shopPatience = TimeSpan.minutes(60)
-  /// More than anybody asks for by keys.
+  /// More than a user requests by keys.
   private static let questionsAtMost = 64
 
   static func run(_ session: Session) throws(CommandError) {
@@ -58,7 +59,7 @@ final class TopScreen {
       branch: session.invocation.integer("branch"))
   }
 
-  /// - Returns: Whether the bank has closed meanwhile.
+  /// - Returns: True if the bank has closed.
   private func show() throws(CommandError) -> Bool {
     try screen.begin { [unowned self] key in press(key) }
     while !screen.isEnded, !screen.isClosed {
@@ -100,7 +101,7 @@ final class TopScreen {
 
   // MARK: - The bank
 
-  /// - Returns: false where the bank has closed.
+  /// - Returns: False if the bank has closed.
   private func hear() throws(CommandError) -> Bool {
     let wasThere = coordinator.isThere
     let replies: [ControlReply]
@@ -130,7 +131,7 @@ final class TopScreen {
     guard let command = asked[reply.number] else { return }
     if !reply.more { asked[reply.number] = nil }
     model.hear(reply.answer, to: command, more: reply.more)
-    // What somebody has asked for is seen at once.
+    // The answer to a user's request is drawn at once.
     screen.isDirty = true
   }
 

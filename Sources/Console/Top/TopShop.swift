@@ -1,18 +1,19 @@
-// Owns what the dashboard knows of the stock and of the vending machine, as their services tell it.
-// Invariant: what is shown is what a service has told; while it is away that is said, and the last of it stays.
+// State of the stock and the vending machine in the dashboard.
+// Invariant: it shows what the service has sent. While the service is missing, a notice is shown and the
+// last state stays.
 import BankModel
 import StockClient
 import VendingClient
 import Wire
 
 struct TopShop {
-  /// What can be made of the fruits; nil before the stock has told.
+  /// The juices and fruits; nil before the stock has sent them.
   var assortment: Assortment?
   private(set) var stock: StockPicture?
   private(set) var machine: VendingPicture?
   var isStockThere = false
   var isMachineThere = false
-  /// Why it shows nothing.
+  /// Reason why there is no data.
   private(set) var stockRefusal: StockFailure?
   private(set) var machineRefusal: VendingFailure?
 

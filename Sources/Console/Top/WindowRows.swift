@@ -1,5 +1,5 @@
-// Owns the list of windows as the dashboard has it: who is there, since when, and how fast it goes.
-// Invariant: it tells what the coordinator has told. Only how long a customer has been there goes on by itself.
+// List of windows in the dashboard: customer, elapsed time, rate.
+// Invariant: all values come from the coordinator. Only the elapsed time advances between frames.
 import BankModel
 import Wire
 
@@ -67,7 +67,7 @@ struct WindowRows {
     return .init(words.state(window.state), role)
   }
 
-  /// Whom a window has, how many more, and how far it has come: `7 +3 · 40 %`.
+  /// First ticket of a window, number of further ones, and progress: `7 +3 · 40 %`.
   private func ticket(_ window: BoardWindow, _ percent: Int?) -> String {
     guard let first = window.tickets.first else { return "-" }
     let more = window.tickets.count > 1 ? " +\(window.tickets.count - 1)" : ""
