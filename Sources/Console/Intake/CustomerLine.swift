@@ -1,43 +1,43 @@
-// Owns one line of `enqueue --from`: what a customer asks for, strictly checked.
-// Invariant: a line is understood completely or refused; nothing is guessed and nothing is skipped.
-// Failure: Fault, which names the field.
+// One line of `enqueue --from`: a customer as JSON, strictly checked.
+// Invariant: a line is understood completely or refused; nothing is guessed or skipped.
+// Errors: `Fault`, with the field.
 import Arguments
 import BankModel
 import JSON
 import Time
 import Wire
 
-/// What one line asks for; nil for what chance shall decide.
+/// Fields of one line; nil fields are drawn at random.
 struct CustomerLine: Sendable, Equatable {
   var service: ServiceName?
   var priority: Priority = .regular
   var amount: Won?
   var account: AccountNumber?
   var key: String?
-  /// What the customer carries; nil for nothing, not for chance.
+  /// Payload of the customer; nil for none.
   var payload: [UInt8]?
-  /// For when the customer is ordered; nil for at once.
+  /// Due time of the customer; nil for at once.
   var later: LaterMoment?
 
   enum Fault: Error, Sendable, Equatable {
-    /// Longer than a line may be, in bytes.
+    /// Longer than the limit in bytes.
     case tooLong(limit: Int)
-    /// It does not begin with a brace.
+    /// Does not start with a brace.
     case noObject
     case json(JSONFault)
     case unknownField(String, near: [String])
     case repeatedField(Field)
-    /// A text where a number belongs, or the other way round, or something else altogether.
+    /// Value of another JSON type than the field needs.
     case wrongType(Field)
     case unknownName(Field, String, near: [String])
     case outOfRange(Field, Int64, ClosedRange<Int64>)
     case badKey(length: Int)
-    /// The payload as text, and once more as bytes.
+    /// Payload as text and as base64.
     case twoPayloads
-    /// The first character that does not belong there, from 1.
+    /// Index of the first invalid character, from 1.
     case badBase64(place: Int)
     case payloadTooLong(length: Int)
-    /// A moment, and once more how far ahead it is.
+    /// Due time and delay together.
     case twoMoments
     case noMoment(String)
     case noDuration(String, DurationText.Failure)
@@ -79,13 +79,13 @@ struct CustomerLine: Sendable, Equatable {
 
   private enum Value {
     case text(String)
-    /// A whole number within 64 bits.
+    /// Whole number within 64 bits.
     case integer(Int64)
-    /// Anything else: no field may have it, so what is inside an array or an object does not matter.
+    /// Any other value. No field accepts it, so the contents of an array or object do not matter.
     case other
   }
 
-  /// The next field; nil at the end of the object, behind which there is nothing.
+  /// The next field; nil at the end of the object, after checking that nothing follows it.
   private static func next(
     _ scanner: inout JSONScanner, isFirst: Bool
   ) throws(Fault) -> (name: String, value: Value)? {
@@ -112,7 +112,7 @@ struct CustomerLine: Sendable, Equatable {
   private static func place(_ field: Field) -> Int {
     switch field {
     case .service: 0
-    // Both say the same.
+    // Two names of one property.
     case .grade, .priority: 1
     case .amount: 2
     case .account: 3
@@ -127,7 +127,8 @@ struct CustomerLine: Sendable, Equatable {
   private mutating func take(_ value: Value, _ field: Field) throws(Fault) {
     switch (field, value) {
     case (.service, .text(let name)):
-      // Juice is ordered by its name; which other services there are the bank knows.
+      // Juice is ordered by the name of a juice, with `juice order`. The bank decides which other services
+      // exist.
       service = try Self.named(
         field, name, ServiceName(name).flatMap { $0 == .juice ? nil : $0 }, ServiceName.drawn.map(\.text))
     case (.grade, .text(let name)):

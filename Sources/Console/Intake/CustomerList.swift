@@ -1,6 +1,7 @@
-// Owns a whole list of customers: checked from the first line to the last before a word of it is sent.
-// Invariant: every pass over the same text with the same seed gives the same customers; memory does not grow.
-// Failure: Refusal, which names the line.
+// A whole list of customers, checked from the first line to the last before any part is sent.
+// Invariant: every pass over the same text with the same seed gives the same customers. Memory does not
+// grow with the list.
+// Errors: `Refusal`, with the line.
 import BankModel
 import JSON
 import Posix
@@ -15,9 +16,9 @@ final class CustomerList {
   }
 
   let count: Int64
-  /// Whether every customer has a key, so that sending the list twice adds nobody twice.
+  /// True if every customer has a key, so that a repeated list adds no customer twice.
   let isRepeatable: Bool
-  /// The first line of each service that the bank may not have; of very many the first of them.
+  /// First line of each service that may be unknown to the bank; of very many services only the first ones.
   private(set) var firstLines: [ServiceName: Int64] = [:]
   private let file: LineFile
   private let seed: UInt64
@@ -44,8 +45,9 @@ final class CustomerList {
     self.seed = seed
   }
 
-  /// Hands the customers out in parts of a fitting size; the last one is marked, also where it is empty.
-  /// - Parameter failure: What it is where the text is not any more what it was when it was checked.
+  /// Passes the customers to `body` in parts within the limits. The last part is marked, even if it is
+  /// empty.
+  /// - Parameter failure: Makes the error if the text has changed since it was checked.
   func forEachPart<Failure: Error>(
     refusing failure: (Refusal) -> Failure, _ body: (EnqueueList) throws(Failure) -> Void
   ) throws(Failure) {

@@ -1,23 +1,25 @@
-// Owns for when somebody orders by --at and --in, and by the same fields of a list.
-// Invariant: a time of today that has passed is never taken for tomorrow's, nor for at once: it is refused with the moment
-// that may have been meant. Failure: a sentence that names the option.
+// Due times of --at and --in, and of the same fields of a list.
+// Invariant: a time of today that has passed is not taken as a time of tomorrow or as "at once". It is
+// refused with the time of tomorrow as a suggestion.
+// Errors: a sentence with the option.
 import Arguments
 import BankModel
 import Logbook
 import Posix
 import Time
 
-/// For when somebody orders.
+/// Due time of an order.
 enum LaterMoment: Sendable, Equatable {
   /// Milliseconds since 1970.
   case at(Int64)
-  /// So many milliseconds from when the bank hears of it.
+  /// Milliseconds after the bank accepts the order.
   case after(Int64)
 
   var dueAt: Int64? { if case .at(let moment) = self { moment } else { nil } }
   var delay: Int64? { if case .after(let span) = self { span } else { nil } }
 
-  /// So long from when the bank hears of it, and never earlier: a part of a millisecond counts as one. Nil for too far.
+  /// Delay from when the bank accepts the order. Rounded up to milliseconds, so that the customer is never
+  /// due too early. Nil above the maximum delay.
   init?(after span: TimeSpan) {
     let (whole, rest) = span.nanoseconds.quotientAndRemainder(dividingBy: 1_000_000)
     let milliseconds = rest == 0 ? whole : whole + 1
@@ -27,12 +29,12 @@ enum LaterMoment: Sendable, Equatable {
 
   enum Fault: Error, Sendable, Equatable {
     case noMoment(String)
-    /// A time of today that has passed, and the same of tomorrow.
+    /// Time of today that has passed, and the same time of tomorrow.
     case passed(String, tomorrow: Int64)
     case tooFar(String)
   }
 
-  /// What the command line says; nil for at once.
+  /// Due time from the command line; nil for at once.
   static func read(_ session: Session) throws(CommandError) -> LaterMoment? {
     if let span = session.invocation.duration("in") {
       guard let later = LaterMoment(after: span) else {
@@ -46,7 +48,7 @@ enum LaterMoment: Sendable, Equatable {
     }
   }
 
-  /// A moment in RFC 3339, or a time of the present day here.
+  /// Parses an RFC 3339 time, or a time of today in the local time zone.
   static func moment(_ text: String, now: Int64) throws(Fault) -> Int64 {
     let moment = try timeOfDay(text, now: now) ?? instant(text)
     guard let moment else { throw .noMoment(text) }
@@ -54,9 +56,9 @@ enum LaterMoment: Sendable, Equatable {
     return moment
   }
 
-  /// A moment in RFC 3339; nil for what is none.
+  /// Parses an RFC 3339 time; nil for other text.
   static func instant(_ text: String) -> Int64? {
-    // The shorter ones are times of a day in Greenwich.
+    // Shorter texts would be parsed as a UTC time of today.
     text.utf8.count > 8 ? LogMoment.parse(text, now: 0) : nil
   }
 

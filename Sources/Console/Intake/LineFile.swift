@@ -1,6 +1,6 @@
-// Owns a text that is read line by line, more than once; of a stream a file without a name is kept for that.
-// Invariant: memory holds one portion and one line, however long the text is.
-// Failure: SystemError. A line beyond the limit is reported as such and does not cost its length.
+// A text that is read line by line more than once; a stream is copied to an unnamed file first.
+// Invariant: memory contains one portion and one line, however long the text is.
+// Errors: `SystemError`. A line beyond the limit is reported as such and not stored completely.
 import BankModel
 import Glibc
 import Posix
@@ -11,7 +11,8 @@ final class LineFile {
     case tooLong
   }
 
-  /// In bytes: the longest payload, each byte of it as an escape of six characters, and everything else.
+  /// Maximum line length in bytes: the longest payload with each byte as a six-character escape, and the
+  /// other fields.
   static let limit = 6 * Limits.payloadLength + 64 << 10
 
   private static let portion = 1 << 20
@@ -19,18 +20,18 @@ final class LineFile {
   fileprivate static let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
   private let file: FileDescriptor
 
-  /// Opens a file, or takes in standard input for `-`.
+  /// Opens a file; copies standard input for `-`.
   init(path: String) throws(SystemError) {
     if path == "-" {
       file = try Self.keep(FileDescriptor(owning: STDIN_FILENO))
       return
     }
     let opened = try FileDescriptor.open(path, .readOnly)
-    // Only what is a file can be read twice.
+    // Only a regular file can be read twice.
     file = try FileFacts.inspect(path)?.isFile == true ? opened : Self.keep(opened)
   }
 
-  /// Takes a file over that can be read at any place.
+  /// Takes ownership of a seekable file.
   init(_ file: consuming FileDescriptor) { self.file = file }
 
   private static func keep(_ stream: consuming FileDescriptor) throws(SystemError) -> FileDescriptor {
@@ -46,8 +47,8 @@ final class LineFile {
     return file
   }
 
-  /// Hands every line to `body`, with its number from 1.
-  /// - Parameter failure: What it is where the text cannot be read.
+  /// Passes every line to `body`, with its number from 1.
+  /// - Parameter failure: Makes the error if the text cannot be read.
   func forEachLine<Failure: Error>(
     refusing failure: (SystemError) -> Failure, _ body: (Int64, Line) throws(Failure) -> Void
   ) throws(Failure) {
@@ -57,7 +58,7 @@ final class LineFile {
     while true {
       let count: Int
       do throws(SystemError) { count = try read(&portion, at: offset) } catch { throw failure(error) }
-      // Some editors put a mark of the byte order in front of a text.
+      // Some editors write a byte order mark at the start of a text.
       let begin = offset == 0 && portion[..<count].starts(with: Self.mark) ? Self.mark.count : 0
       offset += Int64(count)
       if count == 0 { return try cutter.finish(body) }
@@ -77,8 +78,8 @@ final class LineFile {
 }
 
 extension FileDescriptor {
-  /// Hands what a stream brings to `body`, at most so many bytes at a time, until that wants no more or the stream ends. A
-  /// stream that somebody else has made not to block is waited for.
+  /// Passes input of a stream to `body`, at most `most` bytes at a time, until `body` returns false or the
+  /// stream ends. Waits for a stream that is in non-blocking mode, which another process may have set.
   borrowing func forEachPortion(
     of most: Int, _ body: (UnsafeRawBufferPointer) throws(SystemError) -> Bool
   ) throws(SystemError) {
@@ -95,13 +96,14 @@ extension FileDescriptor {
   }
 }
 
-/// How much of a stream has to be kept to know that the whole of it is refused: a stream need not end.
+/// Detects early that a stream will be refused, so that not all of it must be stored: a stream may have no
+/// end.
 struct StreamNeed {
   private var lineLength = 0
   private var isObject = false
   private var customers: Int64 = 0
 
-  /// Whether a line is too long, or there are too many, whatever may follow.
+  /// True if a line is too long or there are too many customers, whatever follows.
   mutating func isMet(by portion: UnsafeRawBufferPointer) -> Bool {
     guard var place = portion.baseAddress else { return false }
     let end = place + portion.count
@@ -111,7 +113,7 @@ struct StreamNeed {
       lineLength += (newline ?? end) - place
       if lineLength > LineFile.limit { return true }
       guard let newline else { return false }
-      // A line that begins with white space may be blank, so it does not count.
+      // A line that starts with white space may be blank, so it is not counted.
       if isObject { customers += 1 }
       if customers > Limits.customersPerCommand { return true }
       (lineLength, isObject) = (0, false)

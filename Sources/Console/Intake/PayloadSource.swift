@@ -1,6 +1,6 @@
-// Owns where the payload of `enqueue` comes from: the command line, a file, or standard input.
-// Invariant: no more is read than a payload may have, and one byte.
-// Failure: a sentence that names the option or the file; nothing was asked by then.
+// Payload of `enqueue` from the command line, a file, or standard input.
+// Invariant: at most one byte more than the limit is read.
+// Errors: a sentence with the option or the file, before any request is sent.
 import Arguments
 import BankModel
 import ByteText
@@ -8,7 +8,7 @@ import Glibc
 import Posix
 
 enum PayloadSource {
-  /// What each customer carries; nil where nothing is given.
+  /// Payload of each customer; nil without the options.
   static func read(_ session: Session) throws(CommandError) -> [UInt8]? {
     if let text = session.invocation.text("payload") {
       let bytes = ByteText.bytes(of: text)
@@ -24,7 +24,7 @@ enum PayloadSource {
     return bytes
   }
 
-  /// All of standard input, as what a command reads.
+  /// All of standard input, as the input of a command.
   static func standardInput(_ session: Session) throws(CommandError) -> [UInt8] {
     let bytes: [UInt8]?
     do throws(SystemError) { bytes = try contents(of: "-") } catch {
@@ -38,7 +38,7 @@ enum PayloadSource {
     .usage(session.words.payloadTooLong(place))
   }
 
-  /// Nil where it is longer than a payload may be.
+  /// Nil if it is longer than the limit of a payload.
   private static func contents(of path: String) throws(SystemError) -> [UInt8]? {
     path == "-"
       ? try contents(of: FileDescriptor(owning: STDIN_FILENO))

@@ -1,10 +1,11 @@
-// Owns the shapes of `config show` and `config check`. Scripts are written against them: fields are added, never changed.
-// Invariant: the value of a setting can be put into a file as it stands.
+// JSON of `config show` and `config check`.
+// Invariant: fields are added and never changed, because scripts depend on them. The value of a setting can
+// be copied into a file.
 import Configuration
 @_exported import Reports
 
 extension JSONValue {
-  /// `config check`, of files in which nothing is wrong.
+  /// `config check` of valid files.
   static func checked(_ files: BranchFiles) -> JSONValue {
     (["version": 1, "ok": true] as JSONValue).adding(.path(files.configuration, named: "file"))
       .adding(.path(files.assortment, named: "stock_file"))
@@ -12,7 +13,7 @@ extension JSONValue {
   }
 
   /// `config show`.
-  /// - Parameter inUse: What an open bank has read otherwise.
+  /// - Parameter inUse: Settings that differ in an open bank.
   static func settings(
     _ settings: [PresentSetting], of file: ChosenConfiguration?, inUse: [PresentSetting]
   ) -> JSONValue {
@@ -59,7 +60,7 @@ extension JSONValue {
 }
 
 extension ChosenConfiguration.Chooser {
-  /// The word for scripts.
+  /// The name in JSON.
   fileprivate var name: String {
     switch self {
     case .option: "option"

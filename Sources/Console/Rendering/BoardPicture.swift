@@ -1,5 +1,6 @@
-// Owns the picture of a board for people: the day and its numbers with the rates, the windows, who is served, who waits first,
-// and what happened last. Invariant: the same frame gives the same lines.
+// Text display of a board: day, numbers with rates, windows, served customers, first waiting customers,
+// last events.
+// Invariant: the same frame gives the same lines.
 import Arguments
 import BankModel
 import Posix
@@ -11,7 +12,7 @@ struct BoardPicture {
   let palette: Palette
   var columns: Int?
 
-  /// Everything, in a page.
+  /// The complete board.
   var lines: [String] {
     [headline] + Screen.flow(numbers, separator: " · ", columns: columns) + branches + [""] + services + [""]
       + windows
@@ -35,7 +36,7 @@ struct BoardPicture {
       ? [] : Screen.flow(words.eachBranch(frame.branches ?? []), separator: " · ", columns: columns)
   }
 
-  /// Those of the whole bank, where it has several branches.
+  /// Numbers of the whole bank if it has several branches.
   private var numbers: [String] {
     let counts = frame.bank ?? frame.counts
     let parts: [(MessageCatalog.Column, Int64, isAlways: Bool)] = [

@@ -1,5 +1,6 @@
-// Owns the list of branches for people: a line for the bank, and a row for each branch, this one marked.
-// Invariant: on a terminal of 80 columns or more every branch has one line: names and machines are cut, numbers never are.
+// Text display of the branches: a line for the bank, and a row for each branch, with a mark on this one.
+// Invariant: on a terminal of 80 columns or more every branch has one line. Names and hosts are cut,
+// numbers never are.
 import Arguments
 import Wire
 
@@ -9,7 +10,7 @@ struct BranchesPicture {
   let palette: Palette
   var columns: Int?
 
-  /// No name is cut to less.
+  /// Minimum width of a cut name.
   private static let shortest = 6
 
   var lines: [String] {
@@ -22,14 +23,14 @@ struct BranchesPicture {
       }
   }
 
-  /// The table with its names and machines cut so that it is no wider than the terminal, where that can be.
+  /// The table with names and hosts cut to the width of the terminal, as far as possible.
   private func fitted(_ whole: TextTable) -> TextTable {
     guard let columns else { return whole }
     let width = whole.aligned(.none).map(DisplayWidth.of).max() ?? 0
     guard width > columns else { return whole }
     let names = widest(\.name, .name)
     let hosts = widest(\.host, .host)
-    // A machine is known by the first part of its name; what is still too much both give in equal parts.
+    // The first part of a host name identifies it. Both columns are cut, equally if possible.
     let room = max(2 * Self.shortest, names + hosts - (width - columns))
     let name = min(names, max(room / 2, room - hosts))
     return table(name: name, host: room - name)

@@ -1,6 +1,6 @@
-// Owns how fast something progresses and how long the rest may take, as it is worth telling.
-// Invariant: nothing is said before enough has been seen, and what is said moves slowly: the pace is that of the last
-// third of the time, and a span that was told is only corrected by a part of what the newest count would change in it.
+// Rate of progress and estimate of the remaining time.
+// Invariant: there is no estimate before enough data. The rate is that of the last third of the time. A
+// displayed estimate moves only by a part of the difference to the newest one, so it changes slowly.
 import Posix
 import Time
 
@@ -11,23 +11,23 @@ struct PaceEstimate {
   }
 
   private var samples: [Sample] = []
-  /// The moment of the end that was estimated last, with the total that it was for.
+  /// The last estimated end, the total it was for, and its time.
   private var end: (at: MonotonicTime, total: Int64, saidAt: MonotonicTime)?
 
   private static let silence = TimeSpan.seconds(1)
-  /// Of the whole, in per cent, and in number: so much must have been done meanwhile.
+  /// Minimum progress for an estimate: share of the whole in per cent, and number of steps.
   private static let leastShare: Int64 = 2
   private static let leastSteps: Int64 = 3
-  /// The time over which the pace is measured is never shorter than this, and otherwise a third of what was watched.
+  /// Minimum time for measuring the rate; above it, a third of the total time is used.
   private static let shortestWindow = TimeSpan.seconds(5)
-  /// How quickly an estimate that was told gives way to a newer one.
+  /// Time constant with which a displayed estimate follows newer ones.
   private static let inertia = TimeSpan.seconds(3)
-  /// Counts that are kept; more would not make it better.
+  /// Maximum number of stored counts; more would not improve the estimate.
   private static let mostSamples = 256
 
   mutating func note(_ done: Int64, at now: MonotonicTime) {
     if let last = samples.last {
-      // Whoever counts anew is measured anew.
+      // A count that starts again is measured again.
       if done < last.done {
         samples.removeAll()
         end = nil
@@ -36,35 +36,35 @@ struct PaceEstimate {
       }
     }
     samples.append(Sample(at: now, done: done))
-    // Every second one of the older half goes: the beginning and the newest stay exact.
+    // Thin out the older half. The first and the newest counts stay exact.
     guard samples.count > Self.mostSamples else { return }
     let half = Self.mostSamples / 2
     samples = samples.indices.filter { $0 >= half || $0 % 2 == 0 }.map { samples[$0] }
   }
 
-  /// How many a second; nil where that is not worth telling yet.
+  /// Rate per second; nil before enough data.
   func rate(at now: MonotonicTime) -> Double? {
     guard let first = samples.first, let last = samples.last, now.since(first.at) >= Self.silence,
       last.done > first.done
     else { return nil }
     let window = max(Self.shortestWindow, now.since(first.at) / 3)
     let begin = samples.last { $0.done < last.done && now.since($0.at) >= window } ?? first
-    // A count that stands still makes the pace slower with every moment, and does not leave it as it was.
+    // The divisor is the time until now, so the rate decreases while the count does not change.
     return Double(last.done - begin.done) / now.since(begin.at).inSeconds
   }
 
-  /// How long the rest may take; nil where that is not worth telling yet.
+  /// Remaining time; nil before enough data.
   mutating func left(of total: Int64, at now: MonotonicTime) -> TimeSpan? {
     guard let first = samples.first, let last = samples.last, total > last.done, let rate = rate(at: now),
       last.done - first.done >= Self.leastSteps,
       (last.done - first.done) >= (total - first.done) / 100 * Self.leastShare
     else { return nil }
-    // A century is as good as for ever, and fits.
+    // Clamped to a century, so that it fits.
     let fresh = TimeSpan.milliseconds(Int64(min(Double(total - last.done) / rate * 1000, 3.2e12)))
     var told = now + fresh
     if let end, end.total == total {
       let share = min(1, now.since(end.saidAt).inSeconds / Self.inertia.inSeconds)
-      // The newest end may be the earlier one, and then the span between them is to be taken away.
+      // The newest end may be earlier than the last one, so the difference is signed.
       let change = Double(told.nanoseconds - end.at.nanoseconds) * share
       told = MonotonicTime(nanoseconds: end.at.nanoseconds + Int64(change))
     }

@@ -1,18 +1,18 @@
-// Owns the colours of the branch: which there are, and whether they are used at all.
-// Invariant: without colours a text comes back as it was, so nothing but a terminal ever sees an escape
-// sequence.
+// The colours of the display, and the decision to use them.
+// Invariant: without colours a text is unchanged, so escape sequences are written only to a terminal.
 import BankModel
 
 package struct Palette: Sendable, Equatable {
-  /// A meaning that has a colour.
+  /// A meaning with a colour.
   package enum Role: Sendable, CaseIterable {
     case loan, waiting, serving, alarm
-    /// What is less important.
+    /// Less important text.
     case quiet
-    /// What stands over a list.
+    /// Heading of a list.
     case heading
 
-    /// The parameters of its escape sequence. ECMA-48 SGR; 38;5 is the palette of 256 colours, 38;2 names red, green, blue.
+    /// Parameters of the escape sequence. ECMA-48 SGR; 38;5 selects from the palette of 256 colours, 38;2
+    /// sets red, green, blue.
     func parameters(_ depth: Depth) -> String {
       switch (self, depth) {
       case (.loan, .sixteen): "35"
@@ -29,7 +29,7 @@ package struct Palette: Sendable, Equatable {
     }
   }
 
-  /// How many colours a terminal has: 16, 256, or any.
+  /// Number of colours of a terminal: 16, 256, or any.
   package enum Depth: Sendable, Equatable { case sixteen, palette, full }
 
   let isOn: Bool
@@ -38,14 +38,15 @@ package struct Palette: Sendable, Equatable {
 
   init(isOn: Bool, depth: Depth = .palette) { (self.isOn, self.depth) = (isOn, depth) }
 
-  /// Decides by the terminal and the variables that ask for none (https://no-color.org).
+  /// Uses colours on a terminal unless variables disable them (https://no-color.org).
   init(isTerminal: Bool, variable: (String) -> String?) {
     let refuses = variable("NO_COLOR").map { !$0.isEmpty } ?? false
     isOn = isTerminal && !refuses && variable("TERM") != "dumb"
     depth = Self.depth(terminal: variable("TERM") ?? "", colours: variable("COLORTERM") ?? "")
   }
 
-  /// Those that are known to have 16 say so by their names; nearly all others have 256, whether they say so or not.
+  /// Terminals with 16 colours are known by their names. Nearly all others have 256, even if TERM does not
+  /// say so.
   private static func depth(terminal: String, colours: String) -> Depth {
     if ["truecolor", "24bit"].contains(colours) { return .full }
     let isPlain =

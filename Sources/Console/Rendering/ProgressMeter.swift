@@ -1,6 +1,5 @@
-// Owns how progress is shown: nothing within the first second, then a bar on a terminal and plain lines
-// elsewhere.
-// Invariant: it writes to standard error only, and leaves a terminal's line empty when it is finished.
+// Progress display: nothing within the first second, then a bar on a terminal, and plain lines elsewhere.
+// Invariant: it writes only to standard error, and clears its terminal line at the end.
 import Arguments
 import Posix
 import Time
@@ -22,7 +21,7 @@ package final class ProgressMeter {
   private static let barWidth = 24
   private static let shortestBar = 6
 
-  /// Begins to measure. The clock and the sink are handed in by tests.
+  /// Starts to measure. Tests replace the clock and the sink.
   package init(
     words: MessageCatalog, isTerminal: Bool = Terminal.isTerminal(2),
     columns: Int = Terminal.size(of: 2)?.columns ?? 80,
@@ -37,10 +36,10 @@ package final class ProgressMeter {
     begin = now()
   }
 
-  /// When it is time to have something to show, for whoever has to ask for it first.
+  /// Time of the first output, for a caller that must request the data before it.
   var isDue: MonotonicTime { begin + Self.silence }
 
-  /// Says how far it has come; `total` 0 where nobody knows.
+  /// Shows the progress; `total` is 0 if unknown.
   package func update(_ label: String, done: Int64, total: Int64) {
     let instant = now()
     pace.note(done, at: instant)
@@ -48,7 +47,7 @@ package final class ProgressMeter {
     show(text(label, done, total, at: instant), at: instant)
   }
 
-  /// Says how long it has lasted, where nobody can say how far it has come.
+  /// Shows the elapsed time if the progress is unknown.
   func pass(_ label: String) {
     let instant = now()
     guard isDue(at: instant) else { return }
@@ -61,7 +60,7 @@ package final class ProgressMeter {
     instant >= isDue && lastShown.map { instant >= $0 + pause(at: instant) } != false
   }
 
-  /// What takes ten minutes need not fill a log with a line every few seconds.
+  /// The interval of plain lines grows, so that a wait of ten minutes does not fill a log.
   private func pause(at instant: MonotonicTime) -> TimeSpan {
     isTerminal ? Self.terminalPause : max(Self.plainPause, instant.since(begin) / 10)
   }
@@ -102,17 +101,17 @@ package final class ProgressMeter {
     if let bar = bar(share, width: room(beside: whole)) {
       return line(label, bar, percent, counts, rate, left)
     }
-    // What a person waits for stays longest.
+    // The remaining time is dropped last.
     let shorter = [
       whole, line(label, percent, counts, left), line(label, percent, left), line(label, percent),
     ]
     return shorter.first { room(beside: $0) >= 0 } ?? percent
   }
 
-  /// So many columns are left beside a line on the terminal.
+  /// Columns left beside a line on the terminal.
   private func room(beside line: String) -> Int { columns - 1 - DisplayWidth.of(line) }
 
-  /// A bar with its brackets and the space behind it; nil where there is no room for one.
+  /// A bar with its brackets and the space after it; nil without room for one.
   private func bar(_ share: Double, width: Int) -> String? {
     let length = min(Self.barWidth, width - 3)
     guard length >= Self.shortestBar else { return nil }
@@ -120,7 +119,7 @@ package final class ProgressMeter {
     return "[" + String(repeating: "#", count: full) + String(repeating: "-", count: length - full) + "]"
   }
 
-  /// A line that wraps could not be taken back.
+  /// A wrapped line could not be cleared, so it is cut.
   private func fitted(_ line: String) -> String {
     var shown = ""
     var width = 0

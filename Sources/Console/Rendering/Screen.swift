@@ -1,13 +1,13 @@
-// Owns how lines are made to fit a terminal: cut, wrapped, a part of them shown, and a word about what is hidden.
-// Invariant: what fits no wider than the columns and no higher than the rows comes back as it was; what was cut or hidden
-// has a mark, unless there is one row for everything.
+// Fitting lines to a terminal: cutting, wrapping, and showing a part with a mark for the rest.
+// Invariant: lines that fit are unchanged. Cut or hidden text has a mark, unless there is only one row.
 import Arguments
 import Posix
 
 enum Screen {
-  /// A line that does not wrap, with `…` where it was cut. Escape sequences take no place and are never cut.
+  /// A line that does not wrap, with `…` where it was cut. Escape sequences take no column and are never
+  /// cut.
   static func cut(_ line: String, to columns: Int?) -> String {
-    // No character takes more places than bytes.
+    // A character never takes more columns than bytes.
     guard let columns, line.utf8.count > columns, width(of: line) > columns else { return line }
     var text = ""
     var width = 0
@@ -28,7 +28,7 @@ enum Screen {
     return text
   }
 
-  /// The places that a line takes. Escape sequences take none.
+  /// Columns of a line. Escape sequences take none.
   static func width(of line: String) -> Int {
     var (width, isEscape) = (0, false)
     for character in line {
@@ -39,16 +39,17 @@ enum Screen {
     return width
   }
 
-  /// A name and its amount in one line. Where it is too narrow for both, the name is cut and the amount is not.
+  /// A name and its amount in one line. If it is too narrow for both, the name is cut and the amount is
+  /// not.
   static func row(_ name: String, _ amount: String, columns: Int) -> String {
     cut(name, to: max(0, columns - DisplayWidth.of(amount) - 1)) + " " + amount
   }
 
-  /// The lines that the terminal has room for. Where some are hidden, the last row says how many.
+  /// The lines that fit the terminal. If some are hidden, the last row contains their number.
   static func fit(_ lines: [String], to size: Terminal.Size?, _ words: MessageCatalog) -> [String] {
     guard let size else { return lines }
     var shown = lines
-    // Empty rows help least.
+    // Empty rows are dropped first.
     if shown.count > size.rows { shown.removeAll(where: \.isEmpty) }
     if shown.count > size.rows, size.rows > 1 {
       shown = shown.prefix(size.rows - 1) + [words.moreRows(shown.count - size.rows + 1)]
@@ -56,8 +57,9 @@ enum Screen {
     return shown.prefix(size.rows).map { cut($0, to: size.columns) }
   }
 
-  /// The entries around the chosen one, as many as there is room for, and how many are hidden above and below; an entry
-  /// may be of several rows, and is shown whole or not at all. The chosen one goes before the marks.
+  /// The entries around the chosen one that fit, and the numbers of hidden ones above and below. An entry
+  /// may have several rows and is shown completely or not at all. The chosen one takes precedence over the
+  /// marks.
   static func window(
     _ entries: [[String]], around chosen: Int, room: Int, _ words: MessageCatalog, _ palette: Palette = .none
   ) -> [String] {
@@ -77,7 +79,7 @@ enum Screen {
       isGrowing = false
       let above = max(0, shown.lowerBound - 1)..<shown.upperBound
       let below = shown.lowerBound..<min(entries.count, shown.upperBound + 1)
-      // In turns, so that the chosen entry stays in the middle.
+      // Grow above and below alternately, so that the chosen entry stays in the middle.
       for wider in [above, below] {
         let range = min(shown.lowerBound, wider.lowerBound)..<max(shown.upperBound, wider.upperBound)
         let added = range.reduce(0) { $0 + (shown.contains($1) ? 0 : entries[$1].count) }
@@ -96,7 +98,7 @@ enum Screen {
     flow(text.split(separator: " · ").map { String($0) }, separator: " · ", columns: columns)
   }
 
-  /// Parts in one line, broken between them where the terminal is narrower, and within them only where it must be.
+  /// Parts in one line, broken between them on a narrow terminal, and within them only if one does not fit.
   static func flow(_ parts: [String], separator: String, columns: Int?) -> [String] {
     let text = parts.joined(separator: separator)
     guard let columns, DisplayWidth.of(text) > columns else { return [text] }
@@ -112,8 +114,8 @@ enum Screen {
     return lines
   }
 
-  /// A line for a terminal that goes on below, broken at its spaces where it is wider, so that no number is torn; what
-  /// follows is set in. A word that is wider than the terminal stays whole, because somebody may want to copy it.
+  /// A line in scrolling output, broken at its spaces so that no number is split; continuation lines are
+  /// indented. A word wider than the terminal stays whole, so that a user can copy it.
   static func folded(_ line: String, columns: Int?) -> [String] {
     guard let columns, width(of: line) > columns else { return [line] }
     let margin = line.prefix { $0 == " " }.count + 2
@@ -134,24 +136,24 @@ enum Screen {
     return lines + [text]
   }
 
-  /// A sentence, broken at its spaces where the terminal is narrower.
+  /// A sentence, broken at its spaces on a narrow terminal.
   static func sentence(_ text: String, columns: Int?) -> [String] {
     guard let columns, DisplayWidth.of(text) > columns else { return [text] }
     return DisplayWidth.wrapped(text, columns: columns)
   }
 }
 
-/// What stands around the middle of a full screen. What helps least goes first where there is no room: the empty rows,
-/// what is extra, the keys, the title, the notice.
+/// Rows above and below the content of a full screen. Without enough room they are dropped in the order of
+/// their use: empty rows, extra rows, keys, title, notice.
 struct ScreenFrame {
   var title: [String]
   var extra: [String] = []
   var notice: [String]
   var keys: [String]
-  /// Whether what is extra stands above the notice.
+  /// True if the extra rows are above the notice.
   var isExtraFirst = true
 
-  /// The rows above and below, which leave at least so many to the middle where that is possible.
+  /// Rows above and below that leave at least `least` rows to the content if possible.
   func fitted(rows: Int, leaving least: Int) -> (head: [String], foot: [String]) {
     let foot = isExtraFirst ? extra + notice : notice + extra
     let choices: [([String], [String])] = [

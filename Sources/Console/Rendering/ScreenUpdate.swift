@@ -1,19 +1,19 @@
-// Owns what is written to a terminal so that other lines stand there than before.
-// Invariant: where the lines before are known, only those that differ are written, each at its place; else all of them. A line
-// that is written has nothing of the former one left.
+// Output that changes the lines of a terminal.
+// Invariant: if the former lines are known, only different ones are written, each in its row; else all. A
+// written line leaves nothing of the former one.
 import Posix
 
 enum ScreenUpdate {
   /// - Parameters:
-  ///   - before: what stands there; nil where nobody knows.
-  ///   - size: of the terminal; nil where it does not say, and then everything is written.
+  ///   - before: present lines of the terminal; nil if unknown.
+  ///   - size: size of the terminal; nil if unknown, and then all lines are written.
   static func text(from before: [String]?, to lines: [String], _ size: Terminal.Size?) -> String {
     guard let before, size != nil else { return whole(lines, size) }
     var text = ""
     for row in 0..<max(before.count, lines.count) {
       let line = row < lines.count ? lines[row] : ""
       guard row >= before.count || before[row] != line else { continue }
-      // Erased before and not behind a line, because behind a full one the cursor still stands on its last character.
+      // Erase before the line, not after it: after a full line the cursor is still on its last character.
       text += "\u{1B}[\(row + 1);1H\u{1B}[2K" + line
     }
     return text

@@ -1,16 +1,16 @@
-// Owns what a full screen says of the service behind it: what happened last, until the next key, and else that the service
-// is away or silent.
-// Invariant: where the service is there again, nothing says any longer that it is away.
+// Notice of a full screen about its service: the last event until the next key, or that the service is
+// missing or not answering.
+// Invariant: after the service is back, no notice about its absence remains.
 
 struct ServiceNotice {
-  /// What is said while the service is away, and of a key that asked it for something meanwhile.
+  /// Notice while the service is missing, and notice for a refused key.
   let absence: String
   let refusedKey: String
-  /// What happened last; nil where nothing has.
+  /// The last event; nil for none.
   private(set) var last: (text: String, isAlarm: Bool)?
-  /// What is to be said while the service does not answer; nil while it does.
+  /// Notice while the service does not answer; nil while it does.
   var silence: String?
-  /// Whether the service can be asked just now.
+  /// True if the service accepts requests.
   var isConnected = false {
     didSet { if isConnected { forgetAbsence() } }
   }
@@ -21,7 +21,7 @@ struct ServiceNotice {
   }
 
   mutating func say(_ text: String, isAlarm: Bool = true) { last = (text, isAlarm) }
-  /// Says something behind what is said already.
+  /// Appends a text to the notice.
   mutating func add(_ text: String) { say([last?.text, text].compactMap { $0 }.joined(separator: " ")) }
   mutating func clear() { last = nil }
 
@@ -29,7 +29,8 @@ struct ServiceNotice {
     if let text = last?.text, [absence, refusedKey].contains(text) { last = nil }
   }
 
-  /// What a key may ask for: a service that is away, or has told nothing yet, shall not catch up on keys later.
+  /// Returns the request of a key, or nil if the service is missing or has sent no snapshot yet. The key is
+  /// then refused, so that no old key is executed later.
   mutating func grant<Wish>(_ wish: Wish, hasPicture: Bool) -> Wish? {
     guard isConnected, hasPicture else {
       say(refusedKey)

@@ -1,5 +1,5 @@
-// Owns the picture of a bank for people: the day, its numbers, the services, the workers.
-// Invariant: the same report gives the same lines; no line is wider than its cells need.
+// Text display of a bank's status: day, numbers, services, workers.
+// Invariant: the same report gives the same lines. No line is wider than its cells need.
 import Arguments
 import Posix
 import Time
@@ -44,7 +44,7 @@ struct StatusPicture {
       columns: columns)
   }
 
-  /// This branch and its part of the numbers, where the bank has others.
+  /// This branch and its part of the numbers, in a bank with several branches.
   private var branch: [String] {
     guard let branch = report.branch else { return [] }
     let own = report.bank == nil ? [] : [sum(report.queue)]
@@ -61,7 +61,7 @@ struct StatusPicture {
       (words.column(.served), queue.served), (words.column(.delayed), queue.delayed),
       (words.column(.dead), queue.dead), (words.column(.cancelled), queue.cancelled),
     ]
-    // The three that make a day are always there; trouble only where there is some.
+    // The first three are always shown, the others only if they are not zero.
     let shown = parts.prefix(3) + parts.dropFirst(3).filter { $0.1 > 0 }
     return ["\(words.column(.issued)) \(MessageCatalog.grouped(queue.issued))"]
       + shown.enumerated().map { place, part in
@@ -105,7 +105,7 @@ struct StatusPicture {
     return table.lines(palette, within: columns) + failures
   }
 
-  /// Whom a worker serves, and how far it has come: `7 · 40 %`.
+  /// Ticket of a worker's customer, and the progress: `7 · 40 %`.
   private func ticket(of worker: WorkerReport) -> String {
     guard let ticket = worker.ticket else { return "-" }
     return worker.progress?.percent.map { "\(ticket) · \($0) %" } ?? String(ticket)

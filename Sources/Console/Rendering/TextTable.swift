@@ -1,7 +1,7 @@
-// Owns tables of text: columns as wide as their widest cell on a terminal, where Hangul takes two places. A table that is
-// wider than the terminal is shown row by row, each cell with the heading of its column.
-// Invariant: colours change no width, because they are put on after the cell was padded; no line ends in a
-// space unless a cell's own text does.
+// Text tables: columns as wide as their widest cell, with two columns for Hangul. A table wider than the
+// terminal is shown row by row, each cell with the heading of its column.
+// Invariant: colours change no width, because they are added after padding. No line ends in a space unless
+// the text of a cell does.
 import Arguments
 
 package struct TextTable: Sendable {
@@ -31,7 +31,7 @@ package struct TextTable: Sendable {
   mutating func addHeadings(_ headings: [String]) { self.headings = headings }
 
   /// The lines of the table, two spaces between columns.
-  /// - Parameter columns: How wide the terminal is; nil for as wide as the table needs.
+  /// - Parameter columns: Width of the terminal; nil for no limit.
   package func lines(_ palette: Palette, indent: Int = 0, within columns: Int? = nil) -> [String] {
     let table = aligned(.none, indent: indent)
     if let columns, table.contains(where: { DisplayWidth.of($0) > columns }) {
@@ -40,8 +40,8 @@ package struct TextTable: Sendable {
     return palette == .none ? table : aligned(palette, indent: indent)
   }
 
-  /// One row with more than a line's worth of cells: the first cell, then every other one that says something, each with
-  /// the heading of its column.
+  /// One row as a record: the first cell, then every cell with a value, each with the heading of its
+  /// column.
   static func record(
     _ cells: [Cell], _ headings: [String], _ palette: Palette, indent: Int = 0, columns: Int
   ) -> [String] {
@@ -76,7 +76,7 @@ package struct TextTable: Sendable {
     }
   }
 
-  /// The lines of the table, however wide it is; the first one has the headings, where there are any.
+  /// The lines of the table, however wide it is. The first line has the headings if there are any.
   func aligned(_ palette: Palette, indent: Int = 0) -> [String] {
     let rows = allRows
     let widths = widths(of: rows)

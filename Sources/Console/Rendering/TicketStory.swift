@@ -1,5 +1,5 @@
-// Owns one customer's story for people: who, where now, and everything that happened, in the order of time.
-// Invariant: every line of the story begins with its instant, but for what is so now.
+// Text display of one customer's history: state, and all events in order of time.
+// Invariant: every line of the history starts with its time, except those of the present state.
 import Posix
 import Wire
 
@@ -44,14 +44,14 @@ struct TicketStory {
   }
 
   private func story(of attempt: AttemptReport, _ place: Int) -> [String] {
-    // Of an attempt that was lost with its coordinator nobody knows when and where it began.
+    // For an attempt that was lost with its coordinator, start and window are unknown.
     let lines = attempt.end == .lost ? [] : [at(attempt.startedAt, words.attemptBegan(attempt))]
     guard let end = attempt.end, let endedAt = attempt.endedAt else { return lines }
     let isSentAway = end == .served && ticket.receipt?.outcome == .outOfStock
     var detail = ""
     if let signal = attempt.signal { detail += " (\(Signals.name(signal)))" }
     if let code = attempt.code { detail += " (" + words.exitCode(code) + ")" }
-    // Where it began stands with its beginning, which nobody knows of one that was lost.
+    // A lost attempt has no line for its start, so the branch is shown with its end.
     if attempt.end == .lost, let branch = attempt.branch { detail += " (" + words.branch(branch) + ")" }
     let said =
       attempt.words.map { $0.split(whereSeparator: \.isNewline).map { "    " + words.safe(String($0)) } }
@@ -64,7 +64,7 @@ struct TicketStory {
         at(endedAt, palette.paint(words.becameDead(attempts: place + 1, reason), .alarm)),
       ] + said
     }
-    // Nobody says of the last attempt of a ticket that was taken out whether the customer was in line again.
+    // For the last attempt of a cancelled ticket it is unknown if the customer was in the queue again.
     let isOpen = isLast && ticket.state == .done
     let text = isSentAway ? words.sentAway : isOpen ? words.attemptFailed(end) : words.attemptEnded(end)
     return lines + [at(endedAt, palette.paint(text + detail, end == .served ? nil : .alarm))] + said
