@@ -1,4 +1,5 @@
-// Entry point: passes the command line to `WebProcess`.
+// Entry point: passes the command line to the web server, and its exit code to the system. It contains no
+// logic.
 
 import Glibc
 import Posix

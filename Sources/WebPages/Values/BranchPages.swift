@@ -1,32 +1,32 @@
-// Owns what the pages of the branch show: the two lists, a ticket, the call display, windows and services.
-// Invariant: a page is a value; two equal pages are the same document.
+// Values of the bank's pages: the two lists, a ticket, the call display, windows and services.
+// Invariant: a page is a value; equal pages give equal documents.
 import BankModel
 
 /// `/`: the two lists, the running timer, adding and reset.
 public struct BankPage: WebPage {
-  /// The branch as a whole.
+  /// State of the bank.
   public var state: BankState
-  /// The business day.
+  /// Business day.
   public var day: Int64
-  /// How long somebody waited or was served.
+  /// Time of the day in which customers waited or were served.
   public var businessMilliseconds: Int64
-  /// Whether that goes on by itself.
+  /// True if that time is running.
   public var timerRuns: Bool
-  /// The numbers of the day.
+  /// Counters of the day.
   public var counts: BranchCounts
-  /// How fast it goes.
+  /// Rates of the day.
   public var rates: BranchRates
-  /// The first in line, in the order of their numbers.
+  /// First waiting customers, by ticket number.
   public var waiting: [WaitingRow]
-  /// Who is at a window.
+  /// Customers at windows.
   public var serving: [ServingRow]
-  /// What happened last, oldest first.
+  /// Last events, oldest first.
   public var events: [EventRow]
-  /// The coordinator's process.
+  /// Process id of the coordinator.
   public var coordinator: Int32?
-  /// Starts of the coordinator on this home.
+  /// Number of the coordinator's starts in this home.
   public var generation: Int64
-  /// The branches that share the books, this one among them; empty where the bank has its books in its home.
+  /// Branches that share the database, including this one; empty for a database in the home.
   public var branches: [BranchRow]
 
   public init(
@@ -42,23 +42,23 @@ public struct BankPage: WebPage {
   }
 }
 
-/// One branch of a bank whose books several share.
+/// One branch of a bank with a shared database.
 public struct BranchRow: Sendable, Equatable {
-  /// Its number.
+  /// Branch number.
   public var number: Int64
-  /// Its name.
+  /// Branch name.
   public var name: String
-  /// The machine on which it was opened last.
+  /// Host on which it was opened last.
   public var host: String
-  /// Whether it serves.
+  /// State of its lease and service.
   public var state: BranchState
-  /// Windows that are open or shall be.
+  /// Number of open or requested windows.
   public var windows: Int64
   /// Customers served today.
   public var served: Int64
-  /// How many it serves, in thousandths a second; nil where nobody has counted.
+  /// Rate of served customers in thousandths a second; nil if unknown.
   public var rate: Int64?
-  /// Whether it is the one that shows the page.
+  /// True for the branch that serves this page.
   public var isThis: Bool
 
   public init(
@@ -70,13 +70,13 @@ public struct BranchRow: Sendable, Equatable {
   }
 }
 
-/// `/kiosk`: take a ticket of any service, grade and payload.
+/// `/kiosk`: a ticket of any service, grade and payload.
 public struct KioskPage: WebPage {
-  /// What there is.
+  /// Services to choose from.
   public var services: [ServiceRow]
-  /// The last ticket that was taken here.
+  /// Last ticket taken here.
   public var latest: TicketNumber?
-  /// The business day of that ticket.
+  /// Business day of that ticket.
   public var day: BusinessDay
 
   public init(services: [ServiceRow] = [], latest: TicketNumber? = nil, day: BusinessDay) {
@@ -86,27 +86,27 @@ public struct KioskPage: WebPage {
 
 /// One attempt at serving a customer.
 public struct AttemptRow: Sendable, Equatable {
-  /// Where; empty where nobody knows it any more.
+  /// Window; empty if unknown.
   public var window: String
-  /// By which teller there.
+  /// Generation of the window's teller.
   public var generation: Int32
-  /// In which process.
+  /// Process id of the teller.
   public var pid: Int32
-  /// When it began, in milliseconds since 1970.
+  /// Start in milliseconds since 1970.
   public var startedAt: Int64
-  /// When it ended; nil while it lasts.
+  /// End in milliseconds since 1970; nil while it runs.
   public var endedAt: Int64?
-  /// How it ended; nil while it lasts.
+  /// Kind of end; nil while it runs.
   public var end: AttemptEnd?
-  /// The name of the signal that ended the process: `SIGKILL`.
+  /// Name of the signal that ended the process: `SIGKILL`.
   public var signal: String?
-  /// The code with which it ended.
+  /// Exit code of the process.
   public var code: Int32?
-  /// What the worker said of it.
+  /// Message of the worker.
   public var words: String?
-  /// Whether the customer was put aside after it.
+  /// True if the customer became a dead letter after it.
   public var isFatal: Bool
-  /// In which branch of a bank that has several.
+  /// Branch of the attempt in a bank with several branches.
   public var branch: Int64?
 
   public init(
@@ -120,39 +120,39 @@ public struct AttemptRow: Sendable, Equatable {
   }
 }
 
-/// The end of a ticket.
+/// Receipt of a ticket.
 public struct ReceiptRow: Sendable, Equatable {
-  /// The place in the order of commits, from 1.
+  /// Position in the commit order, from 1.
   public var sequence: Int64
-  /// The business day.
+  /// Business day.
   public var day: Int64
-  /// The number.
+  /// Ticket number.
   public var ticket: TicketNumber
-  /// What for.
+  /// Service of the ticket.
   public var service: ServiceName
-  /// How soon.
+  /// Priority of the ticket.
   public var priority: Priority
-  /// How it ended.
+  /// Outcome of the ticket.
   public var outcome: Outcome
-  /// Where.
+  /// Window of the last attempt.
   public var window: String?
-  /// Attempts in all.
+  /// Number of attempts.
   public var attempts: Int64
-  /// Won that were moved.
+  /// Transferred amount in won.
   public var amount: Won
-  /// The account that was debited.
+  /// Debited account.
   public var debit: String?
-  /// The account that was credited.
+  /// Credited account.
   public var credit: String?
-  /// When it ended, in milliseconds since 1970.
+  /// End in milliseconds since 1970.
   public var finishedAt: Int64
-  /// What the work left behind.
+  /// Result of the work.
   public var result: ShownText?
-  /// What its command wrote to the standard error.
+  /// Standard error of the command.
   public var errors: ShownText?
-  /// With which code its command ended.
+  /// Exit code of the command.
   public var exitCode: Int32?
-  /// What was missing, where the outcome is out of stock.
+  /// Missing ingredients if the outcome is out of stock.
   public var missing: [Shortage]
 
   public init(
@@ -168,13 +168,13 @@ public struct ReceiptRow: Sendable, Equatable {
   }
 }
 
-/// A piece of what the command of a ticket wrote.
+/// A piece of the output of a ticket's command.
 public struct OutputChunk: Sendable, Equatable {
-  /// Grows by one, from 0.
+  /// Number of the piece, from 0.
   public var number: Int64
-  /// What it wrote.
+  /// Text of the piece.
   public var text: String
-  /// Whether it was written to the standard error.
+  /// True for standard error.
   public var isError: Bool
 
   public init(number: Int64, text: String, isError: Bool = false) {
@@ -182,47 +182,47 @@ public struct OutputChunk: Sendable, Equatable {
   }
 }
 
-/// `/ticket/N`: one customer, and everything that happened.
+/// `/ticket/N`: one customer with the complete history.
 public struct TicketPage: WebPage {
-  /// The business day.
+  /// Business day.
   public var day: Int64
-  /// The number.
+  /// Ticket number.
   public var ticket: TicketNumber
-  /// What for.
+  /// Service of the ticket.
   public var service: ServiceName
-  /// How soon.
+  /// Priority of the ticket.
   public var priority: Priority
-  /// Won; 0 where no money moves.
+  /// Amount in won; 0 without a transfer.
   public var amount: Won
-  /// Whose account.
+  /// Customer's account.
   public var account: AccountNumber
-  /// What was ordered.
+  /// Ordered article.
   public var article: String?
-  /// When the ticket was issued, in milliseconds since 1970.
+  /// Issue time in milliseconds since 1970.
   public var issuedAt: Int64
-  /// Where the customer stands.
+  /// State of the customer.
   public var state: CustomerState
-  /// The place in line, from 1.
+  /// Position in the queue, from 1.
   public var position: Int64?
-  /// Until service begins, expected.
+  /// Expected time until service starts.
   public var etaMilliseconds: Int64?
-  /// Until when, while delayed.
+  /// Due time of a delayed customer.
   public var dueAt: Int64?
-  /// At which window.
+  /// Window of a customer in service.
   public var window: String?
-  /// How far the work has come, 0 to 100.
+  /// Progress of the work, 0 to 100.
   public var percent: Int64?
-  /// What the work says of itself.
+  /// Progress message of the work.
   public var progress: String?
-  /// Every attempt, in order.
+  /// Attempts in order.
   public var attempts: [AttemptRow]
-  /// The receipt, when done.
+  /// Receipt of a finished ticket.
   public var receipt: ReceiptRow?
-  /// What the customer carries.
+  /// Payload of the customer.
   public var payload: ShownText?
-  /// What its command wrote, in order.
+  /// Output of the command, in order.
   public var output: [OutputChunk]
-  /// Whether output before the first piece was left out.
+  /// True if output before the first piece was left out.
   public var isCut: Bool
 
   public init(
@@ -241,23 +241,23 @@ public struct TicketPage: WebPage {
   }
 }
 
-/// A customer who is called to a window.
+/// A customer called to a window.
 public struct Call: Sendable, Equatable {
-  /// The business day.
+  /// Business day.
   public var day: BusinessDay
-  /// The number.
+  /// Ticket number.
   public var ticket: TicketNumber
-  /// What for.
+  /// Service of the ticket.
   public var service: ServiceName
-  /// How soon.
+  /// Priority of the ticket.
   public var priority: Priority
-  /// Where.
+  /// Window of the call.
   public var window: String
-  /// Counts the calls of this customer, from 1.
+  /// Number of the customer's attempt, from 1.
   public var attempt: Int64
-  /// Whether the customer was called before.
+  /// True if the customer was called before.
   public var isAgain: Bool { attempt > 1 }
-  /// The name of the call: another name is another call.
+  /// Identity of the call.
   public var key: String { "\(day)-\(ticket)-\(attempt)" }
 
   public init(
@@ -271,15 +271,15 @@ public struct Call: Sendable, Equatable {
 
 /// `/lobby`: a call display for a wall.
 public struct LobbyPage: WebPage {
-  /// The newest first, at most five.
+  /// The newest calls first, at most five.
   public var calls: [Call]
-  /// Customers in line.
+  /// Number of waiting customers.
   public var waiting: Int64
-  /// Customers at a window.
+  /// Number of customers at windows.
   public var serving: Int64
-  /// Customers who were attended to today.
+  /// Number of customers served today.
   public var served: Int64
-  /// The branch as a whole.
+  /// State of the bank.
   public var state: BankState
 
   public init(
@@ -290,15 +290,15 @@ public struct LobbyPage: WebPage {
   }
 }
 
-/// `/windows`: every window, and what an operator does with it.
+/// `/windows`: every window, with the operator's controls.
 public struct WindowsPage: WebPage {
-  /// Every window.
+  /// All windows.
   public var windows: [WindowRow]
-  /// Every service.
+  /// All services.
   public var services: [ServiceRow]
-  /// The last that was ended from a page.
+  /// The last teller killed from a page.
   public var death: WindowDeath?
-  /// The business day of the tickets at the windows.
+  /// Business day of the tickets at the windows.
   public var day: BusinessDay
 
   public init(
@@ -310,9 +310,9 @@ public struct WindowsPage: WebPage {
 
 /// One line of a log.
 public struct LogLine: Sendable, Equatable {
-  /// Grows by one.
+  /// Byte offset of the line, its identity.
   public var number: Int64
-  /// The line as it stands in the file.
+  /// The line as in the file.
   public var text: String
 
   public init(number: Int64, text: String) {
@@ -320,11 +320,11 @@ public struct LogLine: Sendable, Equatable {
   }
 }
 
-/// `/windows/NAME/log`: the log of one worker as it grows.
+/// `/windows/NAME/log`: the growing log of one worker.
 public struct WindowLogPage: WebPage {
-  /// Whose.
+  /// Name of the worker.
   public var name: String
-  /// The last lines, oldest first.
+  /// Last lines, oldest first.
   public var lines: [LogLine]
 
   public init(name: String, lines: [LogLine] = []) {
@@ -332,13 +332,13 @@ public struct WindowLogPage: WebPage {
   }
 }
 
-/// `/services`: lines, and rates of ten minutes as small plots.
+/// `/services`: queues, and plots of the rates of ten minutes.
 public struct ServicesPage: WebPage {
-  /// Every service.
+  /// All services.
   public var services: [ServiceRow]
-  /// The numbers of the day.
+  /// Counters of the day.
   public var counts: BranchCounts
-  /// How fast it goes.
+  /// Rates of the day.
   public var rates: BranchRates
 
   public init(

@@ -1,21 +1,22 @@
-// Owns the values that several pages of the branch show: counts, rows of the two lists, events, windows and services. They
-// are plain copies of what the sockets told; times are milliseconds, since 1970 where they name a moment, and rates are
-// thousandths of a customer a second. Invariant: nothing here decides anything.
+// Values of several pages of the bank: counters, rows of the two lists, events, windows and services. They
+// are plain copies of data from the sockets. Times are milliseconds, since 1970 for points in time; rates
+// are thousandths of a customer a second.
+// Invariant: nothing here makes decisions.
 import BankModel
 
-/// The numbers of a day: always `issued = waiting + delayed + serving + served + dead + cancelled`.
+/// Counters of a day: always `issued = waiting + delayed + serving + served + dead + cancelled`.
 public struct BranchCounts: Sendable, Equatable {
-  /// Tickets issued.
+  /// Issued tickets.
   public var issued: Int64
-  /// Customers in line.
+  /// Waiting customers.
   public var waiting: Int64
-  /// Customers who wait for a moment.
+  /// Customers with a later due time.
   public var delayed: Int64
-  /// Customers at a window.
+  /// Customers at windows.
   public var serving: Int64
-  /// Customers who were attended to.
+  /// Served customers.
   public var served: Int64
-  /// Customers whom an operator has taken out.
+  /// Customers cancelled by an operator.
   public var cancelled: Int64
   /// Dead letters.
   public var dead: Int64
@@ -29,7 +30,7 @@ public struct BranchCounts: Sendable, Equatable {
   }
 }
 
-/// How fast customers are served and come, in thousandths a second.
+/// Rates of served and issued tickets, in thousandths a second.
 public struct BranchRates: Sendable, Equatable {
   /// Served, over the last second.
   public var servedSecond: Int64
@@ -54,13 +55,13 @@ public struct BranchRates: Sendable, Equatable {
   }
 }
 
-/// Somebody in line, as a list shows it.
+/// Row of a waiting customer.
 public struct WaitingRow: Sendable, Equatable {
-  /// The number.
+  /// Ticket number.
   public var ticket: TicketNumber
-  /// What for.
+  /// Service of the ticket.
   public var service: ServiceName
-  /// How soon.
+  /// Priority of the ticket.
   public var priority: Priority
 
   public init(ticket: TicketNumber, service: ServiceName, priority: Priority = .regular) {
@@ -68,23 +69,23 @@ public struct WaitingRow: Sendable, Equatable {
   }
 }
 
-/// Somebody at a window, as a list shows it.
+/// Row of a customer at a window.
 public struct ServingRow: Sendable, Equatable {
-  /// The number.
+  /// Ticket number.
   public var ticket: TicketNumber
-  /// What for.
+  /// Service of the ticket.
   public var service: ServiceName
-  /// How soon.
+  /// Priority of the ticket.
   public var priority: Priority
-  /// At which window: `deposit-1`.
+  /// Window: `deposit-1`.
   public var window: String
-  /// Since when, in milliseconds since 1970; nil where nobody says.
+  /// Start in milliseconds since 1970; nil if unknown.
   public var since: Int64?
-  /// Which attempt it is, from 1.
+  /// Number of the attempt, from 1.
   public var attempt: Int64
-  /// How far the work has come, 0 to 100; nil where it says nothing.
+  /// Progress of the work, 0 to 100; nil if unknown.
   public var percent: Int64?
-  /// What the work says of itself.
+  /// Progress message of the work.
   public var progress: String?
 
   public init(
@@ -96,38 +97,38 @@ public struct ServingRow: Sendable, Equatable {
   }
 }
 
-/// Something that happened in the branch.
+/// An event in the bank.
 public struct EventRow: Sendable, Equatable {
-  /// What.
+  /// Kind of event.
   public enum Kind: String, Sendable, CaseIterable {
     case issued, started, served, cancelled, dead, failed, deferred
-    /// A teller died; ``EventRow/signal`` tells how.
+    /// A teller's process has ended; ``EventRow/signal`` is the reason.
     case died
-    /// The queue was emptied, and numbers begin at 1 again.
+    /// The queue was emptied, and numbers start at 1 again.
     case reset
   }
 
-  /// Grows by one, in a coordinator's life.
+  /// Number of the event, counted by one coordinator process.
   public var sequence: Int64
-  /// When, in milliseconds since 1970.
+  /// Time in milliseconds since 1970.
   public var time: Int64
-  /// What.
+  /// Kind of event.
   public var kind: Kind
-  /// The business day on which it happened.
+  /// Business day of the event.
   public var day: BusinessDay
-  /// The customer, or the first of those who came together.
+  /// Ticket, or the first of a group that was issued together.
   public var ticket: TicketNumber?
-  /// The last of those who came together; nil for one alone.
+  /// Last ticket of the group; nil for a single one.
   public var lastTicket: TicketNumber?
-  /// What for.
+  /// Service of the ticket.
   public var service: ServiceName?
-  /// At which window.
+  /// Window of the event.
   public var window: String?
-  /// In which process.
+  /// Process id.
   public var pid: Int32?
-  /// The name of the signal that ended the process: `SIGKILL`.
+  /// Name of the signal that ended the process: `SIGKILL`.
   public var signal: String?
-  /// Which attempt it was, from 1.
+  /// Number of the attempt, from 1.
   public var attempt: Int64?
 
   public init(
@@ -143,11 +144,11 @@ public struct EventRow: Sendable, Equatable {
   }
 }
 
-/// So many customers of one grade in line.
+/// Number of waiting customers of one grade.
 public struct GradeCount: Sendable, Equatable {
-  /// Which; nil for all those that are not listed apart.
+  /// The grade; nil for all grades that are not listed separately.
   public var priority: Priority?
-  /// How many.
+  /// Number of customers.
   public var count: Int64
 
   public init(priority: Priority? = nil, count: Int64) {
@@ -155,29 +156,29 @@ public struct GradeCount: Sendable, Equatable {
   }
 }
 
-/// A service and its line.
+/// A service with its queue.
 public struct ServiceRow: Sendable, Equatable {
-  /// Which.
+  /// Name of the service.
   public var service: ServiceName
-  /// Whether it is paused.
+  /// True while paused.
   public var isPaused: Bool
-  /// Why it has paused by itself.
+  /// Reason of an automatic pause.
   public var pauseReason: String?
-  /// Windows that are open or shall be.
+  /// Number of open or requested windows.
   public var windows: Int64
-  /// In line, by grade.
+  /// Waiting customers by grade.
   public var waiting: [GradeCount]
-  /// In line, all of them.
+  /// All waiting customers.
   public var waitingTotal: Int64
-  /// Customers who wait for a moment.
+  /// Customers with a later due time.
   public var delayed: Int64
-  /// At a window.
+  /// Customers at windows.
   public var serving: Int64
   /// Dead letters.
   public var dead: Int64
-  /// Served over the last ten minutes, in thousandths a second.
+  /// Rate over the last ten minutes, in thousandths a second.
   public var servedTenMinutes: Int64
-  /// Served in equal parts of the last ten minutes, the oldest first: what the small plot shows.
+  /// Served customers in equal parts of the last ten minutes, the oldest first, for the plot.
   public var history: [Int64]
 
   public init(
@@ -192,31 +193,31 @@ public struct ServiceRow: Sendable, Equatable {
   }
 }
 
-/// A window or a worker behind the windows.
+/// A window or a service process.
 public struct WindowRow: Sendable, Equatable {
   /// `deposit-1`, `stock`.
   public var name: String
-  /// What it serves; nil behind the windows.
+  /// Service of the window; nil for a service process.
   public var service: ServiceName?
-  /// Its process; nil where there is none at the moment.
+  /// Process id; nil without a process.
   public var pid: Int32?
-  /// Counts its processes, from 1.
+  /// Number of the process at this window, from 1.
   public var generation: Int32
-  /// What it is doing.
+  /// State of the worker.
   public var state: WorkerState
-  /// Whom it serves.
+  /// Tickets in service.
   public var tickets: [TicketNumber]
-  /// Since when, in milliseconds since 1970.
+  /// Start of the state in milliseconds since 1970.
   public var since: Int64?
-  /// Served since the bank opened.
+  /// Customers served since the bank opened.
   public var served: Int64
-  /// How often it was replaced.
+  /// Number of restarts.
   public var restarts: Int64
-  /// Memory of the process; nil where nobody says.
+  /// Memory of the process in bytes; nil if unknown.
   public var memoryBytes: Int64?
-  /// Why it does not work, in words.
+  /// Sentence with the reason why it does not work.
   public var trouble: String?
-  /// Whether it was given up.
+  /// True if it was given up after repeated failures.
   public var isFailed: Bool
 
   public init(
@@ -231,29 +232,29 @@ public struct WindowRow: Sendable, Equatable {
   }
 }
 
-/// A teller that was ended by somebody, and what became of its customer.
+/// A teller killed from a page, and the result for its customer.
 public struct WindowDeath: Sendable, Equatable {
-  /// How far it has come.
+  /// Progress of the measurement.
   public enum Stage: Sendable, Equatable {
-    /// It shall be ended.
+    /// The kill was requested.
     case ordered
-    /// It has died, with this customer or with nobody.
+    /// The process has ended, with this customer or without one.
     case died(ticket: TicketNumber?)
-    /// Its customer is served again, exactly after this or after this at the most.
+    /// Its customer is served again, after exactly or at most this time.
     case served(ticket: TicketNumber, window: String, milliseconds: Int64, isExact: Bool)
-    /// Its successor is ready; nil where nobody saw how soon.
+    /// Its successor is ready; the time is nil if it was not observed.
     case succeeded(generation: Int64, milliseconds: Int64?)
-    /// Its customer was taken out, or put aside.
+    /// Its customer was cancelled, or became a dead letter.
     case ended(ticket: TicketNumber)
   }
 
-  /// Where.
+  /// Window of the teller.
   public var window: String
-  /// Which of its processes.
+  /// Generation of the killed process.
   public var generation: Int64
-  /// The process.
+  /// Process id.
   public var pid: Int32
-  /// What became of it.
+  /// Progress of the measurement.
   public var stage: Stage
 
   public init(window: String, generation: Int64, pid: Int32, stage: Stage) {

@@ -1,28 +1,28 @@
-// Owns the pages that show no state of the branch: what has to be confirmed, what failed, and where somebody has to log in
-// first. Invariant: nothing here changes by itself, so none of them has a region.
+// Pages without state of the bank: confirmation, error, login.
+// Invariant: none of them changes, so none has a region.
 import BankModel
 
-/// What has to be confirmed before it is done.
+/// A command that needs a confirmation.
 public enum Confirmation: Sendable, Equatable {
-  /// The queue is emptied.
+  /// Empty the queue.
   case reset(day: Int64, waiting: Int64, serving: Int64)
-  /// Customers are taken out, by number.
+  /// Cancel customers, by number.
   case cancel([TicketNumber], Confirmed)
-  /// Dead letters go back to the line, by number.
+  /// Requeue dead letters, by number.
   case requeue([TicketNumber], Confirmed)
-  /// All of a filter are taken out.
+  /// Cancel all customers of a filter.
   case cancelAll(RecordFilter, Confirmed)
-  /// All dead letters of a filter go back to the line.
+  /// Requeue all dead letters of a filter.
   case requeueAll(RecordFilter, Confirmed)
-  /// The teller at a window is ended.
+  /// Kill the teller at a window.
   case end(window: String, generation: Int32, pid: Int32)
 }
 
-/// Asks before something that cannot be taken back.
+/// Confirmation of a command that cannot be undone.
 public struct ConfirmPage: WebPage {
-  /// What.
+  /// The command.
   public var confirmation: Confirmation
-  /// Where "no" leads: a path of this server.
+  /// Target of the answer "no": a path of this server.
   public var back: String
 
   public init(confirmation: Confirmation, back: String) {
@@ -30,9 +30,9 @@ public struct ConfirmPage: WebPage {
   }
 }
 
-/// For whoever has no cookie: how to get a link.
+/// Instructions for a visitor without a session: the way to a login link.
 public struct LoginPage: WebPage {
-  /// Whether a link was followed that had been used.
+  /// True after following a used link.
   public var wasUsed: Bool
 
   public init(wasUsed: Bool = false) {
@@ -40,19 +40,19 @@ public struct LoginPage: WebPage {
   }
 }
 
-/// Asks for a page once more, from here: a link of another site came without the cookie.
+/// Repeats a request from this site, after a link of another site came without the cookie.
 public struct ElsewherePage: WebPage {
-  /// The address that was asked for.
+  /// The requested address.
   public var address: String
 
   public init(address: String) { self.address = address }
 }
 
-/// What could not be shown or done.
+/// An error page.
 public struct ErrorPage: WebPage {
-  /// The HTTP status.
+  /// HTTP status.
   public var status: Int
-  /// What it was about, in words.
+  /// Subject of the error.
   public var detail: String?
 
   public init(status: Int, detail: String? = nil) {

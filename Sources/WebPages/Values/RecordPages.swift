@@ -1,18 +1,18 @@
-// Owns what the pages of the books show: tickets, dead letters, receipts, the audit, the ledger. Invariant: a list is one
-// page of at most 200 rows, and its filter is everything that its address says.
+// Values of the record pages: tickets, dead letters, receipts, audit, ledger.
+// Invariant: a list is one page of at most 200 rows, and its address contains the complete filter.
 import BankModel
 
-/// What a list leaves out; all of it stands in the URL.
+/// Filter of a list; all fields are in the URL.
 public struct RecordFilter: Sendable, Equatable {
-  /// Only these; nil for all. `service`.
+  /// Only this service; nil for all. `service`.
   public var service: ServiceName?
-  /// Only these; nil for all. `state`.
+  /// Only this state; nil for all. `state`.
   public var state: CustomerState?
-  /// Only these; nil for all. `outcome`.
+  /// Only this outcome; nil for all. `outcome`.
   public var outcome: Outcome?
-  /// Only what comes after this number. `after`.
+  /// Only rows after this number. `after`.
   public var after: Int64
-  /// Which day; nil for the present one. `day`.
+  /// Business day; nil for the present one. `day`.
   public var day: Int64?
 
   public init(
@@ -23,38 +23,38 @@ public struct RecordFilter: Sendable, Equatable {
   }
 }
 
-/// A ticket as a list shows it.
+/// Row of a ticket.
 public struct TicketRow: Sendable, Equatable {
-  /// The business day.
+  /// Business day.
   public var day: BusinessDay
-  /// The number.
+  /// Ticket number.
   public var ticket: TicketNumber
-  /// What for.
+  /// Service of the ticket.
   public var service: ServiceName
-  /// How soon.
+  /// Priority of the ticket.
   public var priority: Priority
-  /// Where the customer stands.
+  /// State of the customer.
   public var state: CustomerState
-  /// At which window.
+  /// Window of a customer in service.
   public var window: String?
-  /// Won.
+  /// Amount in won.
   public var amount: Won
-  /// What was ordered.
+  /// Ordered article.
   public var article: String?
-  /// When the ticket was issued, in milliseconds since 1970.
+  /// Issue time in milliseconds since 1970.
   public var issuedAt: Int64
-  /// Attempts so far.
+  /// Number of attempts so far.
   public var attempts: Int64
-  /// How the last attempt at a dead letter ended, with the signal's name or the exit code.
+  /// End of a dead letter's last attempt; signal or exit code follow.
   public var end: AttemptEnd?
   /// `SIGSEGV`.
   public var signal: String?
   /// `65`.
   public var code: Int32?
-  /// Why, in its worker's or its command's own words.
+  /// Reason in the message of the worker or command.
   public var reason: String?
 
-  /// The row's name among the rows of all days, so that a row that is selected is never another day's.
+  /// Key of the row over all days, so that a selected row is never one of another day.
   public var key: String { "\(day)-\(ticket)" }
 
   public init(
@@ -71,19 +71,19 @@ public struct TicketRow: Sendable, Equatable {
   }
 }
 
-/// One page of a list of customers, of whom some can be selected.
+/// One page of a list of customers with checkboxes.
 public struct TicketList: Sendable, Equatable {
-  /// What is shown.
+  /// Filter of the list.
   public var filter: RecordFilter
   /// At most 200.
   public var rows: [TicketRow]
-  /// How many there are in all with this filter; nil where nobody counts.
+  /// Number of all customers of this filter; nil if not counted.
   public var total: Int64?
-  /// The business day of the list.
+  /// Business day of the list.
   public var day: BusinessDay
   /// `after` of the next page; nil on the last.
   public var next: Int64?
-  /// What there is to choose.
+  /// Services to choose from.
   public var services: [ServiceName]
 
   public init(
@@ -95,31 +95,31 @@ public struct TicketList: Sendable, Equatable {
   }
 }
 
-/// `/tickets`: everybody who has no receipt yet.
+/// `/tickets`: all customers without a receipt.
 public struct TicketsPage: WebPage {
-  /// Who is listed.
+  /// The listed customers.
   public var list: TicketList
 
   public init(_ list: TicketList) { self.list = list }
 }
 
-/// `/dead`: dead letters, for which an operator decides.
+/// `/dead`: dead letters, which need a decision of an operator.
 public struct DeadPage: WebPage {
-  /// Who is listed.
+  /// The listed customers.
   public var list: TicketList
 
   public init(_ list: TicketList) { self.list = list }
 }
 
-/// `/receipts`: the ends of tickets, in the order of their commits.
+/// `/receipts`: receipts in commit order.
 public struct ReceiptsPage: WebPage {
-  /// What is shown.
+  /// Filter of the list.
   public var filter: RecordFilter
   /// At most 200.
   public var rows: [ReceiptRow]
   /// `after` of the next page; nil on the last.
   public var next: Int64?
-  /// What there is to choose.
+  /// Services to choose from.
   public var services: [ServiceName]
 
   public init(
@@ -130,11 +130,11 @@ public struct ReceiptsPage: WebPage {
   }
 }
 
-/// One promise, and whether it is kept.
+/// One promise with its check.
 public struct PromiseRow: Sendable, Equatable {
-  /// Which.
+  /// The promise.
   public var name: Promise
-  /// By how much; 0 where it is kept, nil where it could not be checked.
+  /// Difference; 0 if the promise is kept, nil if it could not be checked.
   public var difference: WonSum?
 
   public init(name: Promise, difference: WonSum? = nil) {
@@ -144,37 +144,37 @@ public struct PromiseRow: Sendable, Equatable {
 
 /// A promise that an audit checks.
 public enum Promise: String, Sendable, CaseIterable {
-  /// Tickets that stand nowhere.
+  /// Number of tickets without any state.
   case lost
-  /// Tickets that stand in more than one place.
+  /// Number of tickets with more than one state.
   case duplicated
-  /// Won by which debits and credits differ.
+  /// Difference of debits and credits in won.
   case ledger
-  /// Pieces by which the stock differs.
+  /// Difference of the stock in pieces.
   case stock
-  /// Won by which the machine's money differs.
+  /// Difference of the machine's money in won.
   case money
 }
 
-/// `/audit`: the promises and whether they are kept, now.
+/// `/audit`: the promises with their present checks.
 public struct AuditPage: WebPage {
-  /// When it was looked, in milliseconds since 1970; nil while the first look lasts.
+  /// Time of the check, in milliseconds since 1970; nil during the first one.
   public var time: Int64?
-  /// Each of them.
+  /// Checks of all promises.
   public var promises: [PromiseRow]
-  /// Everything that is not as promised, a sentence each.
+  /// Violations, a sentence each.
   public var problems: [String]
-  /// What is worth knowing and breaks no promise.
+  /// Remarks that are not violations.
   public var notes: [String]
-  /// Tickets issued over all days.
+  /// Issued tickets of all days.
   public var issued: Int64
-  /// Receipts of the served.
+  /// Receipts of served customers.
   public var served: Int64
-  /// Receipts of the cancelled.
+  /// Receipts of cancelled customers.
   public var cancelled: Int64
-  /// Customers in line and at a window.
+  /// Customers waiting and at windows.
   public var waiting: Int64
-  /// Customers who wait for a moment.
+  /// Customers with a later due time.
   public var delayed: Int64
   /// Dead letters.
   public var dead: Int64
@@ -190,15 +190,15 @@ public struct AuditPage: WebPage {
   }
 }
 
-/// An account and what moved on it.
+/// An account with its sums.
 public struct LedgerLine: Sendable, Equatable {
   /// `cash`, `loans`, `customer-12`.
   public var account: String
-  /// Debits.
+  /// Sum of debits.
   public var debit: WonSum
-  /// Credits.
+  /// Sum of credits.
   public var credit: WonSum
-  /// Transfers that touched it.
+  /// Number of its transfers.
   public var transfers: Int64
 
   public init(account: String, debit: WonSum, credit: WonSum, transfers: Int64 = 0) {
@@ -208,11 +208,11 @@ public struct LedgerLine: Sendable, Equatable {
 
 /// `/ledger`: the trial balance.
 public struct LedgerPage: WebPage {
-  /// The accounts, the branch's own first.
+  /// Accounts, the bank's own first.
   public var lines: [LedgerLine]
-  /// The account that is asked for; nil for all.
+  /// Requested account; nil for all.
   public var account: String?
-  /// The last receipts that moved it, the latest first.
+  /// Last receipts with a transfer of the account, the latest first.
   public var latest: [ReceiptRow]
 
   public init(lines: [LedgerLine] = [], account: String? = nil, latest: [ReceiptRow] = []) {

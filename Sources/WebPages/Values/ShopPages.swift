@@ -1,16 +1,17 @@
-// Owns what the pages of the juice maker and of the vending machine show. Names are in the language of the reader already.
-// Invariant: a page is a value; what can be made or bought is told and not worked out here.
+// Values of the pages of the juice maker and the vending machine. Names are already in the viewer's
+// language.
+// Invariant: a page is a value. Availability comes from the services and is not computed here.
 import BankModel
 
 /// A fruit in stock.
 public struct FruitRow: Sendable, Equatable {
-  /// Its name in commands.
+  /// Name in commands.
   public var id: ItemID
-  /// What it is called.
+  /// Display name.
   public var name: String
-  /// One character as its picture.
+  /// Emoji for a fruit without a drawing.
   public var emoji: String
-  /// How many there are.
+  /// Pieces in stock.
   public var quantity: Quantity
 
   public init(id: ItemID, name: String, emoji: String = "", quantity: Quantity) {
@@ -20,13 +21,13 @@ public struct FruitRow: Sendable, Equatable {
 
 /// A part of a recipe.
 public struct RecipePart: Sendable, Equatable {
-  /// Of what.
+  /// Fruit of the part.
   public var fruit: ItemID
-  /// What it is called.
+  /// Display name.
   public var name: String
-  /// How many are needed.
+  /// Needed pieces.
   public var needed: Quantity
-  /// How many there are.
+  /// Pieces in stock.
   public var available: Quantity
 
   public init(fruit: ItemID, name: String, needed: Quantity, available: Quantity) {
@@ -36,13 +37,13 @@ public struct RecipePart: Sendable, Equatable {
 
 /// A juice that can be ordered.
 public struct JuiceRow: Sendable, Equatable {
-  /// Its name in commands.
+  /// Name in commands.
   public var id: ItemID
-  /// What it is called.
+  /// Display name.
   public var name: String
-  /// What it is made of.
+  /// Recipe of the juice.
   public var recipe: [RecipePart]
-  /// Whether it can be made now.
+  /// True if there is enough fruit now.
   public var isAvailable: Bool
 
   public init(id: ItemID, name: String, recipe: [RecipePart] = [], isAvailable: Bool = false) {
@@ -52,11 +53,11 @@ public struct JuiceRow: Sendable, Equatable {
 
 /// `/juice`: the order screen.
 public struct JuicePage: WebPage {
-  /// Every fruit.
+  /// All fruits.
   public var fruits: [FruitRow]
-  /// Every juice, in the order of the assortment.
+  /// All juices, in the order of the assortment.
   public var juices: [JuiceRow]
-  /// Whether the stock answers.
+  /// True if the stock answers.
   public var isOpen: Bool
 
   public init(fruits: [FruitRow] = [], juices: [JuiceRow] = [], isOpen: Bool = true) {
@@ -66,9 +67,9 @@ public struct JuicePage: WebPage {
 
 /// `/juice/stock`: the stock editor.
 public struct StockPage: WebPage {
-  /// Every fruit.
+  /// All fruits.
   public var fruits: [FruitRow]
-  /// Whether the stock answers.
+  /// True if the stock answers.
   public var isOpen: Bool
 
   public init(fruits: [FruitRow] = [], isOpen: Bool = true) {
@@ -78,25 +79,25 @@ public struct StockPage: WebPage {
 
 /// A drink in the machine.
 public struct DrinkRow: Sendable, Equatable {
-  /// Its name in commands.
+  /// Name in commands.
   public var id: ItemID
-  /// What it is called.
+  /// Display name.
   public var name: String
-  /// Who makes it.
+  /// Brand of the drink.
   public var brand: String
-  /// Millilitres.
+  /// Volume in millilitres.
   public var volume: Int64
-  /// What one costs.
+  /// Price in won.
   public var price: Won
-  /// How many may be sold.
+  /// Number that may be sold.
   public var stock: Quantity
-  /// How many may not be sold any more.
+  /// Number of expired ones.
   public var expired: Quantity
-  /// Whether one can be bought now.
+  /// True if one can be bought now.
   public var isBuyable: Bool
-  /// Whether it is hot.
+  /// True for a hot drink.
   public var isHot: Bool
-  /// Its kind.
+  /// Kind of drink.
   public var kind: DrinkClass.Kind
 
   public init(
@@ -109,17 +110,17 @@ public struct DrinkRow: Sendable, Equatable {
   }
 }
 
-/// Something that was bought.
+/// A purchase.
 public struct PurchaseRow: Sendable, Equatable {
-  /// Its place in the order of the changes of money: grows, and names the purchase.
+  /// Position in the order of money changes, which identifies the purchase.
   public var number: Int64
-  /// What.
+  /// Bought product.
   public var product: ItemID
-  /// What it is called.
+  /// Display name.
   public var name: String
-  /// What it cost.
+  /// Paid price in won.
   public var price: Won
-  /// When, in milliseconds since 1970.
+  /// Time in milliseconds since 1970.
   public var time: Int64
 
   public init(number: Int64, product: ItemID, name: String, price: Won, time: Int64) {
@@ -127,21 +128,21 @@ public struct PurchaseRow: Sendable, Equatable {
   }
 }
 
-/// `/vending`: cards, money, and the purchase strip.
+/// `/vending`: cards, money, and the list of purchases.
 public struct VendingPage: WebPage {
-  /// Won in the machine.
+  /// Inserted money in won.
   public var balance: Won
-  /// Every product.
+  /// All products.
   public var drinks: [DrinkRow]
-  /// Purchases, oldest first: the latest, or a page before.
+  /// Purchases, oldest first: the latest, or an earlier page.
   public var purchases: [PurchaseRow]
   /// Purchases since the machine was first filled.
   public var total: Int64
-  /// `before` of the page with earlier purchases; nil where there are none.
+  /// `before` of the page with earlier purchases; nil if there are none.
   public var older: Int64?
   /// `before` of the page with later ones, 0 for the latest; nil on the latest.
   public var newer: Int64?
-  /// Whether the machine answers.
+  /// True if the machine answers.
   public var isOpen: Bool
 
   public init(
@@ -155,15 +156,15 @@ public struct VendingPage: WebPage {
 
 /// One lot of a drink.
 public struct DrinkLot: Sendable, Equatable {
-  /// When they were made.
+  /// Production date.
   public var made: DayNumber?
-  /// Until when they are good.
+  /// Expiry date.
   public var expires: DayNumber?
-  /// How many.
+  /// Number of drinks.
   public var quantity: Quantity
-  /// One of them, described.
+  /// Description of one drink.
   public var description: String
-  /// Whether they may not be sold any more.
+  /// True if they must not be sold any more.
   public var isExpired: Bool
 
   public init(
@@ -175,13 +176,13 @@ public struct DrinkLot: Sendable, Equatable {
   }
 }
 
-/// A drink and its lots.
+/// A drink with its lots.
 public struct DrinkShelf: Sendable, Equatable {
-  /// Which.
+  /// The drink.
   public var drink: DrinkRow
-  /// The lots in the order in which they are sold.
+  /// Lots in the order of sale.
   public var lots: [DrinkLot]
-  /// How many were ever bought.
+  /// Number ever bought.
   public var sold: Int64
 
   public init(drink: DrinkRow, lots: [DrinkLot] = [], sold: Int64 = 0) {
@@ -191,13 +192,13 @@ public struct DrinkShelf: Sendable, Equatable {
 
 /// `/vending/admin`: the manager's side.
 public struct VendingAdminPage: WebPage {
-  /// Every product.
+  /// All products.
   public var shelves: [DrinkShelf]
-  /// Won in the machine.
+  /// Inserted money in won.
   public var balance: Won
-  /// The day that decides what has expired.
+  /// Date for deciding what has expired.
   public var today: DayNumber
-  /// Whether the machine answers.
+  /// True if the machine answers.
   public var isOpen: Bool
 
   public init(shelves: [DrinkShelf] = [], balance: Won, today: DayNumber, isOpen: Bool = true) {
@@ -205,11 +206,11 @@ public struct VendingAdminPage: WebPage {
   }
 }
 
-/// What stands at `/vending/admin` for whoever is not the manager.
+/// `/vending/admin` without the manager's rights: entry of the code.
 public struct ManagerLoginPage: WebPage {
-  /// Whether the code that was given is none.
+  /// True after a wrong code.
   public var wasWrong: Bool
-  /// True if no code is looked at for a while.
+  /// True while codes are not checked.
   public var isPaused: Bool
 
   public init(wasWrong: Bool = false, isPaused: Bool = false) {

@@ -1,24 +1,24 @@
-// Bytes of a customer or of a command as a page shows them: whole, or with a gap of known size.
-// Invariant: what is left out is counted, so that a part is never taken for the whole.
+// Bytes of a customer or a command for a page: complete, or with a gap of known size.
+// Invariant: the omitted bytes are counted, so that a part is never shown as the whole.
 import BankModel
 
-/// A text of which the middle or the end may be left out.
+/// A text whose middle or end may be omitted.
 public struct ShownText: Sendable, Equatable {
   /// The first part, or everything.
   public var first: String
-  /// The last part; empty if nothing stands behind the gap.
+  /// The last part; empty if the gap is at the end.
   public var last: String
-  /// The bytes that are left out between the two.
+  /// Number of bytes omitted between the two.
   public var hidden: Int64
-  /// The bytes of the whole text.
+  /// Number of bytes of the whole text.
   public var length: Int64
 
-  /// A text that is shown whole.
+  /// A complete text.
   public init(_ text: String) {
     (first, last, hidden, length) = (text, "", 0, Int64(text.utf8.count))
   }
 
-  /// Some bytes, of which at most `limit` are shown, from the first on; nil for none.
+  /// The first `limit` bytes of some bytes; nil for none.
   public init?(_ bytes: [UInt8], limit: Int = Excerpt.longest) {
     guard !bytes.isEmpty else { return nil }
     first = String(decoding: bytes.prefix(limit), as: UTF8.self)
@@ -26,7 +26,7 @@ public struct ShownText: Sendable, Equatable {
     (hidden, length) = (Int64(max(0, bytes.count - limit)), Int64(bytes.count))
   }
 
-  /// What was kept of a stream; nil if nothing was written.
+  /// The stored excerpt of a stream; nil if nothing was written.
   public init?(_ excerpt: Excerpt) {
     guard excerpt.length > 0 else { return nil }
     (hidden, length) = (excerpt.length - Int64(excerpt.bytes.count), excerpt.length)
