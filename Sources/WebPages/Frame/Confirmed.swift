@@ -1,14 +1,14 @@
-// What a person has confirmed, as the form of the question carries it: how many, up to which ticket, on which day.
-// Invariant: the digits of a confirmation read as the same confirmation; anything else reads as none.
+// Content of a confirmation, as its form sends it: number of tickets, highest ticket, day.
+// Invariant: the digits of a confirmation are parsed to the same confirmation. Any other text gives none.
 import BankModel
 
-/// The binding of a confirmation: it holds for this many tickets, up to this number, on this day.
+/// A confirmation for this number of tickets, up to this ticket, on this day.
 public struct Confirmed: Sendable, Equatable {
-  /// The number of tickets that the question named.
+  /// Number of tickets in the confirmation.
   public var count: Int64
-  /// The highest ticket that had been issued then.
+  /// Highest ticket that was issued then.
   public var last: TicketNumber
-  /// The business day of the tickets.
+  /// Business day of the tickets.
   public var day: BusinessDay
 
   public init(count: Int64, last: TicketNumber, day: BusinessDay) {
@@ -17,10 +17,10 @@ public struct Confirmed: Sendable, Equatable {
 
   private static let width = 19
 
-  /// Digits alone, so that every client that sends the number back sends all of it.
+  /// All values as one number, so that a client that returns only the number still returns all of them.
   public var digits: String { "\(count)\(Self.padded(last))\(Self.padded(day))" }
 
-  /// The confirmation of some digits; nil for anything else.
+  /// Parses a confirmation; nil for any other text.
   public init?(digits: some StringProtocol) {
     let bytes = Array(digits.utf8)
     guard bytes.count > 2 * Self.width, bytes.count <= 3 * Self.width,

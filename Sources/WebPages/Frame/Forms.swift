@@ -1,14 +1,16 @@
-// Owns the names of what the forms of the pages send, for the server that reads them. Every form has `key`; the script puts a fresh one
-// in before each press, so that two presses are two requests and one that is sent again is one. Behind a form without a script the
-// server answers 303 to the page with `?said=CODE` (``Notice/code``); for the script (`Accept: application/json`) with
-// ``Notice/json(_:to:)`` and 200 or 4xx. Invariant: what stands here is what the pages send; the tests look for every one of them.
+// Field names of the forms of the pages, for the server that reads them. Every form has `key`. The script sets
+// a new one before each press, so that two presses are two requests and a repeated request is the same one.
+// Without scripts the server answers 303 to the page with `?said=CODE` (``Notice/code``). To the script
+// (`Accept: application/json`) it answers 200 or 4xx with ``Notice/json(_:to:)``.
+// Invariant: the list is complete; the tests search for every name.
 //
-// /customers             count, from (bank, kiosk), and from the kiosk service ("" for chance), grade, payload.
+// /customers             count, from (bank, kiosk), and from the kiosk service ("" for random), grade, payload.
 //                        With from=kiosk and one customer the answer leads to /ticket/N?day=D.
-// /reset                 GET asks (``ConfirmPage``); POST day, confirmed=1, back
-// /tickets/cancel        day, and ticket, repeated; or all=COUNT with the filter: service, state, after. Without `confirmed` the
-// /tickets/requeue       answer is a ``ConfirmPage``, for the script too, which asks for HTML then; with the `confirmed` of that page
-//                        (``Confirmed``) it is done, unless the day is another one by now (``Refusal/dayChanged``). back
+// /reset                 GET shows ``ConfirmPage``; POST day, confirmed=1, back
+// /tickets/cancel        day, and ticket, repeated; or all=COUNT with the filter: service, state, after.
+// /tickets/requeue       Without `confirmed` the answer is a ``ConfirmPage``, also for the script, which then
+//                        asks for HTML. With the `confirmed` of that page (``Confirmed``) the command is
+//                        executed, unless the day has changed (``Refusal/dayChanged``). back
 // /windows/pause, resume service
 // /windows/scale         service, windows
 // /windows/end           window, generation, pid
@@ -22,7 +24,7 @@
 // /vending/admin/discard nothing
 // /language, /theme      lang or theme, back; neither has a key
 
-/// Where forms are sent.
+/// Actions of the forms; the raw value is the path.
 public enum FormAction: String, Sendable, CaseIterable {
   case customers = "/customers"
   case reset = "/reset"
@@ -43,7 +45,7 @@ public enum FormAction: String, Sendable, CaseIterable {
   case language = "/language"
   case theme = "/theme"
 
-  /// The names that the form sends beside `key` and `back`, which every form may have.
+  /// Field names of the form besides `key` and `back`, which every form may have.
   public var fields: Set<String> {
     switch self {
     case .customers: ["count", "from", "service", "grade", "payload"]
@@ -64,6 +66,6 @@ public enum FormAction: String, Sendable, CaseIterable {
     }
   }
 
-  /// The names that may be there several times.
+  /// Field names that may be repeated.
   public var repeated: Set<String> { fields.intersection(["ticket"]) }
 }

@@ -1,17 +1,18 @@
-// Owns how the script in a page is told what came of a form. Invariant: it gets sentences and not reasons, so it knows no
-// language and no rule.
+// Answer to a form for the script in a page.
+// Invariant: it contains complete sentences, so the script has no language and no rules.
 import BankModel
 import JSON
 
 extension Notice {
-  /// What is said, in a language.
+  /// The sentence in a language.
   public func text(_ language: Language) -> String { PageWords(language: language).notice(self) }
 
-  /// The answer to a form that the script has sent (`Accept: application/json`), on one line: `{"said":"added~10~1","tone":
-  /// "done","text":"…"}`, and with a question `"yes":{"text":"예","href":"/juice/stock"},"no":{"text":"아니오"}`.
+  /// The answer to a form sent by the script (`Accept: application/json`), on one line:
+  /// `{"said":"added~10~1","tone": "done","text":"…"}`, and with a question
+  /// `"yes":{"text":"예","href":"/juice/stock"},"no":{"text":"아니오"}`.
   ///
   /// - Parameters:
-  ///   - to: where the script shall go; nil to stay.
+  ///   - to: address that the script opens; nil to stay on the page.
   ///   - problem: the field because of which the form was refused.
   public func json(
     _ language: Language, to address: String? = nil, because problem: FieldProblem? = nil
@@ -41,6 +42,6 @@ extension Notice {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Where "yes" leads.
+  /// Target of the answer "yes".
   static let stockEditor = "/juice/stock"
 }

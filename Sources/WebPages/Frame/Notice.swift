@@ -1,27 +1,27 @@
-// Owns what a page says of the form that was sent last. Behind a redirect it stands in the query (`?said=added~10~1`), so it
-// is a code with values and never words: nobody can make the bank say something by a link.
-// Invariant: the code of a notice reads as the same notice; anything else reads as none.
+// Result of the last form on a page. After a redirect it is in the query (`?said=added~10~1`), as a code
+// with values and never as text, so a crafted link cannot make a page show arbitrary text.
+// Invariant: the code of a notice is parsed to the same notice. Any other text gives none.
 import BankModel
 
-/// What came of a form.
+/// Result of a form.
 public enum Notice: Sendable, Equatable {
   case added(count: Int64, first: TicketNumber)
-  /// The same request was sent before: nobody was added a second time.
+  /// The same request was sent before; no customer was added again.
   case known(count: Int64, first: TicketNumber)
   case reset(day: Int64)
   case cancelled(count: Int64)
   case requeued(count: Int64)
-  /// Of several only some: the others were in a state in which it cannot be done.
+  /// Done for a part; the state of the others did not allow it.
   case partly(done: Int64, of: Int64)
   case paused(ServiceName)
   case resumed(ServiceName)
   case scaled(ServiceName, windows: Int64)
-  /// The windows that are too many close when their customers have been served.
+  /// Accepted; surplus windows close after their customers were served.
   case scaling(ServiceName, windows: Int64)
-  /// The teller at a window was ended.
+  /// The teller of a window was killed.
   case ended(window: String)
   case juiceReady(ItemID)
-  /// A question: it leads to the stock editor or nowhere.
+  /// A question, whose "yes" leads to the stock editor.
   case juiceShort(ItemID, fruit: ItemID, needed: Quantity, available: Quantity)
   case stocked(ItemID, quantity: Quantity)
   case inserted(Won)
@@ -32,16 +32,16 @@ public enum Notice: Sendable, Equatable {
   case welcome
   case refused(Refusal)
 
-  /// What a notice is to whoever reads it.
+  /// Tone of a notice.
   public enum Tone: String, Sendable {
     case done, refused
-    /// The alert of a juice that is ready.
+    /// Alert that a juice is ready.
     case alert
-    /// Asks for yes or no.
+    /// Question with yes and no.
     case question
   }
 
-  /// What it is to whoever reads it.
+  /// Tone of the notice.
   public var tone: Tone {
     switch self {
     case .refused, .partly: .refused
@@ -52,8 +52,8 @@ public enum Notice: Sendable, Equatable {
   }
 }
 
-/// Why something was not done. Nothing was changed, but for `inDoubt`. A condition that a script can meet, too, has the code that
-/// a script sees.
+/// Reason for a refusal. Nothing was changed, except possibly for `inDoubt`. A condition that scripts can
+/// meet too has the error code for scripts.
 public enum Refusal: String, Sendable, CaseIterable {
   case notOpen = "not_open"
   case draining
@@ -67,9 +67,9 @@ public enum Refusal: String, Sendable, CaseIterable {
   case noSuchJuice = "no_such_juice"
   case noSuchProduct = "no_such_product"
   case wrongState = "wrong_state"
-  /// What was confirmed is something else by now.
+  /// The confirmed number is outdated.
   case changed
-  /// The business day is another one by now, and its numbers are other customers.
+  /// Another business day has started, whose numbers belong to other customers.
   case dayChanged = "wrong_day"
   /// Another process is at the window by now.
   case otherGeneration = "other_process"
@@ -79,35 +79,35 @@ public enum Refusal: String, Sendable, CaseIterable {
   case onlyExpired = "only_expired"
   case tillFull = "till_full"
   case shelfFull = "shelf_full"
-  /// There would be fewer than none.
+  /// The amount would become negative.
   case tooFew = "out_of_stock"
   case stockAway = "stock_unavailable"
   case machineAway = "vending_unavailable"
-  /// Nobody makes juice: no station, or paused.
+  /// No station makes juice, or the service is paused.
   case noStation = "no_station"
   /// The juice was ordered and is not ready yet.
   case unfinished
-  /// Customers for juice without a juice.
+  /// Customers for juice without the name of a juice.
   case juiceUnnamed = "juice_unnamed"
-  /// A payload for a service that reads none.
+  /// Payload for a service that reads none.
   case payloadUnread = "payload_unread"
-  /// It is not known whether it was done.
+  /// The request may have been executed.
   case inDoubt = "in_doubt"
   case nothingSelected = "nothing_selected"
   case badForm = "bad_request"
   case readOnly = "read_only"
   case noChaos = "no_chaos"
   case notManager = "not_manager"
-  /// The role of the session does not allow it.
+  /// Not permitted for the role of the session.
   case notAllowed = "forbidden"
-  /// A command line needs a link that allows it.
+  /// Command line without a link of `--allow-run`.
   case runNotAllowed = "run_not_allowed"
   case wrongCode = "wrong_code"
-  /// No code is compared for a while, because several wrong ones came one after another.
+  /// Codes are not checked for a while after several consecutive wrong ones.
   case codePause = "code_pause"
-  /// The branch serves nobody until it has joined the bank again.
+  /// The branch serves no customers until it has joined the bank again.
   case leaseLost = "lease_lost"
-  /// A bank with several branches does not offer it.
+  /// Not available in a bank with several branches.
   case notInSharedBank = "not_in_shared_bank"
   case failed
 }
@@ -115,7 +115,7 @@ public enum Refusal: String, Sendable, CaseIterable {
 extension Notice {
   private static let separator: Character = "~"
 
-  /// The notice as a query carries it: a name and values between `~`, which needs no escape.
+  /// The notice in a query: a name and values separated by `~`, which needs no escape.
   public var code: String {
     let parts: [any CustomStringConvertible]
     switch self {
@@ -145,7 +145,7 @@ extension Notice {
     return parts.map { "\($0)" }.joined(separator: String(Self.separator))
   }
 
-  /// The notice of a code; nil for any other text.
+  /// Parses a code; nil for any other text.
   public init?(code: some StringProtocol) {
     guard code.utf8.count <= 300 else { return nil }
     let parts = String(code).split(separator: Self.separator, omittingEmptySubsequences: false).map {

@@ -1,6 +1,6 @@
-// Owns what stands around every page: the head of the document, the navigation, the notice, the foot.
-// Invariant: no script and no style stands in the document itself, so the strictest policy lets everything through; without a
-// script every link and every button works.
+// Frame of every page: document head, navigation, notice, footer.
+// Invariant: the document contains no inline script and no inline style, so it works under the strictest
+// content security policy. Without scripts every link and button works.
 import BankModel
 
 struct PageDocument {
@@ -15,7 +15,7 @@ struct PageDocument {
 
   var text: String {
     let theme: HTML? = frame.theme == .automatic ? nil : #" data-theme="\#(frame.theme.rawValue)""#
-    // Nothing of a page that has no parts changes, so nobody has to listen for it.
+    // A page without regions never changes, so it opens no stream.
     let live: HTML? =
       regions.count < 2
       ? nil
@@ -23,7 +23,7 @@ struct PageDocument {
     let server: HTML? =
       frame.server.isEmpty ? nil : #" data-server="\#(frame.server)" data-stranger="\#(words.otherServer)""#
     let more = sheets.map { #"<link rel="stylesheet" href="/assets/\#($0)">"# as HTML }
-    // The page of the bank has the bank's own name, once.
+    // The bank's page has only the bank's name as its title.
     let whole = title == words.bank ? title : "\(title) · \(words.bank)"
     let document: HTML = """
       <!DOCTYPE html>
@@ -55,7 +55,7 @@ struct PageDocument {
     return document.text
   }
 
-  /// What is wrong with the connection to the bank, which comes and goes.
+  /// Banner about the connection to the bank.
   static func connection(_ frame: PageFrame) -> Region {
     let text: String? =
       frame.isClosed ? frame.words.bankClosed : frame.isConnected ? nil : frame.words.bankSilent
@@ -99,7 +99,7 @@ struct PageDocument {
       """
   }
 
-  /// The end of the session; nil if there is none that could end.
+  /// Logout button; nil without a session.
   private var logout: HTML? {
     frame.server.isEmpty
       ? nil
@@ -132,7 +132,7 @@ struct PageDocument {
 }
 
 extension PageFrame {
-  /// The part of every page that says what is wrong with the connection to the bank.
+  /// Region of every page with the banner about the connection to the bank.
   public var connection: Region { PageDocument.connection(self) }
 
   var words: PageWords { PageWords(language: language) }

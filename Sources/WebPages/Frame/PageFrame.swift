@@ -1,39 +1,40 @@
-// Owns what every page is told beyond its own values: who looks at it, how, and what was said to him last.
-// Invariant: two viewers with equal frames but for `key` and `notice` get the same regions, so they share one encoding.
+// Properties of a viewer that every page depends on, and the last notice.
+// Invariant: viewers whose frames differ only in `key` and `notice` get the same regions, so they share one
+// encoding.
 import BankModel
 
-/// Dark or light.
+/// Dark or light theme.
 public enum Theme: String, Sendable, CaseIterable {
-  /// As the system of whoever looks has it.
+  /// Setting of the viewer's system.
   case automatic = ""
   case dark, light
 }
 
-/// What stands around a page.
+/// Frame of a page.
 public struct PageFrame: Sendable, Equatable {
-  /// The language of everything.
+  /// Language of all texts.
   public var language: Language
-  /// What was chosen.
+  /// Chosen theme.
   public var theme: Theme
-  /// The path of the page, with its query: `/tickets?state=dead`. Events are asked for under it.
+  /// Path of the page with its query: `/tickets?state=dead`. The stream of the page uses it.
   public var address: String
-  /// The idempotency key of the forms of this document: at most 64 letters and digits, at random.
+  /// Idempotency key of the forms of this document: at most 64 random letters and digits.
   public var key: String
-  /// No form can be sent.
+  /// True if no form can be sent.
   public var isReadOnly: Bool
-  /// Tellers may be ended.
+  /// True if tellers may be killed.
   public var hasChaos: Bool
-  /// Whoever looks has the cookie of the vending machine's manager.
+  /// True if the session has the rights of the vending machine's manager.
   public var isManager: Bool
-  /// It is shown on a public screen, which has no way to the pages of the branch's own people.
+  /// True on a public screen, which has no links to the operators' pages.
   public var isPublic: Bool
-  /// With what the script knows this server again: the name of its session and a key; "" for nothing.
+  /// Data with which the script recognises this server later: the id of its session and a key; "" for none.
   public var server: String
-  /// The coordinator answers. Pages of the shop know for themselves whether theirs does.
+  /// True if the coordinator answers. Pages of the shop check their services themselves.
   public var isConnected: Bool
-  /// The bank has closed, and the page's server ends with it.
+  /// True after the bank has closed, which ends the web server too.
   public var isClosed: Bool = false
-  /// What came of the last form.
+  /// Result of the last form.
   public var notice: Notice?
 
   public init(
@@ -47,6 +48,6 @@ public struct PageFrame: Sendable, Equatable {
     (self.isPublic, self.server) = (isPublic, server)
   }
 
-  /// The address without its query.
+  /// Address without its query.
   public var path: String { String(address.prefix { $0 != "?" }) }
 }

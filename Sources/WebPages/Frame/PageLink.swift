@@ -1,12 +1,12 @@
-// Owns the way from page to page: which pages the navigation names, in which order, with which sign.
-// Invariant: each leads to a page that needs no more than its path.
+// Links of the navigation, in order, with their icons.
+// Invariant: each page needs only its path.
 import Arguments
 
-/// A page that the navigation leads to.
+/// A page in the navigation.
 struct PageLink {
   let path: String
   let name: KeyPath<FixedWords, Text> & Sendable
-  /// The line of its sign, on 24 × 24.
+  /// Path of its icon, on 24 × 24.
   let drawing: HTML
 
   /// True if a public screen shows it.

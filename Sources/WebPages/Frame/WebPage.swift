@@ -1,37 +1,37 @@
-// Owns what all pages have in common: a page is a value, and from it come the whole document and the parts of it that change.
-// Invariant: the document holds each region once, with just the contents that `regions` gives; so whoever has JavaScript and
-// whoever has none read the same.
+// Common protocol of pages: a page is a value that gives the document and its changing regions.
+// Invariant: the document contains each region once, with exactly the contents of `regions`, so browsers
+// with and without JavaScript show the same.
 
 /// A page of the bank, as a value.
 public protocol WebPage: Sendable, Equatable {
-  /// What the tab of the browser says, without the name of the bank.
+  /// Title for the browser's tab, without the name of the bank.
   func title(_ frame: PageFrame) -> String
-  /// The parts that change, in the order of the document. Each name is there for every value of the page.
+  /// Changing regions in the order of the document. The names are the same for every value of the page.
   func parts(_ frame: PageFrame) -> [Region]
-  /// What stands between the head and the foot of the document.
+  /// Content between the header and the footer of the document.
   ///
-  /// - Parameter regions: what ``parts(_:)`` gave.
+  /// - Parameter regions: the result of ``parts(_:)``.
   func body(_ frame: PageFrame, _ regions: [Region]) -> HTML
-  /// The style sheets that the page needs beyond `style.css`.
+  /// Style sheets of the page besides `style.css`.
   var sheets: [String] { get }
-  /// The look of the whole document: a class of its body; "" for the usual one.
+  /// Class of the document's body; "" for the default.
   var look: HTML { get }
-  /// The address that always means this page, if the one that was asked for may mean another page later; otherwise nil.
+  /// Permanent address of this page if the requested one may mean another page later; otherwise nil.
   var lastingAddress: String? { get }
 }
 
 extension WebPage {
-  /// The usual one.
+  /// The default.
   public var look: HTML { "" }
-  /// None: an address means one page.
+  /// Nil: the address is permanent.
   public var lastingAddress: String? { nil }
-  /// That of everything but the first page.
+  /// Style sheets of every page but the first one.
   public var sheets: [String] { ["more.css"] }
 
-  /// Everything that can change, what stands around the page included.
+  /// All changing regions, those of the frame included.
   public func regions(_ frame: PageFrame) -> [Region] { [PageDocument.connection(frame)] + parts(frame) }
 
-  /// The whole document.
+  /// The complete document.
   public func html(_ frame: PageFrame) -> String {
     let regions = regions(frame)
     return PageDocument(

@@ -1,49 +1,50 @@
-// Owns text that is HTML. Invariant: what comes out of a value that is not HTML itself is escaped, in an element as in a
-// quoted attribute; only what stands in the source of this program is taken as it is. So nothing that a customer has written
-// can become an element, and nobody has to remember to escape it.
+// Text that is HTML.
+// Invariant: every interpolated value that is not HTML is escaped, in elements and in quoted attributes.
+// Only literals in the source are inserted unchanged. Text of customers therefore cannot become an element,
+// and no caller must escape it.
 
 /// A piece of a document.
 ///
 ///     let row: HTML = #"<li data-key="\#(ticket)">\#(name)</li>"#
 ///
-/// What stands between the quotes is HTML; what is interpolated is escaped unless it is `HTML`.
+/// The literal is HTML; interpolated values are escaped unless they are `HTML`.
 public struct HTML: Sendable, Equatable, ExpressibleByStringInterpolation {
-  /// The text, as it goes into a document.
+  /// The text for the document.
   public private(set) var text: String
 
-  /// What stands in the source.
+  /// HTML of a literal in the source.
   public init(stringLiteral literal: String) { text = literal }
 
-  /// What was put together from a literal and values.
+  /// HTML of a literal with values.
   public init(stringInterpolation interpolation: Interpolation) { text = interpolation.text }
 
-  /// Nothing.
+  /// Empty HTML.
   public static let nothing: HTML = ""
 
-  /// Text of somebody, escaped.
+  /// Escaped text.
   public init(escaping text: String) {
     self.text = ""
     Self.escape(text, into: &self.text)
   }
 
-  /// What was HTML before it became the text of a region.
+  /// Text that was HTML before it became part of a region.
   init(trusted text: String) { self.text = text }
 
-  /// The one behind the other.
+  /// Concatenation.
   public static func + (left: HTML, right: HTML) -> HTML {
     var sum = left
     sum.text += right.text
     return sum
   }
 
-  /// Puts more behind it.
+  /// Appends HTML.
   public static func += (left: inout HTML, right: HTML) { left.text += right.text }
 
   fileprivate static func escape(_ text: some StringProtocol, into escaped: inout String) {
     var plain = Substring(text).utf8[...]
     while let place = plain.firstIndex(where: isSpecial) {
       escaped += String(decoding: plain[..<place], as: UTF8.self)
-      // What begins with this byte has three.
+      // Characters with this first byte have three bytes.
       let count = plain[place] == 0xE2 ? 3 : 1
       let end = plain.index(place, offsetBy: count, limitedBy: plain.endIndex) ?? plain.endIndex
       escaped += replacement(plain[place..<end])
@@ -52,8 +53,8 @@ public struct HTML: Sendable, Equatable, ExpressibleByStringInterpolation {
     escaped += String(decoding: plain, as: UTF8.self)
   }
 
-  /// The five characters that mean something, control characters, which no document may hold, and the first byte of marks that
-  /// turn the direction of the text around them.
+  /// The five special characters of HTML, control characters, which documents must not contain, and the
+  /// first byte of characters that change the text direction.
   private static func isSpecial(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "&"), UInt8(ascii: "\""), UInt8(ascii: "'"): true
@@ -81,31 +82,31 @@ public struct HTML: Sendable, Equatable, ExpressibleByStringInterpolation {
     }
   }
 
-  /// Gathers literals and values.
+  /// Collects literals and values.
   public struct Interpolation: StringInterpolationProtocol {
     fileprivate var text: String
 
-    /// Makes room.
+    /// Reserves capacity.
     public init(literalCapacity: Int, interpolationCount: Int) {
       text = ""
       text.reserveCapacity(literalCapacity + interpolationCount * 16)
     }
 
-    /// What stands in the source.
+    /// Appends a literal of the source.
     public mutating func appendLiteral(_ literal: String) { text += literal }
-    /// A piece of a document, as it is.
+    /// Appends HTML unchanged.
     public mutating func appendInterpolation(_ html: HTML) { text += html.text }
-    /// A piece of a document, or nothing.
+    /// Appends HTML, or nothing.
     public mutating func appendInterpolation(_ html: HTML?) { text += html?.text ?? "" }
-    /// Pieces of a document, one behind the other.
+    /// Appends pieces of HTML.
     public mutating func appendInterpolation(_ pieces: [HTML]) { for piece in pieces { text += piece.text } }
-    /// Text, escaped.
+    /// Appends text, escaped.
     public mutating func appendInterpolation(_ text: some StringProtocol) {
       HTML.escape(text, into: &self.text)
     }
-    /// A number.
+    /// Appends a number.
     public mutating func appendInterpolation(_ number: some BinaryInteger) { text += String(number) }
-    /// A name of the bank's, escaped like any text.
+    /// Appends a name of the bank, escaped.
     public mutating func appendInterpolation(_ name: some CustomStringConvertible) {
       HTML.escape(name.description, into: &text)
     }

@@ -1,24 +1,26 @@
-// Owns the parts of a page that can change while somebody looks at it. Invariant: a page has the same regions, by name, for
-// all its values, so that the script in the page needs to know nothing but names; no two rows of a region have one key.
+// Parts of a page that change while it is viewed.
+// Invariant: a page has the same region names for all its values, so the script needs only the names. The
+// keys of a region's rows are unique.
 
-/// A part of a page that changes. In the document it is the inside of an element with `data-region="name"`.
+/// A changing part of a page: the content of an element with `data-region="name"`.
 public enum Region: Sendable, Equatable {
-  /// A part that is replaced whole.
+  /// A part that is replaced completely.
   case block(name: String, html: String)
-  /// A list of which single rows are put in, replaced and taken out. Each is one element with `data-key="key"`.
+  /// A list whose single rows are inserted, replaced and removed. Each is one element with
+  /// `data-key="key"`.
   case rows(name: String, rows: [(key: String, html: String)])
 
-  /// What the element of the document is called.
+  /// Name of the element in the document.
   public var name: String {
     switch self {
     case .block(let name, _), .rows(let name, _): name
     }
   }
 
-  /// Whether it is a list of rows.
+  /// True for a list of rows.
   public var isList: Bool { if case .rows = self { true } else { false } }
 
-  /// What stands inside the element.
+  /// Content of the element.
   public var html: String {
     switch self {
     case .block(_, let html): html
@@ -26,7 +28,7 @@ public enum Region: Sendable, Equatable {
     }
   }
 
-  /// Whether both have the same name and the same contents.
+  /// True if name and contents are equal.
   public static func == (left: Region, right: Region) -> Bool {
     switch (left, right) {
     case (.block(let name, let html), .block(let otherName, let otherHTML)):
@@ -39,8 +41,8 @@ public enum Region: Sendable, Equatable {
 
   static func block(_ name: String, _ html: HTML) -> Region { .block(name: name, html: html.text) }
 
-  /// A list with a row for each of some values. Of values with one key the first has its row: what a socket tells is not ours
-  /// to vouch for.
+  /// A list with a row for each value. Of values with the same key only the first has a row, because values
+  /// from a socket may have repeated keys.
   static func rows<Values: Sequence>(
     _ name: String, _ values: Values, key: (Values.Element) -> String, row: (Values.Element) -> HTML
   ) -> Region {
@@ -55,9 +57,9 @@ public enum Region: Sendable, Equatable {
 }
 
 extension [Region] {
-  /// The document's element of a region, with its contents.
+  /// The element of a region with its contents.
   ///
-  /// - Parameter attributes: what else its tag says, with a space before it.
+  /// - Parameter attributes: further attributes of its tag, with a space before them.
   func place(_ name: String, _ tag: HTML = "div", _ attributes: HTML = "") -> HTML {
     let inside = first { $0.name == name }.map { HTML(trusted: $0.html) }
     precondition(inside != nil, "a page places the region \(name) and does not have it")

@@ -1,12 +1,13 @@
-// Owns how what has changed is written for the script in the page. Invariant: one line of JSON; rows that look alike but for their
-// keys are written once, so that two hundred customers in a line are a few kilobytes and not thirty.
+// JSON of changes for the script in the page.
+// Invariant: one line. Rows that are equal except for their keys are written once, so that two hundred
+// waiting customers take a few kilobytes and not thirty.
 import JSON
 
 extension RegionDifference {
-  /// What the script in the page is sent: `{"blocks":{"name":"html"},"looks":["<li…>"],"rows":{"name":{"gone":["7"],
-  /// "set":[["8","<li…>","9"]]}}}` on one line; of a list that comes whole `"all":[["8","<li…>"],…]` in place of `gone` and
-  /// `set`. A number in the place of a row's HTML is the place of what it looks like in `looks`, where U+007F stands for
-  /// its key.
+  /// The message to the script: `{"blocks":{"name":"html"},"looks":["<li…>"],"rows":{"name":{"gone":["7"],
+  /// "set":[["8","<li…>","9"]]}}}` on one line; for a complete list `"all":[["8","<li…>"],…]` instead of
+  /// `gone` and `set`. A number instead of a row's HTML is the index of its template in `looks`, in which
+  /// U+007F stands for its key.
   public var json: String {
     var looks = RowLooks()
     for change in changes {
@@ -67,7 +68,7 @@ extension RegionDifference {
     bytes.append(UInt8(ascii: ":"))
   }
 
-  /// The key of a row and what it looks like, without the bracket behind them.
+  /// Key and HTML or template index of a row, without the closing bracket.
   private static func row(_ key: String, _ html: String, _ looks: inout RowLooks, to bytes: inout [UInt8]) {
     bytes.append(UInt8(ascii: "["))
     JSONText.append(key, to: &bytes)
@@ -89,21 +90,21 @@ extension RegionDifference {
   }
 }
 
-/// What rows look like without their keys, each that several have once.
+/// Templates of rows without their keys, each shared one once.
 private struct RowLooks {
   private var counts: [[UInt8]: Int] = [:]
   private var places: [[UInt8]: Int] = [:]
-  /// Those that were asked for, in the order of their places.
+  /// The templates in use, in the order of their indices.
   private(set) var written: [String] = []
 
-  /// No document holds it, so it can stand for a key.
+  /// Documents do not contain this character, so it can stand for a key.
   private static let mark: UInt8 = 0x7F
 
   mutating func note(_ html: String, of key: String) {
     if let look = Self.look(html, key) { counts[look, default: 0] += 1 }
   }
 
-  /// The place of what a row looks like; nil where no other row looks like it.
+  /// Index of a row's template; nil if no other row has the same.
   mutating func place(of html: String, _ key: String) -> Int? {
     guard let look = Self.look(html, key), counts[look, default: 0] > 1 else { return nil }
     if let place = places[look] { return place }
@@ -112,7 +113,8 @@ private struct RowLooks {
     return written.count - 1
   }
 
-  /// The row with the mark for its key; nil where that says nothing else again, or somebody has written the mark.
+  /// The row with the placeholder for its key; nil if replacing it back would give another text, or the row
+  /// contains the placeholder.
   private static func look(_ html: String, _ key: String) -> [UInt8]? {
     let (html, key) = (Array(html.utf8), Array(key.utf8))
     guard let first = key.first, html.count > 2 * key.count else { return nil }

@@ -1,29 +1,29 @@
-// Owns what has changed between two values of a page, as the script in the page applies it. Invariant: a document that shows
-// the first value shows the second one after its changes, in the order of its rows, too; what has not changed is not touched,
-// so that focus, selection and what somebody is typing stay.
+// Difference between two values of a page, for the script in the page.
+// Invariant: a document of the first value equals the second one after the changes, including the order of
+// rows. Unchanged parts are not touched, so focus, selection and typed text are kept.
 import JSON
 
-/// One region and what becomes of it.
+/// Change of one region.
 public enum RegionChange: Sendable, Equatable {
-  /// A row that is put in, in place of the one with its key if there is one, before the row with a key or, with "", at the end.
+  /// Inserts a row, or replaces the one with its key, before the row with a key or, with "", at the end.
   public struct Placement: Sendable, Equatable {
-    /// The row.
+    /// Key and HTML of the row.
     public var key, html: String
-    /// The row behind it, which is there already when this is done; "" for none.
+    /// Key of the following row, which exists when this change is applied; "" for none.
     public var before: String
   }
 
-  /// The inside is replaced.
+  /// Replaces the content.
   case block(name: String, html: String)
-  /// Rows are taken out first, and then others are put in, one after the other.
+  /// Removes rows first, then inserts others one after the other.
   case rows(name: String, gone: [String], set: [Placement])
-  /// Only these rows are there afterwards, in this order. Rows that are the same stay as they are.
+  /// Replaces the list by these rows in this order. Equal rows stay untouched.
   case allRows(name: String, rows: [(key: String, html: String)])
 
-  /// Whether it is a list that changes.
+  /// True for a change of a list.
   var isOfList: Bool { if case .block = self { false } else { true } }
 
-  /// Whether both do the same to the same region.
+  /// True if both make the same change to the same region.
   public static func == (left: RegionChange, right: RegionChange) -> Bool {
     switch (left, right) {
     case (.block(let name, let html), .block(let other, let otherHTML)): name == other && html == otherHTML
@@ -36,12 +36,12 @@ public enum RegionChange: Sendable, Equatable {
   }
 }
 
-/// What has changed between two values of a page.
+/// Difference between two values of a page.
 public struct RegionDifference: Sendable, Equatable {
-  /// Region after region; empty where nothing has changed.
+  /// Changes by region; empty if the values are equal.
   public private(set) var changes: [RegionChange] = []
 
-  /// Everything, for whoever has seen nothing or too little.
+  /// Snapshot, for a viewer without any or with too old a state.
   public init(snapshot regions: [Region]) {
     changes = regions.map {
       switch $0 {
@@ -51,9 +51,9 @@ public struct RegionDifference: Sendable, Equatable {
     }
   }
 
-  /// What turns the one into the other. A region that the first value did not have, or had of another kind, comes whole.
+  /// Changes from one value to the other. A region that is new or of another kind is sent completely.
   ///
-  /// - Parameter withoutLists: Whether lists are left as they are.
+  /// - Parameter withoutLists: skip lists.
   public init(from old: [Region], to new: [Region], withoutLists: Bool = false) {
     let former = Dictionary(old.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     changes = new.compactMap { region in
@@ -71,19 +71,19 @@ public struct RegionDifference: Sendable, Equatable {
     }
   }
 
-  /// With more changes than so many a list comes whole: that says less of each row, and is sooner put in place.
+  /// With more changes than this a list is sent completely: that is shorter per row and faster to apply.
   private static let few = 64
 
-  /// Whether a list has changed.
+  /// True if a list has changed.
   public var hasLists: Bool { changes.contains { $0.isOfList } }
 
-  /// Nothing has changed.
+  /// True if nothing has changed.
   public var isEmpty: Bool { changes.isEmpty }
 
   private typealias Row = (key: String, html: String)
 
-  /// Rows that stand behind one another as before stay; every other one is put in, from the last to the first, so that the row
-  /// behind it is there.
+  /// Rows in an unchanged order stay. Every other row is inserted, from the last to the first, so that its
+  /// following row exists.
   private static func difference(
     from old: [Row], to new: [Row]
   ) -> (gone: [String], set: [RegionChange.Placement]) {

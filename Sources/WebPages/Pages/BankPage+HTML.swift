@@ -1,15 +1,15 @@
-// Owns how the branch looks: the two lists, the timer, the two buttons, the numbers, and what has just happened.
-// Invariant: the buttons stand outside of everything that changes, so that a press is never lost to a change.
+// HTML of the bank's page: the two lists, the timer, the two buttons, the numbers, and the last events.
+// Invariant: the buttons are outside of all regions, so that a change never interrupts a press.
 import BankModel
 
 extension BankPage {
-  /// The name of the page.
+  /// Title of the page.
   public func title(_ frame: PageFrame) -> String { frame.words.bank }
 
-  /// None: whoever comes first sees this page, and shall see it soon.
+  /// None: this is the first page that is opened, and it must load fast.
   public var sheets: [String] { [] }
 
-  /// The parts that change.
+  /// Changing regions of the page.
   public func parts(_ frame: PageFrame) -> [Region] {
     let words = frame.words
     return [
@@ -27,7 +27,7 @@ extension BankPage {
     ]
   }
 
-  /// The page.
+  /// Content of the page.
   public func body(_ frame: PageFrame, _ regions: [Region]) -> HTML {
     let words = frame.words
     return """
@@ -78,7 +78,7 @@ extension BankPage {
       """
   }
 
-  /// Nothing where the bank has its books in its home.
+  /// Empty for a bank with its database in its home.
   private func branches(_ frame: PageFrame) -> HTML {
     guard !branches.isEmpty else { return "" }
     let items = branches.map { branch -> HTML in

@@ -1,14 +1,15 @@
-// Owns how the audit and the ledger look. Invariant: whether a promise is kept is said in a word and with its number, and what could not
-// be checked is never called kept.
+// HTML of the audit and of the ledger.
+// Invariant: the result of each check is shown as a word and a number. A check that could not be made is
+// never shown as passed.
 import BankModel
 
 extension AuditPage {
-  /// The name of the page.
+  /// Title of the page.
   public func title(_ frame: PageFrame) -> String { frame.words.audit }
 
   private var isKept: Bool { problems.isEmpty && promises.allSatisfy { $0.difference ?? 0 == 0 } }
 
-  /// The parts that change.
+  /// Changing regions of the page.
   public func parts(_ frame: PageFrame) -> [Region] {
     let words = frame.words
     let counts = BranchCounts(
@@ -28,7 +29,7 @@ extension AuditPage {
     ]
   }
 
-  /// The page.
+  /// Content of the page.
   public func body(_ frame: PageFrame, _ regions: [Region]) -> HTML {
     let words = frame.words
     return """
@@ -74,7 +75,7 @@ extension AuditPage {
 }
 
 extension PageWords {
-  /// What is promised.
+  /// Name of a promise.
   func promise(_ promise: Promise) -> String {
     switch promise {
     case .lost: say("No ticket is lost", "잃은 번호표가 없음")
@@ -87,14 +88,14 @@ extension PageWords {
 }
 
 extension LedgerPage {
-  /// The name of the page.
+  /// Title of the page.
   public func title(_ frame: PageFrame) -> String { frame.words.ledger }
 
   private var sums: (debit: WonSum, credit: WonSum) {
     lines.reduce((0, 0)) { ($0.0 &+ $1.debit, $0.1 &+ $1.credit) }
   }
 
-  /// The parts that change.
+  /// Changing regions of the page.
   public func parts(_ frame: PageFrame) -> [Region] {
     let parts: [Region] = [
       .block("verdict", verdict(frame)),
@@ -105,14 +106,14 @@ extension LedgerPage {
     return parts + [.rows("latest", latest, key: { "\($0.sequence)" }, row: frame.receiptRow)]
   }
 
-  /// The page.
+  /// Content of the page.
   public func body(_ frame: PageFrame, _ regions: [Region]) -> HTML {
     let words = frame.words
     let back: HTML? = account.map { _ in #"<a class="button" href="/ledger">\#(words.allAccounts)</a>"# }
     let head = [words.debit, words.credit, words.balance, words.transfers].map { text -> HTML in
       #"<th scope="col" class="n">\#(text)</th>"#
     }
-    // Of one account alone they are told.
+    // Only the page of a single account lists its transfers.
     let transfers: HTML? =
       account == nil
       ? nil

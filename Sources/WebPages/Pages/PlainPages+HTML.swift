@@ -1,14 +1,14 @@
-// Owns how the pages look that show no state: a question before something that cannot be taken back, a missing login, a failure.
-// Invariant: a question names what it is about and how many, and "no" changes nothing.
+// HTML of pages without state: confirmation, missing login, error.
+// Invariant: a confirmation contains the object and the number, and "no" changes nothing.
 import BankModel
 
 extension ConfirmPage {
-  /// The name of the page.
+  /// Title of the page.
   public func title(_ frame: PageFrame) -> String { frame.words.please }
-  /// Nothing changes by itself.
+  /// None: the page does not change.
   public func parts(_ frame: PageFrame) -> [Region] { [] }
 
-  /// The page. The script takes what is in `[data-confirm]` for its dialog.
+  /// Content of the page. The script uses the content of `[data-confirm]` for its dialog.
   public func body(_ frame: PageFrame, _ regions: [Region]) -> HTML {
     let words = frame.words
     let (action, fields, question) = parts(words)
@@ -86,12 +86,12 @@ extension ConfirmPage {
 }
 
 extension LoginPage {
-  /// The name of the page.
+  /// Title of the page.
   public func title(_ frame: PageFrame) -> String { frame.words.loginHeading }
-  /// Nothing changes by itself.
+  /// None: the page does not change.
   public func parts(_ frame: PageFrame) -> [Region] { [] }
 
-  /// The page.
+  /// Content of the page.
   public func body(_ frame: PageFrame, _ regions: [Region]) -> HTML {
     let used: HTML? = wasUsed ? #"<p class="alarm" role="alert">\#(frame.words.usedLink)</p>"# : nil
     return """
@@ -102,12 +102,12 @@ extension LoginPage {
 }
 
 extension ElsewherePage {
-  /// The name of the page.
+  /// Title of the page.
   public func title(_ frame: PageFrame) -> String { frame.words.bank }
-  /// Nothing changes by itself.
+  /// None: the page does not change.
   public func parts(_ frame: PageFrame) -> [Region] { [] }
 
-  /// The page. A browser that does not follow by itself has the link.
+  /// Content of the page. The link is for browsers that do not follow automatically.
   public func body(_ frame: PageFrame, _ regions: [Region]) -> HTML {
     """
     <meta http-equiv="refresh" content="0; url=\(address)">
@@ -118,12 +118,12 @@ extension ElsewherePage {
 }
 
 extension ErrorPage {
-  /// The name of the page.
+  /// Title of the page.
   public func title(_ frame: PageFrame) -> String { "\(status)" }
-  /// Nothing changes by itself.
+  /// None: the page does not change.
   public func parts(_ frame: PageFrame) -> [Region] { [] }
 
-  /// The page.
+  /// Content of the page.
   public func body(_ frame: PageFrame, _ regions: [Region]) -> HTML {
     let detail: HTML? = detail.map { #"<p class="quiet">\#($0)</p>"# }
     return """

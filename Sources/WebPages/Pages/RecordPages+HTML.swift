@@ -1,5 +1,6 @@
-// Owns how long lists look: customers, dead letters, receipts. Invariant: a filter stands in the URL and in nothing else, a page
-// holds at most 200 rows, and what is done to a selection is asked about first, with its number.
+// HTML of long lists: customers, dead letters, receipts.
+// Invariant: a filter is only in the URL. A page has at most 200 rows. A command for a selection needs a
+// confirmation with the number.
 import BankModel
 
 extension RecordFilter {
@@ -58,15 +59,15 @@ extension PageFrame {
 }
 
 extension TicketsPage {
-  /// The name of the page.
+  /// Title of the page.
   public func title(_ frame: PageFrame) -> String { frame.words.tickets }
 
-  /// The parts that change.
+  /// Changing regions of the page.
   public func parts(_ frame: PageFrame) -> [Region] {
     list.parts("/tickets", [frame.cancelling], in: list.filter.state, frame, row: frame.ticketRow)
   }
 
-  /// The page.
+  /// Content of the page.
   public func body(_ frame: PageFrame, _ regions: [Region]) -> HTML {
     let words = frame.words
     let states: [CustomerState] = [.waiting, .serving, .delayed, .dead]
@@ -80,15 +81,15 @@ extension TicketsPage {
 }
 
 extension DeadPage {
-  /// The name of the page.
+  /// Title of the page.
   public func title(_ frame: PageFrame) -> String { frame.words.deadLetters }
 
-  /// The parts that change.
+  /// Changing regions of the page.
   public func parts(_ frame: PageFrame) -> [Region] {
     list.parts("/dead", [frame.requeueing, frame.cancelling], in: .dead, frame, row: frame.deadRow)
   }
 
-  /// The page.
+  /// Content of the page.
   public func body(_ frame: PageFrame, _ regions: [Region]) -> HTML {
     let words = frame.words
     let fields = frame.serviceChoice(list.services, words.all, chosen: list.filter.service)
@@ -99,10 +100,10 @@ extension DeadPage {
 }
 
 extension ReceiptsPage {
-  /// The name of the page.
+  /// Title of the page.
   public func title(_ frame: PageFrame) -> String { frame.words.receipts }
 
-  /// The parts that change.
+  /// Changing regions of the page.
   public func parts(_ frame: PageFrame) -> [Region] {
     [
       .rows("receipts", rows, key: { "\($0.sequence)" }, row: frame.receiptRow),
@@ -110,7 +111,7 @@ extension ReceiptsPage {
     ]
   }
 
-  /// The page.
+  /// Content of the page.
   public func body(_ frame: PageFrame, _ regions: [Region]) -> HTML {
     let words = frame.words
     let outcomes = [("", words.all)] + Outcome.allCases.map { ($0.name, words.phrases.outcome($0)) }

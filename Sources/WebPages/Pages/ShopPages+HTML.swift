@@ -1,12 +1,13 @@
-// Owns how the juice maker looks: the order screen and the stock editor. Invariant: a button of what cannot be made now is grey and
-// says so; it can be pressed all the same, because the answer is the original's question, which leads to the stock editor.
+// HTML of the juice maker: order screen and stock editor.
+// Invariant: the button of a juice without enough fruit is grey and marked. It can still be pressed,
+// because the answer is the question of the original screen, which leads to the stock editor.
 import BankModel
 
 extension JuicePage {
-  /// The name of the page.
+  /// Title of the page.
   public func title(_ frame: PageFrame) -> String { frame.words.juiceMaker }
 
-  /// The parts that change.
+  /// Changing regions of the page.
   public func parts(_ frame: PageFrame) -> [Region] {
     [
       .block("shop", isOpen ? "" : #"<p class="banner bad">\#(frame.words.stockSilent)</p>"#),
@@ -25,7 +26,7 @@ extension JuicePage {
     ]
   }
 
-  /// The page.
+  /// Content of the page.
   public func body(_ frame: PageFrame, _ regions: [Region]) -> HTML {
     let words = frame.words
     return """
@@ -38,7 +39,8 @@ extension JuicePage {
       """
   }
 
-  /// The juices of two fruits come first and are larger, the others follow the fruits, as on the original's screen.
+  /// Juices of two fruits come first and are larger, the others follow the order of the fruits, as on the
+  /// original screen.
   private var ordered: [JuiceRow] {
     let places = Dictionary(
       fruits.enumerated().map { ($0.element.id, $0.offset) }, uniquingKeysWith: { first, _ in first })
@@ -70,10 +72,10 @@ extension JuicePage {
 }
 
 extension StockPage {
-  /// The name of the page.
+  /// Title of the page.
   public func title(_ frame: PageFrame) -> String { frame.words.phrases.stockEditorTitle }
 
-  /// The parts that change: of each fruit the amount alone, so that nobody's typing is disturbed.
+  /// Changing regions: only the amount of each fruit, so that typed text is not disturbed.
   public func parts(_ frame: PageFrame) -> [Region] {
     [
       .block("shop", isOpen ? "" : #"<p class="banner bad">\#(frame.words.stockSilent)</p>"#),
@@ -100,7 +102,7 @@ extension StockPage {
     ]
   }
 
-  /// The page.
+  /// Content of the page.
   public func body(_ frame: PageFrame, _ regions: [Region]) -> HTML {
     let words = frame.words
     let choice = frame.select(

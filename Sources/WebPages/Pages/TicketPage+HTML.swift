@@ -1,12 +1,13 @@
-// Owns how a ticket looks, and where one is taken. Invariant: every attempt says its window, its process, its generation and how it
-// ended, in the order of time; what its command writes is added and never written anew.
+// HTML of a ticket, the kiosk and the call display.
+// Invariant: every attempt shows its window, process, generation and end, in order of time. New output of a
+// command is appended, and never replaces older output.
 import BankModel
 
 extension KioskPage {
-  /// The name of the page.
+  /// Title of the page.
   public func title(_ frame: PageFrame) -> String { frame.words.kiosk }
 
-  /// The parts that change.
+  /// Changing regions of the page.
   public func parts(_ frame: PageFrame) -> [Region] {
     [
       .rows(
@@ -22,10 +23,10 @@ extension KioskPage {
     ]
   }
 
-  /// The page.
+  /// Content of the page.
   public func body(_ frame: PageFrame, _ regions: [Region]) -> HTML {
     let words = frame.words
-    // A juice is ordered by its name, on a page of its own.
+    // Juice is ordered by the name of a juice, on a page of its own.
     let names = services.isEmpty ? ServiceName.drawn : services.map(\.service).filter { $0 != .juice }
     let grades = zip(Priority.gradeNames, Priority.grades).reversed().map { ($0, words.phrases.standing($1)) }
     let taken: HTML? = latest.map {
@@ -52,13 +53,13 @@ extension KioskPage {
 }
 
 extension TicketPage {
-  /// The name of the page.
+  /// Title of the page.
   public func title(_ frame: PageFrame) -> String { frame.words.customer(ticket) }
 
-  /// With its day: the number alone is another customer on another day.
+  /// Includes the day, because the number belongs to another customer on another day.
   public var lastingAddress: String? { "/ticket/\(ticket)?day=\(day)" }
 
-  /// The parts that change.
+  /// Changing regions of the page.
   public func parts(_ frame: PageFrame) -> [Region] {
     let parts: [Region] = [
       .block("standing", standing(frame)), .block("actions", actions(frame)),
@@ -77,10 +78,10 @@ extension TicketPage {
     ]
   }
 
-  /// Whether its work may write something: the bank's own three services do not.
+  /// True if its work may write output: the three built-in services do not.
   private var mayWrite: Bool { ![.deposit, .loan, .juice].contains(service) || !output.isEmpty }
 
-  /// What stands above the output: that a part is left out, or why there is none.
+  /// Remark above the output: a part is left out, or the reason why there is none.
   private func outputRemark(_ words: PageWords) -> String? {
     if isCut { return words.outputCut }
     guard output.isEmpty else { return nil }
@@ -88,7 +89,7 @@ extension TicketPage {
     return receipt?.result != nil || receipt?.errors != nil ? words.outputInReceipt : words.noOutputAtAll
   }
 
-  /// The page.
+  /// Content of the page.
   public func body(_ frame: PageFrame, _ regions: [Region]) -> HTML {
     let words = frame.words
     let money: HTML? =
@@ -159,7 +160,7 @@ extension TicketPage {
     let (words, attempt) = (frame.words, numbered.element)
     let isBad = attempt.end.map { $0 != .served } ?? false
     let branch: HTML? = attempt.branch.map { ", \(words.branchNumber($0))" }
-    // Another branch has windows of the same names, and their logs are not here.
+    // Another branch has windows of the same names, and its logs are not on this machine.
     let window: HTML =
       attempt.branch == nil
       ? #"<a href="/windows/\#(attempt.window)/log">\#(attempt.window)</a>"# : "\(attempt.window)"
@@ -205,12 +206,12 @@ extension TicketPage {
 }
 
 extension LobbyPage {
-  /// The name of the page.
+  /// Title of the page.
   public func title(_ frame: PageFrame) -> String { frame.words.lobby }
-  /// A display for a wall.
+  /// Layout for a wall display.
   public var look: HTML { "wall" }
 
-  /// The parts that change.
+  /// Changing regions of the page.
   public func parts(_ frame: PageFrame) -> [Region] {
     let words = frame.words
     return [
@@ -226,7 +227,7 @@ extension LobbyPage {
     ]
   }
 
-  /// The page.
+  /// Content of the page.
   public func body(_ frame: PageFrame, _ regions: [Region]) -> HTML {
     let words = frame.words
     return """

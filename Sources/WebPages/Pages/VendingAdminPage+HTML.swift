@@ -1,12 +1,13 @@
-// Owns how the vending machine looks to its manager: lots, adding, what has expired, and the shares of the purchases as a pie beside
-// their table. Invariant: the pie says nothing that the table does not say in numbers.
+// HTML of the manager's side of the vending machine: lots, adding, expired drinks, and shares of the
+// purchases as a pie beside their table.
+// Invariant: the pie contains nothing that the table does not show in numbers.
 import BankModel
 
 extension VendingAdminPage {
-  /// The name of the page.
+  /// Title of the page.
   public func title(_ frame: PageFrame) -> String { frame.words.admin }
 
-  /// The parts that change.
+  /// Changing regions of the page.
   public func parts(_ frame: PageFrame) -> [Region] {
     let words = frame.words
     let expired = shelves.reduce(Quantity(0)) { $0 &+ max(0, $1.drink.expired) }
@@ -24,7 +25,7 @@ extension VendingAdminPage {
     ]
   }
 
-  /// The page.
+  /// Content of the page.
   public func body(_ frame: PageFrame, _ regions: [Region]) -> HTML {
     let words = frame.words
     let products = shelves.map { (value: $0.drink.id.name, text: $0.drink.name) }
@@ -72,7 +73,7 @@ extension VendingAdminPage {
       """
   }
 
-  /// What a description says, one thing after the other: none of it is torn in two at the end of a line.
+  /// Parts of a description, none of which is split at the end of a line.
   private func parts(_ description: String) -> [HTML] {
     let parts = description.split(separator: ", ")
     return parts.enumerated().map { offset, part in
@@ -82,12 +83,14 @@ extension VendingAdminPage {
 
   private var sold: Double { shelves.reduce(0.0) { $0 + Double(max(0, $1.sold)) } }
 
-  /// Each share is a part of a circle's line, which is as thick as the circle: of a thousand parts of its length.
+  /// Pie chart: each share is a dash of a circle's stroke, which is as thick as the radius. The
+  /// circumference has 1000 units.
   private func pie(_ frame: PageFrame) -> HTML {
     guard sold > 0 else { return #"<p class="quiet">\#(frame.words.noPurchases)</p>"# }
     var start = 0
     var counted = 0.0
-    // Below all of them lies the last one whole, or a thin line would be left where the circle closes.
+    // The last share is drawn as a whole circle below the others. Otherwise rounding would leave a thin gap
+    // where the circle closes.
     let last = shelves.lastIndex { $0.sold > 0 } ?? 0
     let whole: HTML = #"<circle class="slice-\#(last % 10)" cx="32" cy="32" r="15.900"/>"#
     let slices = shelves.enumerated().map { offset, shelf -> HTML in
@@ -114,12 +117,12 @@ extension VendingAdminPage {
 }
 
 extension ManagerLoginPage {
-  /// The name of the page.
+  /// Title of the page.
   public func title(_ frame: PageFrame) -> String { frame.words.admin }
-  /// Nothing changes by itself.
+  /// None: the page does not change.
   public func parts(_ frame: PageFrame) -> [Region] { [] }
 
-  /// The page.
+  /// Content of the page.
   public func body(_ frame: PageFrame, _ regions: [Region]) -> HTML {
     let words = frame.words
     let said: String? = isPaused ? words.codePause : wasWrong ? words.wrongCode : nil

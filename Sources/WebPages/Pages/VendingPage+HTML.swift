@@ -1,12 +1,12 @@
-// Owns how the vending machine looks to its customers: cards, money, and the strip of purchases. Invariant: nothing here leads to what
-// only the manager may do, but for one link.
+// HTML of the customers' side of the vending machine: cards, money, and the list of purchases.
+// Invariant: except for one link, nothing here leads to functions of the manager.
 import BankModel
 
 extension VendingPage {
-  /// The name of the page.
+  /// Title of the page.
   public func title(_ frame: PageFrame) -> String { frame.words.vending }
 
-  /// The parts that change.
+  /// Changing regions of the page.
   public func parts(_ frame: PageFrame) -> [Region] {
     let words = frame.words
     return [
@@ -20,7 +20,7 @@ extension VendingPage {
     ]
   }
 
-  /// The page.
+  /// Content of the page.
   public func body(_ frame: PageFrame, _ regions: [Region]) -> HTML {
     let words = frame.words
     func note(_ won: Won) -> HTML {

@@ -1,12 +1,13 @@
-// Owns how windows and services look to an operator, and the log of one worker. Invariant: a button that ends a teller names its
-// window, its generation and its process, so that it can never end another one.
+// HTML of windows and services for an operator, and of the log of one worker.
+// Invariant: a button that kills a teller sends window, generation and pid, so it can never kill another
+// one.
 import BankModel
 
 extension WindowsPage {
-  /// The name of the page.
+  /// Title of the page.
   public func title(_ frame: PageFrame) -> String { frame.words.windows }
 
-  /// The parts that change.
+  /// Changing regions of the page.
   public func parts(_ frame: PageFrame) -> [Region] {
     [
       .block("death", death.map { told($0, frame) } ?? ""),
@@ -15,7 +16,7 @@ extension WindowsPage {
     ]
   }
 
-  /// The page.
+  /// Content of the page.
   public func body(_ frame: PageFrame, _ regions: [Region]) -> HTML {
     let words = frame.words
     func head(_ text: String, _ look: HTML = "") -> HTML {
@@ -142,10 +143,10 @@ extension WindowsPage {
 }
 
 extension WindowLogPage {
-  /// The name of the page.
+  /// Title of the page.
   public func title(_ frame: PageFrame) -> String { "\(frame.words.log) \(name)" }
 
-  /// The parts that change.
+  /// Changing regions of the page.
   public func parts(_ frame: PageFrame) -> [Region] {
     [
       .rows(
@@ -162,7 +163,7 @@ extension WindowLogPage {
     ]
   }
 
-  /// The page.
+  /// Content of the page.
   public func body(_ frame: PageFrame, _ regions: [Region]) -> HTML {
     """
     \(frame.heading(name, #"<a class="button" href="/windows">\#(frame.words.phrases.close)</a>"#))
@@ -172,7 +173,7 @@ extension WindowLogPage {
 }
 
 extension LogLine {
-  /// The value of the field `level`; nil if the line has none. Quoted text is no field.
+  /// Value of the field `level`; nil if the line has none. Quoted text is not searched.
   var level: Substring? {
     let fields = text.prefix { $0 != "\"" }.split(separator: " ")
     return fields.first { $0.hasPrefix("level=") }?.dropFirst("level=".count)
@@ -180,10 +181,10 @@ extension LogLine {
 }
 
 extension ServicesPage {
-  /// The name of the page.
+  /// Title of the page.
   public func title(_ frame: PageFrame) -> String { frame.words.services }
 
-  /// The parts that change.
+  /// Changing regions of the page.
   public func parts(_ frame: PageFrame) -> [Region] {
     [
       .block("counts", frame.figures(counts)), .block("rates", frame.rates(rates)),
@@ -191,7 +192,7 @@ extension ServicesPage {
     ]
   }
 
-  /// The page.
+  /// Content of the page.
   public func body(_ frame: PageFrame, _ regions: [Region]) -> HTML {
     """
     \(frame.heading(frame.words.services, #"<a class="button" href="/windows">\#(frame.words.windows)</a>"#))

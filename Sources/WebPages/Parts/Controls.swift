@@ -1,12 +1,13 @@
-// Owns the parts of forms that several pages have: hidden fields, buttons, choices. Invariant: every form of the bank carries the
-// key of its document, and while nobody may change anything its buttons cannot be pressed, without a script either.
+// Form elements of several pages: hidden fields, buttons, choices.
+// Invariant: every form contains the key of its document. On a read-only server its buttons are disabled,
+// even without scripts.
 import BankModel
 
 extension PageFrame {
   /// A form that changes something, with its key.
   ///
   /// - Parameters:
-  ///   - attributes: what else its tag says, with a space before it.
+  ///   - attributes: further attributes of its tag, with a space before them.
   ///   - fields: hidden fields.
   func form(
     _ action: String, _ fields: [(name: HTML, value: String)] = [], attributes: HTML = "", _ inside: HTML
@@ -21,7 +22,7 @@ extension PageFrame {
     #"<input type="hidden" name="\#(name)" value="\#(value)">"#
   }
 
-  /// What keeps a button from being pressed, as a part of its tag.
+  /// Attribute that disables a button on a read-only server.
   var locked: HTML { isReadOnly ? " disabled" : "" }
 
   /// A button that sends its form.
@@ -29,7 +30,7 @@ extension PageFrame {
     #"<button class="\#(look)"\#(attributes)\#(locked)>\#(text)</button>"#
   }
 
-  /// A choice of one.
+  /// A choice of one option.
   func select(_ name: HTML, _ label: String, _ options: [(value: String, text: String)], chosen: String)
     -> HTML
   {
@@ -40,7 +41,7 @@ extension PageFrame {
     return #"<label class="field"><span>\#(label)</span><select name="\#(name)">\#(rows)</select></label>"#
   }
 
-  /// A number that can be typed, or stepped through by the script's buttons.
+  /// A number field; the script adds buttons to step through it.
   func number(
     _ name: HTML, _ label: String, value: Int64?, in range: ClosedRange<Int64>, isRequired: Bool = true
   ) -> HTML {
@@ -51,15 +52,16 @@ extension PageFrame {
       """
   }
 
-  /// The services to choose from, after all of them.
+  /// The services, after an option for all of them.
   func serviceChoice(_ services: [ServiceName], _ first: String, chosen: ServiceName?) -> HTML {
     select(
       "service", words.service,
       [("", first)] + services.map { ($0.text, words.phrases.service($0)) }, chosen: chosen?.text ?? "")
   }
 
-  /// Which rows of the list behind it are shown: those of a class `is-NAME`, or all. The style sheet does it alone, so it stays
-  /// as it is while the list changes, and it needs neither a script nor the server.
+  /// Filter of the rows of the following list: those with a class `is-NAME`, or all. Implemented in the
+  /// style sheet alone, so it keeps its state while the list changes, and needs neither a script nor the
+  /// server.
   func choice(_ label: String, _ options: [(name: HTML, text: String)]) -> HTML {
     let radios = options.enumerated().map { offset, option -> HTML in
       let chosen: HTML? = offset == 0 ? " checked" : nil

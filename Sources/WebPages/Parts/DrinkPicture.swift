@@ -1,10 +1,11 @@
-// Owns the drawings of the ten drinks, made for this project: three cartons, two cans of soda, three of coffee, two of what keeps awake.
-// Invariant: each is one symbol that a document holds once and shows by name; a drink that a branch sells of its own has the
-// picture of its kind.
+// Drawings of the ten drinks, made for this project: three cartons, two cans of soda, three of coffee, two
+// of energy drinks.
+// Invariant: each is one symbol that a document contains once and refers to by name. A drink added by the
+// bank's own product table has the drawing of its kind.
 import BankModel
 
 enum DrinkPicture {
-  /// The picture of a drink.
+  /// The drawing of a drink.
   static func use(_ drink: ItemID, _ kind: DrinkClass.Kind?) -> HTML {
     let name = names.contains(drink.name) ? drink.name : plain(kind)
     return
@@ -25,7 +26,7 @@ enum DrinkPicture {
     "monster",
   ]
 
-  /// All of them, to stand once in a document before they are used.
+  /// All symbols, which a document needs once before their first use.
   static let sprite: HTML = """
     <svg class="sprite" aria-hidden="true"><defs>
     \(carton("strawberry-milk", "#f7a8bd", "#d9577b", "M24 49c-7-4-9-8-8-12 1-3 4-4 8-2 4-2 7-1 8 2 1 4-1 8-8 12z", "#e5344e"))

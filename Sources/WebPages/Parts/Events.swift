@@ -1,9 +1,10 @@
-// Owns how something that happened is told on a page. Invariant: a death says its process and its signal, and a customer who is
-// at a window again says which attempt it is: that is what nobody else's dashboard shows.
+// HTML of events.
+// Invariant: the exit of a process shows pid and signal, and a customer who is served again shows the
+// number of the attempt.
 import BankModel
 
 extension PageFrame {
-  /// One row of what has happened.
+  /// One row of the events.
   func event(_ event: EventRow) -> HTML {
     let look: HTML =
       switch event.kind {

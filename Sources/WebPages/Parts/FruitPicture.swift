@@ -1,11 +1,12 @@
-// Owns the drawings of the five fruits, made for this project. Invariant: each is one symbol that a document holds once and shows by
-// name; a fruit that a branch has of its own shows its character instead.
+// Drawings of the five fruits, made for this project.
+// Invariant: each is one symbol that a document contains once and refers to by name. A fruit added by the
+// bank's own stock file shows its emoji instead.
 import BankModel
 
 enum FruitPicture {
   private static let known: Set<String> = ["strawberry", "banana", "pineapple", "kiwi", "mango"]
 
-  /// The picture of a fruit.
+  /// The drawing of a fruit.
   static func use(_ fruit: ItemID, _ emoji: String) -> HTML {
     guard known.contains(fruit.name) else {
       return emoji.isEmpty ? "" : #"<span class="picture" aria-hidden="true">\#(emoji)</span>"#
@@ -14,7 +15,7 @@ enum FruitPicture {
       ##"<svg class="picture" viewBox="0 0 64 64" aria-hidden="true"><use href="#fruit-\##(fruit)"/></svg>"##
   }
 
-  /// All of them, to stand once in a document before they are used.
+  /// All symbols, which a document needs once before their first use.
   static let sprite: HTML = """
     <svg class="sprite" aria-hidden="true"><defs>
     <symbol id="fruit-strawberry" viewBox="0 0 64 64"><path fill="#e5344e" d="M32 60C18 52 8 40 9 28c1-9 10-13 23-10 13-3 22 1 23 \

@@ -1,9 +1,9 @@
-// Owns the small marks that several pages have: a ticket, a grade, a moment, a number with its name, a state.
-// Invariant: nothing is told by its colour alone.
+// Small elements of several pages: ticket, grade, time, number with its name, state.
+// Invariant: no information is shown by colour alone.
 import BankModel
 
 extension PageFrame {
-  /// `7 - 예금`, which leads to the ticket of its day.
+  /// `7 - 예금`, a link to the ticket of its day.
   func ticketLink(
     _ ticket: TicketNumber, of day: BusinessDay, _ service: ServiceName, _ priority: Priority
   ) -> HTML {
@@ -12,16 +12,16 @@ extension PageFrame {
     """
   }
 
-  /// The address of a ticket, whose number means nothing without its day.
+  /// The address of a ticket, whose number is unique only with its day.
   func address(of ticket: TicketNumber, _ day: BusinessDay) -> HTML { "/ticket/\(ticket)?day=\(day)" }
 
-  /// A grade where there is one to speak of.
+  /// Mark of a grade; nil for the regular one.
   func gradeMark(_ priority: Priority) -> HTML? {
     guard priority != .regular else { return nil }
     return #" <b class="grade">\#(words.phrases.standing(priority))</b>"#
   }
 
-  /// The colour of a service, as a class.
+  /// Class for the colour of a service.
   func tint(_ service: ServiceName?) -> HTML {
     switch service {
     case .deposit: "deposit"
@@ -31,32 +31,32 @@ extension PageFrame {
     }
   }
 
-  /// The same as a part of a tag; nothing for what looks as everything does, because a list of it is long.
+  /// The class attribute for the colour; nil for the default colour, to keep long lists short.
   func tintMark(_ service: ServiceName) -> HTML? {
     let name = tint(service)
     return name == "deposit" || name == "other" ? nil : #" class="\#(name)""#
   }
 
-  /// A moment, in milliseconds since 1970: the time of day, with its date where a mouse rests.
+  /// A time, in milliseconds since 1970: the time of day, with the date as a tooltip.
   func moment(_ milliseconds: Int64) -> HTML {
     let stamp = Stamp(milliseconds)
     return #"<time datetime="\#(stamp.full)" title="\#(stamp.full)">\#(stamp.time)</time>"#
   }
 
-  /// A moment with its date.
+  /// A time with its date.
   func date(_ milliseconds: Int64) -> HTML {
     let stamp = Stamp(milliseconds)
     return #"<time datetime="\#(stamp.full)">\#(stamp.day) \#(stamp.time)</time>"#
   }
 
-  /// How long ago a moment is: the script counts on from it, and without one the moment itself stands there.
+  /// Elapsed time since a time, kept up to date by the script. Without scripts the time itself is shown.
   func elapsed(since milliseconds: Int64) -> HTML {
     let stamp = Stamp(milliseconds)
     return
       #"<time class="since" data-since="\#(milliseconds)" datetime="\#(stamp.full)">\#(stamp.time)</time>"#
   }
 
-  /// A text of a customer or of a command. A gap says how much of the whole it leaves out.
+  /// Text of a customer or a command. A gap shows the number of bytes left out.
   func text(_ text: ShownText) -> HTML {
     guard text.hidden > 0 else { return "<pre>\(text.first)</pre>" }
     let gap = words.leftOut(text.hidden, of: text.length)
@@ -74,7 +74,7 @@ extension PageFrame {
     figure(name, words.count(number), look)
   }
 
-  /// The numbers of a day.
+  /// The counters of a day.
   func figures(_ counts: BranchCounts) -> HTML {
     let dead: HTML = counts.dead > 0 ? "alarm" : ""
     return """
@@ -85,7 +85,7 @@ extension PageFrame {
       """
   }
 
-  /// How fast customers are served.
+  /// Rates of served customers.
   func rates(_ rates: BranchRates) -> HTML {
     """
     <p class="rates"><span>\(words.ratesHeading)</span> \
@@ -105,16 +105,16 @@ extension PageFrame {
     return #"<span class="progress">\#(bar)\#(text ?? "")</span>"#
   }
 
-  /// A heading with what belongs beside it.
+  /// A heading with an element beside it.
   func heading(_ text: String, _ beside: HTML? = nil) -> HTML {
     #"<div class="heading"><h1>\#(text)</h1>\#(beside)</div>"#
   }
 
-  /// A small plot of numbers, oldest first, with what it says in words.
+  /// A small plot of numbers, oldest first, with a text alternative.
   func plot(_ values: [Int64], _ label: String) -> HTML {
     let shown = Array(values.suffix(120))
     let top = max(shown.max() ?? 0, 1)
-    // A number may be anything that a socket told; 60 high is a part of the highest.
+    // A socket may send any number; the height of 60 is scaled to the highest one.
     let points = shown.enumerated().map { offset, value in
       let height = Int64((Double(max(value, 0)) / Double(top) * 56).rounded())
       return "\(offset * 4),\(60 - height)"
@@ -128,12 +128,12 @@ extension PageFrame {
   }
 }
 
-/// A moment as text, in UTC.
+/// A time as text, in UTC.
 struct Stamp {
   /// `2026-03-01`, and `03:15:51.592`.
   let day, time: String
 
-  /// - Parameter milliseconds: since 1970; the first or the last moment of the calendar for what is outside of it.
+  /// - Parameter milliseconds: since 1970; clamped to the range of the calendar.
   init(_ milliseconds: Int64) {
     let (perDay, bounds) = (Int64(86_400_000), StockLimits.days)
     let instant = min(max(milliseconds, 0), (bounds.upperBound + 1) * perDay - 1)

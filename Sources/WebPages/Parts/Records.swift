@@ -1,9 +1,9 @@
-// Owns the parts that the pages of the books have in common: filters, tables of customers and receipts, the way from page to page.
-// Invariant: every table can be read on a narrow screen, where each cell says the name of its column.
+// Elements of the record pages: filters, tables of customers and receipts, paging.
+// Invariant: every table is readable on a narrow screen, on which each cell shows the name of its column.
 import BankModel
 
 extension PageFrame {
-  /// A column of a table: its name, and how its cells look.
+  /// A column of a table: its name, and the class of its cells.
   typealias Column = (name: String, look: HTML)
 
   private func head(_ columns: [Column]) -> HTML {
@@ -11,13 +11,13 @@ extension PageFrame {
     return "<thead><tr>\(cells)</tr></thead>"
   }
 
-  /// A cell; nil where there is nothing to say, which a narrow screen leaves out.
+  /// A cell; a nil value is omitted on a narrow screen.
   func cell(_ name: String, _ value: HTML?, _ look: HTML = "") -> HTML {
     guard let value else { return #"<td class="\#(look) none">–</td>"# }
     return #"<td class="\#(look)" data-name="\#(name)">\#(value)</td>"#
   }
 
-  /// A filter: a form that asks for another page of the list.
+  /// A filter: a form that requests another page of the list.
   func filterForm(_ path: String, _ filter: RecordFilter, _ fields: HTML) -> HTML {
     let day: HTML? = filter.day.map { hidden("day", "\($0)") }
     return """
@@ -27,7 +27,7 @@ extension PageFrame {
       """
   }
 
-  /// The ways to the first and the next page.
+  /// Links to the first and the next page.
   func paging(_ path: String, _ filter: RecordFilter, _ next: Int64?) -> HTML {
     let first: HTML? =
       filter.after > 0
@@ -39,13 +39,14 @@ extension PageFrame {
     return #"<p class="row">\#(first)\#(following)</p>"#
   }
 
-  /// What can be done to customers of a list: the path of the form, its names, and how its button looks.
+  /// Command for customers of a list: path of the form, button texts for a selection and for all, and class
+  /// of the button.
   typealias ListAction = (path: String, some: String, all: String, look: HTML)
 
-  /// A list of customers of whom some can be selected, and what can be done to them or to all of the filter.
+  /// A list of customers with checkboxes, and commands for the selected ones or for all of the filter.
   ///
-  /// The buttons stand in the form of the list, and each names its own action; the server asks first, with the number. The
-  /// day of the rows stands in a part that changes with them.
+  /// The buttons are in the form of the list, and each has its own action. The server asks for a
+  /// confirmation with the number. The day of the rows is in a region that changes with them.
   func selection(_ regions: [Region], _ actions: [ListAction], _ columns: [Column]) -> HTML {
     let buttons = actions.map { action -> HTML in
       #"<button class="\#(action.look)" formaction="\#(action.path)"\#(locked)>\#(action.some)</button>"#
@@ -61,7 +62,7 @@ extension PageFrame {
       """
   }
 
-  /// The forms for all of a filter; none if the list is empty.
+  /// The forms for all customers of a filter; none if the list is empty.
   func wholes(_ actions: [ListAction], _ list: TicketList, in state: CustomerState?) -> HTML {
     guard list.total ?? Int64(list.rows.count) > 0 else { return "" }
     var filter = list.filter
@@ -78,7 +79,7 @@ extension PageFrame {
     return fields
   }
 
-  /// The columns of those who have no receipt yet, behind the number.
+  /// Columns of customers without a receipt, after the number.
   var ticketColumns: [Column] {
     [
       (words.state, ""), (words.window, ""), (words.business, "n"), (words.attempts, "n"),
@@ -98,10 +99,10 @@ extension PageFrame {
       """)
   }
 
-  /// The columns of dead letters, behind the number.
+  /// Columns of dead letters, after the number.
   var deadColumns: [Column] { [(words.reason, ""), (words.attempts, "n"), (words.issuedAt, "")] }
 
-  /// A dead letter: why it was put aside comes first.
+  /// A row of a dead letter; the reason comes first.
   func deadRow(_ row: TicketRow) -> HTML {
     let reason: HTML? = words.phrases.reason(row.end, signal: row.signal, code: row.code).map {
       #"<b class="alarm">\#($0)</b>"#

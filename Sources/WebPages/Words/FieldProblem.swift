@@ -1,20 +1,20 @@
-// What is wrong with a field of a form or an address, said in both languages.
-// Invariant: the sentence names the field.
+// Error of a field of a form or an address, in both languages.
+// Invariant: the sentence contains the name of the field.
 import BankModel
 
-/// A field that cannot be used, as a page says it.
+/// An invalid field, for a page.
 public enum FieldProblem: Sendable, Equatable {
-  /// The form or the address has no such field.
+  /// Unknown field.
   case unknown(String)
-  /// The field must be there.
+  /// Missing field.
   case missing(String)
-  /// The field is there more than once.
+  /// Repeated field.
   case repeated(String)
-  /// The field excludes another one that is there.
+  /// Field that excludes another one of the form.
   case excluded(String, by: String)
-  /// The value means nothing here.
+  /// Invalid value.
   case value(String)
-  /// The whole form means nothing.
+  /// Invalid form.
   case form
 
   /// The sentence in a language.

@@ -1,11 +1,11 @@
-// Owns the words of the pages that are the same whatever has happened, each in both languages at the same place.
-// Invariant: the Korean words of the three original screens are theirs, to the letter.
+// Constant texts of the pages, each in both languages at the same place.
+// Invariant: the Korean texts of the three original screens are unchanged.
 import Arguments
 
 struct FixedWords: Sendable {
   static let all = FixedWords()
 
-  // The frame.
+  // Frame.
   let bank = Text("Bank", "은행")
   let skip = Text("Skip to the contents", "본문으로 건너뛰기")
   let menu = Text("Menu", "메뉴")
@@ -35,8 +35,8 @@ struct FixedWords: Sendable {
   let utc = Text("Times are in UTC.", "시각은 UTC입니다.")
   let live = Text("live", "실시간")
 
-  // The pages by name.
-  /// Those of a bank whose books several share.
+  // Page titles.
+  /// Branches of a bank with a shared database.
   let branches = Text("Branches", "지점")
   let kiosk = Text("Take a ticket", "번호표 뽑기")
   let lobby = Text("Call display", "호출 화면")
@@ -52,7 +52,7 @@ struct FixedWords: Sendable {
   let audit = Text("Audit", "감사")
   let ledger = Text("Ledger", "장부")
 
-  // The branch.
+  // Bank.
   let addTen = Text("Add 10 customers", "고객 10명 추가")
   let reset = Text("Reset", "초기화")
   let nobodyWaits = Text("Nobody is waiting.", "기다리는 고객이 없습니다.")
@@ -72,7 +72,7 @@ struct FixedWords: Sendable {
   let overTenSeconds = Text("10 s", "10초")
   let overTenMinutes = Text("10 min", "10분")
 
-  // The kiosk and a ticket.
+  // Kiosk and ticket.
   let service = Text("Service", "업무")
   let grade = Text("Grade", "등급")
   let byChance = Text("by chance", "아무거나")
@@ -107,14 +107,14 @@ struct FixedWords: Sendable {
   let account = Text("Account", "계좌")
   let processEnded = Text("the process ended", "프로세스 종료")
 
-  // The call display.
+  // Call display.
   let noCalls = Text("Please take a ticket.", "번호표를 뽑아 주세요.")
   let chimeOn = Text("Turn the chime on", "알림음 켜기")
   let chimeOff = Text("Turn the chime off", "알림음 끄기")
   let lastCalls = Text("Called before", "지난 호출")
   let again = Text("again", "다시")
 
-  // The juice maker.
+  // Juice maker.
   let fruit = Text("Fruit", "과일")
   let editStock = Text("Change stock", "재고수정")
   let cannotBeMade = Text("not enough fruit", "재료 부족")
@@ -124,7 +124,7 @@ struct FixedWords: Sendable {
   let more = Text("one more", "하나 더하기")
   let setTo = Text("Set", "바꾸기")
 
-  // The vending machine.
+  // Vending machine.
   let balance = Text("Balance", "잔액")
   let giveChange = Text("Return change", "거스름돈 받기")
   let otherAmount = Text("Another amount", "다른 금액")
@@ -208,7 +208,7 @@ struct FixedWords: Sendable {
   let reason = Text("Reason", "사유")
   let business = Text("Business", "내용")
 
-  // The books.
+  // Audit and ledger.
   let kept = Text("Every promise that can be checked is kept.", "확인할 수 있는 모든 약속이 지켜졌습니다.")
   let broken = Text("Something is not as promised.", "지켜지지 않은 약속이 있습니다.")
   let checking = Text("Checking …", "확인하는 중 …")
@@ -230,7 +230,7 @@ struct FixedWords: Sendable {
   let latestTransfers = Text("The latest transfers", "최근 이체")
   let allAccounts = Text("All accounts", "모든 계좌")
 
-  // What asks, and what failed.
+  // Confirmations, logins and errors.
   let please = Text("Please confirm", "확인해 주세요")
   let loginHeading = Text("A link is needed", "링크가 필요합니다")
   let loginText = Text(

@@ -1,5 +1,5 @@
-// Owns what is said of a form that was sent, in both languages. Invariant: a refusal says what was not done and, where a person
-// can do something about it, what.
+// Texts of form results, in both languages.
+// Invariant: a refusal contains what was not done, and a remedy if the user has one.
 import Arguments
 import BankModel
 

@@ -1,9 +1,10 @@
-// Owns the choice between the two languages for every sentence of a page. Invariant: every sentence is written down in both
-// languages at the same place; the words of the domain are those of `Phrasebook`, which a terminal shows, too.
+// Choice of the language for every text of a page.
+// Invariant: every text is defined in both languages at the same place. Terms of the domain come from
+// `Phrasebook`, which the terminal uses too.
 import Arguments
 import BankModel
 
-/// The words of a page in one language.
+/// Texts of a page in one language.
 @dynamicMemberLookup
 struct PageWords {
   let language: Language
@@ -35,18 +36,19 @@ struct PageWords {
   /// `3 left`, `3개`.
   func pieces(_ number: Quantity) -> String { say("\(count(number)) left", "\(count(number))개") }
 
-  /// A fruit or a drink of which only the name in commands is known; the name itself where a branch has something of its own.
+  /// Display name of a fruit or drink from its name in commands; that name itself for an item of the bank's
+  /// own files.
   func item(_ id: ItemID) -> String {
     Assortment.standard.fruits.first { $0.id == id }?.name(in: language)
       ?? ProductTable.standard[id].map { language == .korean ? $0.name : $0.english } ?? id.name
   }
 
-  /// A juice in the same way.
+  /// Display name of a juice in the same way.
   func juice(_ id: ItemID) -> String {
     Assortment.standard.juices.first { $0.id == id }?.name(in: language) ?? id.name
   }
 
-  /// Where one customer stands, as a mark.
+  /// Short text of a customer's state.
   func mark(_ state: CustomerState) -> String {
     switch state {
     case .waiting: self.waiting
@@ -57,13 +59,12 @@ struct PageWords {
     }
   }
 
-  /// What the button of a juice says: `딸기쥬스 주문`.
-  /// The original's button calls one of them shorter than its recipe does: `망키쥬스 주문`.
+  /// Text of a juice's button: `딸기쥬스 주문`. The original button has a shorter name for one juice: `망키쥬스 주문`.
   func order(_ juice: String) -> String {
     say("Order \(juice)", "\(juice == "망고키위쥬스" ? "망키쥬스" : juice) 주문")
   }
 
-  /// A window as it is called out: `예금 2번 창구`; in English its name.
+  /// A window in a call: `예금 2번 창구`; in English its name.
   func counter(_ window: String, _ service: ServiceName) -> String {
     let (head, number) = (service.text + "-", window.dropFirst(service.text.count + 1))
     guard language == .korean, window.hasPrefix(head), Int32(number) != nil else { return window }
@@ -75,7 +76,7 @@ struct PageWords {
   func generation(_ number: some BinaryInteger) -> String { say("generation \(number)", "\(number)세대") }
   func attempt(_ number: Int64) -> String { say("attempt \(number)", "\(number)번째 시도") }
 
-  /// A rate in thousandths a second: `12.3/s`, `초당 12.3명`; what would be nothing in a second is told by the minute.
+  /// A rate in thousandths a second: `12.3/s`, `초당 12.3명`; a small one per minute.
   func rate(_ thousandths: Int64) -> String {
     if 1..<500 ~= thousandths {
       let text = pace(thousandths * 60)
@@ -85,7 +86,7 @@ struct PageWords {
     return say("\(text)/s", "초당 \(text)명")
   }
 
-  /// A gap in a text.
+  /// Text of a gap.
   func leftOut(_ hidden: Int64, of length: Int64) -> String {
     say(
       "\(count(hidden)) of \(count(length)) bytes are left out here.",
@@ -94,7 +95,7 @@ struct PageWords {
 
   func branchNumber(_ number: Int64) -> String { say("branch \(number)", "지점 \(number)") }
 
-  /// One branch of several: `1 · seoul · db-1 · 4 windows · 120 served · 12.3/s`.
+  /// One of several branches: `1 · seoul · db-1 · 4 windows · 120 served · 12.3/s`.
   func line(of branch: BranchRow) -> String {
     let windows = say(
       "\(branch.windows) \(branch.windows == 1 ? "window" : "windows")", "창구 \(branch.windows)개")
@@ -107,7 +108,7 @@ struct PageWords {
     return parts.compactMap(\.self).joined(separator: " · ")
   }
 
-  /// The same without its unit: `123`, `12.3`, `0.12`.
+  /// The number without its unit: `123`, `12.3`, `0.12`.
   func pace(_ thousandths: Int64) -> String {
     let number = max(0, thousandths)
     switch number {
