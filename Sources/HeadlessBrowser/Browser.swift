@@ -1,44 +1,44 @@
-// Owns one browser and the conversation with it: requests, their answers, and what it tells of its pages meanwhile.
-// A real one, Debian's chromium-headless-shell, by the DevTools protocol over two pipes; nothing stands in between.
-// Invariant: nothing is waited for without a limit, and no page can reach anybody but 127.0.0.1. It is for one thread.
-// Failure: BrowserError with the words of the browser.
+// One browser and its connection: requests, answers and events of its pages. It is Debian's
+// chromium-headless-shell, controlled with the DevTools protocol over two pipes.
+// Invariant: every wait is bounded, and pages reach no address but 127.0.0.1. Used by one thread only.
+// Errors: `BrowserError` with the browser's messages.
 import Posix
 import Time
 
-/// A browser of its own, for as long as the value lives.
+/// A browser process that runs as long as the value exists.
 package final class Browser {
-  /// A name that leads to 127.0.0.1 as well, as that of a page of a stranger may.
+  /// Another name of 127.0.0.1, for pages of another origin.
   package static let foreignName = "stranger.test"
-  /// Whether there is one on this machine.
+  /// True if a browser is installed.
   package static var isInstalled: Bool { BrowserProcess.path != nil }
-  /// How long anything may take on a machine of which others have their share.
+  /// Timeout of every operation; generous, because the machine may be shared.
   package static let patience = TimeSpan.seconds(30)
 
   private let process: BrowserProcess
   private var lastRequest = 0
   private var pages: [String: Weak] = [:]
-  /// The people whose pages these are; each has cookies of its own.
+  /// Browser contexts of the pages; each has its own cookies.
   private var people: [String] = []
 
   private struct Weak { weak var page: Page? }
 
-  /// Starts one.
-  /// - Parameter language: what its pages are told that the person reads, like `ko-KR,ko`.
+  /// Starts a browser.
+  /// - Parameter language: value of Accept-Language, such as `ko-KR,ko`.
   package init(language: String = "en-US,en") throws {
     process = try BrowserProcess(language: language)
     try ask("Target.setDiscoverTargets", ["discover": false])
   }
 
-  /// What the browser calls itself.
+  /// Product name and version of the browser.
   package func version() throws(BrowserError) -> String {
     try ask("Browser.getVersion")["product"].text ?? ""
   }
 
-  /// Whether it answers.
+  /// True if the browser answers.
   func isAlive() throws(BrowserError) -> Bool { try !version().isEmpty }
 
   /// Opens an empty page.
-  /// - Parameter person: whose cookies it has; nil for somebody who has never been here.
+  /// - Parameter person: browser context with its cookies; nil for a new one.
   package func page(of person: Person? = nil) throws(BrowserError) -> Page {
     let person = if let person { person } else { try newPerson() }
     let target = try ask(
@@ -53,7 +53,7 @@ package final class Browser {
     return page
   }
 
-  /// Somebody with cookies of their own.
+  /// Browser context of one user, with its own cookies.
   package struct Person: Sendable, Hashable { let name: String }
 
   private func newPerson() throws(BrowserError) -> Person {
@@ -63,7 +63,7 @@ package final class Browser {
     return Person(name: name)
   }
 
-  /// Asks for something and waits for the answer; everything that happens meanwhile is noted with its page.
+  /// Sends a request and waits for the answer; events that arrive meanwhile are stored with their pages.
   @discardableResult
   func ask(
     _ method: String, _ parameters: JSONValue = [:], session: String? = nil
@@ -89,7 +89,7 @@ package final class Browser {
     throw BrowserError("\(method): no answer within \(Self.patience.milliseconds) ms\n\(process.complaints)")
   }
 
-  /// Says something without waiting for what comes of it.
+  /// Sends a request without waiting for its answer.
   func tell(_ method: String, _ parameters: JSONValue, session: String) throws(BrowserError) {
     lastRequest += 1
     try process.say([
@@ -98,7 +98,7 @@ package final class Browser {
     ])
   }
 
-  /// Notes what the browser tells by itself, until something is so; false when that took too long.
+  /// Stores events until the condition holds; false on a timeout.
   func listen(until deadline: MonotonicTime, for condition: () -> Bool) throws(BrowserError) -> Bool {
     while !condition() {
       guard let message = try process.hear(until: deadline) else { return condition() }
@@ -115,7 +115,7 @@ package final class Browser {
   func forget(_ session: String) { pages[session] = nil }
 }
 
-/// Gives somebody a browser, and takes it away again however that ends.
+/// Runs a test with a browser, which is ended in every case.
 package func withBrowser<Result>(
   language: String = "en-US,en", _ test: (Browser) throws -> Result
 ) throws -> Result {

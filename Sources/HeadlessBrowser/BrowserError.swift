@@ -1,7 +1,7 @@
-// Owns why a browser cannot go on, or a page does not become what was waited for.
-// Invariant: the words hold what is needed to understand it from a log alone.
+// Error of a browser, or of a page that does not reach an expected state.
+// Invariant: the text is sufficient to understand the error from a log.
 
-/// What went wrong in a browser, and what it said of it.
+/// An error with the messages of the browser.
 package struct BrowserError: Error, Sendable, CustomStringConvertible {
   package let description: String
   package init(_ description: String) { self.description = description }

@@ -1,8 +1,8 @@
-// Owns the browser as a process: where it is, with what it is started, the two pipes to it, and its end.
-// Invariant: it has a directory and a session of its own; when the value ends, its session is killed and the directory gone.
-// A process that is killed closes the pipe, by which the browser ends, and carries the mark by which `scripts/test` finds
-// what is left.
-// Failure: BrowserError, which says what to install.
+// The browser process: path, arguments, the two pipes, and its end.
+// Invariant: it has its own directory and session. When the value is released, the session is killed and
+// the directory removed. If this process is killed, the pipe closes and the browser exits; its processes
+// carry the mark by which `scripts/test` finds remaining ones.
+// Errors: `BrowserError`, which contains what to install.
 import Glibc
 import Posix
 import Time
@@ -14,13 +14,13 @@ final class BrowserProcess {
   private let directory: String
   private var commands: FileDescriptor?
   private let answers: FileDescriptor
-  /// What was read and is not yet a whole message.
+  /// Bytes of an incomplete message.
   private var pending: [UInt8] = []
   private var searched = 0
 
-  /// - Parameter language: what the pages are told that the person reads, like `ko-KR,ko`.
+  /// - Parameter language: value of Accept-Language, such as `ko-KR,ko`.
   init(language: String) throws {
-    // Before anything else: to write to a browser that has crashed must be an error.
+    // First of all: writing to a crashed browser must fail with EPIPE instead of ending this process.
     Signals.ignorePipe()
     let program = try Self.program()
     var template = Array("/tmp/branch-\(getpid())-browser-XXXXXX".utf8CString)
@@ -40,7 +40,7 @@ final class BrowserProcess {
   }
 
   deinit {
-    // It ends by itself when nobody can speak to it any more, and takes its processes along.
+    // The browser exits when the pipe closes, and ends its own processes.
     commands = nil
     _ = Self.isSoon { child.reap() != nil }
     if !child.isReaped { kill(-child.pid, SIGKILL) }
@@ -49,24 +49,24 @@ final class BrowserProcess {
     Directory.removeTree(directory)
   }
 
-  /// What it has complained about, for a log.
+  /// Standard error of the browser, for a log.
   var complaints: String {
     let bytes = try? FileDescriptor.open("\(directory)/said", .readOnly).readAll()
     return String(decoding: bytes ?? [], as: UTF8.self)
   }
 
-  /// Whether a process of its session has not ended.
+  /// True if a process of its session is still alive.
   private var isAnybodyLeft: Bool {
     ProcessTable.all().contains { getsid($0) == child.pid && ProcessTable.alive($0) }
   }
 
-  /// Where the browser is; nil where it is not installed.
+  /// Path of the browser; nil if it is not installed.
   static var path: String? {
     let places = (Environment.all()["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
     return places.map { "\($0)/\(name)" }.first { path in path.withCString { access($0, X_OK) } == 0 }
   }
 
-  /// Asks until the answer is yes, for ten seconds at the most.
+  /// Polls a condition for ten seconds at most.
   private static func isSoon(_ condition: () throws -> Bool) -> Bool {
     let deadline = SystemClock.monotonic() + .seconds(10)
     while (try? condition()) != true {
@@ -87,7 +87,7 @@ final class BrowserProcess {
   private static func arguments(_ directory: String, _ language: String) -> [String] {
     var arguments = [
       "--remote-debugging-pipe", "--user-data-dir=\(directory)/profile", "--accept-lang=\(language)",
-      // Nothing is looked up and nobody but this machine is reached, not even by an address.
+      // No name is resolved and no other machine is reached, not even by its address.
       "--host-resolver-rules=MAP \(Browser.foreignName) 127.0.0.1, MAP *.localhost 127.0.0.1, "
         + "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
       "--proxy-server=http://127.0.0.1:9", "--proxy-bypass-list=\(Browser.foreignName)",
@@ -95,7 +95,7 @@ final class BrowserProcess {
       "--disable-component-update", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
       "--mute-audio", "--no-zygote", "--force-color-profile=srgb", "--font-render-hinting=none",
     ]
-    // The sandbox refuses to run for root. Without it there is also no process that others are forked from.
+    // The sandbox does not run as root. The zygote process needs the sandbox, so it is disabled too.
     if geteuid() == 0 {
       arguments.append("--no-sandbox")
     } else {
@@ -104,7 +104,7 @@ final class BrowserProcess {
     return arguments
   }
 
-  /// Says one message.
+  /// Sends one message.
   func say(_ message: JSONValue) throws(BrowserError) {
     let bytes = Array(message.description.utf8) + [0]
     do throws(SystemError) { try commands?.writeAll(bytes) } catch {
@@ -112,7 +112,7 @@ final class BrowserProcess {
     }
   }
 
-  /// The next message; nil where none has come in time.
+  /// Returns the next message; nil on a timeout.
   func hear(until deadline: MonotonicTime) throws(BrowserError) -> JSONValue? {
     while true {
       if let end = pending[searched...].firstIndex(of: 0) {

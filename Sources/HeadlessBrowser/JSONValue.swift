@@ -1,8 +1,8 @@
-// Owns what is said to a browser and what it says: JSON values that a test can write down and look into.
-// Invariant: whatever is not there is `null`, so that an expectation shows what is there instead of a trap.
+// JSON messages to and from a browser, with literals and subscripts for tests.
+// Invariant: a missing member is `null`, so that a failed expectation shows the value instead of trapping.
 import JSON
 
-/// A value of JSON.
+/// A JSON value.
 package enum JSONValue: Sendable, Equatable {
   case null
   case flag(Bool)
@@ -11,7 +11,7 @@ package enum JSONValue: Sendable, Equatable {
   case list([JSONValue])
   case object([String: JSONValue])
 
-  /// What a text of JSON says.
+  /// Parses JSON.
   package init(parsing text: some Sequence<UInt8>) throws(BrowserError) {
     do throws(JSONFault) { self.init(try JSONReader.read(Array(text))) } catch {
       throw BrowserError("the browser speaks no JSON: \(error)")
@@ -47,7 +47,7 @@ package enum JSONValue: Sendable, Equatable {
 }
 
 extension JSONValue: CustomStringConvertible {
-  /// The value as JSON, which is also an expression of JavaScript.
+  /// The value as JSON, which is also a JavaScript expression.
   package var description: String {
     switch self {
     case .null: "null"

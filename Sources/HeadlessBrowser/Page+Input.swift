@@ -1,12 +1,13 @@
-// Owns what a person does in a page: a mouse and a keyboard, not calls of functions.
-// Invariant: what cannot be hit cannot be clicked. Failure: BrowserError with what lies in the way.
+// User input in a page by mouse and keyboard events, not by calls of functions.
+// Invariant: an element that is covered cannot be clicked.
+// Errors: `BrowserError` with the covering element.
 
 extension Page {
-  /// Clicks in the middle of the first element that a selector finds.
+  /// Clicks the middle of the first element of a selector.
   ///
-  /// - Throws: where there is none, or something else lies over it.
+  /// - Throws: if there is no element, or another one covers it.
   package func click(_ selector: String) throws(BrowserError) {
-    // Before everything is there, things move.
+    // The layout may move until the document is complete.
     try wait(for: "document.readyState === 'complete'")
     let place = try middle(of: selector)
     for kind in ["mouseMoved", "mousePressed", "mouseReleased"] {
@@ -38,7 +39,7 @@ extension Page {
     return place
   }
 
-  /// Types a text into the first element that a selector finds, in the place of what stood there.
+  /// Replaces the text of the first element of a selector by typing.
   package func type(_ text: String, into selector: String) throws(BrowserError) {
     let found = try evaluate(
       """
@@ -53,7 +54,7 @@ extension Page {
     try ask("Input.insertText", ["text": .text(text)])
   }
 
-  /// A key that is no letter.
+  /// A key other than a character.
   package enum Key: String, Sendable {
     case enter = "Enter"
     case tab = "Tab"
@@ -77,7 +78,7 @@ extension Page {
     }
   }
 
-  /// Presses a key in whatever has the focus.
+  /// Presses a key in the focused element.
   package func press(_ key: Key) throws(BrowserError) {
     var down: [String: JSONValue] = [
       "type": "keyDown", "key": .text(key.rawValue), "code": .text(key == .space ? "Space" : key.rawValue),

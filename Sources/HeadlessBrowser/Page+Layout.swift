@@ -1,10 +1,10 @@
-// Owns whether what a page shows can be seen and used: nothing beyond the right edge, targets that a finger hits.
-// It knows no page; what it finds it describes as a person would.
+// Checks of visibility and usability: no content beyond the edges, targets of sufficient size. Elements are
+// described as a user would see them.
 
 extension Page {
-  /// The elements that reach beyond the right or the left edge of the window, as a person would describe them. The width of the
-  /// document does not tell: whatever is cut off or fixed adds nothing to it. What scrolls sideways inside a strip of its own
-  /// that is itself inside the window is meant to.
+  /// Elements that extend beyond the right or left edge of the window, described for a user. The document
+  /// width is not sufficient as a check, because clipped and fixed elements do not change it. Horizontal
+  /// scrolling inside an element that fits the window is allowed.
   package func beyondTheEdge() throws(BrowserError) -> [String] {
     try evaluate(
       """
@@ -39,8 +39,8 @@ extension Page {
     ).items.compactMap(\.text)
   }
 
-  /// The buttons, links and fields that are smaller than a finger wants, which is this many CSS pixels each way. A link in the
-  /// midst of a sentence is as large as its words. WCAG 2.5.5
+  /// Buttons, links and fields smaller than a touch target of this many CSS pixels in both directions. A
+  /// link within a sentence may be as small as its text. WCAG 2.5.5
   package func smallTargets(_ least: Int = 44) throws(BrowserError) -> [String] {
     try evaluate(
       """
@@ -62,7 +62,7 @@ extension Page {
     ).items.compactMap(\.text)
   }
 
-  /// The controls that have no name for whoever hears the page instead of seeing it.
+  /// Controls without an accessible name for screen readers.
   package func namelessControls() throws(BrowserError) -> [String] {
     let tree = try ask("Accessibility.getFullAXTree")["nodes"].items
     let roles: Set = [

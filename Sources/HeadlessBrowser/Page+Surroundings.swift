@@ -1,9 +1,9 @@
-// What a page finds itself in: the size of its window, a dark or a light room, somebody whom movement disturbs, a language, no
-// scripts, cookies, being looked at or not; and what it looks like there.
+// Environment of a page: window size, colour scheme, reduced motion, language, scripts, cookies,
+// visibility; and screenshots of the page.
 import JSON
 
 extension Page {
-  /// The size of the window, in CSS pixels.
+  /// Sets the size of the window, in CSS pixels.
   package func view(width: Int, height: Int) throws(BrowserError) {
     try ask(
       "Emulation.setDeviceMetricsOverride",
@@ -11,7 +11,7 @@ extension Page {
         "width": .number(Double(width)), "height": .number(Double(height)), "deviceScaleFactor": 1,
         "mobile": false,
       ])
-    // Where a mouse is, the browser knows from what it has drawn; what is not drawn yet is not hit.
+    // The browser finds the element under the mouse from what it has drawn, so wait for two frames.
     try evaluate(
       """
       document.hidden ? null : new Promise(done => {
@@ -21,12 +21,12 @@ extension Page {
       """)
   }
 
-  /// From now on every document comes whole, with everything that belongs to it, as to somebody who was never here.
+  /// Loads every document completely from now on, as at a first visit.
   package func forgetCache() throws(BrowserError) {
     try ask("Network.setCacheDisabled", ["cacheDisabled": true])
   }
 
-  /// What the person prefers.
+  /// Sets the user's preferences.
   package func prefer(dark: Bool, reducedMotion: Bool = false) throws(BrowserError) {
     try ask(
       "Emulation.setEmulatedMedia",
@@ -38,29 +38,29 @@ extension Page {
       ])
   }
 
-  /// What the next documents are told that the person reads, like `ko-KR,ko`.
+  /// Sets Accept-Language for the next documents, such as `ko-KR,ko`.
   package func read(language: String) throws(BrowserError) {
     try ask("Network.setExtraHTTPHeaders", ["headers": ["Accept-Language": .text(language)]])
   }
 
-  /// Whether the scripts of the next documents run.
+  /// Turns scripts of the next documents on or off.
   package func allowScripts(_ allowed: Bool) throws(BrowserError) {
     try ask("Emulation.setScriptExecutionDisabled", ["value": .flag(!allowed)])
   }
 
-  /// A script that the next documents run before their own.
+  /// Makes the next documents run a script before their own.
   package func runFirst(_ script: String) throws(BrowserError) {
     try ask("Page.addScriptToEvaluateOnNewDocument", ["source": .text(script)])
   }
 
-  /// Whether the next documents are asked for as if nothing had ever been kept.
+  /// Turns the cache of the next documents off or on.
   package func ignoreCache(_ ignored: Bool) throws(BrowserError) {
     try ask("Network.setCacheDisabled", ["cacheDisabled": .flag(ignored)])
   }
 
-  /// Puts the page's window away, or before the person's eyes again.
+  /// Hides the page's window, or shows it again.
   package func show(_ shown: Bool) throws(BrowserError) {
-    // Who has the person's attention is seen, wherever the window is.
+    // Focus emulation would keep a minimised window visible for the page.
     try ask("Emulation.setFocusEmulationEnabled", ["enabled": .flag(shown)])
     let window = try browser.ask("Browser.getWindowForTarget", ["targetId": .text(target)])["windowId"]
     try browser.ask(
@@ -68,14 +68,14 @@ extension Page {
       ["windowId": window, "bounds": ["windowState": shown ? "normal" : "minimized"]])
   }
 
-  /// The cookies that the page's person has for where it is.
+  /// Cookies of the page's context for its address.
   package func cookies() throws(BrowserError) -> [JSONValue] {
     try ask("Network.getCookies")["cookies"].items
   }
 
-  /// What is to be seen, as a PNG.
+  /// A screenshot as a PNG.
   ///
-  /// - Parameter scale: of how many points each pixel of it is made, at each side; less than one is a smaller picture.
+  /// - Parameter scale: size of the image relative to the window, in both directions.
   package func screenshot(scale: Double = 1) throws(BrowserError) -> [UInt8] {
     let size = try evaluate("[innerWidth, innerHeight, scrollX, scrollY]")
     let clip: JSONValue = [

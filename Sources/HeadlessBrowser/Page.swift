@@ -1,6 +1,7 @@
-// Owns one page of a browser: where it is, what is evaluated in it, and waiting for what it shows.
-// Invariant: a page that goes somewhere else while it is asked is asked again where it has arrived; nothing waits for ever.
-// Failure: BrowserError, with the end of what the page shows where something was waited for in vain.
+// One page of a browser: navigation, evaluation of scripts, and waiting for a state.
+// Invariant: an evaluation interrupted by a navigation is repeated in the new document. Every wait is
+// bounded.
+// Errors: `BrowserError`, after a failed wait with the end of the page's text.
 import Posix
 import Time
 
@@ -9,13 +10,13 @@ package final class Page {
   let browser: Browser
   let session: String
   let target: String
-  /// Whose page it is.
+  /// Browser context of the page.
   package let person: Browser.Person
-  /// What happened in it.
+  /// Requests, errors and alerts of the page.
   package private(set) var log = PageLog()
-  /// What is answered to a question that stops the page.
+  /// Answer to confirmation dialogs of the page.
   package var acceptsAlerts = true
-  /// The documents that are loaded whole, by the names of their loaders.
+  /// Completely loaded documents, by their loader ids.
   private var loaded: Set<String> = []
 
   init(_ browser: Browser, session: String, target: String, person: Browser.Person) {
@@ -33,7 +34,7 @@ package final class Page {
   func prepare() throws(BrowserError) {
     for domain in ["Page", "Runtime", "Network", "Log"] { try ask("\(domain).enable") }
     try ask("Page.setLifecycleEventsEnabled", ["enabled": true])
-    // Every page believes that it has the person's attention: several are open at once.
+    // Every page counts as focused, because several are open at the same time.
     try ask("Emulation.setFocusEmulationEnabled", ["enabled": true])
     try view(width: 1280, height: 800)
   }
@@ -54,14 +55,14 @@ package final class Page {
     }
   }
 
-  /// Goes to an address and waits until the document is loaded with everything that belongs to it.
+  /// Navigates to an address and waits until the document and its resources are loaded.
   ///
-  /// - Returns: the answer that the document came with; of a file or a document in the address itself there is none.
+  /// - Returns: the response of the document; nil for a file or a data URL.
   @discardableResult
   package func go(to url: String) throws(BrowserError) -> PageRequest? {
     let before = log.requests.count
     let answer = try ask("Page.navigate", ["url": .text(url)])
-    // An answer without a document is no failure: the status says what it is.
+    // A response without a document is not an error here: its status is the result.
     if let failure = answer["errorText"].text, failure != "net::ERR_HTTP_RESPONSE_CODE_FAILURE" {
       throw BrowserError("\(url): \(failure)")
     }
@@ -74,11 +75,11 @@ package final class Page {
     return log.requests[before...].last { $0.kind == "Document" && $0.status != nil }
   }
 
-  /// Asks for the same document once more.
+  /// Loads the same document again.
   @discardableResult
   package func reload() throws(BrowserError) -> PageRequest? { try go(to: try text("location.href")) }
 
-  /// The value of an expression of JavaScript; a promise is waited for.
+  /// Evaluates a JavaScript expression; awaits a promise.
   @discardableResult
   package func evaluate(_ expression: String) throws(BrowserError) -> JSONValue {
     let answer = try ask(
@@ -94,23 +95,23 @@ package final class Page {
     return answer["result"]["value"]
   }
 
-  /// The text that an expression gives.
+  /// Text value of an expression.
   package func text(_ expression: String) throws(BrowserError) -> String {
     try evaluate(expression).text ?? ""
   }
 
-  /// The text of the first element that a selector finds; nil where there is none.
+  /// Text of the first element of a selector; nil if there is none.
   package func text(of selector: String) throws(BrowserError) -> String? {
     try evaluate("document.querySelector(\(JSONValue.text(selector)))?.textContent.trim()").text
   }
 
-  /// How many elements a selector finds.
+  /// Number of elements of a selector.
   package func count(_ selector: String) throws(BrowserError) -> Int {
     try evaluate("document.querySelectorAll(\(JSONValue.text(selector))).length").integer ?? 0
   }
 
-  /// Whether an expression is true now; the reason where it has no value. In a document that is not yet there, or no longer,
-  /// nothing is true.
+  /// Evaluates a condition; with the reason if it has no value. In a document that is still loading or
+  /// gone, every condition is false.
   private func look(_ expression: String) throws(BrowserError) -> (isTrue: Bool, why: String?) {
     do throws(BrowserError) { return (try evaluate("Boolean(\(expression))").flag == true, nil) } catch {
       guard try browser.isAlive() else { throw error }
@@ -118,12 +119,12 @@ package final class Page {
     }
   }
 
-  /// Whether an expression is true now.
+  /// True if the expression is true now.
   package func shows(_ expression: String) throws(BrowserError) -> Bool { try look(expression).isTrue }
 
-  /// Waits until an expression is true, also in a document that the page is only on its way to.
+  /// Waits until an expression is true, also in a document that is still loading.
   ///
-  /// - Parameter limit: how long at the most.
+  /// - Parameter limit: maximum wait.
   package func wait(
     for expression: String, within limit: TimeSpan = Browser.patience
   ) throws(BrowserError) {
@@ -138,14 +139,14 @@ package final class Page {
           "\(expression) is not so within \(limit.milliseconds) ms at \((try? text("location.href")) ?? "?"):\n"
             + "\(why ?? "")\n\(seen.suffix(2_000))\ncomplaints: \(log.complaints)")
       }
-      // What the page tells in the meantime is noted; a moment later it is looked at again.
+      // Stores events for a moment before the next check.
       _ = try browser.listen(until: now + .milliseconds(10)) { false }
     }
   }
 
-  /// Notes what the browser has told and nobody has asked for.
+  /// Stores the events that the browser has sent so far.
   package func catchUp() throws(BrowserError) { try ask("Runtime.evaluate", ["expression": "0"]) }
 
-  /// Forgets what happened so far.
+  /// Clears the log.
   package func forget() { log = PageLog() }
 }

@@ -1,6 +1,5 @@
-// Owns what happened in a page since it was opened: what it asked for, what it was answered, what it complained about and
-// which alerts it has shown.
-// Invariant: everything is kept in the order in which the browser told it.
+// Log of a page: requests, responses, errors and alerts.
+// Invariant: entries are in the order of the browser's events.
 
 /// One request of a page.
 package struct PageRequest: Sendable {
@@ -8,23 +7,23 @@ package struct PageRequest: Sendable {
   package let method: String
   /// `Document`, `Stylesheet`, `Script`, `EventSource` …
   package var kind: String
-  /// The status of the answer; nil while there is none.
+  /// Status of the response; nil before it.
   package var status: Int?
-  /// The headers of the answer; the names in small letters.
+  /// Headers of the response; names in lower case.
   package var headers: [String: String] = [:]
-  /// How many bytes have come, with the headers and as they went over the wire.
+  /// Number of bytes received, including headers, as transferred.
   package var bytes = 0
-  /// Why it was given up; nil where it was not.
+  /// Error of a failed request; nil without one.
   package var failure: String?
 
-  /// Whether it asks this machine, or nobody: what is inside the page or comes from a file.
+  /// True if the request goes to this machine, or needs no network (data and files).
   package var staysHere: Bool {
     ["http://127.0.0.1:", "http://127.0.0.1/", "data:", "about:", "file:", "blob:"].contains {
       url.hasPrefix($0)
     } || isOfLocalName
   }
 
-  /// True for a name below `localhost`, which leads nowhere but to this machine (RFC 6761, section 6.3).
+  /// True for a name below `localhost`, which always means this machine (RFC 6761, section 6.3).
   private var isOfLocalName: Bool {
     let parts = url.split(separator: "/", maxSplits: 2)
     let host = parts.count > 1 && parts[0] == "http:" ? parts[1].prefix { $0 != ":" } : ""
@@ -32,19 +31,19 @@ package struct PageRequest: Sendable {
   }
 }
 
-/// What happened in a page.
+/// Requests, errors and alerts of a page.
 package struct PageLog: Sendable {
-  /// What was asked for.
+  /// Requests of the page.
   package internal(set) var requests: [PageRequest] = []
-  /// Errors and warnings in the console, uncaught exceptions, and what the browser has refused.
+  /// Console errors and warnings, uncaught exceptions, and resources blocked by the browser.
   package internal(set) var complaints: [String] = []
-  /// The texts of alerts and of questions that stop the page.
+  /// Texts of alerts and confirmation dialogs.
   package internal(set) var alerts: [String] = []
   private var places: [String: Int] = [:]
 
-  /// What was asked of anybody but this machine.
+  /// URLs of requests to other machines.
   package var strayed: [String] { requests.filter { !$0.staysHere }.map(\.url) }
-  /// How many bytes came altogether.
+  /// Number of bytes received in all.
   package var bytes: Int { requests.reduce(0) { $0 + $1.bytes } }
 
   mutating func note(_ event: String, _ facts: JSONValue) {
@@ -57,7 +56,7 @@ package struct PageLog: Sendable {
         request.take(facts["response"])
       }
     case "Network.responseReceivedExtraInfo":
-      // Also of an answer that the page is not shown.
+      // Also sent for a response that the page cannot read.
       update(id) { $0.status = $0.status ?? facts["statusCode"].integer }
     case "Network.dataReceived": update(id) { $0.bytes += facts["encodedDataLength"].integer ?? 0 }
     case "Network.loadingFinished":
@@ -86,7 +85,7 @@ package struct PageLog: Sendable {
     }
   }
 
-  /// A request; one that was sent elsewhere by the answer is told with the same name again.
+  /// Adds a request. A redirect reports the next request under the same id.
   private mutating func begin(_ id: String, _ facts: JSONValue) {
     if !facts["redirectResponse"].isNull { update(id) { $0.take(facts["redirectResponse"]) } }
     places[id] = requests.count

@@ -83,8 +83,8 @@ extension VendingAdminPage {
 
   private var sold: Double { shelves.reduce(0.0) { $0 + Double(max(0, $1.sold)) } }
 
-  /// Pie chart: each share is a dash of a circle's stroke, which is as thick as the radius. The
-  /// circumference has 1000 units.
+  /// Pie chart: each share is a dash of a circle's stroke, which is twice as thick as the radius and so
+  /// fills the disc. The circumference has 1000 units.
   private func pie(_ frame: PageFrame) -> HTML {
     guard sold > 0 else { return #"<p class="quiet">\#(frame.words.noPurchases)</p>"# }
     var start = 0
