@@ -1,10 +1,10 @@
-// Owns the JSON of the board and of what is done with several tickets. It knows no command.
-// Invariant: fields are added, never changed; rates are thousandths a second, and instants RFC 3339.
+// JSON of the board, and of commands for several tickets.
+// Invariant: fields are added and never changed. Rates are thousandths a second, times are RFC 3339.
 import BankModel
 import Wire
 
 extension JSONValue {
-  /// `board`, in one line.
+  /// `board`, on one line.
   package static func board(_ frame: BoardFrame) -> JSONValue {
     var shape: JSONValue = [
       "version": 1, "day": .init(frame.day), "state": .string(frame.state.name),
@@ -36,7 +36,7 @@ extension JSONValue {
     return frame.history.map { shape.adding(["history": history($0, of: frame.services)]) } ?? shape
   }
 
-  /// What was served before somebody looked, by the names of the services.
+  /// Customers served before the subscription, by service name.
   private static func history(_ history: BoardHistory, of services: [BoardService]) -> JSONValue {
     [
       "since": .instant(history.since), "part_ms": .init(BoardHistory.part),

@@ -1,5 +1,5 @@
-// Owns the JSON of a bank whose books several branches share. It knows no command.
-// Invariant: fields are added, never changed; rates are thousandths a second, null where nobody has counted.
+// JSON of a bank with a shared database.
+// Invariant: fields are added and never changed. Rates are thousandths a second, null if unknown.
 import BankModel
 import Wire
 
@@ -16,19 +16,19 @@ extension JSONValue {
       "windows": .init(branch.windows), "served": .init(branch.served), "name": .string(branch.name),
       "rate_milli": .init(branch.rate), "commits": .init(branch.commits), "this": .bool(branch.isThis),
     ]
-    // Who is left to this branch alone.
+    // Customers whose juice only this branch can make.
     return branch.juices.map { shape.adding(["juices": .init($0)]) } ?? shape
   }
 
-  /// The field that only those have who belong to a branch of a shared bank.
+  /// The field `branch`, only for branches of a shared bank.
   static func field(ofBranch number: Int64?) -> JSONValue {
     number.map { ["branch": .integer($0)] } ?? [:]
   }
 }
 
 extension StatusReport {
-  /// The numbers of the whole bank: of all branches where there are several.
+  /// Numbers of the whole bank, over all its branches.
   package var wholeQueue: QueueReport { bank?.queue ?? queue }
-  /// The services of the whole bank.
+  /// Services of the whole bank.
   package var wholeServices: [ServiceReport] { bank?.services ?? services }
 }

@@ -1,5 +1,5 @@
-// Owns the JSON of a move. It knows no command.
-// Invariant: fields are added, never changed.
+// JSON of a move.
+// Invariant: fields are added and never changed.
 import Wire
 
 extension JSONValue {

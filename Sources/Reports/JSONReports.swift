@@ -1,21 +1,22 @@
-// Owns the shapes of this program's JSON. Scripts are written against them: fields are added, never changed.
-// Invariant: instants are RFC 3339 in UTC with milliseconds; what does not exist is null and never left out,
-// unless the shape says that the field is only there in a certain state.
+// JSON of this program.
+// Invariant: fields are added and never changed, because scripts depend on them. Times are RFC 3339 in UTC
+// with milliseconds. A missing value is null and its field is not left out, unless the format defines the
+// field only for a certain state.
 import BankModel
 import ByteText
 import Posix
 import Wire
 
 extension JSONValue {
-  /// An instant in milliseconds since 1970, or null.
+  /// Milliseconds since 1970 as a time, or null.
   package static func instant(_ milliseconds: Int64?) -> JSONValue {
     milliseconds.map { .string(Timestamp.utc(milliseconds: $0)) } ?? .null
   }
 
-  /// `start`, `status` and everything that answers like them.
+  /// `start`, `status` and all commands with the same answer.
   ///
-  /// Where several branches share the books, `queue` and `services` are those of the whole bank, and this branch's own stand in
-  /// `branch`.
+  /// With a shared database, `queue` and `services` are those of the whole bank, and `branch` contains
+  /// those of this branch.
   package static func status(_ report: StatusReport) -> JSONValue {
     let shape: JSONValue = [
       "version": 1,
@@ -75,8 +76,8 @@ extension JSONValue {
     ["code": .init(exit.code), "signal": .init(exit.signal), "error": .init(exit.trouble)]
   }
 
-  /// `enqueue`. `known` says whether nobody was added because the key, or every key of a list, had its tickets already.
-  /// Of a list it also says how many of its customers were there, and with which tickets.
+  /// `enqueue`. `known` is true if no customer was added, because the key, or every key of a list, had its
+  /// tickets already. For a list, the number of its known customers and their tickets are included.
   package static func enqueued(_ report: EnqueuedReport, ofList isList: Bool) -> JSONValue {
     let shape: JSONValue = [
       "version": 1, "day": .init(report.day), "first": .init(report.first), "last": .init(report.last),
@@ -103,8 +104,7 @@ extension JSONValue {
       .adding(field(ofBranch: receipt.branch))
   }
 
-  /// What only some customers have: an article, which is what they bring instead of a payload, and something that was
-  /// missing.
+  /// Fields of some customers only: an article, which replaces the payload, and missing ingredients.
   private static func particulars(_ article: String?, _ shortages: [Shortage]?) -> JSONValue {
     var shape: JSONValue = [:]
     if let article { shape = shape.adding(["payload": .string(article)]) }
@@ -119,8 +119,8 @@ extension JSONValue {
       })
   }
 
-  /// A line of `tickets`: position and expectation while waiting, the moment while delayed, the window while served, and of
-  /// a dead letter how its last attempt ended.
+  /// A line of `tickets`: position and expected wait while waiting, due time while delayed, window while
+  /// served, and for a dead letter the end of its last attempt.
   package static func listed(_ ticket: TicketReport) -> JSONValue {
     guard ticket.state == .dead, let last = ticket.attempts.last else { return row(ticket) }
     return row(ticket).adding(["last_attempt": attempt(last)])
@@ -137,7 +137,7 @@ extension JSONValue {
     return shape.adding(standing(ticket)).adding(particulars(ticket.article, nil))
   }
 
-  /// What is only true in the present state of a ticket.
+  /// Fields that exist only in the present state of a ticket.
   private static func standing(_ ticket: TicketReport) -> JSONValue {
     switch ticket.state {
     case .waiting: ["position": .init(ticket.position), "eta_ms": .init(ticket.etaMilliseconds)]
@@ -147,7 +147,7 @@ extension JSONValue {
     }
   }
 
-  /// `ticket`: where it stands, every attempt, and the receipt's fields where there is one.
+  /// `ticket`: state, attempts, and the fields of the receipt if there is one.
   package static func ticket(_ ticket: TicketReport) -> JSONValue {
     var shape: JSONValue = ["version": 1]
     shape = shape.adding(row(ticket))
@@ -182,8 +182,8 @@ extension JSONValue {
     return words.adding(field(ofBranch: attempt.branch))
   }
 
-  /// `stop`: the day, and what the drain has done: `finished` since it began, `waiting` for the next start, tellers
-  /// `killed`, and how long each step took.
+  /// `stop`: day and results of the drain: customers `finished` since its start, customers `waiting` for
+  /// the next start, tellers `killed`, and the duration of each step.
   package static func stopped(_ report: StoppedReport) -> JSONValue {
     let shape: JSONValue = [
       "version": 1, "day": .init(report.day), "served": .init(report.served),
@@ -193,13 +193,13 @@ extension JSONValue {
       "steps": .array(
         (report.steps ?? []).map { ["step": .string($0.step.name), "ms": .init($0.milliseconds)] }),
     ]
-    // How many of those who count as served were sent away with nothing.
+    // Customers counted as served who left without a product.
     let counted = report.sentAway.map { shape.adding(["out_of_stock": .init($0)]) } ?? shape
     let all = report.branches.map { counted.adding(["branches": .array($0.map(branch))]) } ?? counted
     return all.adding(field(ofBranch: report.branch))
   }
 
-  /// `audit`. Where there is no stock or no machine nothing can differ.
+  /// `audit`. A missing stock or machine has no difference.
   package static func audit(_ report: AuditReport) -> JSONValue {
     let shape: JSONValue = [
       "version": 1, "ok": .bool(report.isClean), "issued": .init(report.issued),
@@ -257,7 +257,7 @@ extension JSONValue {
 }
 
 extension AuditReport {
-  /// Whether every promise that was checked is kept.
+  /// True if every check has passed.
   package var isClean: Bool {
     problems.isEmpty && lost == 0 && duplicated == 0 && ledgerDifference == 0 && (stockDifference ?? 0) == 0
       && (moneyDifference ?? 0) == 0

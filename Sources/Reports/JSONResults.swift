@@ -1,12 +1,13 @@
-// Owns what a customer's work has left behind, as JSON.
-// Invariant: bytes that are text stand as text, others in base64 under another key; a stream that was cut says its true length.
+// JSON of a work result.
+// Invariant: UTF-8 bytes are a string, others are base64 under another key. A cut stream has its full
+// length in a field.
 
 import BankModel
 import JSON
 import Wire
 
 extension JSONValue {
-  /// The fields of a receipt that only work with a result has; none of them where there is none.
+  /// The fields of a receipt with a result; empty without one.
   package static func result(_ receipt: ReceiptReport) -> JSONValue {
     guard let result = receipt.result else { return [:] }
     var shape = stream("result", result.output)
@@ -32,13 +33,13 @@ extension JSONValue {
     return shape
   }
 
-  /// What was kept of a stream. Of one that was cut, how many of the bytes are its first ones is said.
+  /// The stored excerpt of a stream. For a cut one, the number of its leading bytes is included.
   private static func stream(_ name: String, _ excerpt: Excerpt) -> JSONValue {
     let shape = carried(excerpt.bytes, as: name)
     return excerpt.isCut ? shape.adding(["\(name)_first_bytes": .init(Int64(excerpt.first.count))]) : shape
   }
 
-  /// Bytes: as text where they are one, else in base64.
+  /// Bytes as text if they are UTF-8, else as base64.
   package static func carried(_ bytes: [UInt8], as name: String) -> JSONValue {
     guard let text = String(validating: bytes, as: UTF8.self) else {
       return .object([Field(name: name + "_b64", value: .string(Base64.encode(bytes)))])

@@ -1,10 +1,10 @@
-// Owns the shapes of this program's JSON about juices, the stock and the vending machine.
-// Invariant: see JSONReports. Amounts, and money in won, are whole numbers; items are called by their names in commands.
+// JSON of juices, stock and vending machine.
+// Invariant: see JSONReports. Amounts, also of won, are whole numbers; items have their names in commands.
 import BankModel
 import Wire
 
 extension JSONValue {
-  /// `juice menu`: what a juice is made of, whether it can be made now, and what is missing where it cannot.
+  /// `juice menu`: recipe and availability of each juice, with missing ingredients.
   package static func menu(_ assortment: Assortment, _ picture: StockPicture) -> JSONValue {
     let juices = assortment.juices.map { juice -> JSONValue in
       let shortages = juice.shortages(from: picture.items)
@@ -17,7 +17,7 @@ extension JSONValue {
     return ["version": 1, "juices": .array(juices), "items": items(picture)]
   }
 
-  /// A line of `juice order`: what became of one juice.
+  /// A line of `juice order`: result for one juice.
   package static func juice(
     _ order: OrderID, _ juice: Juice, _ outcome: String, _ shortages: [Shortage], message: String
   ) -> JSONValue {
@@ -29,7 +29,7 @@ extension JSONValue {
 
   package static func stock(_ picture: StockPicture) -> JSONValue { ["version": 1, "items": items(picture)] }
 
-  /// The first line of `stock watch`, and any later one where changes could not be told one by one.
+  /// A snapshot in `stock watch`: the first line, and any later one after missed changes.
   package static func picture(_ picture: StockPicture) -> JSONValue {
     [
       "version": 1, "event": "snapshot", "ledger": .integer(picture.ledger),
@@ -37,7 +37,7 @@ extension JSONValue {
     ]
   }
 
-  /// Every other line of `stock watch`: `sequence` counts on by one, without a gap.
+  /// A change in `stock watch`: `sequence` increases by one, without a gap.
   package static func change(_ change: StockChange) -> JSONValue {
     [
       "event": "change", "sequence": .integer(change.sequence), "item": .string(change.item.name),
@@ -51,7 +51,7 @@ extension JSONValue {
     .array(picture.items.map { ["item": .string($0.item.name), "quantity": .integer($0.quantity)] })
   }
 
-  /// `vending`: everything that is shown to customers.
+  /// `vending`: the customers' side of the machine.
   package static func vending(_ picture: VendingPicture) -> JSONValue {
     JSONValue.balance(picture.balance).adding(["products": list(picture)])
   }
@@ -59,7 +59,7 @@ extension JSONValue {
   package static func products(_ picture: VendingPicture) -> JSONValue {
     ["version": 1, "products": list(picture)]
   }
-  /// The beginning of whatever tells the balance.
+  /// First fields of every document with the balance.
   package static func balance(_ balance: Won) -> JSONValue { ["version": 1, "balance": .integer(balance)] }
 
   /// A line of `vending history`.

@@ -1,17 +1,17 @@
-// Owns JSON as this program writes it: small documents whose fields stand in the order in which they were
-// named.
-// Invariant: what is written is valid JSON (RFC 8259) in UTF-8 on one line; a number is exact, in 64 bits and beyond.
+// JSON writer for small documents; fields keep their order.
+// Invariant: the output is valid JSON (RFC 8259) in UTF-8 on one line. Numbers are exact, beyond 64 bits
+// too.
 
 import Arguments
 import ByteText
 import JSON
 
-/// A JSON value that remembers the order of its fields.
+/// A JSON value with ordered fields.
 package enum JSONValue: Sendable, Equatable {
   case null
   case bool(Bool)
   case integer(Int64)
-  /// A number that need not fit in 64 bits.
+  /// A number that may exceed 64 bits.
   case wide(Int128)
   /// A number in thousandths, at least 0.
   case thousandths(Int32)
@@ -34,7 +34,8 @@ package enum JSONValue: Sendable, Equatable {
   package init(_ text: String?) { self = text.map { .string($0) } ?? .null }
   package init(_ truth: Bool) { self = .bool(truth) }
 
-  /// A path under a name. JSON is UTF-8: what is not stands there as `\xE9`, and the bytes follow as base64 under `NAME_b64`.
+  /// A path with its name. JSON is UTF-8: other bytes appear as `\xE9`, and the exact bytes follow as
+  /// base64 under `NAME_b64`.
   package static func path(_ path: String?, named name: String) -> JSONValue {
     guard let path, ByteText.carriesForeignBytes(path) else {
       return .object([Field(name: name, value: JSONValue(path))])
@@ -45,13 +46,13 @@ package enum JSONValue: Sendable, Equatable {
     ])
   }
 
-  /// The object with more fields behind its own.
+  /// The object with further fields appended.
   package func adding(_ more: JSONValue) -> JSONValue {
     guard case .object(let fields) = self, case .object(let others) = more else { return self }
     return .object(fields + others)
   }
 
-  /// The document in one line, without a newline at the end.
+  /// The document on one line, without a newline at the end.
   package var text: String {
     var bytes: [UInt8] = []
     append(to: &bytes)

@@ -1,25 +1,28 @@
-// Owns what became of a teller that was killed by hand, and of its customer, as frame after frame of the board tells it: for a
-// command, for the dashboard and for the page. It knows no clock.
-// Invariant: the time is the one between two events of the coordinator's own clock; where these have gone by unseen, as they
-// may at full speed or while nobody looks, the one told is no shorter than it was, and is marked as such.
+// Observation of a killed teller and its customer in the frames of the board, for the command, the
+// dashboard and the page.
+// Invariant: the reported time is between two events of the coordinator's own clock. If an event was
+// missed, at full speed or without a subscription, the reported time is an upper bound and is marked as
+// such.
 import Wire
 
-/// Follows one process from the order to kill it.
+/// Observes one process from the kill request on.
 package struct KillWatch: Sendable, Equatable {
   package enum Stage: Sendable, Equatable {
-    /// The kill was asked for.
+    /// The kill was requested.
     case ordered
-    /// It died with this customer. The moment is in milliseconds since 1970; where nobody saw it, it did not die before that.
+    /// The process exited with this customer. The time is in milliseconds since 1970; if the exit was not
+    /// observed, it is a lower bound.
     case died(ticket: Int64?, at: Int64)
-    /// The customer is at a window again, after so many milliseconds at the most or exactly.
+    /// The customer is served again, after exactly or at most this number of milliseconds.
     case served(ticket: Int64, window: String, after: Int64, isExact: Bool)
-    /// Nobody was at the window, and a successor is ready; nil where of its death, or of whom it had, no frame has told.
+    /// The window had no customer, and a successor is ready. The time is nil if no frame showed the exit,
+    /// or the customer of the process.
     case succeeded(generation: Int64, after: Int64?)
-    /// The customer was taken out, or has become a dead letter.
+    /// The customer was cancelled, or became a dead letter.
     case ended(ticket: Int64)
   }
 
-  /// Where it was seen last, and with whom.
+  /// Time, customer and event number of the last observation.
   private struct Sight: Equatable {
     var time: Int64
     var ticket: Int64?
@@ -30,30 +33,30 @@ package struct KillWatch: Sendable, Equatable {
   package let generation: Int64
   package let pid: Int32
   package private(set) var stage = Stage.ordered
-  /// The next process at the window, when it is ready.
+  /// Process id of the next process of the window, when it is ready.
   package private(set) var successor: Int32?
-  /// Nobody comes to the window any more: it was given up, or is closed.
+  /// The window gets no successor: it was given up, or is closed.
   private var staysEmpty = false
-  /// The last that was seen of it alive; nil where no frame has shown it.
+  /// The last observation of the running process; nil if no frame has shown it.
   private var sight: Sight?
   private var diedIn: Int64 = 0
   private var isDeathSeen = false
-  /// The coordinator and the day in which it died: events and tickets of others have the same numbers.
+  /// The coordinator and the day of the exit: other ones reuse the numbers of events and tickets.
   private var coordinator: Int64 = 0
   private var day: Int64 = 0
 
-  /// The order to kill a process is given.
+  /// Starts the observation with the kill request.
   ///
-  /// - Parameter frame: what is known of the bank at that moment; nil for nothing.
+  /// - Parameter frame: the last frame before it; nil without one.
   package init(window: String, generation: Int64, pid: Int32, in frame: BoardFrame?) {
     (self.window, self.generation, self.pid) = (window, generation, pid)
     if let frame { see(in: frame) }
   }
 
-  /// Whether the other follows the same process.
+  /// True if the other observes the same process.
   package func isOf(_ other: KillWatch) -> Bool { window == other.window && pid == other.pid }
 
-  /// Whether there is nothing more to find out.
+  /// True if the result is final.
   package var isOver: Bool {
     switch stage {
     case .ordered, .died: false
@@ -61,13 +64,13 @@ package struct KillWatch: Sendable, Equatable {
     }
   }
 
-  /// Whether the window has a successor, too, where it is to get one.
+  /// True if the window also has its successor, if it is to get one.
   package var isSettled: Bool {
     guard successor != nil || staysEmpty else { return false }
     return if case .died(nil, _) = stage { true } else { isOver }
   }
 
-  /// Whom it was serving; nil for nobody.
+  /// Customer of the process; nil without one.
   package var ticket: Int64? {
     switch stage {
     case .died(let ticket, _): ticket
@@ -76,16 +79,16 @@ package struct KillWatch: Sendable, Equatable {
     }
   }
 
-  /// Milliseconds until its customer was served again, where they are known exactly.
+  /// Milliseconds until its customer was served again, if known exactly.
   package var milliseconds: Int64? {
     if case .served(_, _, let after, true) = stage { after } else { nil }
   }
 
-  /// Looks at the next frame.
+  /// Handles the next frame.
   package mutating func hear(_ frame: BoardFrame) {
     if stage == .ordered { findDeath(in: frame) }
     guard stage != .ordered else { return see(in: frame) }
-    // A coordinator that was replaced counts its events anew, and all of them are later.
+    // A restarted coordinator counts events from 1, and all of them are later.
     if frame.coordinator.generation != coordinator {
       (coordinator, diedIn) = (frame.coordinator.generation, 0)
     }
@@ -105,7 +108,8 @@ package struct KillWatch: Sendable, Equatable {
     (coordinator, day) = (frame.coordinator.generation, frame.day)
   }
 
-  /// The window as another process has it, or is to have it. A coordinator that was replaced counts generations anew, too.
+  /// The window with another process, or about to get one. A restarted coordinator counts generations from
+  /// 1, too.
   private func next(in frame: BoardFrame) -> BoardWindow? {
     frame.windows.first { $0.window == window && ($0.generation > generation || $0.pid != pid) }
   }
@@ -121,7 +125,7 @@ package struct KillWatch: Sendable, Equatable {
     if let death {
       (stage, diedIn, isDeathSeen) = (.died(ticket: death.ticket, at: death.time), death.sequence, true)
     } else if let now = frame.windows.first(where: { $0.window == window }), now.pid != pid {
-      // So much has happened that its death was among what the frame has no room for.
+      // The frame had no room for the event of the exit.
       if let sight, let ticket = sight.ticket, isBack(ticket, in: frame, since: sight.time) {
         (stage, diedIn) = (.died(ticket: ticket, at: sight.time), sight.sequence)
         return
@@ -133,7 +137,7 @@ package struct KillWatch: Sendable, Equatable {
     (coordinator, day) = (frame.coordinator.generation, frame.day)
   }
 
-  /// Whether somebody whom the process was seen with has come back from it: waits, or is somewhere else by now.
+  /// True if the customer has left the process: it waits, or is served elsewhere.
   private func isBack(_ ticket: Int64, in frame: BoardFrame, since moment: Int64) -> Bool {
     guard frame.day == day else { return false }
     return frame.waiting.contains { $0.ticket == ticket } || frame.serving.contains { $0.ticket == ticket }
@@ -153,13 +157,13 @@ package struct KillWatch: Sendable, Equatable {
       case .reset: return stage = .ended(ticket: ticket)
       case _ where event.ticket != ticket: continue
       case .started: return stage = again(event.window, at: event.time, isExact: true)
-      // The start has gone by unseen; it was before that.
+      // The event of the start was missed; it was earlier.
       case .served: return stage = again(event.window, at: event.time, isExact: false)
       case .cancelled, .dead: return stage = .ended(ticket: ticket)
       default: continue
       }
     }
-    // On another day the same number is another customer, and this one is not told of any more.
+    // On another day the same number belongs to another customer, and this one cannot be observed any more.
     guard frame.day == day else {
       if let next = next(in: frame), next.isReady {
         stage = .succeeded(generation: next.generation, after: nil)
@@ -169,7 +173,8 @@ package struct KillWatch: Sendable, Equatable {
     if let now = frame.serving.first(where: { $0.ticket == ticket && $0.since >= moment }) {
       return stage = again(now.window, at: now.since, isExact: true)
     }
-    // Whoever neither waits nor is anywhere to be seen, when everything that was told then has gone by, has been served.
+    // The customer is neither waiting nor served although the frame has room for all of them and all
+    // earlier events are over: the customer has been served.
     let isOutOfSight =
       (frame.events.first?.sequence ?? 0) > diedIn && frame.hidden.waiting == 0 && frame.counts.delayed == 0
     guard isOutOfSight, !frame.waiting.contains(where: { $0.ticket == ticket }) else { return }
