@@ -1,5 +1,5 @@
-// Owns the sentences that are the same whatever has happened, each in both languages at the same place.
-// Invariant: a catalog says them by their names, as it says those that it makes of something.
+// Constant sentences, each in both languages at the same place.
+// Invariant: `MessageCatalog` returns them by name, like the sentences with values.
 import Arguments
 
 package struct FixedSentences: Sendable {
@@ -14,7 +14,7 @@ package struct FixedSentences: Sendable {
   let noReceipts = Text("There are no receipts.", "영수증이 없습니다.")
   let noEntries = Text("There is nothing in the ledger yet.", "장부에 아직 아무것도 없습니다.")
 
-  /// A first Ctrl-C, while tickets are being issued.
+  /// After a first Ctrl-C while tickets are being issued.
   let withdrawing = Text(
     "Withdrawing the request. Ctrl-C once more leaves without waiting for the answer.",
     "요청을 거두는 중입니다. Ctrl-C를 한 번 더 누르면 대답을 기다리지 않고 끝냅니다.")
@@ -23,7 +23,7 @@ package struct FixedSentences: Sendable {
     "The coordinator has as many connections as it takes. Try again in a moment.",
     "코디네이터의 연결이 가득 찼습니다. 잠시 뒤 다시 시도하세요.")
 
-  // The Korean words of the menu are those of the original console app, to the letter.
+  // The Korean texts of the menu are exactly those of the original console program.
   let menu = Text("1 : Open the bank\n2 : Exit\nInput : ", "1 : 은행개점\n2 : 종료\n입력 : ")
   let wrongInput = Text("That is not on the menu.", "잘못된 입력입니다.")
   let consoleIsForPeople = Text(
@@ -31,7 +31,7 @@ package struct FixedSentences: Sendable {
       + "script.",
     "console은 사람을 위한 메뉴라서 JSON이 없습니다. 스크립트에는 'bankctl open --json'을 쓰세요.")
 
-  /// A Ctrl-C where there is no further step, from somebody who only looks on.
+  /// After a Ctrl-C at the last step of a drain, from a client that only waits for it.
   let leftAlone = Text(
     "This command ends; the bank goes on closing by itself. 'bankctl status' tells whether it has.",
     "이 명령만 끝납니다. 은행은 스스로 마감을 계속합니다. 끝났는지는 'bankctl status'로 알 수 있습니다.")
@@ -67,7 +67,7 @@ package struct FixedSentences: Sendable {
   let editorKeys = Text(
     "↑ ↓ choose · − + change · q or Enter on Close returns", "↑ ↓ 고르기 · − + 바꾸기 · q 또는 닫기에서 Enter로 돌아가기")
   let editorWaits = Text("The stock service does not answer; waiting for it …", "재고 서비스가 대답하지 않아 기다리는 중입니다 …")
-  /// A key that asked for something of a stock that is not there.
+  /// For a key that requested a change from a missing stock.
   let editorTookNoKey = Text(
     "The stock service does not answer; the key was not taken.", "재고 서비스가 대답하지 않아 키를 받지 않았습니다.")
 
@@ -97,7 +97,7 @@ package struct FixedSentences: Sendable {
     "↑ ↓ choose · + − one · 0 ten more · e expired only · d discard expired · q back",
     "↑ ↓ 고르기 · + − 한 개 · 0 열 개 추가 · e 기한 지난 것만 · d 폐기 · q 돌아가기")
   let machineWaits = Text("The vending machine does not answer; waiting for it …", "자판기가 대답하지 않아 기다리는 중입니다 …")
-  /// A key that asked for something of a machine that is not there.
+  /// For a key that requested a change from a missing machine.
   let machineTookNoKey = Text(
     "The vending machine does not answer; the key was not taken.", "자판기가 대답하지 않아 키를 받지 않았습니다.")
   let purchases = Text("Purchases", "구매")

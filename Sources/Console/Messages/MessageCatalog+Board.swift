@@ -1,5 +1,5 @@
-// Owns the sentences about the board and about what is done to a window's process.
-// Invariant: a sentence says what is true when it is printed.
+// Sentences about the board, and about the process of a window.
+// Invariant: a sentence is true at the time it is printed.
 import Arguments
 import BankModel
 import Posix
@@ -12,7 +12,7 @@ extension MessageCatalog {
       "\(quoted(name)) 창구는 없습니다. 있는 창구는 'bankctl board'가 보여 줍니다.")
   }
 
-  /// - Parameter subject: The window, and the generation and the process that are there now; process 0 for none.
+  /// - Parameter subject: Window, and its present generation and pid; pid 0 for no process.
   func otherProcess(_ subject: String) -> String {
     let parts = subject.split(separator: " ").map(String.init)
     let window = safe(parts.first ?? subject)
@@ -55,7 +55,7 @@ extension MessageCatalog {
     "\(Self.grouped(count)) \(count == 1 ? "customer was" : "customers were")"
   }
 
-  /// Why nothing was done with one of several tickets.
+  /// Reason why the command was refused for one of several tickets.
   func refused(_ ticket: RefusedTicket) -> String {
     let reason =
       switch ticket.reason {
@@ -69,7 +69,7 @@ extension MessageCatalog {
     return say("not \(ticket.ticket): \(reason)", "\(ticket.ticket)번 제외: \(reason)")
   }
 
-  // MARK: - The end of a process
+  // MARK: - Killing a process
 
   func askKill(_ window: String, _ pid: Int32, ticket: Int64?) -> String {
     let customer = ticket.map { say(" while it serves customer \($0)", ", 지금 \($0)번 고객 업무중") } ?? ""
@@ -78,7 +78,7 @@ extension MessageCatalog {
       "\(window) 창구의 프로세스를 SIGKILL로 끝냅니다(pid \(pid)\(customer)). 계속할까요?")
   }
 
-  // MARK: - The board
+  // MARK: - Board
 
   var lastEvents: String { say("last events", "최근에 일어난 일") }
   var others: String { say("others", "그 밖") }
@@ -86,13 +86,13 @@ extension MessageCatalog {
     say("and \(Self.grouped(count)) more", "그 밖에 \(Self.grouped(count))명")
   }
 
-  /// Thousandths a second, over a second, ten and six hundred.
+  /// Thousandths a second, over one, ten and six hundred seconds.
   func boardRates(_ second: Int64, _ ten: Int64, _ tenMinutes: Int64) -> String {
     let rates = [second, ten, tenMinutes].map { rate(Double($0) / 1_000) ?? "0" }.joined(separator: ", ")
     return say("\(rates) (1 s, 10 s, 10 min)", "\(rates) (1초, 10초, 10분)")
   }
 
-  /// One event in a few words.
+  /// One event as a short text.
   func boardEvent(_ event: BoardEvent) -> String {
     let ticket = event.ticket.map(String.init) ?? ""
     let place = event.window.map { " · \(safe($0))" } ?? ""

@@ -1,5 +1,5 @@
-// Owns the words for what is in a branch: states, columns, numbers, times, and what an audit adds up.
-// Invariant: the Korean words for the two lists and the timer are those of the original screens.
+// Terms of a bank: states, columns, numbers, times, and sums of an audit.
+// Invariant: the Korean terms of the two lists and the timer are those of the original screens.
 import BankModel
 
 extension MessageCatalog {
@@ -19,7 +19,7 @@ extension MessageCatalog {
 
   func outcome(_ outcome: Outcome) -> String { phrases.outcome(outcome) }
 
-  /// A grade, also the one without a word of its own on a ticket.
+  /// A grade, including the regular one, which tickets do not show.
   func grade(_ priority: Priority) -> String { phrases.standing(priority) }
 
   /// `업무시간 - mm:ss:SSS`.
@@ -27,10 +27,10 @@ extension MessageCatalog {
     phrases.businessTime + " - " + Self.timer(milliseconds: milliseconds)
   }
 
-  /// `mm:ss:SSS`; minutes go on beyond 59.
+  /// `mm:ss:SSS`; minutes may exceed 59.
   static func timer(milliseconds: Int64) -> String { Phrasebook.timer(milliseconds: milliseconds) }
 
-  /// A span for people: `812 ms`, `4.4 s`, `3 min 20 s`, `2 h 5 min`.
+  /// A duration for users: `812 ms`, `4.4 s`, `3 min 20 s`, `2 h 5 min`.
   package func span(milliseconds: Int64) -> String { phrases.span(milliseconds: milliseconds) }
 
   /// `1,234 won`.

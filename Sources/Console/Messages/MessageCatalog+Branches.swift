@@ -1,11 +1,11 @@
-// Owns the words about the branches of a bank whose books several coordinators share.
-// Invariant: a branch is named by its number and its name, and what can be done about a refusal is said with it.
+// Sentences about branches with a shared database.
+// Invariant: a branch has its number and name, and a refusal has its remedy.
 import Arguments
 import BankModel
 import Wire
 
 extension MessageCatalog {
-  /// What is refused because the bank has other branches, or because it has none.
+  /// Refusals because the bank has other branches, or has none.
   func ofBranches(_ failure: Failure, _ detail: String) -> String {
     let asked = failure.subject.isEmpty ? say("That", "이") : quoted(failure.subject)
     return switch failure.code {
@@ -36,7 +36,7 @@ extension MessageCatalog {
     }
   }
 
-  /// A build that cannot open shared books.
+  /// For a build without PostgreSQL.
   var noPostgres: String {
     say(
       "This build of the bank has no PostgreSQL, so it can share no books. Install libpq-dev and run scripts/build; nothing was "
@@ -44,7 +44,7 @@ extension MessageCatalog {
       "이 빌드에는 PostgreSQL이 없어 장부를 함께 쓸 수 없습니다. libpq-dev를 설치하고 scripts/build를 실행하세요. 아무것도 열지 않았습니다.")
   }
 
-  /// A mistyped address, by what it was given with: an option, or a variable.
+  /// For an invalid address, with its source: an option or a variable.
   func badAddress(_ source: String, _ fault: String) -> String {
     say("\(source) \(fault). Nothing was opened.", "\(source) \(fault). 아무것도 열지 않았습니다.")
   }
@@ -83,7 +83,7 @@ extension MessageCatalog {
     }
   }
 
-  /// Who is left to one branch, and what can be done about it.
+  /// Customers whom only one branch can serve, and the remedy.
   func leftAtBranch(_ branch: BranchReport) -> String {
     let (name, count) = (safe(branch.name), Self.grouped(branch.juices ?? 0))
     return say(
@@ -93,7 +93,7 @@ extension MessageCatalog {
         + "'bankctl tickets --state waiting'에서 볼 수 있고, 어느 지점에서나 'bankctl cancel'로 취소할 수 있습니다.")
   }
 
-  /// What the mark in the list of branches means.
+  /// Legend of the mark in the list of branches.
   var isThisBranch: String { say("* this branch", "* 이 지점") }
 
   func noSuchBranch(_ number: Int64, among numbers: [Int64]) -> String {

@@ -1,5 +1,5 @@
-// Owns the sentences with which the commands report what was done.
-// Invariant: a sentence says what is true when it is printed.
+// Sentences about the results of commands.
+// Invariant: a sentence is true at the time it is printed.
 import Arguments
 import Time
 import Wire
@@ -17,13 +17,13 @@ extension MessageCatalog {
     return say("There is no service \(quoted(name)). ", "\(quoted(name)) 업무는 없습니다. ") + hint
   }
 
-  /// The coordinator knows no service of this name, and says which there are.
+  /// The coordinator has no service of this name; lists its services.
   func noSuchService(_ failure: Failure) -> String {
     let known = failure.remark?.values.first?.split(separator: ", ").map(String.init) ?? []
     return noSuchService(failure.subject, Suggestions.nearest(to: failure.subject, among: known), known)
   }
 
-  /// `1,234/s`, `0.9/s`, or `12/min` for what is slow; nil for what is slower than one in a minute.
+  /// `1,234/s`, `0.9/s`, or `12/min` for a low rate; nil below one a minute.
   func rate(_ perSecond: Double) -> String? {
     if perSecond >= 10 {
       let whole = Self.grouped(Int64(min(perSecond, 1e15).rounded()))
@@ -38,13 +38,13 @@ extension MessageCatalog {
     return perMinute > 0 ? say("\(perMinute)/min", "분당 \(perMinute)") : nil
   }
 
-  /// How long something has lasted, in whole seconds.
+  /// Elapsed time in whole seconds.
   func elapsed(_ span: TimeSpan) -> String {
     let seconds = span.milliseconds / 1000
     return seconds < 60 ? say("\(seconds) s", "\(seconds)초") : self.span(milliseconds: seconds * 1000)
   }
 
-  /// How long something may still take, as roughly as anybody can know it: whole seconds, and never none.
+  /// Estimated remaining time in whole seconds, at least one.
   func estimate(_ span: TimeSpan) -> String {
     let seconds = max(1, Int64(span.inSeconds.rounded(.up)))
     if seconds < 60 { return say("\(seconds) s", "\(seconds)초") }
@@ -100,7 +100,7 @@ extension MessageCatalog {
     guard report.known > 0 else {
       return report.count > 0 ? "\(crowd): \(new)" : say("Nobody was added.", "추가된 고객이 없습니다.")
     }
-    // An older coordinator does not name them.
+    // An older coordinator does not send the known tickets.
     let names = report.knownTickets.map { ": " + list($0) } ?? ""
     guard report.count > 0 else {
       return say(
@@ -116,7 +116,7 @@ extension MessageCatalog {
     say("\(Self.grouped(count)) \(count == 1 ? "customer" : "customers")", "고객 \(Self.grouped(count))명")
   }
 
-  /// Tickets by spans; of very many the first.
+  /// Tickets by spans; only the first of very many.
   private func list(_ spans: [TicketSpan]) -> String {
     let shown = 6
     let names = spans.prefix(shown).map { "\(tickets($0.first, $0.last)) (\(day($0.day)))" }
@@ -124,7 +124,8 @@ extension MessageCatalog {
     return names.joined(separator: ", ") + more
   }
 
-  /// What became of customers whom a command has waited for: one sentence if all were served, else one for each reason.
+  /// Result for customers that a command has waited for: one sentence if all were served, else one for each
+  /// other outcome.
   func allDone(_ count: Int64, _ ended: EndedReport) -> [String] {
     let (all, cancelled) = (Self.grouped(count), ended.cancelled ?? 0)
     var sentences: [String] = []
@@ -174,7 +175,7 @@ extension MessageCatalog {
         ? say(" The same command with the same key may be typed again.", " 같은 키로 같은 명령을 다시 해도 됩니다.") : "")
   }
 
-  /// A second Ctrl-C, before it was known what became of the request.
+  /// After a second Ctrl-C before the result of the request was known.
   func leftUnknown(isKeyed: Bool) -> String {
     say(
       "Left before the bank had answered, so it is not known whether the tickets were issued. ",

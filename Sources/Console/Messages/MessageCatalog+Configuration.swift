@@ -1,9 +1,9 @@
-// Owns the sentences of `config show` and `config check`.
-// It must not know what can be wrong with a file; that is said by `ConfigurationError`.
+// Sentences of `config show` and `config check`.
+// `ConfigurationError` has the sentences about faulty files.
 import Configuration
 
 extension MessageCatalog {
-  /// That nothing is wrong with these files.
+  /// For valid files.
   func isGood(_ files: BranchFiles) -> String {
     let names = [files.configuration, files.assortment, files.products].compactMap(\.self)
     guard !names.isEmpty else {
@@ -15,7 +15,7 @@ extension MessageCatalog {
     return say("The configuration is good: \(list)", "설정에 잘못된 것이 없습니다: \(list)")
   }
 
-  /// Which file is shown, and what has chosen it.
+  /// The shown file and its source.
   func shown(_ file: ChosenConfiguration?) -> String {
     guard let file else { return say("No configuration file", "설정 파일 없음") }
     let chooser =
@@ -36,7 +36,7 @@ extension MessageCatalog {
     }
   }
 
-  /// An open bank has read these values where others stand now.
+  /// The open bank uses other values than the file has now.
   func otherInUse(_ settings: [PresentSetting]) -> String {
     let list = settings.map { "\($0.key) \($0.value.written)" }.joined(separator: ", ")
     return say(

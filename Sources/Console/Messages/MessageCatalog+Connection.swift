@@ -1,11 +1,11 @@
-// Owns the sentences about a conversation with the coordinator that did not come about, or broke off.
-// Invariant: every case of ControlError has a code for scripts and a sentence in both languages.
+// Sentences about failed or lost connections to the coordinator.
+// Invariant: every case of `ControlError` has an error code and a sentence in both languages.
 import BankModel
 import ControlClient
 import Wire
 
 extension MessageCatalog {
-  /// Such an error with its code for scripts.
+  /// An error of the connection, with its error code.
   func complaint(inConversation error: ControlError, home: String) -> Complaint {
     let sentence = sentence(error, home: home)
     switch error {
@@ -75,7 +75,7 @@ extension MessageCatalog {
       "\(home)의 은행을 여는 동안 다른 사람이 닫았습니다. 다시 시도하세요.")
   }
 
-  /// The bank closed over a change of the stock or of the machine.
+  /// The bank closed during a change of the stock or of the machine.
   func closedMeanwhile(home: String) -> String {
     say(
       "The bank in \(home) closed before it had answered, so it is not known whether the change was made. Look when it is "
@@ -83,7 +83,7 @@ extension MessageCatalog {
       "\(home)의 은행이 대답하기 전에 닫혀 변경되었는지 알 수 없습니다. 다시 연 뒤에 확인하세요.")
   }
 
-  /// Why the coordinator has ended a connection, in Korean; the rest is in its log.
+  /// The coordinator's reason for ending a connection, in Korean; details are in its log.
   private func reason(_ refusal: Refusal) -> String {
     switch refusal.reason {
     case .version: "프로토콜의 판이 다릅니다"

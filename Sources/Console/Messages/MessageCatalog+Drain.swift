@@ -1,5 +1,5 @@
-// Owns the words for the end of a bank while it goes on, and those of a guardian to whoever stays with it.
-// Invariant: every step has a sentence in both languages; what a further Ctrl-C does is said before it is pressed.
+// Sentences about a drain, and messages of a guardian in the foreground.
+// Invariant: every step has a sentence in both languages, which includes the effect of the next Ctrl-C.
 import BankModel
 import Guardian
 import Posix
@@ -31,7 +31,7 @@ extension MessageCatalog {
     }
   }
 
-  /// Who of those that wait is delayed, until when, and how to close without them.
+  /// Delayed customers among the waiting ones, their due time, and how to close without them.
   private func delayed(_ report: DrainReport) -> String {
     guard let count = report.delayed, count > 0 else { return "" }
     let until = report.delayedUntil.map { moment($0) }
@@ -44,7 +44,7 @@ extension MessageCatalog {
           + ". 'bankctl stop --leave-delayed'나 --timeout으로 다음 개점에 넘기거나, 'bankctl cancel'로 취소할 수 있습니다.")
   }
 
-  /// For somebody who waits until nobody waits, and only delayed customers are left.
+  /// For `wait`, if only delayed customers are left.
   func waitsForDelayed(_ count: Int64, until: Int64?) -> String {
     let moment = until.map { self.moment($0) }
     return say(
@@ -57,7 +57,7 @@ extension MessageCatalog {
         + "취소합니다.")
   }
 
-  /// For somebody who waits for customers whose service is paused.
+  /// For a command that waits for customers of a paused service.
   func waitsForPaused(_ service: ServiceReport) -> String {
     let name = service.service.text
     let waiting = Self.grouped(service.waiting)
@@ -73,7 +73,7 @@ extension MessageCatalog {
     return hasPaused(service.service, because: reason) + (language == .korean ? " " : ". ") + way
   }
 
-  /// A moment of the calendar, and how far away it is.
+  /// A time of the calendar, and the time until then.
   private func moment(_ milliseconds: Int64) -> String {
     let left = max(0, milliseconds - SystemClock.wall().milliseconds)
     let instant = Timestamp.utc(milliseconds: milliseconds)
@@ -113,7 +113,7 @@ extension MessageCatalog {
       "은행원 \(Self.grouped(count))명을 강제로 끝냈습니다. 그 고객에게서 잃은 것은 없습니다.")
   }
 
-  /// What has happened to the coordinator; nil where nobody needs to be told.
+  /// News of the coordinator; nil for news that need no message.
   func sentence(_ news: Guardian.News) -> String? {
     switch news {
     case .opened: nil
@@ -129,7 +129,7 @@ extension MessageCatalog {
     }
   }
 
-  /// The end of a coordinator in English, behind its name: "ended with code 7".
+  /// End of a coordinator in English, after its name: "ended with code 7".
   static func exited(_ end: Remark) -> String {
     end.kind == .processUnseen ? "has exited; its exit status is unknown" : "ended with \(end)"
   }

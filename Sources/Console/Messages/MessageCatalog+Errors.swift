@@ -1,13 +1,12 @@
-// Owns the sentence for everything that can go wrong outside of the command line itself: what failed, on
-// what, why, and what to do. It must not know how an error came about.
-// Invariant: every error has a code, an exit code and a sentence of one line in both languages.
+// Sentences for all errors but those of the command line: operation, object, reason and remedy.
+// Invariant: every error has an error code, an exit code, and a sentence of one line in both languages.
 import Arguments
 import BankModel
 import ByteText
 import Wire
 
 extension MessageCatalog {
-  /// An error in words; nil where nobody is left who could read them.
+  /// The sentence of an error; nil if no reader is left.
   func complaint(about error: CommandError, home: String) -> Complaint? {
     switch error {
     case .failure(let failure):
@@ -94,7 +93,7 @@ extension MessageCatalog {
         "The configuration \(subject) cannot be used\(detail). Correct it and try again; nothing was "
           + "changed.",
         "설정 \(Particle.object.on(subject)) 쓸 수 없습니다\(detail). 고친 뒤 다시 시도하세요. 바뀐 것은 없습니다.")
-    // Whoever has withdrawn it knows why.
+    // Without a detail, the user has withdrawn the request.
     case .withdrawn where detail.isEmpty: withdrawn(isKeyed: false)
     case .withdrawn:
       say(
@@ -109,7 +108,7 @@ extension MessageCatalog {
     }
   }
 
-  /// - Parameter offset: so many bytes stand before it.
+  /// - Parameter offset: Number of bytes before it.
   func notText(_ name: String, _ byte: UInt8, behind offset: Int) -> String {
     let spelled = ByteText.spelled(byte)
     return say(
@@ -126,7 +125,7 @@ extension MessageCatalog {
       "\(home)의 은행은 이미 열려 있습니다\(korean). 'bankctl status'로 살펴보거나 'bankctl stop'으로 마감하세요.")
   }
 
-  /// A bank that is not open, and that nothing opens again at the moment.
+  /// A home whose coordinator has exited and whose guardian has not opened the bank again.
   func keptByGuardian(home: String, coordinator: Int32, guardian: Int32, isStopped: Bool) -> String {
     guard isStopped else {
       return say(
@@ -183,7 +182,7 @@ extension MessageCatalog {
     }
   }
 
-  /// A log without its database: most of what the bank has promised was in the file.
+  /// A write-ahead log without its database: most of the bank's data was in the missing file.
   private func missing(_ database: String, log: String) -> String {
     let aside = "mv \(quoted(log)) \(quoted(log + ".old"))"
     return say(

@@ -1,5 +1,5 @@
-// Owns the sentences about a list of customers that cannot be taken.
-// Invariant: every fault of a line has a sentence in both languages that says what belongs there.
+// Sentences about invalid lists of customers.
+// Invariant: every error of a line has a sentence in both languages with the expected value.
 import Arguments
 import BankModel
 import Wire
@@ -90,7 +90,7 @@ extension MessageCatalog {
     }
   }
 
-  /// Why nobody can be ordered for then.
+  /// Reason why a due time is refused.
   func later(_ fault: LaterMoment.Fault, option: String) -> String {
     switch fault {
     case .noMoment(let text):
@@ -115,14 +115,14 @@ extension MessageCatalog {
       "a customer can be ordered at most \(days) days ahead.", "고객은 \(days)일 뒤까지만 예약할 수 있습니다.")
   }
 
-  /// Behind the sentence about tickets, where they are not served before a moment.
+  /// Appended to the sentence about tickets with a due time.
   func notBefore(_ moment: Int64) -> String {
     let instant = Timestamp.utc(milliseconds: moment)
     return say(", not before \(instant)", ", \(instant) 이후")
   }
 
   var payloadOption: String { say("The text of --payload", "--payload의 글") }
-  /// What a file is called inside of a sentence.
+  /// Name of a file within a sentence.
   private func nameInside(_ path: String) -> String {
     path == "-" ? say("standard input", "표준 입력") : quoted(path)
   }
@@ -150,7 +150,7 @@ extension MessageCatalog {
       "--service: 쥬스는 이름으로 주문합니다. 'bankctl juice order'를 쓰세요.")
   }
 
-  /// A list names a service that the bank does not have.
+  /// A list contains a service that the bank does not have.
   func noSuchService(_ failure: Failure, line: Int64, file: String) -> String {
     let name = file == "-" ? say("standard input", "표준 입력") : quoted(file)
     let sentence = noSuchService(failure)

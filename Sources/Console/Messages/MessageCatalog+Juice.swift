@@ -1,5 +1,5 @@
-// Owns what is said of juices and of the orders for them.
-// Invariant: what is said of an order that was not made tells whether anything was taken, and what to do.
+// Sentences about juices and their orders.
+// Invariant: for a juice that was not made, the sentence contains if ingredients were used, and what to do.
 import Arguments
 import BankModel
 import Wire
@@ -31,7 +31,7 @@ extension MessageCatalog {
     say("not enough: ", "재료 부족: ") + lacking.joined(separator: ", ")
   }
 
-  /// An answer that means yes, one that means no, or nil.
+  /// True for yes, false for no, nil for another answer.
   func truth(of answer: String) -> Bool? {
     switch answer.lowercased().filter({ !$0.isWhitespace }) {
     case "예", "네", "응", "ㅇ", "yes", "y": true
@@ -61,7 +61,7 @@ extension MessageCatalog {
       : say("Did you mean \(alternatives(near))?", "혹시 \(alternatives(near))인가요?")
   }
 
-  /// So many of the juices that were ordered were neither made nor refused, `order` first.
+  /// `undone` of the ordered juices were neither made nor refused, `order` first.
   func notMade(
     _ juice: Juice, _ fate: JuiceLine.Fate, _ order: OrderID, undone: Int, of count: Int,
     trouble: StationTrouble?

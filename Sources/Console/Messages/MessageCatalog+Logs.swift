@@ -1,5 +1,5 @@
-// Owns the sentences and exit codes of `bankctl logs`.
-// Invariant: every refusal has a sentence of one line in both languages, safe to show on a terminal.
+// Sentences and exit codes of `bankctl logs`.
+// Invariant: every refusal has a sentence of one line in both languages, safe to print on a terminal.
 import Arguments
 import Logbook
 

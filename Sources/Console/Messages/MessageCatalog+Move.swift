@@ -1,5 +1,5 @@
-// Owns the words about a bank whose books are moved to those that branches share.
-// Invariant: whoever is refused is told what can be done, and how to go back.
+// Sentences about moving a bank to a shared database.
+// Invariant: a refusal contains the remedy, and how to go back.
 import Arguments
 import BankModel
 import Wire
@@ -35,7 +35,7 @@ extension MessageCatalog {
   var inHome: String { say("in the home", "홈") }
   var inDatabase: String { say("in the database", "데이터베이스") }
 
-  /// What is counted, by its name in JSON.
+  /// Counted kind of row, by its name in JSON.
   func movedRows(_ name: String) -> String {
     switch name {
     case "days": say("days", "영업일")

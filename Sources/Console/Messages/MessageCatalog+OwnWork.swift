@@ -1,5 +1,5 @@
-// Owns the sentences for clients that run inside of the bank's own work, for whose end they would wait.
-// Invariant: every sentence exists in both languages, and says what to do instead.
+// Sentences for clients that run inside the bank's own work and would wait for its end.
+// Invariant: every sentence is in both languages, and contains the alternative.
 
 import Arguments
 import Wire

@@ -1,28 +1,29 @@
-// Owns the particulars of errors and the findings of an audit in the reader's language. The lower floors name a kind and its
-// values; the words of the system and of SQLite are quoted as they are.
-// Invariant: every kind has a sentence in both languages; one that only a newer coordinator knows keeps its English words.
+// Details of errors and findings of an audit in the user's language. Lower layers send a kind and its
+// values. Messages of the system and of SQLite are quoted unchanged.
+// Invariant: every kind has a sentence in both languages. A kind of a newer coordinator keeps its English
+// text.
 import Arguments
 import BankModel
 
 extension MessageCatalog {
-  /// A particular in the language of the reader.
-  /// - Parameter detail: Its English words as they came, for what is not known here.
+  /// A detail in the user's language.
+  /// - Parameter detail: Its English text as received, for unknown kinds.
   func particular(_ detail: String, _ remark: Remark?) -> String {
     guard language == .korean, let remark, let kind = remark.kind else { return detail }
     let sentence = remark.filling(Self.korean(kind)) { value, form in self.value(value, as: form) }
     return (remark.source.map(Self.korean) ?? "") + sentence
   }
 
-  /// The same where it is at hand as a whole.
+  /// The same for a complete remark.
   package func particular(_ remark: Remark) -> String { particular(remark.description, remark) }
 
-  /// The findings of an audit; the sentences as they came where an older coordinator says no more.
+  /// Findings of an audit; the received sentences if an older coordinator sends no remarks.
   func findings(_ sentences: [String], _ remarks: [Remark]?) -> [String] {
     guard let remarks, remarks.count == sentences.count else { return sentences }
     return zip(sentences, remarks).map { particular($0, $1) }
   }
 
-  /// A value in the form that a Korean sentence names: with a particle, or by its name in this language.
+  /// A value in the form that a Korean sentence requests: with a particle, or by its Korean name.
   private func value(_ value: String, as form: String) -> String {
     switch form {
     case "service": ServiceName(value).map { phrases.service($0) } ?? value

@@ -1,15 +1,15 @@
-// Owns what the full screens say of a service that does not answer, and of what was asked of it.
-// Invariant: whatever was sent and not answered is called by its name, and said to be possible still.
+// Sentences of full screens about a service that does not answer, and about pending requests.
+// Invariant: a request without an answer is named, and described as possibly executed.
 import BankModel
 import Wire
 
 extension MessageCatalog {
-  /// A service, as the beginning of a sentence.
+  /// A service as the subject of a sentence.
   private func subject(_ role: WorkerRole) -> String {
     role == .vending ? say("The vending machine", "자판기가") : say("The stock service", "재고 서비스가")
   }
 
-  /// What stands on a screen while a service has something in hand; nil while it answers as it should.
+  /// Notice while a request is pending; nil while the service answers in time.
   func waiting<Request>(
     for role: WorkerRole, _ queue: RequestQueue<Request>, _ name: (Request) -> String
   ) -> String? {
@@ -55,7 +55,7 @@ extension MessageCatalog {
       "\(subject(role)) 대답하지 않아 되었는지 알 수 없습니다: \(request). '\(how)'에서 확인하세요.")
   }
 
-  /// What the vending machine was asked for; products by the names that the screen gives them.
+  /// A request to the vending machine, with the product names of the screen.
   func request(_ command: VendingCommand, _ picture: VendingPicture?) -> String {
     func name(_ id: ItemID) -> String {
       picture?.products.first { $0.id == id }?.name(in: language) ?? item(id.name)
@@ -71,7 +71,7 @@ extension MessageCatalog {
     }
   }
 
-  /// What came in, or went out below 0.
+  /// Pieces added, or removed below 0.
   func added(_ name: String, _ difference: Quantity) -> String {
     let count = Self.grouped(abs(difference))
     return difference >= 0

@@ -1,4 +1,4 @@
-// Owns the words around the picture of a bank.
+// Texts of the status display.
 // Invariant: every column has a heading in both languages.
 
 extension MessageCatalog {
@@ -68,7 +68,7 @@ extension MessageCatalog {
     say("… \(count) more \(count == 1 ? "row" : "rows")", "… \(count)줄 더 있음")
   }
 
-  /// What a screen has no room for, behind what it shows.
+  /// Number of hidden entries, after the shown ones.
   func more(_ count: Int) -> String { say("+\(count) more", "외 \(count)개") }
 
   func bankIsSilent(since instant: String) -> String {

@@ -1,5 +1,5 @@
-// Owns the sentences of the commands that change something at once, and of those that open and close.
-// Invariant: a sentence says what is true when it is printed.
+// Sentences of commands that change an open bank, and of those that open and close one.
+// Invariant: a sentence is true at the time it is printed.
 import Arguments
 import BankModel
 import Wire
@@ -62,12 +62,12 @@ extension MessageCatalog {
       "이미 초기화되어 \(day(report.day))입니다. 이번에 바뀐 것은 없습니다.")
   }
 
-  /// The end of a bank: the closing message where the day is closed, else what is left.
+  /// Result of `stop`: the closing message if the day is closed, else the remaining customers.
   func stopped(_ report: StoppedReport) -> [String] {
     var notes = (report.killed ?? 0) > 0 ? [self.killed(report.killed ?? 0)] : []
     let sentAway = report.sentAway ?? 0
     if sentAway > 0 { notes.append(sentAwayToday(sentAway)) }
-    // The books count whoever was attended to; whoever left with nothing was not served.
+    // The counters include customers who left without a product; the closing message does not.
     let served = report.served - sentAway
     if report.isDayClosed {
       // The closing message is the last line of a day.
@@ -100,7 +100,7 @@ extension MessageCatalog {
     return lines
   }
 
-  /// A branch of a bank that goes on without it.
+  /// A branch has closed, and the bank continues without it.
   private func left(_ branch: Int64, _ report: StoppedReport, served: Int64) -> [String] {
     let name = self.branch(branch)
     let closed = say(

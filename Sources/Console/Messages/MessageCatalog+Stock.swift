@@ -1,5 +1,6 @@
-// Owns what is said of the stock: amounts, changes, the editor, and everything the stock service can refuse.
-// Invariant: every refusal of the stock service has a code for scripts, an exit code and a sentence in both languages.
+// Sentences about the stock: amounts, changes, the editor, and refusals.
+// Invariant: every refusal of the stock service has an error code, an exit code and a sentence in both
+// languages.
 import Arguments
 import BankModel
 import Wire
@@ -29,7 +30,7 @@ extension MessageCatalog {
     }
   }
 
-  /// One change: `strawberry 10 → 16 (set)`, with the order where a ticket took it.
+  /// One change: `strawberry 10 → 16 (set)`, with the order if a ticket caused it.
   func changed(_ change: StockChange, _ fruit: String) -> String {
     let before = Self.grouped(change.present - change.difference)
     let isTicket = change.kind == .taken || change.kind == .returned

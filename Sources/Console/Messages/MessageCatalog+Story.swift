@@ -1,5 +1,5 @@
-// Owns the words of one customer's story.
-// Invariant: every end of an attempt and every outcome has its words in both languages.
+// Texts of one customer's history.
+// Invariant: every end of an attempt and every outcome has a text in both languages.
 import Arguments
 import BankModel
 import Posix
@@ -14,7 +14,7 @@ extension MessageCatalog {
     return state(CustomerState.waiting) + place + time
   }
 
-  /// What a customer carries, as far as a line shows it.
+  /// Payload of a customer, as far as it fits a line.
   func carries(_ payload: [UInt8]) -> String {
     let count = Self.grouped(payload.count)
     let text = payload.isEmpty ? nil : String(validating: payload, as: UTF8.self)
@@ -23,7 +23,7 @@ extension MessageCatalog {
       "맡긴 내용 \(count)바이트\(text.map { ": " + quoted($0) } ?? "")")
   }
 
-  /// - Parameter isOrdered: Whether the customer has ordered for then, and was never attended to.
+  /// - Parameter isOrdered: True if the customer was ordered for that time and has not been attempted yet.
   func delayedUntil(_ instant: String?, isOrdered: Bool) -> String {
     guard let instant else { return state(CustomerState.delayed) }
     return state(CustomerState.delayed)
@@ -36,7 +36,7 @@ extension MessageCatalog {
     state(CustomerState.serving) + (window.map { say(" at \($0)", ", \($0)") } ?? "")
   }
 
-  /// How far somebody's work has come: `40 %, shrinking`.
+  /// Progress of a customer's work: `40 %, shrinking`.
   func progress(_ progress: WorkProgress) -> String {
     [progress.percent.map { "\($0) %" }, progress.text.isEmpty ? nil : safe(progress.text)].compactMap { $0 }
       .joined(separator: ", ")
@@ -58,31 +58,31 @@ extension MessageCatalog {
 
   func attemptEnded(_ end: AttemptEnd) -> String { phrases.attemptEnded(end) }
 
-  /// Why an attempt ended without a receipt, where the customer does not go back to the line.
+  /// End of an attempt without a receipt, if the customer does not return to the queue.
   func attemptFailed(_ end: AttemptEnd) -> String { phrases.attemptFailed(end) }
 
-  /// - Parameter reason: How the last attempt ended.
+  /// - Parameter reason: End of the last attempt.
   func becameDead(attempts: Int, _ reason: String) -> String {
     say(
       "put aside as a dead letter after \(attempts) \(attempts == 1 ? "attempt" : "attempts"): \(reason) at the last one",
       "\(attempts)번 시도한 뒤 보류됨: 마지막 시도에서 \(reason)")
   }
 
-  /// How many attempts the service counts.
+  /// Number of attempts that count for the limit of the service.
   func counted(_ attempts: Int32) -> String {
     say(
       "\(attempts) \(attempts == 1 ? "attempt counts" : "attempts count") for max_attempts",
       "max_attempts로 세는 시도 \(attempts)번")
   }
 
-  /// What somebody came for: an amount of money, or what a customer without money has asked for.
+  /// Business of a customer: an amount of money, or the ordered article.
   func business(_ service: ServiceName, _ amount: Int64, _ article: String?) -> String {
     amount > 0 ? won(amount) : article.map { service == .juice ? juice($0) : safe($0) } ?? "-"
   }
 
   func exitCode(_ code: Int32) -> String { phrases.exitCode(code) }
 
-  /// Why a dead letter was put aside, as a list of them tells it: `exit code 65: cannot read the picture`.
+  /// Reason of a dead letter in a list: `exit code 65: cannot read the picture`.
   func reason(_ ticket: TicketReport) -> String? {
     guard ticket.state == .dead, let last = ticket.attempts.last else { return nil }
     let reason = phrases.reason(last.end, signal: last.signal.map(Signals.name), code: last.code)

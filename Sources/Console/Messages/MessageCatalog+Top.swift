@@ -1,5 +1,5 @@
-// Owns the words of the dashboard in the terminal: its tabs, its columns, its keys, what it asks and what it tells.
-// Invariant: whatever is asked before it is done names who is meant by number, window and process.
+// Texts of the terminal dashboard: tabs, columns, keys, prompts and notices.
+// Invariant: a prompt identifies its object by ticket number, or by window and pid.
 import Arguments
 import BankModel
 import Posix
@@ -24,7 +24,7 @@ extension MessageCatalog {
   var byGrade: String { say("by grade", "등급별 대기") }
   func lastSeconds(_ count: Int) -> String { say("\(count) s", "\(count)초") }
 
-  /// Thousandths a second as a number with a place behind the point where it is small.
+  /// Thousandths a second as a number, with one decimal place if it is small.
   func rate(thousandths: Int64) -> String {
     let rate = max(0, thousandths)
     return rate < 10_000 ? "\(rate / 1_000).\(rate / 100 % 10)" : Self.grouped(rate / 1_000)
@@ -38,7 +38,7 @@ extension MessageCatalog {
     ]
   }
 
-  // MARK: - What is asked, and what came of it
+  // MARK: - Prompts and results
 
   func ask(_ question: TopQuestion) -> String {
     switch question {
@@ -115,7 +115,7 @@ extension MessageCatalog {
 
   // MARK: - Keys
 
-  /// The keys of a list, the most important first: as many are shown as there is room for.
+  /// Keys of a list, the most important first; only those that fit are shown.
   func topKeys(_ tab: TopTab, isChaos: Bool) -> [String] {
     var keys = [say("? help", "? 도움말"), say("q quits", "q 나가기")]
     switch tab {
@@ -133,7 +133,7 @@ extension MessageCatalog {
 
   var anyKeyReturns: String { say("↑ ↓ move · any other key returns", "↑ ↓ 움직이기 · 다른 키는 돌아가기") }
 
-  /// Every key with what it does.
+  /// Every key with its meaning.
   func topHelp(isChaos: Bool) -> [(key: String, meaning: String)] {
     [
       ("↑ ↓ j k", say("select; Home, End, PgUp and PgDn, too", "고르기. Home, End, PgUp, PgDn도 됩니다")),

@@ -1,11 +1,11 @@
-// Owns the words for a stock or a vending machine that does not work: why, and what to type about it.
-// Invariant: every sentence names the file, where there is one, and a way out.
+// Sentences about a stock or a vending machine that does not work: reason and remedy.
+// Invariant: every sentence contains the file, if there is one, and a remedy.
 import Arguments
 import BankModel
 import Wire
 
 extension MessageCatalog {
-  /// Why a worker behind the windows does not work, in a few words; nil where it does.
+  /// Short reason why a service process does not work; nil if it works.
   func trouble(of worker: WorkerReport) -> String? {
     guard worker.trouble != nil, let failure = worker.failure, !failure.detail.isEmpty else {
       return worker.trouble.map { particular($0, worker.troubleRemark) }
@@ -15,8 +15,8 @@ extension MessageCatalog {
     return say("\(failure.subject) is damaged (\(detail))", "\(failure.subject) 손상: \(detail)")
   }
 
-  /// Why a worker behind the windows does not work, or works with the wrong database, and what to do; nil where all is
-  /// well, or may be soon.
+  /// Reason and remedy for a service process that does not work or uses the wrong database; nil if it
+  /// works, or may soon.
   func outOfWork(_ worker: WorkerReport) -> String? {
     if let mismatch = worker.mismatch, worker.failure == nil, worker.isFailed != true {
       return self.mismatch(mismatch, file: worker.name + ".db")
@@ -45,7 +45,7 @@ extension MessageCatalog {
     }
   }
 
-  /// With what the bank goes on because it was told to, though something is wrong with it; nil where nothing is.
+  /// A mismatch with which the bank continues on request; nil without one.
   func goesOn(with worker: WorkerReport) -> String? {
     guard let mismatch = worker.mismatch else { return nil }
     let fact = self.fact(mismatch, file: worker.name + ".db")
@@ -106,7 +106,7 @@ extension MessageCatalog {
         + (isStock ? "되돌리거나 " : "되돌린 뒤 ") + koreanWay)
   }
 
-  /// Why no customer is served at a window though nothing is wrong with it.
+  /// Reason why a faultless window serves no customer.
   private func heldUp(_ worker: WorkerReport, _ remark: Remark) -> String {
     let pids = remark.values.first ?? ""
     return say(

@@ -1,5 +1,5 @@
-// Owns what is said of the vending machine: money, purchases, the screens, and everything the machine can refuse.
-// Invariant: every refusal of the machine has a code for scripts, an exit code and a sentence in both languages.
+// Sentences about the vending machine: money, purchases, screens, and refusals.
+// Invariant: every refusal of the machine has an error code, an exit code and a sentence in both languages.
 import Arguments
 import BankModel
 import Posix
@@ -40,7 +40,8 @@ extension MessageCatalog {
       "\(name): \(count)개를 뺐습니다. 모두 \(Self.grouped(present))개입니다.")
   }
 
-  /// One lot: in Korean the drink's own description, as the original has it; in English what tells one lot from another.
+  /// One lot: in Korean the drink's own description, as in the original; in English the properties that
+  /// differ between lots.
   func description(of lot: LotReport, _ product: ProductReport) -> String {
     guard !lot.description.isEmpty else { return "-" }
     return lot.description(of: product, phrases)
@@ -68,7 +69,7 @@ extension MessageCatalog {
       "유통기한(\(expires.dashed))이 제조일(\(made.dashed))보다 빠릅니다. 바뀐 것은 없습니다.")
   }
 
-  /// Dates that are seldom meant: made in days to come, or expired already. Nil for all others.
+  /// Warning for unlikely dates: production in the future, or already expired. Nil for all others.
   func oddDates(_ name: String, made: DayNumber?, expires: DayNumber?, today: DayNumber) -> String? {
     if let made, made > today {
       let (date, now) = (CalendarDate(made).dashed, CalendarDate(today).dashed)
@@ -76,7 +77,7 @@ extension MessageCatalog {
         "\(name): made on \(date), which is still to come; today is \(now).",
         "\(name): 제조일 \(date)은 아직 오지 않은 날입니다. 오늘은 \(now)입니다.")
     }
-    // Whoever says only when they were made gets the usual shelf life.
+    // With only a production date, the usual shelf life applies.
     guard let last = expires ?? made.map({ $0 + ProductTable.shelfLife }), last < today else { return nil }
     let date = CalendarDate(last).dashed
     return say(

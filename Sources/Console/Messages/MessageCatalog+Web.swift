@@ -1,5 +1,5 @@
-// Owns what is said of the page of a bank: its link, its end, and why there is none.
-// Invariant: every sentence stands here in both languages.
+// Sentences about the web server: link, end, and reasons for its absence.
+// Invariant: every sentence is in both languages.
 import Arguments
 
 extension MessageCatalog {
@@ -21,7 +21,7 @@ extension MessageCatalog {
       "\(asked)번 포트를 쓸 수 없어 \(found)번 포트에서 페이지를 엽니다.")
   }
 
-  /// There is a page, and no port for browsers: what is to be changed for that.
+  /// For a server without a port for browsers: what to change.
   func webPortRefused(_ reason: String) -> String {
     say(
       "The page's server may not listen on 127.0.0.1\(aside(safe(reason))). Under systemd, let it: PrivateNetwork=no, "

@@ -1,5 +1,5 @@
-// Owns the sentences about commands that the bank runs, and what they leave behind.
-// Invariant: every sentence exists in both languages, and says what to do where something can be done.
+// Sentences about commands that the bank runs, and their output.
+// Invariant: every sentence is in both languages, with a remedy if there is one.
 
 import Arguments
 import BankModel
@@ -23,7 +23,7 @@ extension MessageCatalog {
     say("Ticket \(ticket) was cancelled, and its command ended.", "\(ticket)번이 취소되어 명령을 끝냈습니다.")
   }
 
-  /// - Parameter words: The last lines of the command, or why it did not begin.
+  /// - Parameter words: Last output lines of the command, or the reason why it did not start.
   func commandPutAside(_ ticket: Int64, _ words: String) -> String {
     let last =
       words.split(whereSeparator: \.isNewline).first
@@ -34,8 +34,8 @@ extension MessageCatalog {
       "\(ticket)번이 보류되었습니다\(reason). 다시 시도하려면 bankctl requeue \(ticket)")
   }
 
-  /// Names the largest variables: those are what can be left out.
-  /// - Parameter limit: what the bank lets a customer carry.
+  /// Lists the largest variables, because those can be left out.
+  /// - Parameter limit: Maximum payload of the bank.
   func commandLineTooLong(_ count: Int, _ line: CommandLinePayload, limit: Int64) -> String {
     let isHighest = limit >= Int64(Limits.payloadLength)
     let (most, highest) = (Self.grouped(limit), Self.grouped(Int64(Limits.payloadLength)))
@@ -89,7 +89,7 @@ extension MessageCatalog {
       "현재 디렉터리가 없습니다. 삭제되었거나 더는 접근할 수 없습니다. 있는 디렉터리로 옮긴 뒤(cd) 다시 실행하세요. 추가된 고객이 없습니다.")
   }
 
-  /// - Parameter words: What the worker said; its first line is the reason.
+  /// - Parameter words: Message of the worker; its first line is the reason.
   func hasPaused(_ service: ServiceName, because words: String) -> String {
     let reason =
       words.split(whereSeparator: \.isNewline).first
@@ -99,16 +99,16 @@ extension MessageCatalog {
       "\(service.text) 업무가 멈췄습니다: \(reason). 고친 뒤 bankctl resume \(service.text) 로 다시 시작하세요.")
   }
 
-  /// Between the output of one attempt and that of the next.
+  /// Between the outputs of two attempts.
   var newAttempt: String { say("The command is begun anew.", "명령을 처음부터 다시 실행합니다.") }
 
-  /// Why bytes of an output are in neither place where they could be.
+  /// Reason why bytes of an output are stored nowhere.
   enum OutputLoss: CaseIterable {
-    /// The bounds of the service were reached.
+    /// Above the limits of the service.
     case bounds
-    /// No byte was written to a file.
+    /// No output file was written.
     case noFile
-    /// The file had them, and is gone.
+    /// The output file was removed.
     case fileGone
   }
 
@@ -132,7 +132,7 @@ extension MessageCatalog {
     }
   }
 
-  /// The name of a branch that has none of its own is its machine and its home.
+  /// The default name of a branch is made of its host and its home.
   func outputElsewhere(_ ticket: Int64, _ branch: OutputElsewhere) -> String {
     let (english, korean) =
       branch.report.map { report in
@@ -153,7 +153,7 @@ extension MessageCatalog {
       "\(ticket)번 고객의 출력은 keep_output에 정한 기간이 지나 삭제되었습니다. 영수증에 남은 내용: bankctl ticket \(ticket)")
   }
 
-  /// What a command has left behind, for a ticket's story.
+  /// Output of a command, for a ticket's history.
   func left(_ result: WorkResult) -> String {
     var parts: [String] = []
     switch result.ending {

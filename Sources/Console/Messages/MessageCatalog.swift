@@ -1,6 +1,5 @@
-// Owns the choice between the two languages for every sentence of this program; the topics stand beside this
-// file.
-// Invariant: every sentence is written down in both languages at the same place, so neither can be forgotten.
+// Choice of the language for every sentence of this program; the topics are in files beside this one.
+// Invariant: every sentence is defined in both languages at the same place, so neither can be forgotten.
 import Arguments
 import BankModel
 
@@ -19,23 +18,22 @@ package struct MessageCatalog: Sendable {
     language == .korean ? korean() : english()
   }
 
-  /// Words put one behind the other: `a, b or c`.
+  /// A list with "or": `a, b or c`.
   func alternatives(_ words: [String]) -> String {
     guard let last = words.last, words.count > 1 else { return words.first ?? "" }
     return say(words.dropLast().joined(separator: ", ") + " or " + last, words.joined(separator: ", "))
   }
 
-  /// Words behind what they belong to, in parentheses.
+  /// A text in parentheses after its subject; empty for an empty text.
   func aside(_ words: String) -> String { words.isEmpty ? "" : say(" (\(words))", "(\(words))") }
 
-  /// A word of a person's, in quotes and safe to show: a terminal obeys control characters, so they are
-  /// spelled out.
+  /// User input in quotes, safe to print: terminals obey control characters, so those are escaped.
   package func quoted(_ text: String) -> String { "'\(safe(text))'" }
 
-  /// Long enough for the reason why a program cannot be run, which names its file and its interpreter.
+  /// Long enough for the reason why a program cannot be run, which contains its file and its interpreter.
   static let longestReason = 400
 
-  /// The same without the quotes, cut after so many characters.
+  /// The same without quotes, cut after this number of characters.
   func safe(_ text: String, atMost limit: Int = 60) -> String {
     var shown = ""
     for (index, scalar) in text.unicodeScalars.enumerated() {
@@ -52,8 +50,8 @@ package struct MessageCatalog: Sendable {
     return shown
   }
 
-  /// A fruit or a drink that only its name in commands is known of, in the language of the sentence; the name
-  /// itself where a branch keeps or sells something of its own.
+  /// Display name of a fruit or drink from its name in commands; that name itself for an item of the bank's
+  /// own files.
   package func item(_ name: String) -> String {
     let id = ItemID(name)
     let known =
@@ -62,12 +60,13 @@ package struct MessageCatalog: Sendable {
     return known ?? safe(name)
   }
 
-  /// A juice that only its name in commands is known of, in the same way.
+  /// Display name of a juice in the same way.
   func juice(_ name: String) -> String {
     Assortment.standard.juices.first { $0.id == ItemID(name) }?.name(in: language) ?? safe(name)
   }
 
-  /// A brand in the language of the sentence. The originals' brands are Korean; others stand as they are configured.
+  /// A brand in the language of the sentence. The original brands have names in both languages; others are
+  /// shown as configured.
   func brand(_ name: String) -> String { phrases.brand(name) }
 
   /// A number with commas: `1,234,567`.

@@ -1,11 +1,11 @@
-// Owns the description of what kills a bank's processes on purpose, which is a command of bankctl and a program of its own.
-// It must not know what it does.
+// Help texts and options of the chaos tests, which are a
+// command of bankctl and a program of their own.
 import Arguments
 
 extension BankctlTable {
   static var chaos: CommandSpec { chaos("chaos", typed: "bankctl chaos") }
 
-  /// The command line of the program that does what this command asks for.
+  /// Command line of the program that executes this command.
   package static var chaosProgram: CommandTable {
     CommandTable(
       program: ProgramCommands.chaosProgram, only: chaos("", typed: ProgramCommands.chaosProgram),
@@ -13,12 +13,12 @@ extension BankctlTable {
       exitCodes: exitCodes)
   }
 
-  /// What can be killed of one bank.
+  /// Targets in a bank.
   package static let targets = [
     "teller", "coordinator", "guardian", "stock", "juice", "vending", "runner", "command", "descendant",
     "worker", "outside", "web",
   ]
-  /// What can be done to a bank of several branches.
+  /// Targets in a bank of several branches.
   package static let branchTargets = [
     "teller", "coordinator", "branch", "session", "backend", "stop", "server", "partition", "zombie",
   ]

@@ -1,5 +1,5 @@
-// Owns the description of the commands about the configuration.
-// It must not know what they do.
+// Help texts and options of the commands
+// for the configuration.
 import Arguments
 
 extension BankctlTable {

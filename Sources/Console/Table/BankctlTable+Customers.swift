@@ -1,5 +1,5 @@
-// Owns the description of the commands about customers, their tickets and their receipts.
-// It must not know what they do.
+// Help texts and options of the commands for
+// customers, tickets and receipts.
 import Arguments
 import BankModel
 import Wire

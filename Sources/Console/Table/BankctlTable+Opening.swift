@@ -1,5 +1,5 @@
-// Owns the description of the commands that begin and end a business day.
-// It must not know what they do.
+// Help texts and options of the commands
+// that open and close a bank.
 import Arguments
 
 extension BankctlTable {
@@ -38,7 +38,7 @@ extension BankctlTable {
     ]
   }
 
-  /// What can be chosen beside the configuration, and the configuration itself.
+  /// Options that override the configuration, and the configuration itself.
   static var startOptions: [OptionSpec] {
     windowOptions + [
       OptionSpec(

@@ -1,5 +1,5 @@
-// Owns the description of the commands that look into a bank, and of those about this program itself.
-// It must not know what they do.
+// Help texts and options of the commands that inspect a
+// bank, and of those about this program itself.
 import Arguments
 import BankModel
 
@@ -70,7 +70,7 @@ extension BankctlTable {
         "그 뒤의 것만 봅니다. 5m처럼 지금부터 거슬러 올라간 시간, 오늘의 시각(UTC), RFC 3339 시각을 쓸 수 있습니다."),
     ])
 
-  /// Whoever writes a log in a branch as it comes.
+  /// Workers that usually have a log.
   private static let workers = [
     "coordinator", "guardian", "deposit-1", "deposit-2", "loan-1", "juice-1", "stock", "vending",
   ]

@@ -1,5 +1,5 @@
-// Owns the description of the commands about juices and the stock.
-// It must not know what they do.
+// Help texts and options of the commands
+// for juices and the stock.
 import Arguments
 import BankModel
 
@@ -11,7 +11,7 @@ extension BankctlTable {
     [patient(juiceMenu), juiceOrder] + [stock, stockSet, stockAdd, stockEdit, stockWatch].map(patient)
   }
 
-  /// A command that asks the stock or the vending machine at once, with the option that all of them have in common.
+  /// A command with a request to the stock or the vending machine, with their common option.
   static func patient(_ command: CommandSpec) -> CommandSpec {
     var command = command
     command.options.append(patience)

@@ -1,5 +1,5 @@
-// Owns the description of the commands of the page.
-// It must not know what they do.
+// Help texts and options of the commands
+// of the web server.
 import Arguments
 import BankModel
 

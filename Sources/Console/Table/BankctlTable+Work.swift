@@ -1,5 +1,5 @@
-// Owns the description of the commands that steer a bank while it is open.
-// It must not know what they do.
+// Help texts and options of the commands
+// that control an open bank.
 import Arguments
 
 extension BankctlTable {
@@ -17,7 +17,7 @@ extension BankctlTable {
       OptionSpec("watch", short: "w", "Show every change.", "바뀔 때마다 보여 줍니다."), oneBranch(excluding: "watch"),
     ])
 
-  /// - Parameter other: An option beside which it cannot stand.
+  /// - Parameter other: Option that excludes it.
   private static func oneBranch(excluding other: String? = nil) -> OptionSpec {
     OptionSpec(
       "branch", .integer(1...Int64.max), value: "N", excludes: [other].compactMap(\.self),

@@ -1,5 +1,6 @@
-// Owns the command line of bankctl as a whole: what all commands share, and which there are.
-// Invariant: the table has no faults; a test says so. Help, completions and parsing come from it alone.
+// The complete command line of bankctl: common options and all commands.
+// Invariant: the table has no faults; a test verifies it. Help, completions and parsing are made from it
+// alone.
 import Arguments
 import BankModel
 
@@ -26,7 +27,7 @@ extension OperandSpec {
 }
 
 extension OptionSpec {
-  /// One that has no value.
+  /// An option without a value.
   init(_ name: String, short: Character? = nil, _ english: String, _ korean: String) {
     self.init(name, short: short, summary: Text(english, korean))
   }
@@ -113,7 +114,7 @@ package enum BankctlTable {
 
   static let customerCount: ValueKind = .integer(1...Limits.customersPerCommand)
 
-  /// Any 64 bits that chance may begin with; below zero is as good as above.
+  /// Any 64 bits; negative numbers are valid seeds too.
   static let seed = OptionSpec(
     "seed", .integer(Int64.min...Int64.max), value: "S", default: Text("from the system", "시스템이 정함"),
     "Repeats the same draws of chance.", "같은 무작위 결과를 되풀이합니다.")
