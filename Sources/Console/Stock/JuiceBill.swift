@@ -1,7 +1,7 @@
-// Owns what a person or a script is told of an order of juice, and with which exit code it ends.
-// Invariant: each juice that is made is told when it is, and too little once, at the end; with JSON each juice is one
-// line, in the order of the tickets, and a single one that was not made is the error alone.
-// Failure: CommandError: the complaint about what was neither made nor refused.
+// Output and exit code of a juice order.
+// Invariant: each finished juice is reported at once, and a shortage once at the end. With JSON each juice
+// is one line, in the order of the tickets; for a single juice that was not made only the error is printed.
+// Errors: `CommandError`: the complaint about juices that were neither made nor refused.
 import BankModel
 import Posix
 
@@ -44,7 +44,7 @@ final class JuiceBill {
     }
   }
 
-  /// Tells the rest, and says with what the command ends.
+  /// Prints the rest, and returns the exit code.
   func settle() throws(CommandError) -> ProgramExit {
     if let first = undone.first {
       let isUnfinished = undone.contains { $0.fate == .unfinished }
@@ -67,7 +67,8 @@ final class JuiceBill {
     return (made > 0 ? [words.madeOnly(made, of: made + short)] : []) + missing
   }
 
-  /// What is missing now for all juices of the order that were not made; for one of them where the stock cannot be asked.
+  /// Ingredients missing now for all juices that were not made; for one of them if the stock does not
+  /// answer.
   private var missingForAll: [Shortage] {
     guard let picture = try? StockRequests(session, isSeenOpen: true).picture(of: assortment) else {
       return shortages
@@ -84,7 +85,7 @@ final class JuiceBill {
     }
   }
 
-  /// Says what is missing. Whoever sits at a terminal is asked whether the stock shall be changed.
+  /// Prints the missing ingredients. On a terminal, asks if the stock is to be changed.
   private func askForMore() throws(CommandError) {
     guard session.isAtTerminal else {
       try session.output.line(words.phrases.tooLittleFruit)
@@ -102,17 +103,17 @@ final class JuiceBill {
 }
 
 extension Assortment {
-  /// What an item is called; its name in commands where the branch does not know it any more.
+  /// Display name of an item; its name in commands if the assortment does not contain it any more.
   func name(of item: ItemID, in language: Language) -> String {
     fruits.first { $0.id == item }?.name(in: language) ?? item.name
   }
 }
 
 extension Session {
-  /// Whether a person can answer: both the keyboard and what is printed are a terminal.
+  /// True if a user can answer: both standard input and standard output are a terminal.
   var isAtTerminal: Bool { output.isTerminal && Terminal.isTerminal(0) && !asJSON }
 
-  /// Why the juice station makes nothing, as far as the coordinator knows.
+  /// Reason why the juice station makes nothing, from the coordinator.
   var stationTrouble: StationTrouble? {
     guard let report = try? CoordinatorClient.picture(self) else { return nil }
     if let trouble = report.workers.first(where: { $0.role == .stock }).flatMap({ words.trouble(of: $0) }) {

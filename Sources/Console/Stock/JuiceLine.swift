@@ -1,9 +1,9 @@
-// Owns the tickets of one order of juice from the moment they are issued: waiting for their receipts, also while the
-// coordinator is replaced, and taking out what nobody wants any more.
-// Invariant: when it returns, every ticket has been told once, and none of them waits any more, except those that are
-// told as unfinished. Whether the station stands still is told by its customers and not by the clock alone, so a
-// long line in front of an order is no reason to give it up.
-// Failure: CommandError where the coordinator is gone for good.
+// Tickets of one juice order after they were issued: waiting for their receipts, also across restarts of
+// the coordinator, and cancelling the rest.
+// Invariant: on return every ticket was reported once, and none waits any more except those reported as
+// unfinished. The station counts as hung only if it serves no customer for a time, so a long queue in front
+// of an order is no reason to cancel it.
+// Errors: `CommandError` if the coordinator does not come back.
 import BankModel
 import Posix
 import Time
@@ -12,15 +12,15 @@ import Wire
 final class JuiceLine {
   enum Fate: Sendable, Equatable {
     case made
-    /// There was too little of these; nothing was taken.
+    /// Too few of these ingredients; none was used.
     case short([Shortage])
-    /// Somebody else has cancelled it; nothing was taken.
+    /// Cancelled by another client; no ingredient was used.
     case cancelled
-    /// It was taken out here, because the station stands still, or because of a signal; nothing was taken.
+    /// Cancelled here after a hang of the station or a signal; no ingredient was used.
     case withdrawn
-    /// The station has failed at it again and again; it was taken out, and nothing was taken.
+    /// The station has failed repeatedly; cancelled, and no ingredient was used.
     case failed
-    /// It is being made, and has not become ready in time.
+    /// In progress, and not finished in time.
     case unfinished
 
     var name: String {
@@ -37,9 +37,9 @@ final class JuiceLine {
 
   typealias Teller = (TicketNumber, Fate) throws(CommandError) -> Void
 
-  /// How long a juice that is being made when its order is given up may still take.
+  /// Time that a juice in progress may still take when its order is cancelled.
   private static let grace = TimeSpan.seconds(30)
-  /// The same where somebody wants this program to end.
+  /// The same after a signal.
   private static let interruptedGrace = TimeSpan.seconds(2)
 
   private let tickets: EnqueuedReport
@@ -47,10 +47,10 @@ final class JuiceLine {
   private let wait: InterruptibleWait
   private let patience: TimeSpan
   private var coordinator: CoordinatorClient
-  /// So many customers the station had attended to when it was last looked whether it stands still.
+  /// Customers that the station had served at the last check for a hang.
   private var servedBefore: Int64 = 0
 
-  /// - Parameter patience: How long the station may stand still.
+  /// - Parameter patience: Time without a served customer after which the station counts as hung.
   init(
     _ tickets: EnqueuedReport, at coordinator: CoordinatorClient, _ wait: InterruptibleWait,
     patience: TimeSpan, _ session: Session
@@ -62,7 +62,7 @@ final class JuiceLine {
     self.session = session
   }
 
-  /// Waits until every ticket has ended, and tells each as soon as it and all before it have.
+  /// Waits until every ticket has ended, and reports them in order as soon as possible.
   func run(_ tell: Teller) throws(CommandError) {
     guard tickets.count > 0 else { return }
     servedBefore = try persist { coordinator throws(CommandError) in
@@ -86,8 +86,7 @@ final class JuiceLine {
 
   // MARK: - Waiting
 
-  /// Waits until a ticket has ended or stands among the dead letters; nil where the station stands still, or somebody
-  /// wants this program to end.
+  /// Waits until a ticket has ended or is a dead letter; nil if the station hangs, or a signal came.
   private func awaitEnd(of ticket: TicketNumber) throws(CommandError) -> TicketReport? {
     try persist { coordinator throws(CommandError) in
       let question = ControlCommand.awaitTickets(day: tickets.day, first: ticket, last: ticket)
@@ -111,8 +110,8 @@ final class JuiceLine {
     }
   }
 
-  /// So many customers the station has attended to today; a coordinator of an older build tells it only with everything
-  /// else.
+  /// Customers that the station has served today. A coordinator of an older build reports the number only
+  /// in its status.
   private func served(_ report: TicketReport, _ coordinator: CoordinatorClient) throws(CommandError) -> Int64
   {
     if let served = report.servedOfService { return served }
@@ -125,10 +124,10 @@ final class JuiceLine {
     try coordinator.answer(to: .ticket(number: ticket, day: tickets.day)).ticket
   }
 
-  // MARK: - Taking out
+  // MARK: - Cancelling
 
-  /// Takes out everything that has not ended, the last first, so that nothing of it is begun meanwhile; what is being
-  /// made has a while to become ready.
+  /// Cancels every ticket that has not ended, the last first, so that none of the rest starts meanwhile. A
+  /// juice in progress has some time to finish.
   private func withdrawAll(from first: TicketNumber, _ tell: Teller) throws(CommandError) {
     var fates: [TicketNumber: Fate] = [:]
     let deadline = SystemClock.monotonic() + (wait.signal == nil ? Self.grace : Self.interruptedGrace)
@@ -142,7 +141,7 @@ final class JuiceLine {
     for ticket in first...tickets.last { try tell(ticket, fates[ticket] ?? .unfinished) }
   }
 
-  /// Takes a ticket out; nil where it is being made just now.
+  /// Cancels a ticket; nil if it is in progress.
   private func withdraw(_ ticket: TicketNumber) throws(CommandError) -> Fate? {
     var isOurs = false
     return try persist { coordinator throws(CommandError) in
@@ -151,16 +150,16 @@ final class JuiceLine {
       if report.state == .serving { return nil }
       do throws(CommandError) {
         isOurs = true
-        // With its day: after a reset the number is somebody else's.
+        // With its day: after a reset the number belongs to another customer.
         _ = try coordinator.answer(to: .cancel(ticket, day: tickets.day)).ticket
         return report.state == .dead ? .failed : .withdrawn
       } catch {
-        // The day is over, and it has ended with it.
+        // The day has closed, so the ticket has a receipt.
         if case .failure(let failure) = error, failure.code == .wrongDay {
           isOurs = false
           return Self.fate(of: try self.report(on: ticket, coordinator))
         }
-        // It has gone to the station, or has ended, in this very moment.
+        // The ticket was assigned to the station, or has ended, at this moment.
         if case .failure(let failure) = error, failure.code == .wrongState || failure.code == .noSuchTicket {
           isOurs = false
           return nil
@@ -170,9 +169,9 @@ final class JuiceLine {
     }
   }
 
-  // MARK: - A lost coordinator
+  // MARK: - Lost coordinator
 
-  /// Does something, again and again where the coordinator is lost over it.
+  /// Runs a conversation, and repeats it after each loss of the coordinator.
   private func persist<Result>(
     _ body: (CoordinatorClient) throws(CommandError) -> Result
   ) throws(CommandError) -> Result {

@@ -1,15 +1,15 @@
-// Owns what a terminal sends for a key: single characters, and the escape sequences of the arrow keys.
-// Invariant: bytes may come in any portions and give the same keys; a sequence that means nothing here gives no key and
-// is not taken apart into its letters. Nothing that was pasted is taken for keys but Ctrl-C and Ctrl-Z.
+// Decoder of terminal input: characters, and escape sequences of keys.
+// Invariant: the division of bytes into portions does not affect the keys. An unknown sequence gives no
+// key, and its letters are not taken as keys. Pasted text gives no keys except Ctrl-C and Ctrl-Z.
 
 enum Key: Sendable, Equatable {
   case up, down, left, right, home, end, pageUp, pageDown, enter, escape, backspace
-  /// Tab together with Shift; Tab alone is Ctrl-I.
+  /// Shift-Tab; Tab alone is Ctrl-I.
   case backTab
-  /// A letter together with Ctrl, in lower case.
+  /// Ctrl with a letter, in lower case.
   case control(Character)
   case character(Character)
-  /// A text that was pasted, which is no keys.
+  /// Pasted text, which is not interpreted as keys.
   case paste
 }
 
@@ -18,19 +18,20 @@ struct KeyDecoder: Sendable {
   private var isPasting = false
 
   private static let escape: UInt8 = 0x1B
-  /// No sequence is longer; whatever pretends to be is dropped.
+  /// Maximum length of a sequence; longer ones are dropped.
   private static let longest = 32
-  /// Between these a text was pasted. xterm's ctlseqs, bracketed paste mode
+  /// Start and end of pasted text. xterm ctlseqs, bracketed paste mode
   private static let pasteBegin = Array("\u{1B}[200~".utf8)
   private static let pasteEnd = Array("\u{1B}[201~".utf8)
 
-  /// Whether the beginning of something has come, which may also be a lone escape key.
+  /// True if an incomplete sequence is pending, which may also be a lone Escape.
   var isWaiting: Bool { !isPasting && !pending.isEmpty }
 
   mutating func take(_ bytes: [UInt8]) -> [Key] {
     var keys: [Key] = []
     for byte in bytes {
-      // Whatever was begun, Ctrl-C and Ctrl-Z are heard. A control character is obeyed within a sequence, ECMA-48.
+      // Ctrl-C and Ctrl-Z are handled in every state. Control characters take effect within a sequence
+      // (ECMA-48).
       if byte == 0x03 || byte == 0x1A { (pending, isPasting) = ([], false) }
       pending.append(byte)
       if isPasting {
@@ -45,14 +46,15 @@ struct KeyDecoder: Sendable {
     return keys
   }
 
-  /// Nothing has come for a while: an escape that waits was the key of this name, and no sequence.
+  /// Called after a time without input: a pending escape was the key Escape, and not the start of a
+  /// sequence.
   mutating func settle() -> Key? {
     guard !isPasting else { return nil }
     defer { pending = [] }
     return pending == [Self.escape] ? .escape : nil
   }
 
-  /// What the pending bytes are; nil while more of it must come.
+  /// The keys of the pending bytes; nil if they are incomplete.
   private mutating func complete() -> [Key]? {
     guard let first = pending.first else { return nil }
     let keys = first == Self.escape ? sequence() : character(first)
@@ -61,15 +63,16 @@ struct KeyDecoder: Sendable {
     return keys
   }
 
-  /// CSI (`ESC [`) and SS3 (`ESC O`) sequences. ECMA-48, xterm's ctlseqs
+  /// CSI (`ESC [`) and SS3 (`ESC O`) sequences. ECMA-48, xterm ctlseqs
   private func sequence() -> [Key]? {
     guard pending.count > 1 else { return nil }
-    // Two in a row: the first was the key. Anything else behind it is Alt and a key, which means nothing here.
+    // Two escapes: the first one was the key. Any other byte after an escape is Alt with a key, which has
+    // no meaning here.
     guard pending[1] == UInt8(ascii: "[") || pending[1] == UInt8(ascii: "O") else {
       return pending[1] == Self.escape ? [.escape] : []
     }
     guard pending.count > 2, let last = pending.last else { return nil }
-    // Parameters and intermediate bytes go before the final one.
+    // Parameters and intermediate bytes precede the final one.
     guard (0x40...0x7E).contains(last) else { return pending.count > Self.longest ? [] : nil }
     let body = pending[2...]
     switch last {
@@ -80,7 +83,7 @@ struct KeyDecoder: Sendable {
     case UInt8(ascii: "H"): return [.home]
     case UInt8(ascii: "F"): return [.end]
     case UInt8(ascii: "Z"): return [.backTab]
-    // The minus, the plus and the Enter of a number block in application mode.
+    // Minus, plus and Enter of a keypad in application mode.
     case UInt8(ascii: "m") where body.count == 1: return [.character("-")]
     case UInt8(ascii: "k") where body.count == 1: return [.character("+")]
     case UInt8(ascii: "M") where body.count == 1: return [.enter]

@@ -1,5 +1,6 @@
-// Owns the picture of the juice shop for people: what lies on the shelves, and what can be made of it now.
-// Invariant: what cannot be made is told in words as well as greyed, so a terminal without colours says as much.
+// Text display of the juice shop: the stock, and the juices that can be made of it.
+// Invariant: a juice that cannot be made is marked by text as well as by colour, for terminals without
+// colours.
 import BankModel
 
 struct MenuPicture {
@@ -29,7 +30,7 @@ struct MenuPicture {
     items.map { "\($0.name) \(MessageCatalog.grouped($0.quantity))" }.joined(separator: " · ")
   }
 
-  /// What is on the shelves: the fruits in the order of the assortment, then whatever else there is.
+  /// Items in stock: the fruits in the order of the assortment, then all others.
   private var items: [(name: String, quantity: Quantity, id: ItemID)] {
     let fruits = assortment.fruits.map { fruit in
       (

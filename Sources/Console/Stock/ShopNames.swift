@@ -1,20 +1,20 @@
-// Owns which names a person may use for a fruit or a juice, and what may have been meant by another.
-// Invariant: the name in commands always wins; a name that fits two things fits none.
+// Accepted names of fruits and juices, and suggestions for others.
+// Invariant: the name in commands takes precedence. An ambiguous name matches nothing.
 import Arguments
 import BankModel
 
 enum ShopNames {
-  /// The short names of the original's buttons, beside those that an assortment names.
+  /// Short names of the original buttons, in addition to those of the assortment.
   private static let shortNames = ["망키쥬스": ItemID("mango-kiwi")]
 
-  /// The fruit that is called so: its name in commands, in Korean or in English.
+  /// The fruit of a name: in commands, in Korean or in English.
   static func fruit(named name: String, in assortment: Assortment) -> Fruit? {
     let wanted = plain(name)
     return only(assortment.fruits.filter { plain($0.id.name) == wanted })
       ?? only(assortment.fruits.filter { [$0.korean, $0.english].map(plain).contains(wanted) })
   }
 
-  /// The juice that is called so, also without the word for juice behind it.
+  /// The juice of a name, also without the word "juice" at its end.
   static func juice(named name: String, in assortment: Assortment) -> Juice? {
     let wanted = plain(name)
     if let juice = only(assortment.juices.filter { plain($0.id.name) == wanted }) { return juice }
@@ -40,7 +40,7 @@ enum ShopNames {
 
   private static func only<Thing>(_ things: [Thing]) -> Thing? { things.count == 1 ? things[0] : nil }
 
-  /// A name without what people write differently: spaces, capitals, and the spelling of the word for juice.
+  /// A name without variations: spaces, case, and the spelling of the word for juice.
   private static func plain(_ name: String) -> String {
     name.filter { !$0.isWhitespace }.lowercased().replacing("주스", with: "쥬스")
   }

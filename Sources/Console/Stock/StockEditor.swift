@@ -1,6 +1,5 @@
-// Owns what the stock editor shows and what a key in it means: which line is chosen, and what is to be changed.
-// Invariant: a wish never takes from what shows nothing; an amount that is shown is one that the stock has told, so what
-// is on the screen is what is on the shelves.
+// State of the stock editor, and the meaning of keys: the selected line, and the requested change.
+// Invariant: a request never takes from an empty item. Every shown amount was sent by the stock.
 import BankModel
 import StockClient
 import Wire
@@ -18,9 +17,9 @@ struct StockEditor {
 
   let assortment: Assortment
   let words: MessageCatalog
-  /// What lies on the shelves; nil before the stock has told.
+  /// The stock; nil before the first snapshot.
   private(set) var picture: StockPicture?
-  /// Which line is chosen; the last one closes.
+  /// Index of the selected line; the last one closes.
   private(set) var chosen = 0
   var notice: ServiceNotice
 
@@ -44,7 +43,7 @@ struct StockEditor {
   mutating func hear(_ result: Result<StockResult, StockClientError>) {
     switch result {
     case .success(.failure(let failure)): notice.say(words.complaint(about: failure).message)
-    // Where somebody else was faster, what is left shows by itself, and it is never below 0.
+    // If another client was faster, the next snapshot shows the rest, which is never below 0.
     case .success: break
     case .failure: notice.say(notice.absence)
     }
@@ -58,7 +57,7 @@ struct StockEditor {
     case .home: chosen = 0
     case .end: chosen = lines.count - 1
     case .enter, .character(" "): return lines[chosen] == .close ? .close : nil
-    // The second of each pair is the same key on a keyboard that writes Hangul, or without Shift.
+    // The second character of each pair is the same key with a Korean keyboard layout, or without Shift.
     case .escape, .control("d"), .character("q"), .character("ㅂ"): return .close
     case .character("+"), .character("="): return change(by: 1)
     case .character("-"), .character("_"), .character("\u{2212}"): return change(by: -1)
@@ -72,7 +71,7 @@ struct StockEditor {
 
   private mutating func change(by difference: Quantity) -> Wish? {
     guard case .fruit(let fruit, let present) = lines[chosen] else { return nil }
-    // What was never told is not known to be nothing.
+    // Before the first snapshot the amounts are unknown, not 0.
     let wish = notice.grant(Wish.change(fruit.id, difference), hasPicture: picture != nil)
     return present + difference >= 0 ? wish : nil
   }

@@ -1,5 +1,5 @@
-// Owns how the stock editor looks, on a terminal of any size.
-// Invariant: never more lines than the terminal has and none wider; the chosen line is always among them.
+// Layout of the stock editor on a terminal of any size.
+// Invariant: no more and no wider lines than the terminal has. The selected line is always shown.
 import Arguments
 import BankModel
 import Posix
@@ -22,12 +22,12 @@ struct StockEditorPicture {
     return (head + shown + foot).map { Screen.cut($0, to: size?.columns) }
   }
 
-  /// What the place of an amount is as wide as: 1,000,000 has seven digits.
+  /// Width of an amount: 1,000,000 has seven digits.
   private static let numberWidth = 7
 
   private func choices(columns: Int) -> [String] {
     let names = editor.assortment.fruits.map { DisplayWidth.of(label($0)) }.max() ?? 0
-    // Where it is too narrow for everything, the signs go first, and then the ends of the names. The amounts stay.
+    // On a narrow terminal the signs are dropped first, then the names are cut. The amounts stay.
     let isWide = columns >= 2 + names + 2 + 1 + Self.numberWidth + 2 + 1
     return editor.lines.enumerated().map { place, line in
       let isChosen = place == editor.chosen

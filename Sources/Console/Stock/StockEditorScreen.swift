@@ -1,7 +1,8 @@
-// Owns the conversation of the stock editor with the stock; what a key means is the editor's.
-// Invariant: a change that was asked for is waited for, unless somebody closes twice or presses Ctrl-C, and
-// then it is said that it was not answered.
-// Failure: CommandError. A stock that is away or silent is waited for; the person decides for how long.
+// Connection of the stock editor to the stock; `StockEditor` interprets keys.
+// Invariant: the screen waits for requested changes, unless the user closes it twice or presses Ctrl-C. It
+// then reports that there was no answer.
+// Errors: `CommandError`. The screen waits for a stock that is missing or does not answer, as long as the
+// user wants.
 import BankModel
 import Posix
 import StockClient
@@ -13,14 +14,14 @@ final class StockEditorScreen {
   private let counter: StockRequests
   private var editor: StockEditor
   private let screen: FullScreen
-  /// Changes that the stock has not answered yet; they are waited for, unless somebody closes twice.
+  /// Changes without an answer. The screen waits for them unless the user closes it twice.
   private var requests = RequestQueue<ItemAmount>()
 
-  /// How long a change waits for a stock service that has just gone.
+  /// Timeout of a change if the stock service has just disconnected.
   private static let changePatience = TimeSpan.seconds(5)
-  /// How long a stock that has left a change unanswered may take to show that it is there.
+  /// Time limit for a stock that has not answered a change to answer again.
   private static let probePatience = TimeSpan.minutes(60)
-  /// How long the amounts may take to come before the editor opens without them.
+  /// Time limit for the amounts before the editor opens without them.
   private static let picturePatience = TimeSpan.seconds(1)
 
   static func run(_ session: Session) throws(CommandError) {
@@ -52,7 +53,7 @@ final class StockEditorScreen {
       editor.hear(news)
       screen.isDirty = true
     }
-    // Whoever types ahead means the amounts, so they come first, unless that takes long.
+    // Keys typed ahead apply to the amounts, so those are loaded first, unless that takes long.
     let patience = SystemClock.monotonic() + Self.picturePatience
     while editor.picture == nil, !screen.isEnded, SystemClock.monotonic() < patience {
       try counter.turn(until: patience)
@@ -89,8 +90,8 @@ final class StockEditorScreen {
     }
   }
 
-  /// Sends what is next. The next one behind it waits for its answer, so that nothing heaps up at a stock that does not
-  /// answer.
+  /// Sends the next change. Further ones wait for its answer, so that they do not pile up at a stock that
+  /// does not answer.
   private func sendNext() {
     guard let change = requests.next(at: counter.loop.attended.now) else { return }
     let deadline = SystemClock.monotonic() + Self.changePatience
@@ -109,7 +110,8 @@ final class StockEditorScreen {
     sendNext()
   }
 
-  /// Asks a stock that has left a change unanswered for its picture, until it shows one: with what became of the change.
+  /// Requests a snapshot from a stock that has not answered a change, until it answers. The snapshot shows
+  /// the result of the change.
   private func probe() {
     counter.client.ask(.look, until: SystemClock.monotonic() + Self.probePatience) { [weak self] result in
       guard let self else { return }

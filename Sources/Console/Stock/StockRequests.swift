@@ -1,6 +1,6 @@
-// Owns what commands ask the stock service for, and what people are told where it does not do it. It knows no socket, and
-// not what a command makes of an answer.
-// Invariant: the bank is open when the stock is asked, so that nobody waits for a service that nobody starts.
+// Requests of commands to the stock service, and the sentences about its refusals.
+// Invariant: the bank is open when the stock is asked, so no client waits for a service that nothing will
+// start.
 import BankModel
 import Posix
 import StockClient
@@ -23,10 +23,10 @@ extension StockCommand: PresentableCommand {
 }
 
 extension ServiceRequests where Command == StockCommand {
-  /// Goes to the stock of the bank that is open.
+  /// Connects to the stock service of the open bank.
   /// - Parameters:
-  ///   - isSeenOpen: Whether the command talks with the bank already, so that nobody has to look whether it is open.
-  ///   - loop: That of a screen on which the bank shows already.
+  ///   - isSeenOpen: The coordinator has already answered, so it need not be checked that the bank is open.
+  ///   - loop: Loop of a screen that already shows the bank.
   convenience init(
     _ session: Session, isSeenOpen: Bool = false, on loop: EventLoop? = nil
   ) throws(CommandError) {
@@ -40,13 +40,13 @@ extension ServiceRequests where Command == StockCommand {
     return assortment
   }
 
-  /// What lies on the shelves of a branch that keeps all this.
+  /// Snapshot of the items of an assortment.
   func picture(of assortment: Assortment) throws(CommandError) -> StockPicture {
     guard case .picture(let picture) = try ask(.look) else { throw Self.unexpected }
     return picture.withoutDrinks(of: assortment)
   }
 
-  /// Asks for a change; what is missing for it is an answer.
+  /// Requests a change; missing pieces are a result.
   func change(_ command: StockCommand) throws(CommandError) -> [Shortage] {
     switch try ask(command) {
     case .done: return []
@@ -57,7 +57,8 @@ extension ServiceRequests where Command == StockCommand {
 }
 
 extension StockPicture {
-  /// The stock without what stands in the vending machine: there every lot has dates, and fruit never has any.
+  /// The stock without the drinks of the vending machine: every lot of those has dates, and fruit never has
+  /// any.
   package func withoutDrinks(of assortment: Assortment) -> StockPicture {
     let fruits = Set(assortment.fruits.map(\.id))
     var picture = self
@@ -69,7 +70,7 @@ extension StockPicture {
 }
 
 extension Session {
-  /// How long the stock, or the juice station, may stand still.
+  /// Timeout of the stock and of the juice station.
   var stockPatience: TimeSpan {
     (invocation.options.declares("timeout") ? invocation.duration("timeout") : nil) ?? .seconds(10)
   }

@@ -1,6 +1,6 @@
-// Owns what the manager's screen of the vending machine shows and what a key in it means: which product is chosen,
-// whether only what has expired is shown, and what is asked for.
-// Invariant: every number on the screen is one that the machine has told; nothing is counted here.
+// State of the manager's screen of the vending machine, and the meaning of keys: selected product, filter
+// of expired drinks, request.
+// Invariant: every number on the screen was sent by the machine; nothing is counted here.
 import BankModel
 import VendingClient
 import Wire
@@ -14,7 +14,7 @@ struct AdminBoard {
   }
 
   let words: MessageCatalog
-  /// The machine, with its lots; nil before it has told anything.
+  /// The machine with its lots; nil before the first snapshot.
   private(set) var picture: VendingPicture?
   private(set) var chosen = 0
   private(set) var showsExpiredOnly = false

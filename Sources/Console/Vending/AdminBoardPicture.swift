@@ -1,8 +1,8 @@
-// Owns how the manager's screen of the vending machine looks, on a terminal of any size: what is in the machine, lot by
-// lot, and the pie of each product's share of the purchases.
-// Invariant: never more lines than the terminal has and none wider; the chosen line is always among them. Amounts and
-// shares are never cut, and what is cut or hidden has a mark.
-// Where there is no room for the pie the shares are told in numbers.
+// Layout of the manager's screen of the vending machine on a terminal of any size: lots, and a pie chart of
+// the products' shares of the purchases.
+// Invariant: no more and no wider lines than the terminal has. The selected line is always shown. Amounts
+// and shares are never cut, and cut or hidden text has a mark. Without room for the pie, the shares are
+// shown as numbers.
 import Arguments
 import BankModel
 import Posix
@@ -32,11 +32,11 @@ struct AdminBoardPicture {
     return (head + shown + foot).map { Screen.cut($0, to: size?.columns) }
   }
 
-  /// Below it a product takes one line, and its name is cut where that is too narrow.
+  /// With fewer rows a product takes one line, and its name is cut on a narrow terminal.
   private static let roomForSeveralLines = 9
 
-  /// The products, each in a line, or in several where the terminal is too narrow for the amounts beside the names; then
-  /// the line that closes.
+  /// The products, each in one line, or in several on a terminal too narrow for the amounts beside the
+  /// names; then the line that closes.
   private func entries(columns: Int, room: Int) -> [[String]] {
     let heads = board.products.enumerated().map { place, product in
       "\(place == board.chosen ? "▸" : " ") \(product.emoji) \(product.name(in: board.words.language))"
@@ -59,7 +59,7 @@ struct AdminBoardPicture {
 
   private func role(_ place: Int) -> Palette.Role? { place == board.chosen ? .heading : nil }
 
-  /// How many there are, and how many of them have expired where some have.
+  /// Number of drinks, and number of expired ones if there are any.
   private func amounts(_ product: ProductReport) -> [String] {
     [board.words.pieces(product.stock)]
       + (product.expired > 0 ? [board.words.expiredPieces(product.expired)] : [])
@@ -73,7 +73,7 @@ struct AdminBoardPicture {
     return lots.isEmpty ? text : text + palette.paint(lots, .quiet)
   }
 
-  /// The lots take a line each, and only below the chosen product.
+  /// Lots take a line each, and only the selected product shows them.
   private func lines(_ product: ProductReport, _ head: String, _ place: Int, _ columns: Int) -> [String] {
     let isChosen = place == board.chosen
     let lots = lots(of: product)
@@ -101,7 +101,7 @@ struct AdminBoardPicture {
     }
   }
 
-  /// As many lots as there is room for, each whole, and how many more there are.
+  /// The lots that fit, none of them cut, and the number of hidden ones.
   private func lots(of product: ProductReport, columns: Int) -> String {
     let lots = lots(of: product)
     for count in stride(from: min(lots.count, Self.fewLots), through: 0, by: -1) {
@@ -122,14 +122,14 @@ struct AdminBoardPicture {
 }
 
 struct SharePie {
-  /// The places that the pie and its legend take.
+  /// Width of the pie and its legend in columns.
   var width: Int { max(40, legend(rows: slices.count).map { DisplayWidth.of($0) }.max() ?? 0) }
 
   private static let signs = Array("█▓▒░●○◆◇■□▲△+x*#@%&=")
   private static let radius = 4
 
   private let slices: [(sign: Character, name: String, count: Int64)]
-  /// The share of each slice in tenths of a percent: 1,000 together.
+  /// Share of each slice in tenths of a percent: 1,000 in all.
   private let tenths: [Int64]
   private let total: Int64
   private let words: MessageCatalog
@@ -147,7 +147,7 @@ struct SharePie {
     }
   }
 
-  /// The pie above its legend. Where there is no room for both the pie goes, and then the end of the legend.
+  /// The pie above its legend. Without room for both the pie is dropped, then the end of the legend.
   func lines(rows: Int = .max) -> [String] {
     guard total > 0 else { return Array([words.shares, words.noProducts].prefix(max(0, rows))) }
     let pie = pie
@@ -156,7 +156,8 @@ struct SharePie {
     return rows > 0 ? [words.shares] + legend(rows: rows - 1) : []
   }
 
-  /// Each product with its share, the largest first. A name is cut where it is too narrow for both, and no share is.
+  /// Each product with its share, the largest first. A name is cut if there is no room for both; a share
+  /// never is.
   func legend(rows: Int, columns: Int? = nil) -> [String] {
     let lines = zip(slices, tenths).map { slice, tenths in
       let (name, share) = (
@@ -169,8 +170,8 @@ struct SharePie {
     return rows > 0 ? lines.prefix(rows - 1) + [words.more(lines.count - rows + 1)] : []
   }
 
-  /// Whole parts of a whole that add up to it: each gets what it has in full, and those with the largest remainders one
-  /// more.
+  /// Largest remainder method: integer shares that add up to the whole. Each count gets its integer part,
+  /// and those with the largest remainders one more.
   static func shares(of counts: [Int64], in whole: Int64) -> [Int64] {
     let total = counts.reduce(0) { $0 + $1 }
     guard total > 0 else { return counts.map { _ in 0 } }
@@ -182,7 +183,7 @@ struct SharePie {
     return shares
   }
 
-  /// A place on a terminal is twice as high as it is wide.
+  /// A character cell is twice as high as it is wide.
   private var pie: [String] {
     (-Self.radius...Self.radius).map { row in
       String(
@@ -203,13 +204,12 @@ struct SharePie {
     return slices.last?.sign ?? " "
   }
 
-  /// How far around a point is, from 0 to 1, clockwise from the top.
-  /// By the diamond's angle in place of the arc's within each quarter, corrected so that slices keep their share: the
-  /// tangent of a quarter is as good as straight at the size of a terminal's letters.
+  /// Fraction of a turn from the top, clockwise, from 0 to 1. It uses an approximation of the arc tangent
+  /// within each quarter, which is exact enough at the size of a terminal's characters.
   private static func turn(_ x: Double, _ y: Double) -> Double {
     if x == 0, y == 0 { return 0 }
     let (a, b) = (x < 0 ? -x : x, y < 0 ? -y : y)
-    // From the vertical towards the horizontal, 0 to 1 of a quarter.
+    // From the vertical to the horizontal, 0 to 1 of a quarter.
     let ratio = a <= b ? a / b : b / a
     // atan(r) within 0.2 degrees: https://doi.org/10.1109/MSP.2006.1628884
     let arc = ratio * (0.9724 - 0.1919 * ratio * ratio) / 1.5707963

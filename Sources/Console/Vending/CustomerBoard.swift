@@ -1,6 +1,6 @@
-// Owns what the customers' screen of the vending machine shows and what a key in it means: which product is chosen, how
-// far the strip of purchases is pushed, and what is asked for.
-// Invariant: every number on the screen is one that the machine has told; nothing is counted here.
+// State of the customers' screen of the vending machine, and the meaning of keys: selected product, scroll
+// offset of the purchases, request.
+// Invariant: every number on the screen was sent by the machine; nothing is counted here.
 import BankModel
 import VendingClient
 import Wire
@@ -16,15 +16,15 @@ struct CustomerBoard {
   }
 
   let words: MessageCatalog
-  /// The machine; nil before it has told anything.
+  /// The machine; nil before the first snapshot.
   private(set) var picture: VendingPicture?
   private(set) var chosen = 0
-  /// Purchases that are older than the picture's, oldest first.
+  /// Purchases older than those of the snapshot, oldest first.
   private(set) var older: [MoneyChange] = []
-  /// How many purchases the strip is pushed away from the latest.
+  /// Number of purchases by which the strip is scrolled back from the latest.
   private(set) var pushed = 0
   var notice: ServiceNotice
-  /// How many products stand side by side; the picture decides.
+  /// Number of products in a row; `CustomerBoardPicture` sets it.
   var columns = 5
 
   init(_ words: MessageCatalog) {
@@ -32,7 +32,7 @@ struct CustomerBoard {
     notice = ServiceNotice(absence: words.machineWaits, refusedKey: words.machineTookNoKey)
   }
 
-  /// Every purchase that is known here, oldest first.
+  /// All loaded purchases, oldest first.
   var purchases: [MoneyChange] {
     let recent = picture?.recent ?? []
     let first = recent.first?.sequence ?? .max
@@ -45,7 +45,7 @@ struct CustomerBoard {
     case .news(let news):
       let fallen = picture?.recent ?? []
       picture?.apply(news)
-      // What the picture lets go stays in the strip while somebody looks at it.
+      // Keep purchases that drop out of the snapshot while the user is scrolled back.
       if pushed > 0 {
         keep(fallen)
         pushed += news.purchases.count
@@ -113,7 +113,7 @@ struct CustomerBoard {
 
   private mutating func push(by step: Int) -> Wish? {
     pushed = min(max(0, pushed + step), max(0, purchases.count - 1))
-    // The strip has no end while the machine knows older ones.
+    // Load older purchases before the user reaches the end of the loaded ones.
     let all = picture?.sales.reduce(0) { $0 + $1.count } ?? 0
     guard step > 0, purchases.count - pushed < 20, Int64(purchases.count) < all, let first = purchases.first
     else { return nil }
@@ -122,6 +122,6 @@ struct CustomerBoard {
 }
 
 extension Array {
-  /// The element at a place; nil where there is none.
+  /// The element at an index; nil out of range.
   subscript(safely place: Int) -> Element? { indices.contains(place) ? self[place] : nil }
 }

@@ -1,8 +1,8 @@
-// Owns how the customers' screen of the vending machine looks, on a terminal of any size: products with pictures drawn
-// in text, what can be bought marked, and the strip of purchases at the bottom.
-// Invariant: never more lines than the terminal has and none wider; the chosen product is always among them. Prices and
-// amounts are never cut, and what is cut or hidden has a mark.
-// Where there is no room for pictures the products are a list.
+// Layout of the customers' screen of the vending machine on a terminal of any size: products with drawings,
+// marks on those that can be bought, and the strip of purchases at the bottom.
+// Invariant: no more and no wider lines than the terminal has. The selected product is always shown. Prices
+// and amounts are never cut, and cut or hidden text has a mark. Without room for drawings the products are
+// a list.
 import Arguments
 import BankModel
 import Posix
@@ -13,16 +13,16 @@ struct CustomerBoardPicture {
   let palette: Palette
 
   private static let cardHeight = 6
-  /// Below it there would be hardly a product beside the chosen one and the marks.
+  /// With fewer rows, hardly any product would fit beside the selected one and the marks.
   private static let roomForTwoLines = 9
 
-  /// How many products stand side by side on a terminal so wide.
+  /// Number of products in a row on a terminal of this size.
   static func columns(size: Terminal.Size?, of board: CustomerBoard) -> Int {
     guard let size else { return 5 }
     return isRoomy(size, board) ? max(1, size.columns / cardWidth(board)) : 1
   }
 
-  /// What the longest name, or price and amount, needs beside its two signs and a gap.
+  /// Width of the longest name, or price and amount, with two signs and a gap.
   private static func cardWidth(_ board: CustomerBoard) -> Int {
     let texts = (board.picture?.products ?? []).flatMap {
       [$0.name(in: board.words.language), price(of: $0)]
@@ -75,14 +75,14 @@ struct CustomerBoardPicture {
       let drawn = band.map { card($0.element, isChosen: $0.offset == board.chosen, picture, width) }
       return (0..<Self.cardHeight).map { row in drawn.map { $0[row] }.joined() }
     }
-    // The last row of a card is empty, so the mark takes nothing away.
+    // The last row of a card is empty, so the mark hides nothing.
     if shown.count < bands.count, !lines.isEmpty {
       lines[lines.count - 1] = marks(shown.startIndex * side, picture.products.count - shown.endIndex * side)
     }
     return Array(lines.prefix(room))
   }
 
-  /// How many products are hidden above and below those that are shown.
+  /// Numbers of hidden products above and below the shown ones.
   private func marks(_ above: Int, _ below: Int) -> String {
     let marks = [("↑", above), ("↓", below)].filter { $0.1 > 0 }.map { "\($0) \(board.words.more($1))" }
     return palette.paint("  " + marks.joined(separator: "  "), .quiet)
@@ -110,8 +110,8 @@ struct CustomerBoardPicture {
     return palette.paint(cut, role) + gap
   }
 
-  /// Each product in a line. Where the terminal is too narrow for the price beside the name it takes two, and where it is
-  /// too low for that the name is cut.
+  /// Each product in one line. On a terminal too narrow for the price beside the name it takes two, and on
+  /// one too low for that the name is cut.
   private func list(_ room: Int, _ columns: Int) -> [String] {
     guard let picture = board.picture else { return [] }
     let parts = picture.products.enumerated().map { place, product in
@@ -133,13 +133,13 @@ struct CustomerBoardPicture {
     return Screen.window(entries, around: board.chosen, room: room, board.words, palette)
   }
 
-  // MARK: - The strip
+  // MARK: - Purchases
 
-  /// The latest purchases on the right, pushed as far as somebody wants.
+  /// The latest purchases on the right, scrolled back as far as the user wants.
   private func strip(_ columns: Int) -> String {
     let all = board.purchases.dropLast(board.pushed)
     let total = board.picture?.sales.reduce(0) { $0 + $1.count } ?? 0
-    // The keys , and . move nothing yet.
+    // Without purchases the keys , and . have no effect, so they are not shown.
     guard total > 0 else { return palette.paint("\(board.words.purchases) 0", .quiet) }
     let label = "\(board.words.purchases) \(MessageCatalog.grouped(total)) │ "
     let end = (board.pushed > 0 ? " … │" : " │") + (columns >= 60 ? " , ." : "")
@@ -163,7 +163,7 @@ struct CustomerBoardPicture {
 }
 
 enum ProductDrawing {
-  /// Three lines, none wider than ten places.
+  /// Three lines of at most ten columns.
   static func lines(_ product: ProductReport) -> [String] {
     let sign = product.emoji + String(repeating: " ", count: max(0, 2 - DisplayWidth.of(product.emoji)))
     switch product.kind {

@@ -1,5 +1,5 @@
-// Owns how the machine looks in lines, away from a whole screen: to its customers, and lot by lot to its manager.
-// Invariant: what can be bought is told in words as well as in colour, so a terminal without colours says as much.
+// Text listing of the machine without a full screen: for customers, and lot by lot for the manager.
+// Invariant: availability is shown by text as well as by colour, for terminals without colours.
 import BankModel
 import Wire
 
@@ -30,7 +30,7 @@ struct VendingListing {
     return table.lines(palette, within: columns)
   }
 
-  /// Every product under its kind, with its lots: the machine for its manager.
+  /// Every product under its kind, with its lots: the manager's view.
   var shelves: [String] {
     DrinkClass.Kind.allCases.flatMap { kind -> [String] in
       let products = picture.products.filter { $0.kind == kind }

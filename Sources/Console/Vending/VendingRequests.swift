@@ -1,6 +1,7 @@
-// Owns what commands ask the vending machine for, on the customers' side or on the manager's, and what people are told
-// where it does not do it. It knows no socket, and not what a command makes of an answer.
-// Invariant: the bank is open when the machine is asked, so that nobody waits for a machine that nobody starts.
+// Requests of commands to the vending machine, on the customers' or the manager's side, and the sentences
+// about its refusals.
+// Invariant: the bank is open when the machine is asked, so no client waits for a machine that nothing will
+// start.
 import BankModel
 import ControlClient
 import Posix
@@ -12,7 +13,7 @@ typealias VendingRequests = ServiceRequests<VendingCommand>
 
 enum MachineSocket { case customers, manager }
 
-/// How long a coordinator keeps a screen from hearing keys.
+/// Time limit of an attempt to connect, during which a screen reads no keys.
 private let glance = ControlConnection.Patience(hello: .milliseconds(100))
 
 extension VendingCommand: PresentableCommand {
@@ -29,18 +30,19 @@ extension VendingCommand: PresentableCommand {
 }
 
 extension ServiceRequests where Command == VendingCommand {
-  /// Goes to the machine of the bank that is open.
-  /// - Parameter loop: That of a screen on which the other side of the machine shows already.
+  /// Connects to the machine of the open bank.
+  /// - Parameter loop: Loop of a screen that already shows the other side of the machine.
   convenience init(
     _ session: Session, _ side: MachineSocket, on loop: EventLoop? = nil
   ) throws(CommandError) {
     if loop == nil {
       do throws(CommandError) { _ = try CoordinatorClient.open(session) } catch {
-        // Whoever may use the machine alone cannot ask whether the bank is open, and need not.
+        // A user with permission only for the machine cannot ask the coordinator if the bank is open, and
+        // need not.
         guard side == .customers, case .control(.notPermitted) = error else { throw error }
       }
     } else {
-      // A bank that does not answer, or is not there just now, is waited for on the screen like the machine.
+      // A bank that does not answer or is restarting is awaited on the screen, like the machine.
       do throws(ControlError) { _ = try session.home.connect(patience: glance) } catch {
         if case .notPermitted = error { throw .control(error) }
       }
@@ -75,7 +77,7 @@ extension ServiceRequests where Command == VendingCommand {
 }
 
 extension Session {
-  /// The product of this name: the one in commands, in Korean or in English.
+  /// The product of a name: in commands, in Korean or in English.
   func product(named name: String, in picture: VendingPicture) throws(CommandError) -> ProductReport {
     let wanted = Self.plain(name)
     if let product = picture.products.first(where: { Self.plain($0.id.name) == wanted }) { return product }

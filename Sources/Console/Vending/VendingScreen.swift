@@ -1,7 +1,8 @@
-// Owns the conversation of the vending machine's screens with the machine; what a key means is the boards'.
-// Invariant: each side speaks on its own socket; a wish that was granted is waited for, unless somebody
-// leaves twice or presses Ctrl-C, and then it is said that it was not answered.
-// Failure: CommandError. A machine that is away or silent is waited for; the person decides for how long.
+// Connections of the vending screens to the machine; the boards interpret keys.
+// Invariant: each side has its own socket. The screen waits for accepted requests, unless the user closes
+// it twice or presses Ctrl-C. It then reports that there was no answer.
+// Errors: `CommandError`. The screen waits for a machine that is missing or does not answer, as long as the
+// user wants.
 import BankModel
 import Posix
 import Time
@@ -16,20 +17,20 @@ final class VendingScreen {
   private var customerBoard: CustomerBoard
   private var adminBoard: AdminBoard
   private var isManaging = false
-  /// What the machine was asked for and has not answered yet; that is waited for, unless somebody leaves twice.
+  /// Requests without an answer. The screen waits for them unless the user closes it twice.
   private var requests = RequestQueue<Request>()
   private var failure: CommandError?
 
-  /// How long a wish waits for a machine that has just gone.
+  /// Timeout of a request if the machine has just disconnected.
   private static let wishPatience = TimeSpan.seconds(10)
-  /// How long a machine that has left a wish unanswered may take to show that it is there.
+  /// Time limit for a machine that has not answered a request to answer again.
   private static let probePatience = TimeSpan.minutes(60)
 
-  /// What the machine is asked for, and who wants to know.
+  /// A request to the machine, with its origin.
   private enum Request {
     case customer(VendingCommand)
     case manager(VendingCommand, AdminBoard.Wish)
-    /// Purchases that the strip does not know yet: those in front of the first it does.
+    /// Purchases before the first loaded one.
     case older(PurchasePage, before: Int64)
 
     var command: VendingCommand {
@@ -136,8 +137,8 @@ final class VendingScreen {
     sendNext()
   }
 
-  /// Sends what is next. The next one behind it waits for its answer, so that nothing heaps up at a machine that does not
-  /// answer.
+  /// Sends the next request. Further ones wait for its answer, so that they do not pile up at a machine
+  /// that does not answer.
   private func sendNext() {
     guard let request = requests.next(at: customers.loop.attended.now) else { return }
     let side: VendingRequests? = if case .manager = request { managers } else { customers }
@@ -165,7 +166,8 @@ final class VendingScreen {
     sendNext()
   }
 
-  /// Asks a machine that has left a wish unanswered for its picture, until it shows one: with what became of the wish.
+  /// Requests a snapshot from a machine that has not answered a request, until it answers. The snapshot
+  /// shows the result of the request.
   private func probe() {
     customers.client.ask(.look, until: SystemClock.monotonic() + Self.probePatience) { [weak self] result in
       guard let self else { return }
