@@ -1,54 +1,57 @@
-// Owns the contract between a worker and whoever gets it what its customers need, or has their whole work done.
-// Invariant: the same ticket of the same day asked for again, by any process at any time, gets the same answer and
-// takes nothing twice; where the work is a command, whatever it does can be done once, because it is told the customer's
-// key, which is the same each time. Failure: ``Provision/unknown(_:)``, with the reason; the customer is tried again later. What is
-// nobody's failure is ``Provision/later(_:)``: the customer stays in hand, and it is asked for again.
+// Contract between a worker and the component that obtains what a customer needs or runs the customer's whole
+// work.
+// Invariant: a repeated request for the same ticket of the same day, by any process at any time, gets the
+// same answer and takes nothing twice. If the work is a command, the command can make its effect happen once,
+// because each attempt receives the same customer key.
+// Errors: ``Provision/unknown(_:)`` with the reason; the customer is retried later. ``Provision/later(_:)``
+// is not a failure: the customer stays assigned, and the worker asks again.
 
 import BankModel
 import Posix
 import Time
 import Wire
 
-/// Gets what a customer needs, without making the worker's loop wait.
+/// Obtains what a customer needs without blocking the worker's loop.
 public protocol Provider: AnyObject {
-  /// Told every result, in the loop, and never from within ``provide(_:)``, ``abandon()`` or the end of the turn that
-  /// follows ``provide(_:)`` at once.
+  /// Receives every result, on the loop. Never called from within ``provide(_:)``, ``abandon()`` or the
+  /// ``endTurn()`` that directly follows ``provide(_:)``.
   var onProvided: ((Lease, Provision) -> Void)? { get set }
 
-  /// The worker was welcomed with these orders.
+  /// Receives the orders with which the coordinator welcomed the worker.
   func begin(_ orders: TellerOrders)
 
-  /// Begins to get what this customer needs. One customer at a time; a new one ends the search for the one before.
+  /// Starts to obtain what this customer needs. Only one customer at a time: a new call ends the search for
+  /// the previous one.
   func provide(_ assignment: Assignment)
 
-  /// When ``endTurn()`` has something to do by itself; nil for never.
+  /// Time at which ``endTurn()`` has work of its own; nil for never.
   var nextDeadline: MonotonicTime? { get }
 
-  /// The end of a turn of the loop: sends what is to be sent, and gives up what has taken too long.
+  /// Called at the end of each loop iteration: sends pending output and gives up what has timed out.
   func endTurn()
 
-  /// Whether the last customer's work was over so soon that the next answer is expected with it.
+  /// True if the last customer's work was so short that the next result is expected together with it.
   var isBrief: Bool { get }
 
-  /// Gives up the whole work of the present customer. Once nothing of it is left the answer is ``Provision/returned``; or
-  /// what has come of it, where it had ended before anybody wanted that.
+  /// Gives up the whole work of the current customer. Reports ``Provision/returned`` once nothing of it is
+  /// left, or the result if the work ended before this call.
   func abandon()
 
-  /// The process ends: ends at once whatever was begun. Nothing is answered from now on.
+  /// Ends everything that was started, at once, because the process exits. No result is reported afterwards.
   func end()
 
-  /// Whether nothing is left after ``end()``, or nothing that could be ended in time.
+  /// True after ``end()`` once nothing is left, or only processes that could not be ended in time.
   var hasEnded: Bool { get }
 }
 
-/// For who only gets what the work needs: it is the worker's own.
+/// Defaults for providers that only obtain what the work needs, while the worker does the work itself.
 extension Provider {
-  /// Its answer is waited for.
+  /// False: the worker waits for the answer.
   public var isBrief: Bool { false }
-  /// Does nothing: the worker gives up its own work by itself.
+  /// Does nothing: the worker gives up its own work without help.
   public func abandon() {}
   /// Does nothing: there are no processes.
   public func end() {}
-  /// Nothing was begun that could be left.
+  /// True: nothing was started that could be left.
   public var hasEnded: Bool { true }
 }

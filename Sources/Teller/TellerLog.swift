@@ -1,5 +1,5 @@
-// Owns how a teller's notes become lines of its log: which fields, and the sentences of the domain.
-// Invariant: the names of events and fields stand in the contract of `bankctl logs` and never change.
+// Mapping from a teller's notes to the lines of its log: fields, and the sentences of the domain.
+// Invariant: the names of events and fields are part of the contract of `bankctl logs` and never change.
 
 import BankModel
 import Logbook
@@ -10,12 +10,11 @@ import Wire
 struct TellerLog {
   private let file: LogFile
   private let orders: TellerOrders
-  /// What the service is called.
   private let service: String
-  /// What is said of each customer, by grade.
+  /// Sentences for a customer's start and completion, by grade.
   private let started, completed: [LogSentence]
-  /// What stands in every line about one customer, and whose it is. A lease would not tell: after a reset the numbers
-  /// begin anew.
+  /// Fields that are in every line about one customer, and the attempt they belong to. A lease cannot
+  /// identify the attempt, because lease numbers restart after a reset.
   private var customer = LogFragment()
   private var present: (day: Int64, ticket: Int64, attempt: Int32)?
 
@@ -37,12 +36,12 @@ struct TellerLog {
 
   var output: LogFile { file }
 
-  /// Of whoever has no grade nothing is said but the number.
+  /// A customer without a grade gets a sentence with the number only.
   private static func sentence(of customer: Assignment, in sentences: [LogSentence]) -> LogSentence {
     sentences[min(Int(customer.priority.code), sentences.count) - 1]
   }
 
-  /// The lines that follow are about this customer.
+  /// Makes the following lines refer to this customer.
   private mutating func know(_ customer: Assignment) {
     let attempt = (customer.day, customer.ticket, customer.attempt)
     if let present, present == attempt { return }
@@ -98,7 +97,7 @@ struct TellerLog {
         $0.fields(self.customer)
         $0.field("took_ms", took.milliseconds)
         $0.end(failure.processEnd)
-        // What the command has said stands in the books.
+        // The command's full output is stored in the database; the log needs only its first line.
         $0.field("reason", failure.words.prefix { !$0.isNewline }.description)
       }
     case .failed(let customer, let reason):

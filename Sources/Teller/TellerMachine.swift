@@ -1,8 +1,8 @@
-// Owns everything a teller decides: when it greets, serves, reports progress, gives back and ends. The shell, `TellerProcess`,
-// does what it says.
-// Invariant: every assignment is answered exactly once, by done, failed or returned, unless the process ends first.
-// Nothing is said or logged after the exit.
-// Failure: whatever the coordinator says out of turn ends this process and nothing else.
+// All decisions of a teller: when it greets, serves, reports progress, returns a customer and exits. Its
+// shell, `TellerProcess`, performs them.
+// Invariant: every assignment is answered exactly once, by done, failed or returned, unless the process ends
+// first. Nothing is sent or logged after the exit.
+// Errors: an unexpected message from the coordinator ends this process and nothing else.
 
 import BankModel
 import Time
@@ -10,35 +10,38 @@ import Wire
 
 /// A teller at its window, as a state machine.
 ///
-/// | state | hears | and |
+/// | state | receives | does |
 /// |---|---|---|
-/// | new | | says hello |
-/// | greeting | welcome | opens its log, says ready |
-/// | idle | assign | begins to serve; no work at all is done on the spot |
-/// | serving | assign | keeps the customer in hand, whose turn comes after those who came before |
-/// | providing | what the customer needs is there | begins the work |
-/// | providing | it is missing, or cannot be found out | says so in the place of done |
-/// | providing | it cannot be had for now, or not in time | beats, and asks again after a pause |
-/// | providing | closing, and it cannot be had for now | says returned |
-/// | serving | | beats, and says done when the time has come |
-/// | serving | recall of a lease in hand | says returned |
+/// | new | | sends hello |
+/// | greeting | welcome | opens its log, sends ready |
+/// | idle | assign | starts to serve; work of zero length is done at once |
+/// | serving | assign | queues the customer after the earlier ones |
+/// | providing | what the customer needs | starts the work |
+/// | providing | it is missing, or cannot be found out | reports that instead of done |
+/// | providing | it is unavailable for now, or there is no answer in time | beats, and asks again after a
+/// pause |
+/// | providing | it is unavailable for now, while closing | sends returned |
+/// | serving | | beats, and sends done when the work is over |
+/// | serving | recall of a lease it holds | sends returned |
 /// | handed over | | beats |
-/// | handed over | the work is done, or could not be done | says so |
+/// | handed over | the work is done, or could not be done | reports the result |
 /// | handed over | recall of the lease | has the work given up |
-/// | handed over | nothing of the work is left | says returned |
-/// | serving | close | ends after the customers in hand |
+/// | handed over | nothing of the work is left | sends returned |
+/// | serving | close | ends after the assigned customers |
 /// | idle | close | ends |
 /// | any | refused, or a message out of turn | ends |
 ///
-/// A teller at a bank's window goes from idle to serving at once. A worker that ``provides`` first gets what the customer
-/// needs; how, is the shell's business. Waiting for an answer is no progress, so nothing beats in that time. An answer is
-/// progress, also one that puts off: a stock without room on its disk is nobody's failure, and the customer stays in hand
-/// and at the head of the line until there is room.
+/// A plain teller goes from idle to serving at once. A worker that ``provides`` first obtains what the
+/// customer needs; how it does so is up to the shell. Waiting for an answer is no progress, so there are no
+/// beats during that time. Any answer is progress, even one that defers: a stock whose disk is full is not a
+/// failure. The customer then stays assigned, at the head of the line, until there is space.
 ///
-/// Where the orders name a command, the whole work is handed over to the provider that runs it. The beats are this process's
-/// progress then, and not the command's: they say that its loop turns. There is no patience, for a command has a time of its own.
+/// If the orders name a command, the whole work is handed over to the provider that runs it. The beats then
+/// prove only that this process's loop runs, not that the command makes progress. No patience applies,
+/// because a command has its own timeout.
 ///
-/// An acknowledgement, and a recall of any other lease, change nothing: they have crossed an answer on the way.
+/// An acknowledgement, and a recall of any other lease, change nothing: they have crossed an answer in
+/// transit.
 public struct TellerMachine: Sendable {
   private typealias Actions = [TellerAction]
 
@@ -47,19 +50,19 @@ public struct TellerMachine: Sendable {
     var began: MonotonicTime
     var ends: MonotonicTime
     var nextBeat: MonotonicTime
-    /// Until when there must be an answer to what the customer needs; nil once it is there, and between two questions.
+    /// Deadline for the answer to what the customer needs; nil after the answer, and between two requests.
     var providedBy: MonotonicTime?
-    /// When what could not be had is asked for again; nil while it need not be.
+    /// Time of the next request for something that was unavailable; nil if none is due.
     var asksAgainAt: MonotonicTime?
-    /// Whether the log knows that the work cannot begin.
+    /// True if the log already contains the delay.
     var isDelayed = false
-    /// Whether the whole work was handed over, and its end is waited for.
+    /// True if the whole work was handed over and its result is pending.
     var isHandedOver = false
-    /// Whether the work that was handed over is to be given up.
+    /// True if the handed-over work is being given up.
     var isAbandoned = false
   }
 
-  /// The pause before what could not be had is asked for again; a quarter of a beat where that is less.
+  /// Pause before another request for something unavailable; a quarter of a beat if that is shorter.
   static let pause = TimeSpan.milliseconds(250)
 
   private enum State: Sendable {
@@ -71,37 +74,37 @@ public struct TellerMachine: Sendable {
   }
 
   private var state = State.new
-  /// Customers in hand whose turn has not come.
+  /// Assigned customers that are not being served yet.
   private var ahead: [Assignment] = []
-  /// Why the process ends after the customer in hand; nil while it does not.
+  /// Reason to end after the assigned customers; nil while the process continues.
   private var closing: String?
-  /// Whether nobody will come after those in hand: one whose work cannot begin is given back.
+  /// True if no customer will be assigned any more: a customer whose work cannot start is returned.
   private var isClosingSoon = false
   private let build: String
   private let role: PeerRole
   private let provides: Bool
 
-  /// A worker of this build that has not begun; `provides` says whether each customer needs something that has to be got first.
+  /// A worker in its initial state. `provides`: each customer needs something that has to be obtained first.
   public init(build: String, role: PeerRole = .teller, provides: Bool = false) {
     self.build = build
     self.role = role
     self.provides = provides
   }
 
-  /// Whether the exit was ordered.
+  /// True after the exit was ordered.
   public var hasEnded: Bool { if case .ended = state { true } else { false } }
 
-  /// Whether the whole work of the present customer is somebody else's.
+  /// True if the provider does the whole work of the current customer.
   var hasHandedOver: Bool { if case .serving(_, let service) = state { service.isHandedOver } else { false } }
 
-  /// When ``TellerEvent/timeCame`` is due; nil while nothing depends on time.
+  /// Time at which ``TellerEvent/timeCame`` is due; nil while nothing depends on time.
   public var wakeAt: MonotonicTime? {
     guard case .serving(_, let service) = state else { return nil }
     if service.isHandedOver { return service.isAbandoned ? nil : service.nextBeat }
     return service.asksAgainAt ?? service.providedBy ?? min(service.ends, service.nextBeat)
   }
 
-  /// Takes an event in and puts what is to be done behind `actions`.
+  /// Handles an event and appends the resulting actions to `actions`.
   public mutating func apply(_ event: TellerEvent, at now: MonotonicTime, into actions: inout [TellerAction])
   {
     if hasEnded { return }
@@ -211,7 +214,7 @@ extension TellerMachine {
       service.ends = now + .microseconds(orders.workMicroseconds)
       service.nextBeat = now + .microseconds(orders.beatMicroseconds)
       state = .serving(orders, service)
-      // The way to the stock was progress, and the lease began before it.
+      // The answer of the stock is progress, and the lease started before the request.
       if service.ends > now { actions.append(.say(.beat(lease))) }
       work(now, &actions)
     case .missing(let shortages):
@@ -234,7 +237,7 @@ extension TellerMachine {
     }
   }
 
-  /// What the customer needs cannot be had for now: it is asked for again after a pause.
+  /// Schedules another request after a pause, because what the customer needs is unavailable for now.
   private mutating func delay(
     _ service: Service, _ reason: String, _ orders: TellerOrders, _ now: MonotonicTime,
     _ actions: inout Actions
@@ -249,7 +252,7 @@ extension TellerMachine {
     let quarter = TimeSpan.microseconds(orders.beatMicroseconds) / 4
     service.asksAgainAt = now + min(Self.pause, quarter)
     state = .serving(orders, service)
-    // Whoever answers that it is not possible now is at work, and so is who has heard it.
+    // An answer proves that the stock works, even if it refuses, and that this teller handles answers.
     actions.append(.say(.beat(service.assignment.lease)))
   }
 
@@ -261,7 +264,7 @@ extension TellerMachine {
     rest(orders, now, &actions)
   }
 
-  /// The window is about to be closed, or the bank: a customer whose work cannot begin need not wait here.
+  /// Returns a customer whose work cannot start, because the window or the bank will close soon.
   private mutating func expectClosing(_ now: MonotonicTime, _ actions: inout Actions) {
     isClosingSoon = true
     guard case .serving(let orders, let service) = state, service.asksAgainAt != nil else { return }
@@ -280,7 +283,7 @@ extension TellerMachine {
   private mutating func recall(_ lease: Lease, _ now: MonotonicTime, _ actions: inout Actions) {
     guard case .serving(let orders, var service) = state else { return }
     if service.assignment.lease == lease, service.isHandedOver {
-      // The customer is given back when nothing of the work is left, or two would be at it.
+      // Return the customer only when nothing of the work is left: otherwise two workers would do it at once.
       guard !service.isAbandoned else { return }
       service.isAbandoned = true
       state = .serving(orders, service)
@@ -305,7 +308,7 @@ extension TellerMachine {
 // MARK: - Work and the end
 
 extension TellerMachine {
-  /// Goes on with the customer in hand: done when the time has come, or a beat when one is due.
+  /// Continues with the current customer: done when the work is over, or a beat when one is due.
   private mutating func work(_ now: MonotonicTime, _ actions: inout Actions) {
     guard case .serving(let orders, var service) = state else { return }
     if let moment = service.asksAgainAt {
@@ -334,7 +337,7 @@ extension TellerMachine {
     state = .serving(orders, service)
   }
 
-  /// One customer less is in hand: the turn of the next comes, or the hands are free and the window may close.
+  /// Ends one customer: starts the next one, or ends the process if it is closing.
   private mutating func rest(_ orders: TellerOrders, _ now: MonotonicTime, _ actions: inout Actions) {
     state = .idle(orders)
     if !ahead.isEmpty {
@@ -358,15 +361,15 @@ extension TellerMachine {
 }
 
 extension TellerMachine.Service {
-  /// It is asked for what the customer needs, or the whole work is handed over.
+  /// Starts the request for what the customer needs, or hands over the whole work.
   fileprivate mutating func ask(_ orders: TellerOrders, at now: MonotonicTime) {
     if orders.command != nil { isHandedOver = true } else { providedBy = orders.patience(from: now) }
   }
 }
 
 extension TellerOrders {
-  /// Until when there must be an answer to what a customer needs. The lease is four beats: half of it is left for the
-  /// work to make its first progress.
+  /// Deadline for the answer to what a customer needs. The lease lasts four beats; half of it is left for the
+  /// first progress of the work.
   fileprivate func patience(from now: MonotonicTime) -> MonotonicTime {
     now + .microseconds(beatMicroseconds) + .microseconds(beatMicroseconds)
   }

@@ -1,7 +1,8 @@
-// Owns the shell around the teller's machine: the channel to the coordinator, the log, and the wait for both. It turns what
-// happens into events and does what the machine says.
-// Invariant: one thread, one loop; while there is no customer and nothing to be written it waits for ever.
-// Failure: a system that cannot wait ends the process. A log that cannot be opened does not: customers come first.
+// Shell around the teller's machine: the channel to the coordinator, the log, and the wait for both. It turns
+// what happens into events and performs the machine's actions.
+// Invariant: one thread, one loop; without a customer and without pending output it waits without a timeout.
+// Errors: if the system cannot wait, the process ends. If the log cannot be opened, the teller serves without
+// one: customers come first.
 
 import Logbook
 import Posix
@@ -9,16 +10,17 @@ import Time
 import Transport
 import Wire
 
-/// A teller: reads from and writes to one connected socket until it is told to end. Not Sendable.
+/// A teller: reads from and writes to one connected socket until it is asked to end. Not Sendable.
 public final class TellerProcess {
-  /// Bytes that may wait for a coordinator that does not read; it reads far more often than a teller speaks.
+  /// Limit in bytes of the output buffered for a coordinator that does not read. The coordinator reads far
+  /// more often than a teller sends.
   private static let backlogLimit = 1 << 20
-  /// How long a teller stays awake after a word: about as long as the coordinator takes to answer where its hands are
-  /// free. With tellers who fall asleep at once and have to be woken, two cores served 43,000 customers a second and
-  /// not 65,000; whose work takes longer than this does not notice.
+  /// Time a teller polls after a message before it sleeps: about as long as an idle coordinator takes to
+  /// answer. If tellers sleep at once and have to be woken, two cores serve 43,000 customers a second instead
+  /// of 65,000. Work that takes longer than this is not affected.
   private static let wakefulness = TimeSpan.microseconds(50)
-  /// By how much longer for each answer beyond the first that it has given in one breath: the coordinator answers them in one
-  /// breath, too, and those of other tellers before.
+  /// Added to it for each answer beyond the first in one batch: the coordinator answers them in one batch,
+  /// too, and those of other tellers before.
   private static let wakefulnessPerAnswer = TimeSpan.microseconds(6)
 
   private let loop: EventLoop
@@ -28,26 +30,29 @@ public final class TellerProcess {
   private var machine: TellerMachine
   private var actions: [TellerAction] = []
   private var log: TellerLog?
-  /// What was said leaves then at the latest; nil where nothing is held back. While customers are in hand whose work is
-  /// brief several answers leave together: a word to the coordinator costs both sides a tenth of such a command.
+  /// Latest time at which buffered messages are sent; nil if none is held back. While assigned customers have
+  /// short work, several answers are sent together: a message to the coordinator costs both sides a tenth of
+  /// such a command.
   private var heldUntil: MonotonicTime?
-  /// Far below what a commit is gathered for while the bank is busy, and nobody is in hand where it is not.
+  /// Far below the time for which a busy coordinator gathers a commit. If the bank is idle, no customer is
+  /// assigned and nothing is held back.
   private static let patience = TimeSpan.milliseconds(4)
-  /// The coordinator has just spoken, and may speak again.
+  /// True if the coordinator has just sent something and may send more.
   private var isAwaited = false
-  /// What was said in the last turn.
+  /// Messages sent in the last iteration.
   private var words: Int64 = 0
-  /// Turns that were spent awake. In most of them only the coordinator is asked, which made 4 % more customers a second
-  /// (20 rounds with three tellers); in some also whoever else has something to say, which is a signal.
+  /// Iterations spent polling. Most of them poll only the coordinator's channel, which served 4 % more
+  /// customers a second (20 rounds with three tellers). Every 32nd also polls the other sources, which are
+  /// signals.
   private var turns: UInt = 0
   private static let turnsOfEverybody: UInt = 32
 
-  /// The code to end with, once the machine has said so.
+  /// Exit code, once the machine has ordered the exit.
   public private(set) var exitCode: Int32?
 
-  /// A teller at one end of a connected socket, which says hello at once.
-  /// - Parameter provider: gets what each customer needs, where that is anything.
-  /// - Parameter complain: told in one line what whoever started the process should know.
+  /// A teller at one end of a connected socket. Sends hello at once.
+  /// - Parameter provider: obtains what each customer needs; nil if customers need nothing.
+  /// - Parameter complain: receives one line for the user who started the process.
   public init(
     descriptor: consuming FileDescriptor, loop: EventLoop, build: String = BuildIdentity.current,
     role: PeerRole = .teller, provider: (any Provider)? = nil, complain: @escaping (String) -> Void
@@ -68,24 +73,24 @@ public final class TellerProcess {
     settle()
   }
 
-  /// The code to exit with now; nil while there is something to do or to be said, or something of a command is left.
+  /// Exit code if the process can exit now; nil while work, output or a part of a command is left.
   public var ending: Int32? { channel.isOpen || provider?.hasEnded == false ? nil : exitCode }
 
-  /// Serves until the end, and returns the code to exit with.
+  /// Serves until the end. Returns the exit code.
   public func run() throws(SystemError) -> Int32 {
     while true {
       if let ending { return ending }
       do throws(SystemError) { try turn() } catch {
-        // Who cannot go on leaves nobody at work.
+        // If this process cannot continue, its command must not keep running.
         provider?.end()
         throw error
       }
     }
   }
 
-  /// Waits for the next thing to happen, no longer than until a deadline, and does what there is to do.
+  /// Waits for the next event, at most until a deadline, and handles it.
   public func turn(until deadline: MonotonicTime? = nil) throws(SystemError) {
-    // While a command runs nobody else is expected, and it wants the core.
+    // While a command runs no other message is expected, and the command needs the core.
     let staysAwake = isAwaited && !machine.hasHandedOver
     let answers = words
     words = 0
@@ -96,7 +101,7 @@ public final class TellerProcess {
     settle()
   }
 
-  /// A signal asks the process to end: it does so after its customer.
+  /// Ends the process after its customers, because a signal asked for it.
   public func askToEnd() {
     apply(.askedToEnd)
     settle()
@@ -129,16 +134,17 @@ public final class TellerProcess {
     }
   }
 
-  /// The end of a turn: what was said leaves in one write, and the log when it is due.
+  /// Ends an iteration: sends the buffered messages in one write, and flushes the log when it is due.
   private func settle() {
     if exitCode == nil { flush() } else { channel.closeAfterFlush() }
     guard let file = log?.output else { return }
-    // What was flushed just now may have been the end. Mostly nothing waits, and then the clock need not be read.
+    // The flush may have been the last one. Usually nothing waits, and then the clock need not be read.
     guard exitCode == nil else { return file.flush() }
     if file.nextFlush != nil { file.flushIfDue(SystemClock.monotonic()) }
   }
 
-  /// Sends what was said, unless more is said soon: somebody is in hand whose work has begun and is expected to be brief.
+  /// Sends the buffered messages, unless more are expected soon: a customer's work has started and should be
+  /// short.
   private func flush() {
     guard channel.hasUnflushedOutput else { return heldUntil = nil }
     if machine.hasHandedOver, provider?.isBrief == true {

@@ -1,17 +1,21 @@
-// Owns the start of the executable `bank-teller`: the channel on descriptor 3, the tie to the parent, the signals.
-// Invariant: no teller lives without its coordinator; whoever starts one by hand is told what to do instead.
-// Failure: an exit code of `TellerExit`, and a line on standard error.
+// Start of the executable `bank-teller`: the channel on descriptor 3, the tie to the parent process, the
+// signals.
+// Invariant: no teller outlives its coordinator. A user who starts one by hand gets a message with the right
+// command.
+// Errors: an exit code of `TellerExit`, and a line on standard error.
 
 import Glibc
 import Posix
 import Wire
 
-/// The program `bank-teller NAME GENERATION COORDINATOR HOME`. The arguments are for `ps` and audits alone: everything is said on the channel.
+/// The program `bank-teller NAME GENERATION COORDINATOR HOME`. The arguments serve only `ps` and audits: all
+/// data comes over the channel.
 public enum TellerProgram {
-  /// Where the coordinator puts the teller's end of the channel.
+  /// Descriptor number at which the coordinator places the teller's end of the channel.
   static let channelNumber: CInt = 3
 
-  /// Runs to the end, and returns the code to exit with; `makeProvider` makes what gets each customer what is needed.
+  /// Runs until the end. Returns the exit code. `makeProvider` makes the provider that obtains what each
+  /// customer needs.
   public static func run(
     as name: String = "bank-teller", role: PeerRole = .teller,
     makeProvider: (EventLoop) throws(SystemError) -> (any Provider)? = { _ in nil }
@@ -22,7 +26,7 @@ public enum TellerProgram {
     guard fcntl(channelNumber, F_GETFD) != -1 else { return explain(complain) }
     let channel = FileDescriptor(owning: channelNumber)
     do throws(SystemError) {
-      // A pair's credentials are those of the process that made it, which is the coordinator.
+      // A socket pair has the credentials of the process that made it, which is the coordinator.
       let parent = try UnixSocket.peer(of: channel).pid
       guard ParentDeath.followParent(expectedParent: parent) else { return TellerExit.done }
     } catch { return explain(complain) }
@@ -39,7 +43,8 @@ public enum TellerProgram {
     let loop = try EventLoop()
     let teller = try TellerProcess(
       descriptor: channel, loop: loop, role: role, provider: try makeProvider(loop), complain: complain)
-    // A terminal sends SIGINT and SIGHUP to everybody; whether tellers end is for the coordinator to say.
+    // A terminal sends SIGINT and SIGHUP to the whole process group; only the coordinator decides that
+    // tellers end.
     let signals = try SignalSource([SIGTERM, SIGINT, SIGHUP], on: loop) { report in
       if report.signal == SIGTERM { teller.askToEnd() }
     }
@@ -56,7 +61,7 @@ public enum TellerProgram {
   }
 
   private static func complain(_ words: String, as name: String) {
-    // Where nobody reads standard error there is nobody to tell.
+    // If standard error has no reader there is no other place to report to.
     _ = try? StandardStreams.write("\(name): \(words)\n", to: .error)
   }
 }

@@ -1,38 +1,37 @@
-// Owns the words between the teller's machine and its shell: what can happen, what is to be done, what is logged. Events are
-// past tense, actions imperatives.
+// Values exchanged between the teller's machine and its shell: events, actions and log notes. Events are past
+// tense, actions imperatives.
 
 import BankModel
 import Time
 import Wire
 
-/// Something that happened to the teller.
 public enum TellerEvent: Sendable, Equatable {
   case began
   case heard(WindowMessage)
-  /// The moment of ``TellerMachine/wakeAt`` came. One too early changes nothing.
+  /// The time ``TellerMachine/wakeAt`` was reached. An early one changes nothing.
   case timeCame
-  /// What a customer needs was looked for, with this result. One that comes after the lease has ended is late.
+  /// The provider reported this result. It is late, and ignored, if the lease has ended.
   case provided(Lease, Provision)
   case askedToEnd
-  /// The coordinator closed the connection, or died.
+  /// The coordinator closed the connection, or its process ended.
   case coordinatorGone
-  /// The coordinator said what is no message.
+  /// The coordinator sent bytes that are no message.
   case coordinatorUnintelligible(String)
   case connectionFailed(String)
 }
 
-/// Whether there is what a customer needs, or what has come of the whole work.
+/// Result of a provider: availability of what a customer needs, or the outcome of the whole work.
 public enum Provision: Sendable, Equatable {
-  /// It is there, and put by for this customer: the work can begin.
+  /// Available and reserved for this customer: the work can start.
   case ready
   /// There is too little, and nothing was taken.
   case missing([Shortage])
-  /// It cannot be had for now, for a reason that is not the customer's: there is no room to note it, or nobody answers.
-  /// It is to be asked for again.
+  /// Unavailable for now, for a reason that the customer did not cause: the disk is full, or the stock does
+  /// not answer. The worker has to ask again.
   case later(String)
-  /// It could not be found out, for this reason.
+  /// The availability could not be determined, for this reason.
   case unknown(String)
-  /// The whole work is done, and has left this behind.
+  /// The whole work is done, with this result.
   case worked(WorkResult)
   /// The whole work could not be done.
   case failed(WorkFailure)
@@ -40,55 +39,54 @@ public enum Provision: Sendable, Equatable {
   case returned
 }
 
-/// Something the shell has to do, in order.
+/// Something the shell has to do, in this order.
 public enum TellerAction: Sendable, Equatable {
-  /// Get what this customer needs, and report it as ``TellerEvent/provided(_:_:)``. Asked for the same ticket again
-  /// after a crash, it must find what was put by before.
+  /// Obtain what this customer needs, and report it as ``TellerEvent/provided(_:_:)``. For the same ticket
+  /// after a crash, it must find what was reserved before.
   case provide(Assignment)
-  /// Give up the work of the customer of this lease, and report it as ``TellerEvent/provided(_:_:)`` once nothing of it is
-  /// left.
+  /// Give up the work of the customer with this lease, and report ``TellerEvent/provided(_:_:)`` once nothing
+  /// of it is left.
   case abandon(Lease)
-  /// Send this to the coordinator.
   case say(TellerMessage)
   case openLog(TellerOrders)
   case log(TellerNote)
-  /// Tell whoever started this process, on standard error.
+  /// Write to standard error, for the user who started this process.
   case complain(String)
-  /// End the process with this code, after everything said before has left.
+  /// End the process with this code, after all earlier messages were sent.
   case exit(Int32)
 }
 
-/// Something worth a line in the log.
+/// An event worth a line in the log.
 public enum TellerNote: Sendable, Equatable {
-  /// At the window, waiting for the first customer.
+  /// The teller waits at its window for the first customer.
   case ready
   case started(Assignment)
-  /// The work for a customer is done, and took so long.
+  /// The work for a customer is done; `took` is its duration.
   case completed(Assignment, took: TimeSpan)
-  /// The whole work for a customer is done, took so long, and has left this behind.
+  /// A provider has done the whole work for a customer, with this result; `took` is its duration.
   case worked(Assignment, WorkResult, took: TimeSpan)
   /// A customer was sent away because of these shortages.
   case sentAway(Assignment, [Shortage])
-  /// The work for a customer cannot begin, for this reason, and is waited with.
+  /// The work for a customer cannot start, for this reason, and is retried.
   case delayed(Assignment, reason: String)
   case recalled(Assignment)
   /// A customer cannot be served here.
   case failed(Assignment, reason: String)
-  /// The whole work for a customer was not done, after so long.
+  /// The whole work for a customer was not done; `took` is the time spent on it.
   case workFailed(Assignment, WorkFailure, took: TimeSpan)
-  /// The coordinator said something that it must not say now, or that is no message.
+  /// The coordinator sent an unexpected message, or bytes that are no message.
   case violation(String)
   case exit(code: Int32, reason: String)
 }
 
-/// The codes with which a teller ends; those of `sysexits.h` where they fit.
+/// Exit codes of a teller; those of `sysexits.h` if one fits.
 public enum TellerExit {
-  /// All is well: the window is closed, or the coordinator is gone.
+  /// Success: the window is closed, or the coordinator is gone.
   public static let done: Int32 = 0
-  /// Started by somebody who is not the coordinator.
+  /// The parent process is not the coordinator.
   public static let usage: Int32 = 2
-  /// The two do not understand each other (EX_DATAERR).
+  /// The coordinator's messages could not be understood (EX_DATAERR).
   public static let misunderstood: Int32 = 65
-  /// The system refused something that a teller cannot do without (EX_OSERR).
+  /// The system refused something that a teller needs (EX_OSERR).
   public static let system: Int32 = 71
 }
