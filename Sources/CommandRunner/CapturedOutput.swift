@@ -1,18 +1,19 @@
-// Owns what is known of a stream once it was captured. Invariant: the first and the last bytes never overlap.
-// These are values, and whoever stores them decides what to keep. Failure: none but the file's, which is told.
+// Captured output of one stream, as values; the component that stores them decides which part to keep.
+// Invariant: `first` and `last` never overlap. Errors: only those of the file, in
+// ``CapturedOutput/fileFailure``.
 import Posix
 
-/// What came from one stream of a command.
+/// Captured output of one stream of a command.
 public struct CapturedOutput: Sendable, Hashable {
-  /// The first bytes.
+  /// The first bytes of the stream.
   public var first: [UInt8]
-  /// The last of those that came after the first.
+  /// The last of the bytes that follow `first`.
   public var last: [UInt8]
-  /// How many there were in all.
+  /// Bytes of the whole stream.
   public var length: Int64
-  /// How many of them, from the first on, are in the file.
+  /// Bytes in the file, counted from the first byte of the stream.
   public var lengthOfFile: Int64
-  /// Why the file is shorter than it could be; nil where it is not, or where there was to be none.
+  /// Reason why the file is shorter than it could be; nil if it is not, or if no file was requested.
   public var fileFailure: SystemError?
 
   public init(
@@ -23,6 +24,6 @@ public struct CapturedOutput: Sendable, Hashable {
     (self.lengthOfFile, self.fileFailure) = (lengthOfFile, fileFailure)
   }
 
-  /// How many bytes between the first and the last are in neither.
+  /// Bytes between `first` and `last` that are in neither.
   public var omitted: Int64 { max(0, length - Int64(first.count) - Int64(last.count)) }
 }

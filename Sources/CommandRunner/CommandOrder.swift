@@ -1,23 +1,24 @@
-// Owns everything that one command begins with, and how long and how much it may.
-// Invariant: none of it is taken from the process that starts the command. Failure: none; these are values.
+// Everything that one command starts with, and its limits.
+// Invariant: none of it is inherited from the process that starts the command. Errors: none; these are
+// values.
 import Posix
 import Time
 
 /// One command for one customer.
 public struct CommandOrder: Sendable, Hashable {
-  /// The program and its words, its environment as a whole, its directory and its limits.
+  /// The program with its arguments, its whole environment, its directory and its limits.
   public var program: ChildProcess.Program
-  /// What it reads from its standard input, before the end.
+  /// Bytes that the command reads from its standard input, before the end of file.
   public var payload: [UInt8] = []
-  /// After how long it is ended; nil for never.
+  /// Time after which the command is ended; nil for never.
   public var timeout: TimeSpan?
-  /// From SIGTERM to SIGKILL, where it is ended.
+  /// Time from SIGTERM to SIGKILL, if the command is ended.
   public var grace: TimeSpan = .seconds(10)
-  /// For how long, after the command itself has ended, its descendants may go on writing to its output.
+  /// Time for which descendants may still write to the output after the command itself has exited.
   public var linger: TimeSpan = .milliseconds(100)
-  /// What is kept of its standard output.
+  /// Limits of the captured standard output.
   public var output = OutputCapture.Bounds()
-  /// What is kept of its standard error.
+  /// Limits of the captured standard error.
   public var errors = OutputCapture.Bounds()
 
   public init(_ program: ChildProcess.Program, payload: [UInt8] = [], timeout: TimeSpan? = nil) {
@@ -27,15 +28,15 @@ public struct CommandOrder: Sendable, Hashable {
   }
 }
 
-/// What a command may use, as the configuration says it; nil is what the process that starts it may use.
+/// Resource limits of a command, as configured; nil inherits the limit of the process that starts it.
 public struct CommandLimits: Sendable, Hashable {
-  /// Bytes of address space.
+  /// Address space in bytes.
   public var memory: UInt64?
-  /// Seconds of processor time.
+  /// Processor time in seconds.
   public var processorSeconds: UInt64?
-  /// Open files.
+  /// Number of open files.
   public var openFiles: UInt64?
-  /// Bytes of each file that it writes.
+  /// Size in bytes of each file that the command writes.
   public var fileSize: UInt64?
 
   public init(
@@ -46,12 +47,13 @@ public struct CommandLimits: Sendable, Hashable {
     (self.openFiles, self.fileSize) = (openFiles, fileSize)
   }
 
-  /// As the kernel takes them.
+  /// The limits in the kernel's form.
   public var all: [ResourceLimit] {
     var limits: [ResourceLimit] = []
     if let memory { limits.append(ResourceLimit(.memory, memory)) }
     if let processorSeconds {
-      // At the soft limit it is told by SIGXCPU, which says why it ends; SIGKILL a second later would not.
+      // At the soft limit the command receives SIGXCPU, which shows why it ended; SIGKILL a second later
+      // would not.
       let (hard, overflow) = processorSeconds.addingReportingOverflow(1)
       limits.append(
         ResourceLimit(.processorSeconds, processorSeconds, hard: overflow ? processorSeconds : hard))

@@ -1,30 +1,30 @@
-// Owns what became of a command, as a value, and nothing of what is made of it: that is ``ExitTable``.
-// Invariant: it is complete: whatever is known of the command is known here.
+// Outcome of a command, as a value. Its meaning for the customer is the part of ``ExitTable``.
+// Invariant: it is complete: it contains all that is known of the command.
 import Glibc
 import Posix
 import Time
 
-/// How a command ended and what it said.
+/// A command's exit status, duration and output.
 public struct CommandOutcome: Sendable, Hashable {
-  /// Why a command was ended by those who ran it.
+  /// Reason why the runner ended a command.
   public enum Interruption: Sendable, Hashable {
-    /// Its time was over.
+    /// Its timeout expired.
     case timeout
-    /// Somebody wanted it to end.
+    /// The caller cancelled it.
     case cancel
   }
 
-  /// With a code, or by a signal.
+  /// Exit code or signal.
   public var ending: ExitStatus.Ending
-  /// From its start to its own end, without what it left behind.
+  /// Time from its start to its own exit, without the time of processes it left behind.
   public var duration: TimeSpan
-  /// Nil where it ended by itself.
+  /// Nil if the command exited by itself.
   public var interruption: Interruption?
-  /// What came from its standard output.
+  /// Captured standard output.
   public var output: CapturedOutput
-  /// What came from its standard error.
+  /// Captured standard error.
   public var errors: CapturedOutput
-  /// Descendants that could not be ended; mostly none.
+  /// Descendants that could not be ended; usually empty.
   public var leftBehind: [pid_t]
 
   public init(
@@ -36,6 +36,6 @@ public struct CommandOutcome: Sendable, Hashable {
     (self.output, self.errors, self.leftBehind) = (output, errors, leftBehind)
   }
 
-  /// Whether its time was over before it was done.
+  /// True if the command was ended by its timeout.
   public var isTimedOut: Bool { interruption == .timeout }
 }

@@ -1,24 +1,24 @@
-// Owns the reasons for which a command does not even begin, apart from a shortage, which passes.
-// Invariant: each has the exit code that a shell would have given, so that one table judges them and what has run.
-// Failure: this is how failure looks.
+// Reasons why a command cannot start at all, except temporary shortages.
+// Invariant: each reason has the exit code that a shell would have returned, so that one table judges it
+// together with the codes of commands that ran.
 import ByteText
 import Posix
 
 /// Why a command was not started.
 public enum CommandRefusal: Error, Sendable, Hashable {
-  /// No such program. `searched` is the `PATH` that was looked through; nil for a path that leads nowhere.
+  /// No such program. `searched` is the `PATH` that was searched; nil for a path that leads to no file.
   case programMissing(String, searched: String?)
-  /// The program is there and cannot be run: it is no program, may not be run, or what it needs is not there.
+  /// The program exists but cannot be run: it is not executable, or something that it needs is missing.
   case notExecutable(String, reason: String)
-  /// The working directory is missing, or may not be entered.
+  /// The working directory is missing, or cannot be entered.
   case directoryUnusable(String, reason: String)
-  /// The payload is an argument and longer than the kernel hands over.
+  /// The payload is an argument, and longer than the kernel accepts.
   case argumentTooLong(bytes: Int)
-  /// The payload is an argument and holds a zero byte, at which an argument ends.
+  /// The payload is an argument and contains a zero byte, which would end it.
   case zeroByteInArgument
 
-  /// What a shell would have exited with: 127 for what is missing, 126 for what cannot be run; and 65 (EX_DATAERR) where
-  /// it is the payload that does not fit.
+  /// Exit code that a shell would have returned: 127 for a missing program, 126 for one that cannot be run,
+  /// and 65 (EX_DATAERR) for an unsuitable payload.
   public var exitCode: Int32 {
     switch self {
     case .programMissing: 127
@@ -29,7 +29,8 @@ public enum CommandRefusal: Error, Sendable, Hashable {
 }
 
 extension CommandRefusal: CustomStringConvertible {
-  /// A sentence without its end: what is missing, where it was looked for, or why it cannot be run.
+  /// A sentence without its full stop: the missing thing, the searched path, or the reason why the program
+  /// cannot be run.
   public var description: String {
     switch self {
     case .programMissing(let name, let searched?):

@@ -1,17 +1,18 @@
-// Owns the variables that every program begins with that is not of this build. Invariant: it is told nothing of the bank's own
-// surroundings: it has what its service names, and six usual variables. Whatever else the bank was opened with, as secrets of a
-// shell and the bank's own `BANK_HOME`, stays here. Nothing here can fail.
+// Environment variables of every program that is not of this build.
+// Invariant: such a program gets the variables of its service and six usual ones, and nothing else of the
+// bank's environment. Secrets of the shell that opened the bank, and the bank's own `BANK_HOME`, are not
+// passed on. Nothing here can fail.
 import Posix
 
-/// The surroundings of programs that are not of this build.
+/// The environment of programs that are not of this build.
 public enum CommandSurroundings {
-  /// Taken over from this process where the service does not name them: a program finds others, its user's files, a language
-  /// and a time of day. Without them most programs work in a way that nobody has tried.
+  /// Inherited from this process unless the service sets them: search path, user's home, language, time zone
+  /// and user name. Most programs were never tested without them.
   public static let inherited = ["PATH", "HOME", "LANG", "TZ", "USER", "LOGNAME"]
   /// The variables of a program.
   ///
   /// - Parameters:
-  ///   - settings: `NAME=VALUE` each, as the service names them; of a name that comes twice, the last.
+  /// `NAME=VALUE` each, as the service configures them; the last one wins if a name comes twice.
   ///   - own: the variables of this process.
   public static func common(_ settings: [String], own: Variables) -> Variables {
     var common = own.filter { inherited.contains($0.key) }

@@ -1,16 +1,18 @@
-// Owns the question whether a process was started with a certain variable. Only the kernel's copy of its first
-// environment is read, in pieces and not beyond a bound. Invariant: a setting is found only as a whole.
-// Failure: a process that has gone, is another user's, or has overwritten its environment does not have the variable.
+// Search for a variable in the environment with which a process was started. Only the kernel's copy of that
+// first environment is read, piece by piece and up to a limit.
+// Invariant: a setting matches only as a whole. A process that has exited, belongs to another user, or has
+// overwritten its environment counts as not having the variable.
 import Glibc
 import Posix
 
 /// Looks for `NAME=VALUE` in `/proc/PID/environ`. `proc_pid_environ(5)`
 struct EnvironmentSearch {
-  /// The kernel takes a quarter of the stack's limit, at least 128 KiB and at most 6 MiB, for words and environment.
+  /// Maximum of bytes to read. Arguments and environment together take at most a quarter of the stack limit,
+  /// at least 128 KiB and at most 6 MiB.
   private static let most = 6 << 20
 
   private let setting: [UInt8]
-  /// Whether only the beginning of the value is known.
+  /// True if only the start of the value is known.
   private let isPrefix: Bool
 
   init(_ name: String, _ value: String, isPrefix: Bool = false) {
@@ -32,23 +34,23 @@ struct EnvironmentSearch {
     }
   }
 
-  /// How far the present variable agrees.
+  /// State of the comparison with the current variable.
   struct Progress {
     private let setting: [UInt8]
     private let isPrefix: Bool
-    /// So many of its bytes agree; nil where it is another.
+    /// Number of bytes that match so far; nil if the variable is another one.
     private var matched: Int? = 0
 
     init(_ setting: [UInt8], isPrefix: Bool = false) { (self.setting, self.isPrefix) = (setting, isPrefix) }
 
     var isAtMatch: Bool { matched == setting.count }
 
-    /// Whether one of the variables that end in these bytes is the setting.
+    /// Compares the next bytes. Returns true if a variable that ends in them is the setting.
     mutating func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
       var place = 0
       while place < bytes.count {
         guard let count = matched else {
-          // Another variable: on to the zero byte at its end.
+          // Another variable: skip to the zero byte at its end.
           guard let end = memchr(bytes.baseAddress! + place, 0, bytes.count - place) else { return false }
           place = UnsafeRawPointer(end) - bytes.baseAddress! + 1
           matched = 0

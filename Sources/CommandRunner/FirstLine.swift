@@ -1,21 +1,22 @@
-// Owns the look at the first line of a script: which interpreter it names, and whether that can be run. Invariant: the line is read
-// as the kernel reads it: at most 255 bytes, blanks in front of the name, and whatever follows the name is one argument.
-// Failure: nil for a file that is no script, or cannot be read; it may run all the same.
+// First line of a script: the interpreter it names, and whether that interpreter can be run.
+// Invariant: the line is read as the kernel reads it: at most 255 bytes, blanks before the name are skipped,
+// and everything after the name is one argument. Nil for a file that is no script or cannot be read; such a
+// file may still be runnable.
 import ByteText
 import Glibc
 import Posix
 
 /// The first line of a script, `#!INTERPRETER [ARGUMENT]`. `execve(2)`
 public struct FirstLine: Sendable, Hashable {
-  /// The kernel reads so many bytes of a file. BINPRM_BUF_SIZE
+  /// Number of bytes of a file that the kernel reads. BINPRM_BUF_SIZE
   static let longest = 256
 
-  /// The path of the interpreter, as it stands there.
+  /// Path of the interpreter, as written.
   public let interpreter: String
-  /// What follows it.
+  /// Everything after the interpreter.
   let argument: String?
 
-  /// The first line of a file.
+  /// Reads the first line of a file.
   init?(of path: String) {
     guard let file = try? FileDescriptor.open(path, .readOnly),
       let bytes = try? file.readAll(limit: Self.longest)
@@ -36,12 +37,12 @@ public struct FirstLine: Sendable, Hashable {
     argument = rest.isEmpty ? nil : ByteText.text(of: rest)
   }
 
-  /// Why the interpreter of a script cannot be run, as a sentence without its end; nil if it can be, and if the file is no
-  /// script.
+  /// Reason why the interpreter of a script cannot be run, as a sentence without its full stop; nil if it can
+  /// be run, or if the file is no script.
   ///
   /// - Parameters:
   ///   - path: the file, as this process sees it.
-  ///   - search: the `PATH` in which `env(1)` looks.
+  /// Directory in which the command will start.
   ///   - directory: where the command will start.
   public static func fault(of path: String, search: String?, directory: String?) -> String? {
     guard let line = FirstLine(of: path) else { return nil }

@@ -1,13 +1,14 @@
-// Search for the processes that an attempt has left behind, over all users, by the traces of the attempt: mark, environment,
-// or fallen to a known process.
-// Invariant: a process is compared once more after its pidfd is held, so no signal reaches another process with its number. A
-// process that was there and ended before it was held has the search repeated: its child may have taken its place.
-// Failure: a process that this user may not signal is named, and never waited for.
+// Search over all users for processes that an attempt has left behind. They are recognized by the attempt's
+// traces: a mark, the environment, or a known process as new parent.
+// Invariant: a process is compared again after its pidfd is open, so no signal reaches another process with
+// the same number. If a process exits before its pidfd is open, the search repeats: its child may have taken
+// its place.
+// Errors: a process that this user may not signal is reported, and never waited for.
 import Glibc
 import Posix
 import Time
 
-/// The traces by which processes are recognized.
+/// Traces by which left-behind processes are recognized.
 public struct OrphanTraces: Sendable {
   fileprivate let environment: EnvironmentSearch?
   fileprivate let mark: ProcessMark?
@@ -19,19 +20,19 @@ public struct OrphanTraces: Sendable {
     (mark, keeper) = (nil, nil)
   }
 
-  /// The traces of all customers of one home.
+  /// The traces of all customers of one home directory.
   ///
   /// - Parameters:
-  ///   - prefix: begin of each `BANK_KEY`. It counts only for a process without any mark: one with another mark belongs to
-  ///     another home.
-  ///   - mark: a mark of the home, of whatever service; nil for none.
-  ///   - keeper: a process to which nothing but such processes falls; nil for none.
+  ///   - prefix: start of each `BANK_KEY`. It counts only for a process without any mark: a process with
+  ///     another mark belongs to another home.
+  ///   - mark: any mark of the home, for any service; nil for none.
+  ///   - keeper: a process that becomes the parent only of such processes; nil for none.
   public init(keysFrom prefix: String, mark: ProcessMark?, keeper: pid_t?) {
     environment = EnvironmentSearch(Orphans.variable, prefix, isPrefix: true)
     (self.mark, self.keeper) = (mark, keeper)
   }
 
-  /// The service whose trace a process has, 0 for an unknown one; nil for a process without a trace.
+  /// Service number of a process's trace, 0 if unknown; nil for a process without a trace.
   fileprivate func service(of pid: pid_t, _ kinship: ProcessTable.Kinship) -> UInt16? {
     let marks = mark == nil ? [] : ProcessMark.marks(of: pid)
     if let own = marks.first(where: { mark?.isKin(of: $0) == true }) { return own.service }
@@ -39,7 +40,7 @@ public struct OrphanTraces: Sendable {
     return marks.isEmpty && environment?.matches(pid) == true ? 0 : nil
   }
 
-  /// Processes with a trace, without their descendants.
+  /// Finds the processes with a trace, without their descendants.
   func find() -> [pid_t] {
     let family = OwnFamily()
     return ProcessTable.all().filter { pid in
@@ -49,7 +50,7 @@ public struct OrphanTraces: Sendable {
   }
 }
 
-/// This process, all above it and all below it: none of them is ever an orphan.
+/// This process, its ancestors and its descendants: none of them is ever an orphan.
 private struct OwnFamily {
   private let own = CurrentProcess.pid
   private let above: Set<pid_t>
@@ -60,7 +61,8 @@ private struct OwnFamily {
     pid <= 1 || above.contains(pid) || Self.line(from: pid).contains(own)
   }
 
-  /// A process and all above it. It is not read in one moment, so a circle is not impossible.
+  /// A process and its ancestors. The parents are not read at one moment, so a cycle is possible and ends the
+  /// loop.
   private static func line(from pid: pid_t) -> [pid_t] {
     var line = [pid]
     while let parent = ProcessTable.parent(of: line[line.count - 1]), parent > 0, !line.contains(parent) {
@@ -70,29 +72,29 @@ private struct OwnFamily {
   }
 }
 
-/// Looks for such processes again and again, until none is left.
+/// Repeated search for such processes, until none is left.
 final class OrphanSearch {
-  /// For how long after the last trace of an orphan, and for how many whole looks, a process that ended unseen may have been
-  /// one.
+  /// A process that exited before it was identified counts as a possible orphan for this time after the last
+  /// real trace, and for this number of full scans.
   private static let (suspicion, looks) = (TimeSpan.milliseconds(100), 10)
-  /// After such a look so many follow at the processes that were started last, as far back as this. Each takes less time than a
-  /// process needs to start another and end.
+  /// After a change, this number of short scans follow, each over this number of the newest processes. A
+  /// short scan takes less time than a process needs to start another one and exit.
   private static let (chases, reach) = (20, 32)
 
   private let traces: OrphanTraces
-  /// Processes without a trace, by their numbers. A whole look forgets them.
+  /// Process ids without a trace. A full scan clears them.
   private var strangers: Set<pid_t> = []
-  /// Looks at the newest processes that are still to come before the next whole one.
+  /// Short scans that are still due before the next full one.
   private var chasesLeft = 0
   private var seenAt: MonotonicTime?
-  /// Whole looks since then.
+  /// Full scans since `seenAt`.
   private var looksSince = 0
-  /// All that were found, with their services.
+  /// All orphans that were found, with their services.
   private(set) var found: [Orphans.Left] = []
 
   init(_ traces: OrphanTraces) { self.traces = traces }
 
-  /// One look. See ``ProcessEnding/Search``
+  /// Scans once. See ``ProcessEnding/Search``
   func look(for signal: CInt, room: Int, _ isHeld: (pid_t) -> Bool) throws(SystemError) -> ProcessEnding.Found
   {
     let isChase = chasesLeft > 0
@@ -100,7 +102,8 @@ final class OrphanSearch {
     let family = OwnFamily()
     var looked = ProcessEnding.Found()
     var (hasLost, hasMissed) = (false, false)
-    // The newest first: an orphan that replaces itself is among them, and not for long.
+    // Newest first: an orphan that keeps replacing itself is among the newest, and each copy runs only
+    // briefly.
     let pids = isChase ? ProcessTable.latest(Self.reach) : ProcessTable.newestFirst()
     for pid in pids where !strangers.contains(pid) && !isHeld(pid) {
       guard looked.processes.count < room else { break }
@@ -120,7 +123,7 @@ final class OrphanSearch {
     return looked
   }
 
-  /// Decides whether to look again at once, and at what.
+  /// Decides whether to scan again at once, and over which processes.
   private func settle(isChase: Bool, hasLost: Bool, hasMissed: Bool, _ looked: inout ProcessEnding.Found) {
     let now = SystemClock.monotonic()
     if hasLost || !looked.processes.isEmpty || seenAt == nil { (seenAt, looksSince) = (now, 0) }
@@ -131,13 +134,14 @@ final class OrphanSearch {
       if hasMissed && isRecent { isChanging = true }
     }
     if isChanging { chasesLeft = Self.chases }
-    // The last look is a whole one.
+    // The last scan has to be a full one.
     looked.isChanging = isChanging || isChase
   }
 
-  /// Holds an orphan and what descends from it, and sends each the signal. Descendants come first: with the death of their
-  /// parent they lose the only trace that they may have left.
+  /// Opens pidfds for an orphan and its descendants, and sends each the signal. Descendants come first: when
+  /// their parent exits they lose what may be their only trace.
   ///
+  /// - Returns: false if the orphan exited before its pidfd was open.
   /// - Returns: false if the orphan has ended before it was held.
   private func take(
     _ orphan: Orphans.Left, _ signal: CInt, room: Int, _ looked: inout ProcessEnding.Found,
@@ -145,16 +149,16 @@ final class OrphanSearch {
   ) throws(SystemError) -> Bool {
     let process: OtherProcess?
     do throws(SystemError) { process = try OtherProcess(pid: orphan.pid) } catch {
-      // The number of a thread: its process has another one, and is found by that.
+      // This is the id of a thread: its process has another id, and is found by that one.
       if error.code == EINVAL || error.code == ENOENT {
         strangers.insert(orphan.pid)
         return true
       }
-      // Those that could be held are, and the others are found when these have ended.
+      // Keep the processes that were opened; the others are found when these have exited.
       guard looked.processes.isEmpty else { return true }
       throw error
     }
-    // Only now is the number held, so only now is it certain whose it is.
+    // Only an open pidfd reserves the number, so the identity is checked only now.
     guard let process, orphan.isAlive else { return false }
     for pid in ProcessTable.descendants(directlyBelow: orphan.pid) {
       guard looked.processes.count + 1 < room else { break }

@@ -1,30 +1,30 @@
-// The end of what is left of a command after both the process that ran it and the one above that were killed. It is known by
-// the traces that every process inherits from the command; see ``OrphanTraces``.
-// Invariant: neither this process nor one above or below it is ever ended, whatever traces it has.
-// Failure: a process that cannot be ended is named, so that nothing starts beside it.
+// End of the processes that a command left behind after both its runner and the runner's parent were killed.
+// They are recognized by the traces that every process inherits from the command; see ``OrphanTraces``.
+// Invariant: this process, its ancestors and its descendants are never ended, whatever traces they have.
+// Errors: a process that cannot be ended is reported, so that nothing starts beside it.
 import Glibc
 import Posix
 import Time
 
 /// Processes that attempts at customers have left behind.
 public final class Orphans {
-  /// The variable that every command has, and with which whatever it starts begins.
+  /// Environment variable of every command, inherited by every process that it starts.
   public static let variable = "BANK_KEY"
 
   /// A process that is left.
   public struct Left: Sendable, Hashable {
-    /// Its number.
+    /// Process id.
     public var pid: pid_t
-    /// When it started, in clock ticks since boot: with the number it names one process.
+    /// Start time in clock ticks since boot: together with the process id it identifies one process.
     public var startTime: UInt64
-    /// The number of its service; 0 for an unknown one.
+    /// Number of its service; 0 if unknown.
     public var service: UInt16
 
     public init(pid: pid_t, startTime: UInt64, service: UInt16) {
       (self.pid, self.startTime, self.service) = (pid, startTime, service)
     }
 
-    /// Whether it is there and has not ended.
+    /// True if the process exists and has not exited.
     public var isAlive: Bool {
       ProcessTable.kinship(of: pid).map { $0.isAlive && $0.startTime == startTime } == true
     }
@@ -35,7 +35,7 @@ public final class Orphans {
 
   /// All processes with these traces, and their descendants. None is ended yet.
   ///
-  /// - Parameter patience: from SIGKILL until whoever is left is given up.
+  /// - Parameter patience: time from SIGKILL until the remaining processes are given up.
   public init(_ traces: OrphanTraces, on loop: EventLoop, patience: TimeSpan = .seconds(10)) {
     let search = OrphanSearch(traces)
     self.search = search
@@ -44,32 +44,33 @@ public final class Orphans {
     }
   }
 
-  /// The processes that were started with `BANK_KEY=key`, without those that they have started without it.
+  /// Process ids of the processes started with `BANK_KEY=key`, without descendants that were started without
+  /// it.
   public static func find(key: String) -> [pid_t] { OrphanTraces(key: key).find() }
 
-  /// Whether a process was started with `BANK_KEY=key`.
+  /// True if a process was started with `BANK_KEY=key`.
   public static func belongs(_ pid: pid_t, toKey key: String) -> Bool {
     EnvironmentSearch(variable, key).matches(pid)
   }
 
-  /// Whether a process was started with a `BANK_KEY` that begins so.
+  /// True if a process was started with a `BANK_KEY` that starts with this prefix.
   public static func belongs(_ pid: pid_t, toKeysFrom prefix: String) -> Bool {
     EnvironmentSearch(variable, prefix, isPrefix: true).matches(pid)
   }
 
-  /// Whether none is left, or none that could be ended. False until ``end(grace:at:)``.
+  /// True if none is left, or only processes that could not be ended. False before ``end(grace:at:)``.
   public var areGone: Bool { ending.isDone }
-  /// Those that are known to be left: they could not be ended, or have not ended yet.
+  /// Orphans known to be left: they could not be ended, or have not exited yet.
   public var left: [Left] {
     let held = Set(ending.remaining)
     return search.found.filter { $0.isAlive && (held.contains($0.pid) || search.resisting.contains($0)) }
   }
-  /// When ``turn(at:)`` is to be called, if nothing happens before.
+  /// Latest time for the next ``turn(at:)``; nil if only events require it.
   public var deadline: MonotonicTime? { ending.deadline }
 
-  /// Asks them to end by SIGTERM, and after `grace` ends them by SIGKILL; at once where that is zero.
+  /// Sends SIGTERM to all, and SIGKILL after `grace`; SIGKILL at once if `grace` is zero.
   public func end(grace: TimeSpan, at now: MonotonicTime) { ending.begin(grace: grace, at: now) }
 
-  /// Does what is due.
+  /// Does the work that is due.
   public func turn(at now: MonotonicTime) { ending.turn(at: now) }
 }

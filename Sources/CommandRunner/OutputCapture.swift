@@ -1,20 +1,20 @@
-// Owns the reading end of one pipe of a command, and what is kept of what comes through it.
-// Invariant: the memory that it takes does not depend on how much comes; the loop is never held up by a command that
-// talks without end, because a turn reads only so much. Failure: a pipe that cannot be read has ended; a file that cannot
-// be written says so in what was captured, and the command goes on.
+// Reading end of one pipe of a command, and the retained part of its data.
+// Invariant: memory use does not depend on the amount of data. A command that writes without end cannot block
+// the loop, because an iteration reads only a bounded amount. Errors: a pipe that cannot be read counts as
+// ended. A failure to write the file is reported in the captured output, and the command continues.
 import Posix
 
-/// Takes what comes from one pipe.
+/// Reads and retains the data of one pipe.
 public final class OutputCapture {
-  /// What is kept.
+  /// Limits of the retained data.
   public struct Bounds: Sendable, Hashable {
-    /// So many of the first bytes.
+    /// Maximum number of first bytes.
     public var first: Int
-    /// So many of the last.
+    /// Maximum number of last bytes.
     public var last: Int
-    /// Where everything goes, up to ``fileLength``; nil for nowhere.
+    /// Path of a file that receives all data, up to ``fileLength``; nil for no file.
     public var file: String?
-    /// The most bytes that the file may have.
+    /// Maximum size of the file in bytes.
     public var fileLength: Int64
 
     public init(first: Int = 32 << 10, last: Int = 32 << 10, file: String? = nil, fileLength: Int64 = .max) {
@@ -23,7 +23,7 @@ public final class OutputCapture {
   }
 
   private static let pieceSize = 64 << 10
-  /// A pipe holds 64 KiB, and 1 MiB where its user has asked for more: so much is certainly all that is there.
+  /// A pipe holds 64 KiB, or 1 MiB after its user has enlarged it: this is certainly all the data in it.
   private static let mostInOneTurn = 1 << 20
 
   private let loop: EventLoop
@@ -34,7 +34,7 @@ public final class OutputCapture {
   private let file: OutputFile?
   private let piece: UnsafeMutableRawBufferPointer
 
-  /// Takes over the reading end of a pipe. Nothing is read before ``attend()``.
+  /// Takes ownership of the reading end of a pipe. Nothing is read before ``attend()``.
   public init(
     _ pipe: consuming FileDescriptor, keeping bounds: Bounds, on loop: EventLoop
   ) throws(SystemError) {
@@ -47,7 +47,8 @@ public final class OutputCapture {
     self.pipe = consume pipe
   }
 
-  /// Has the loop read what comes, from now on. Until then a pipe takes 64 KiB, and whoever writes more waits.
+  /// Makes the loop read the data from now on. Before that the pipe holds 64 KiB, and a process that writes
+  /// more blocks.
   public func attend() throws(SystemError) {
     guard registration == nil, !isAtEnd else { return }
     registration = try loop.register(fd: number, interest: .read) { [weak self] _ in
@@ -60,7 +61,7 @@ public final class OutputCapture {
     piece.deallocate()
   }
 
-  /// Whether nothing more can come: every writer has closed its end, or ``finish()`` was called.
+  /// True if no more data can come: every writer has closed its end, or ``finish()`` was called.
   public var isAtEnd: Bool {
     switch pipe {
     case .some: false
@@ -68,17 +69,17 @@ public final class OutputCapture {
     }
   }
 
-  /// What has come so far.
+  /// The data captured so far.
   public var captured: CapturedOutput {
     CapturedOutput(
       first: ends.first, last: ends.last, length: ends.length, lengthOfFile: file?.length ?? 0,
       fileFailure: file?.failure)
   }
 
-  /// Reads what is there, without waiting, and the end where that is there.
+  /// Reads all available data, and the end of file if it is there, without waiting.
   public func readWhatIsThere() { read(atMost: Self.mostInOneTurn, untilEmpty: true) }
 
-  /// Reads what is there and closes the pipe, whoever still holds the other end.
+  /// Reads all available data and closes the pipe, even if other processes still hold the writing end.
   public func finish() {
     readWhatIsThere()
     close()
@@ -93,7 +94,7 @@ public final class OutputCapture {
         ends.take(bytes)
         file?.append(bytes)
         done += count
-        // A pipe that had less than there was room for was emptied: what has come since, or the end, is told by the loop.
+        // A short read has emptied the pipe: the loop reports later data, or the end.
         if count < piece.count && !untilEmpty { return }
       case .wouldBlock: return
       case .endOfFile: return close()
@@ -103,7 +104,7 @@ public final class OutputCapture {
 
   private func readOnce() -> ReadResult {
     switch pipe {
-    // A pipe of ours that cannot be read has nothing more to say.
+    // A failing read of our own pipe counts as end of file.
     case .some(let open): (try? open.read(into: piece)) ?? .endOfFile
     case .none: .endOfFile
     }

@@ -1,13 +1,14 @@
-// Owns the beginning and the end of a stream whose middle nobody keeps. It reads and writes nothing.
-// Invariant: it holds at most `firstLimit` and `lastLimit` bytes, however long the stream is; as long as nothing is
-// lost, both parts together are the stream. Nothing here can fail: the count stops at the largest number there is.
+// The first and last bytes of a stream whose middle is discarded.
+// Invariant: holds at most `firstLimit` and `lastLimit` bytes, however long the stream is. While nothing is
+// lost, both parts together are the stream. Nothing here can fail: the count saturates at the largest
+// integer.
 
-/// The first and the last bytes of a stream, and how many there were.
+/// The first and last bytes of a stream, and its length.
 struct OutputEnds {
   private let firstLimit: Int
   private let lastLimit: Int
   private(set) var first: [UInt8] = []
-  /// All that came after the first, in order, until it is full; then a ring, whose oldest byte is at `oldest`.
+  /// Bytes after `first`, in order, until the limit is reached; then a ring whose oldest byte is at `oldest`.
   private var ring: [UInt8] = []
   private var oldest = 0
   private(set) var length: Int64 = 0
@@ -16,7 +17,7 @@ struct OutputEnds {
     (self.firstLimit, self.lastLimit) = (max(0, firstLimit), max(0, lastLimit))
   }
 
-  /// The last bytes of those after the first.
+  /// The last bytes of those after `first`.
   var last: [UInt8] { Array(ring[oldest...] + ring[..<oldest]) }
 
   mutating func take(_ bytes: UnsafeRawBufferPointer) {
@@ -24,7 +25,7 @@ struct OutputEnds {
     length = overflow ? .max : sum
     let beginning = min(firstLimit - first.count, bytes.count)
     if beginning > 0 { first.append(contentsOf: bytes[..<beginning]) }
-    // What would be written over again at once is passed over.
+    // Skip the bytes that would be overwritten at once.
     keep(UnsafeRawBufferPointer(rebasing: bytes[max(beginning, bytes.count - lastLimit)...]))
   }
 

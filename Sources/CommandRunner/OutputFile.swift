@@ -1,24 +1,26 @@
-// Owns the file that keeps what a command has said, up to a bound. Invariant: it is of this attempt alone, never longer
-// than the bound, and the beginning of what was said. There is none where nothing was said, because most commands say
-// nothing and a file costs more than all else; the directories that it stands in are made with it. Failure: the first one is
-// kept, and nothing is written after it; a file that was removed before its end is a failure, too.
+// File that stores a command's output, up to a limit.
+// Invariant: it belongs to this attempt alone, is never longer than the limit, and contains the start of the
+// output. Without output there is no file, because most commands write nothing and a file costs more than all
+// else. Its directories are created with it.
+// Errors: the first failure is kept, and nothing is written after it. A file that was removed before the end
+// counts as a failure, too.
 import Glibc
 import Posix
 
-/// A bounded file, made with its first byte.
+/// A bounded file, created with its first byte.
 final class OutputFile {
   private let path: String
   private let bound: Int64
   private var file: FileDescriptor?
   private(set) var length: Int64 = 0
-  /// Why the file is shorter than it could be; nil where it is not.
+  /// Reason why the file is shorter than it could be; nil if it is not.
   private(set) var failure: SystemError?
 
-  /// - Parameter path: what an earlier attempt left there goes.
+  /// - Parameter path: path of the file; a file of an earlier attempt is removed.
   init(path: String, bound: Int64) {
     (self.path, self.bound) = (path, max(0, bound))
     do throws(SystemError) { try Directory.unlink(path) } catch {
-      // A directory that is missing is found with the first byte, if there is one.
+      // A missing directory is reported with the first byte, if there is one.
       if !error.isMissing { failure = error }
     }
   }
@@ -39,7 +41,7 @@ final class OutputFile {
     }
   }
 
-  /// Ends the file. One that was removed meanwhile is known by its name, and nothing stands in it any more.
+  /// Closes the file. Its name shows whether it was removed meanwhile; then nothing of it is left.
   func close() {
     defer { file = nil }
     guard failure == nil, isLost else { return }
@@ -47,7 +49,7 @@ final class OutputFile {
   }
 
   private var isLost: Bool {
-    // No simulated machine loses a file.
+    // A simulated machine never loses a file.
     guard Kernel.isLinux else { return false }
     switch file {
     case .some(let open):
@@ -58,7 +60,7 @@ final class OutputFile {
     }
   }
 
-  /// Makes the file, and the directory where there is none: it may be the first of its day.
+  /// Creates the file, and its directory if it is missing: the file may be the first of its day.
   private func create() throws(SystemError) -> FileDescriptor {
     let options: OpenOptions = [.writeOnly, .create, .exclusive, .noFollow]
     do throws(SystemError) { return try FileDescriptor.open(path, options, mode: 0o600) } catch {
@@ -66,7 +68,7 @@ final class OutputFile {
       let day = Paths.directory(of: path)
       do throws(SystemError) { try Directory.create(path: day, recursive: false) } catch {
         guard error.isMissing else { throw error }
-        // The directory of all days was removed. A home that is gone is not made again.
+        // The directory of all days was removed. A home directory that is gone is not created again.
         try Directory.create(path: Paths.directory(of: day), recursive: false)
         try Directory.create(path: day, recursive: false)
       }

@@ -1,10 +1,11 @@
-// Owns the writing end of a command's standard input, and what is still to be written.
-// Invariant: the end comes after the last byte and never before, for as long as this process lives; what the pipe takes as a
-// whole is there before the command begins, whatever becomes of this process. A command that reads nothing holds nobody up.
-// Failure: none that matters: a command need not read its payload, so a reader that is gone ends the feed.
+// Writing end of a command's standard input, and the part that is still to be written.
+// Invariant: the end of file comes only after the last byte, for as long as this process runs. A payload that
+// fits into the pipe is there completely before the command starts, even if this process is killed. A command
+// that reads nothing blocks nothing. Errors: none that matter: a command need not read its payload, so a
+// closed reader ends the feed.
 import Posix
 
-/// Writes a payload into a pipe as its reader takes it, and closes it.
+/// Writes a payload into a pipe as its reader reads it, and closes it.
 final class PayloadFeed {
   private let loop: EventLoop
   private var pipe: FileDescriptor?
@@ -12,11 +13,11 @@ final class PayloadFeed {
   private var written = 0
   private var registration: Registration?
 
-  /// Writes what the pipe takes at once, and leaves the rest to the loop, which is nothing where pipes may be as wide as a
-  /// payload is long.
+  /// Writes as much as fits into the pipe and leaves the rest to the loop. There is no rest if the pipe may
+  /// be as large as the payload.
   ///
-  /// To be made before the command is started: where this process is killed while it still writes, the command reads an end
-  /// in the middle of its payload, and the kernel kills it only a moment later.
+  /// Make it before the command is started. If this process is killed while it is still writing, the command
+  /// reads an end of file in the middle of its payload, and the kernel kills it only a moment later.
   ///
   /// This process ignores SIGPIPE. See `ProcessStart.prepare(as:)`
   init(_ payload: [UInt8], into pipe: consuming FileDescriptor, on loop: EventLoop) throws(SystemError) {
@@ -24,7 +25,7 @@ final class PayloadFeed {
     self.payload = payload
     let number = pipe.rawValue
     if !payload.isEmpty { try pipe.setNonBlocking(true) }
-    // Where it may not be so wide it is fed piece by piece.
+    // If the pipe may not grow that much, the loop writes the payload piece by piece.
     if payload.count > DescriptorPair.pipeCapacity { try? pipe.widenPipe(to: payload.count) }
     self.pipe = consume pipe
     write()
@@ -35,7 +36,7 @@ final class PayloadFeed {
 
   deinit { close() }
 
-  /// Whether everything was taken, or nobody takes it any more.
+  /// True if everything was written, or the reader has closed.
   var isDone: Bool {
     switch pipe {
     case .some: false
@@ -43,7 +44,7 @@ final class PayloadFeed {
     }
   }
 
-  /// Gives up what was not taken.
+  /// Discards the part that was not written.
   func close() {
     if let registration { loop.deregister(registration) }
     registration = nil
@@ -66,7 +67,7 @@ final class PayloadFeed {
     switch pipe {
     case .some(let open):
       payload.withUnsafeBytes { bytes in
-        // A pipe of ours that cannot be written to has no reader.
+        // A failing write to our own pipe means that it has no reader.
         (try? open.write(UnsafeRawBufferPointer(rebasing: bytes[written...]))) ?? .peerClosed
       }
     case .none: .peerClosed

@@ -1,8 +1,8 @@
-// Owns the ending of processes of which nobody has the whole list: they start others while they are ended.
-// Invariant: each is held by its pidfd from when it is found until it has ended, so no signal reaches a stranger; and the
-// processes are looked for again after each end, until a look finds nobody.
-// Failure: one that cannot be ended (it has become another user's, or waits for a dead disk) is given up after a time,
-// and named.
+// End of a set of processes whose complete list is unknown, because they start others while they are ended.
+// Invariant: each process is held by its pidfd from its discovery to its exit, so no signal reaches an
+// unrelated process. The search repeats after each exit, until it finds nothing.
+// Errors: a process that cannot be ended (it has become another user's, or waits for a dead disk) is given up
+// after a time, and reported.
 import Glibc
 import Posix
 import Time
@@ -10,19 +10,19 @@ import Time
 /// A process that is to end.
 protocol HeldProcess: AnyObject {
   var pid: pid_t { get }
-  /// A pidfd: readable when it has ended.
+  /// Pidfd: readable after the process has exited.
   var fd: CInt { get }
-  /// SIGTERM, or SIGKILL.
+  /// Sends SIGTERM or SIGKILL.
   func end(by signal: CInt)
-  /// Collects it; it has ended.
+  /// Reaps the process, which has exited.
   func release()
 }
 
-/// Asks processes to end, and after a while ends them, without waiting.
+/// Sends SIGTERM to processes, and after a while SIGKILL, without blocking.
 final class ProcessEnding {
   private enum Phase {
     case idle
-    /// They were asked, and have time until then.
+    /// SIGTERM was sent; SIGKILL follows at this time.
     case asked(until: MonotonicTime)
     case killed(giveUpAt: MonotonicTime)
     case done
@@ -30,31 +30,32 @@ final class ProcessEnding {
 
   private struct Entry {
     let process: any HeldProcess
-    /// Nil while the kernel refuses to watch the process.
+    /// Nil if the kernel refuses to watch the process.
     var registration: Registration?
-    /// Asked in place of the kernel's watch.
+    /// Polled while the kernel does not watch the process.
     var hasEnded: () -> Bool = { false }
   }
 
-  /// What a look has come to.
+  /// The result of one scan.
   struct Found {
-    /// Processes that were not held, and have been signalled.
+    /// Processes that were not held before, and have been signalled.
     var processes: [any HeldProcess] = []
-    /// Whether there may be others by now: one that was there has ended meanwhile.
+    /// True if there may be others by now, because a process exited during the scan.
     var isChanging = false
   }
 
-  /// Looks for processes that are to be ended and are not held yet, at most `room` of them, and sends each the signal as
-  /// soon as it is found: it may be starting another.
+  /// Scans for processes that are to be ended and are not held yet, at most `room` of them. It sends each the
+  /// signal as soon as it is found, because the process may be starting another.
   typealias Search = (
     _ signal: CInt, _ room: Int, _ isHeld: (pid_t) -> Bool
   ) throws(SystemError) -> Found
 
-  /// More are not held at once: each costs a descriptor. The others are found when these have ended.
+  /// Maximum number of held processes: each costs a descriptor. The others are found when these have exited.
   private static let mostHeld = 256
-  /// So often it is looked again at once for those who start others faster than they are found; then others have a turn.
+  /// Maximum number of immediate rescans for processes that start others faster than they are found. After
+  /// that the loop handles other events first.
   private static let mostLooks = 64
-  /// When to look again where descriptors or memory have run out.
+  /// Pause before the next scan after descriptors or memory have run out.
   private static let pause = TimeSpan.milliseconds(10)
 
   private let loop: EventLoop
@@ -63,24 +64,24 @@ final class ProcessEnding {
   private var phase = Phase.idle
   private var held: [pid_t: Entry] = [:]
   private var lookAt: MonotonicTime?
-  /// When those that the kernel refused to watch are asked again whether they have ended; nil if it watches all.
+  /// Time at which processes that the kernel does not watch are polled again; nil if it watches all.
   private var watchAt: MonotonicTime?
 
-  /// - Parameter patience: from SIGKILL until what is left is given up.
+  /// - Parameter patience: time from SIGKILL until the remaining processes are given up.
   init(on loop: EventLoop, patience: TimeSpan, search: @escaping Search) {
     (self.loop, self.patience, self.search) = (loop, patience, search)
   }
 
   deinit { for case let registration? in held.values.map(\.registration) { loop.deregister(registration) } }
 
-  /// Whether nobody is left, or nobody who could be ended. False until ``begin(grace:at:)``.
+  /// True if none is left, or only processes that could not be ended. False before ``begin(grace:at:)``.
   var isDone: Bool { if case .done = phase { true } else { false } }
-  /// Whether ``begin(grace:at:)`` was called.
+  /// True after ``begin(grace:at:)`` was called.
   var isBegun: Bool { if case .idle = phase { false } else { true } }
-  /// Those who are known and have not ended.
+  /// Process ids of the known processes that have not exited.
   var remaining: [pid_t] { held.keys.sorted() }
 
-  /// When ``turn(at:)`` is to be called, if nothing happens before.
+  /// Latest time for the next ``turn(at:)``; nil if only events require it.
   var deadline: MonotonicTime? {
     switch phase {
     case .idle: watchAt
@@ -90,10 +91,10 @@ final class ProcessEnding {
     }
   }
 
-  /// Watches a process that is known beforehand. It has begun, and so it is held even if the kernel has no memory for the watch:
-  /// until it has, the process itself is asked now and then whether it has ended.
+  /// Holds a process that is known before the search. It runs already, so it is held even if the kernel has
+  /// no memory to watch it; until it has, `hasEnded` is polled.
   ///
-  /// - Parameter hasEnded: true after its end.
+  /// - Parameter hasEnded: returns true after the process has exited.
   func hold(known process: any HeldProcess, hasEnded: @escaping () -> Bool) {
     held[process.pid] = Entry(process: process, hasEnded: hasEnded)
     watchUnwatched(at: loop.wokeAt)
@@ -121,7 +122,7 @@ final class ProcessEnding {
     }
   }
 
-  /// Asks all of them to end by SIGTERM, and after `grace` ends them by SIGKILL; at once where that is zero.
+  /// Sends SIGTERM to all, and SIGKILL after `grace`; SIGKILL at once if `grace` is zero.
   func begin(grace: TimeSpan, at now: MonotonicTime) {
     guard case .idle = phase else { return hasten(to: now + grace, at: now) }
     guard grace > .zero else { return kill(at: now) }
@@ -130,7 +131,7 @@ final class ProcessEnding {
     look(at: now)
   }
 
-  /// Does what is due.
+  /// Does the work that is due.
   func turn(at now: MonotonicTime) {
     if let watchAt, watchAt <= now { watchUnwatched(at: now) }
     if let lookAt, lookAt <= now { look(at: now) }
@@ -157,8 +158,8 @@ final class ProcessEnding {
     guard let entry = held.removeValue(forKey: pid) else { return }
     if let registration = entry.registration { loop.deregister(registration) }
     entry.process.release()
-    // Its children have fallen to somebody else by now, before its end was told. They are looked for in the next turn,
-    // once for all who have ended in this one.
+    // Its children have got a new parent before its exit was reported. The next iteration scans for them,
+    // once for all processes that exited in this one.
     if isBegun { lookAt = loop.wokeAt }
   }
 
@@ -173,7 +174,7 @@ final class ProcessEnding {
     do throws(SystemError) {
       for _ in 1...Self.mostLooks {
         let room = Self.mostHeld - held.count
-        // Whoever ends makes room and has it looked again.
+        // The next exit makes room and triggers another scan.
         guard room > 0 else { return }
         let found = try search(signal, room) { held[$0] != nil }
         for process in found.processes { try hold(process) }
@@ -184,7 +185,7 @@ final class ProcessEnding {
       }
       lookAt = now
     } catch {
-      // No descriptors, or no memory in the kernel: both come back.
+      // Out of descriptors or kernel memory: both are temporary.
       lookAt = now + Self.pause
     }
   }

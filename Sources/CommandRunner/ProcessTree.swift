@@ -1,30 +1,33 @@
-// Owns a command's process and all that descends from it, wherever that has gone: into other process groups, other
-// sessions, away from parents that have ended. This process is a sub-reaper, so whoever loses a parent becomes its child;
-// and a child's number stays its own until this process reaps it, so only children are signalled, level by level.
-// Invariant: a child that this process has started for something else is never signalled and never reaped here.
-// Failure: who cannot be ended is named.
+// A command's process and all its descendants, wherever they have gone: into other process groups or
+// sessions, or away from parents that have exited. This process is a subreaper, so a process that loses its
+// parent becomes its child. A child keeps its process id until this process reaps it, so only children are
+// signalled, level by level.
+// Invariant: a child that this process has started for another purpose is never signalled and never reaped
+// here.
+// Errors: a process that cannot be ended is reported.
 import Glibc
 import Posix
 import Time
 
-/// A process with its descendants, to be ended together.
+/// A process with its descendants, which are ended together.
 ///
-/// `Subreaper.become()` comes before the process is started.
+/// Call `Subreaper.become()` before the process is started.
 public final class ProcessTree {
   private let root: ChildProcess?
   private let adopts: (pid_t) -> Bool
   private let ending: ProcessEnding
   private let group: EndedGroup?
 
-  /// A tree, which is only watched until it is ended.
+  /// Watches a tree until it is to be ended.
   ///
   /// - Parameters:
-  ///   - root: leads a session; nil where only what was left by somebody else is meant.
-  ///   - group: where the root has begun, and nobody who is to live on: whoever is in it is ended in one call of the kernel, before
-  ///     anybody is looked for. All the others are collected here all the same.
-  ///   - patience: from SIGKILL until whoever is left is given up.
-  ///   - adopts: whether a child of this process, which is not the root, belongs to the tree: all but those that this
-  ///     process has started itself. It is asked again and again.
+  ///   - root: leader of a session; nil if only the processes that another runner left behind are meant.
+  ///   - group: control group in which the root was started, and which contains no process that has to survive.
+  ///     All its members are killed in one system call before the search. All other descendants are still
+  ///     collected one by one.
+  ///   - patience: time from SIGKILL until the remaining processes are given up.
+  ///   - adopts: true for a child of this process, other than the root, that belongs to the tree: all but those
+  ///     that this process has started itself. It is called repeatedly.
   public init(
     root: ChildProcess?, in group: ControlGroup? = nil, on loop: EventLoop, patience: TimeSpan = .seconds(10),
     adopts: @escaping (pid_t) -> Bool
@@ -35,7 +38,7 @@ public final class ProcessTree {
     let ended = group.map { EndedGroup($0) }
     self.group = ended
     ending = ProcessEnding(on: loop, patience: patience) { signal, room, isHeld throws(SystemError) in
-      // One who forks faster than anybody can look is gone by then.
+      // A process that forks faster than the scan is killed by this call.
       if signal == SIGKILL, let ended, Subreaper.hasChildren { ended.kill() }
       return try Self.look(for: signal, room: room, ofGroup: rootPid) {
         $0 != rootPid && !isHeld($0) && adopts($0)
@@ -44,8 +47,8 @@ public final class ProcessTree {
     if let root { ending.hold(known: Root(root)) { root.reap() != nil } }
   }
 
-  /// Collects descendants that have lost their parents and ended, while the tree is not being ended: to be called when
-  /// SIGCHLD comes, or a command that goes on starting others in the background fills the table of processes.
+  /// Reaps descendants that have lost their parents and exited, while the tree is not being ended. Call it on
+  /// SIGCHLD: otherwise a command that keeps starting background processes fills the process table.
   public func collect() {
     guard !ending.isBegun else { return }
     for pid in Subreaper.children() where pid != root?.pid && adopts(pid) {
@@ -53,7 +56,7 @@ public final class ProcessTree {
     }
   }
 
-  /// Signals those children of this process that belong to the tree, and collects those that have ended.
+  /// Signals those children of this process that belong to the tree, and reaps those that have exited.
   private static func look(
     for signal: CInt, room: Int, ofGroup group: pid_t?, _ belongs: (pid_t) -> Bool
   ) throws(SystemError) -> ProcessEnding.Found {
@@ -62,33 +65,34 @@ public final class ProcessTree {
       guard found.processes.count < room else { break }
       let child: ChildProcess?
       do throws(SystemError) { child = try ChildProcess.adopted(pid) } catch {
-        // Those who could be held are, and the others are found when these have ended.
+        // Keep the processes that were opened; the others are found when these have exited.
         guard found.processes.isEmpty else { break }
         throw error
       }
       guard let child else { continue }
       let descendant = Descendant(child, ofGroup: group)
       descendant.end(by: signal)
-      // The children of one that has ended since the list was read are not in it.
+      // The process has exited since the list was read, so its children are not in the list.
       if child.reap() == nil { found.processes.append(descendant) } else { found.isChanging = true }
     }
     return found
   }
 
-  /// Whether the group was ended, so that nobody is to begin in it any more. See ``ControlGroup/kill()``
+  /// True if the control group was killed, so that nothing may start in it any more. See
+  /// ``ControlGroup/kill()``
   public var hasEndedGroup: Bool { group?.isEnded ?? false }
-  /// Whether nobody is left, or nobody who could be ended. False until ``end(grace:at:)``.
+  /// True if none is left, or only processes that could not be ended. False before ``end(grace:at:)``.
   public var isGone: Bool { ending.isDone }
-  /// Those of the tree that are known to be left: children of this process, and the root.
+  /// Process ids of the tree that are known to be left: children of this process, and the root.
   public var remaining: [pid_t] { ending.remaining }
-  /// When ``turn(at:)`` is to be called, if nothing happens before.
+  /// Latest time for the next ``turn(at:)``; nil if only events require it.
   public var deadline: MonotonicTime? { ending.deadline }
 
-  /// Asks the group of the root to end, by SIGTERM, and after `grace` ends the whole tree, by SIGKILL. At once where
-  /// `grace` is zero. Again, it can only shorten the grace.
+  /// Sends SIGTERM to the root's process group, and SIGKILL to the whole tree after `grace`; SIGKILL at once
+  /// if `grace` is zero. A second call can only shorten the grace.
   public func end(grace: TimeSpan, at now: MonotonicTime) { ending.begin(grace: grace, at: now) }
 
-  /// Does what is due.
+  /// Does the work that is due.
   public func turn(at now: MonotonicTime) { ending.turn(at: now) }
 
   private final class EndedGroup {
@@ -108,7 +112,7 @@ public final class ProcessTree {
     var pid: pid_t { child.pid }
     var fd: CInt { child.fd }
     func end(by signal: CInt) {
-      // The session's leader cannot leave its group.
+      // The leader of a session cannot leave its process group.
       if !child.killGroup(signal) { child.kill(signal) }
     }
     func release() { _ = child.reap() }
@@ -121,7 +125,8 @@ public final class ProcessTree {
     var pid: pid_t { child.pid }
     var fd: CInt { child.fd }
     func end(by signal: CInt) {
-      // Who is in the root's group was asked with it; a second SIGTERM means "now" to some.
+      // A member of the root's group has received SIGTERM with the group; some programs treat a second one as
+      // "now".
       if signal == SIGTERM && child.group == groupOfRoot { return }
       child.killGroup(signal)
       child.kill(signal)

@@ -1,15 +1,17 @@
-// Owns where programs were found a moment ago: to look through a long `PATH` for each command again took a tenth of what
-// its runner did. Invariant: what is remembered is a place where the program was found and could be run, less than a second
-// ago, and never that there is none. Failure: what is found may be gone; whoever could not run it forgets, and looks again.
+// Cache of paths at which programs were found: searching a long `PATH` again for each command took a tenth of
+// the runner's time.
+// Invariant: an entry is a path at which the program was found and executable, less than a second ago. A
+// failed search is never cached. Errors: the program may be gone by now; the caller that cannot run it clears
+// the cache and searches again.
 import ByteText
 import Posix
 import Time
 
-/// Looks for programs, and remembers for a second where they are. Not Sendable.
+/// Searches for programs, and remembers their paths for a second. Not Sendable.
 public final class ProgramPlaces {
-  /// For so long a program that was put in front of another of its name may be passed over.
+  /// Lifetime of an entry. For this time a new program earlier in `PATH` may be missed.
   static let span = TimeSpan.seconds(1)
-  /// Customers bring programs of their own: more are not remembered.
+  /// Maximum number of entries, because customers may bring programs of their own.
   static let most = 64
 
   private struct Question: Hashable {
@@ -20,12 +22,12 @@ public final class ProgramPlaces {
 
   private var places: [Question: String] = [:]
   private var endsAt: MonotonicTime?
-  /// Whether the last answer was remembered.
+  /// True if the last result came from the cache.
   private var hasRemembered = false
 
   public init() {}
 
-  /// The path of a program. See ``ProgramSearch/find(_:path:directory:)``
+  /// Finds the path of a program. See ``ProgramSearch/find(_:path:directory:)``
   public func find(
     _ program: String, path: String?, directory: String? = nil
   ) -> Result<String, CommandRefusal> {
@@ -46,9 +48,9 @@ public final class ProgramPlaces {
     return found
   }
 
-  /// Forgets all places, because a program could not be run at the one that was told last.
+  /// Clears the cache, because a program could not be run at the path that was returned last.
   ///
-  /// - Returns: whether that was a remembered one, so that it is worth looking again.
+  /// - Returns: true if that path came from the cache, so that another search is worthwhile.
   public func forget() -> Bool {
     empty()
     defer { hasRemembered = false }

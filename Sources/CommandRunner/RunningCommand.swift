@@ -1,22 +1,23 @@
-// Owns one command from its start until nothing of it is left: the process and all that descends from it, its payload,
-// its output, its time. Invariant: the outcome is there when the command itself and everybody whom it has left behind
-// have ended, and never before; whoever holds its pipes or ignores its signals delays it by bounded times only.
-// Failure: a command that cannot begin is a refusal; SystemError is a shortage that may pass.
+// One command from its start until nothing of it is left: the process and all its descendants, its payload,
+// its output, its time.
+// Invariant: the outcome is available only after the command and all processes that it left behind have
+// exited. A process that holds its pipes or ignores its signals delays the outcome by bounded times only.
+// Errors: a command that cannot start is a refusal; SystemError is a shortage that may pass.
 import Glibc
 import Posix
 import Time
 
 /// A command that was started for one customer.
-///
-/// Not Sendable: it lives with the loop that it waits in. Whoever runs the loop calls ``turn(at:)`` after each turn, and at
-/// ``deadline`` at the latest. A command that is dropped is killed with its group.
+/// Not Sendable: it belongs to the loop on which it waits. The caller runs the loop and calls ``turn(at:)``
+/// after each iteration, and at ``deadline`` at the latest. If the object is released, the command is killed
+/// with its group.
 public final class RunningCommand {
   private enum Phase {
-    /// Its output is left in the pipes until then; nil once the loop takes it out.
+    /// Its output stays in the pipes until `attendAt`; nil once the loop reads it.
     case running(attendAt: MonotonicTime?)
-    /// It has ended, and somebody may be writing to its output.
+    /// It has exited, but its descendants may still write to its output.
     case lingering(until: MonotonicTime)
-    /// It has ended, and what it has left is being ended.
+    /// It has exited, and the processes it left behind are being ended.
     case clearing
     case over(CommandOutcome)
   }
@@ -24,7 +25,7 @@ public final class RunningCommand {
   private let root: ChildProcess
   private let group: ControlGroup?
   private let tree: ProcessTree
-  /// Nil for a command that gets nothing.
+  /// Nil for a command without a payload.
   private let feed: PayloadFeed?
   private let output: OutputCapture
   private let errors: OutputCapture
@@ -34,23 +35,26 @@ public final class RunningCommand {
   private let linger: TimeSpan
   private var endedAt: MonotonicTime
   private var interruption: CommandOutcome.Interruption?
-  /// Whether everything was ended at once, because this process ends.
+  /// True if everything was killed at once, because this process exits.
   private var isGivenUp = false
   private var phase = Phase.running(attendAt: nil)
 
-  /// When to look again where descriptors or memory have run out.
+  /// Pause before another attempt after descriptors or memory have run out.
   private static let pause = TimeSpan.milliseconds(10)
 
   /// Starts a command.
   ///
   /// - Parameters:
-  ///   - now: when it starts; its time is counted from here.
-  ///   - unattended: for so long its output stays in the pipes, which hold 64 KiB each, and its end alone is waited for.
-  ///     A command that has ended by then costs a third less; one that says more waits.
-  ///   - adopts: which children of this process belong to the command, other than the command itself: all but those that
-  ///     this process has started itself. Where it is true of any, `Subreaper.become()` comes first.
-  /// - Throws: what cannot be had now and may be had later: processes, descriptors, memory; and ETXTBSY, where somebody
-  ///   is just writing the program. Nothing has begun then. What fails behind the start is tried again while the command runs.
+  ///   - now: time of the start; durations are measured from here.
+  ///   - unattended: time for which the output stays in the pipes, which hold 64 KiB each, while only the
+  ///     exit is awaited. A command that exits within this time costs a third less; one that writes more
+  ///     blocks until then.
+  ///   - adopts: returns true for the children of this process that belong to the command, other than the
+  ///     command itself: all but those that this process has started itself. If it returns true for any, call
+  ///     `Subreaper.become()` first.
+  /// - Throws: temporary shortages of processes, descriptors or memory; and ETXTBSY if another process is
+  ///   writing the program file. The command has not started then. A failure after the start is retried while
+  ///   the command runs.
   public static func start(
     _ order: CommandOrder, on loop: EventLoop, at now: MonotonicTime, unattended: TimeSpan = .zero,
     adopts: @escaping (pid_t) -> Bool
@@ -59,7 +63,7 @@ public final class RunningCommand {
     let input = try standardInput(order.payload, from: &feed, on: loop)
     let outputPipe = try DescriptorPair.pipe()
     let errorPipe = try DescriptorPair.pipe()
-    // Everything that can fail comes before the start: a start that has happened is never taken back.
+    // Everything that can fail comes before the start: a started command is never undone.
     let output = try OutputCapture(outputPipe.first, keeping: order.output, on: loop)
     let errors = try OutputCapture(errorPipe.first, keeping: order.errors, on: loop)
     let root: ChildProcess
@@ -76,7 +80,7 @@ public final class RunningCommand {
         adopts: adopts))
   }
 
-  /// A pipe with the payload in it; for no payload the null device, which costs less.
+  /// A pipe that contains the payload; the null device if there is none, because it costs less.
   private static func standardInput(
     _ payload: [UInt8], from feed: inout PayloadFeed?, on loop: EventLoop
   ) throws(SystemError) -> FileDescriptor {
@@ -103,20 +107,21 @@ public final class RunningCommand {
     guard root.reap() == nil else { return }
     group?.kill()
     root.killGroup(SIGKILL)
-    // A moment: it is killed. Nobody would collect it afterwards; but where this process ends, somebody will.
+    // Takes only a moment, because the process is killed. Nothing else would reap it later, unless this
+    // process exits and leaves it to its new parent.
     if isGivenUp { root.kill(SIGKILL) } else { root.end() }
   }
 
-  /// The process id of the command, and of its session and its process group.
+  /// Process id of the command; also the id of its session and its process group.
   public var pid: pid_t { root.pid }
 
-  /// Whether its group was ended with it, so that no other command is to begin there.
+  /// True if its control group was killed with it, so that no other command may start there.
   public var hasEndedGroup: Bool { tree.hasEndedGroup }
 
-  /// What it has said so far, and on the other stream.
+  /// Standard output and standard error captured so far.
   public var said: (output: CapturedOutput, errors: CapturedOutput) { (output.captured, errors.captured) }
 
-  /// When ``turn(at:)`` is to be called, if nothing happens before; nil for when something happens.
+  /// Latest time for the next ``turn(at:)``; nil if only events require it.
   public var deadline: MonotonicTime? {
     switch phase {
     case .running(let attendAt):
@@ -127,15 +132,15 @@ public final class RunningCommand {
     }
   }
 
-  /// Whether its output stays in the pipes for now, and nobody looks after what it leaves behind.
+  /// True while its output stays in the pipes, and the processes it leaves behind are not collected.
   public var isUnattended: Bool { if case .running(attendAt: _?) = phase { true } else { false } }
 
-  /// Ends the command with all that descends from it: SIGTERM to its group, and SIGKILL to the whole tree after its
-  /// grace. Does nothing to one that has ended already, or is being ended.
+  /// Ends the command with all its descendants: SIGTERM to its group, and SIGKILL to the whole tree after its
+  /// grace. Does nothing if the command has exited already, or is being ended.
   public func cancel(at now: MonotonicTime) { interrupt(.cancel, at: now) }
 
-  /// Ends everything at once by SIGKILL, whatever time the command was given: for a process that ends itself. What comes of
-  /// it then is nobody's business; ``turn(at:)`` still says when nothing is left.
+  /// Kills everything at once by SIGKILL, regardless of the command's timeout, because this process exits.
+  /// The outcome is of no use then; ``turn(at:)`` still reports when nothing is left.
   public func end(at now: MonotonicTime) {
     isGivenUp = true
     switch phase {
@@ -147,23 +152,23 @@ public final class RunningCommand {
     }
   }
 
-  /// Collects descendants that have ended in the background. See ``ProcessTree/collect()``
+  /// Reaps background descendants that have exited. See ``ProcessTree/collect()``
   public func collect() { tree.collect() }
 
-  /// Does what is due. To be called after each turn of the loop.
+  /// Does the work that is due. Call it after each iteration of the loop.
   ///
   /// - Returns: the outcome, once nothing of the command is left.
   public func turn(at now: MonotonicTime) -> CommandOutcome? {
     if case .running = phase, let timeoutAt, timeoutAt <= now { interrupt(.timeout, at: now) }
     if case .running(let attendAt?) = phase, attendAt <= now, !root.isReaped { attend(at: now) }
     tree.turn(at: now)
-    // One that waits for a dead disk is given up; nobody will know how it ends.
+    // A command that waits for a dead disk is given up; its exit status stays unknown.
     if case .running = phase, root.isReaped || tree.isGone {
       endedAt = now
       feed?.close()
       output.readWhatIsThere()
       errors.readWhatIsThere()
-      // Where it was ended, the rest of the tree is being ended, too, and may say why it goes.
+      // If the command was ended, the rest of its tree is being ended, too, and may still write the reason.
       phase = interruption == nil ? .lingering(until: lingerEnd(at: now)) : .clearing
     }
     if case .lingering(let until) = phase, until <= now || output.isAtEnd && errors.isAtEnd {
@@ -177,7 +182,7 @@ public final class RunningCommand {
     return nil
   }
 
-  /// Until when others may go on writing to its output. Where the loop cannot take it out nobody is waited for.
+  /// End of the time in which descendants may still write. If the loop cannot read the output, it is now.
   private func lingerEnd(at now: MonotonicTime) -> MonotonicTime {
     do throws(SystemError) { try attend() } catch { return now }
     return now + linger
@@ -188,7 +193,7 @@ public final class RunningCommand {
       try attend()
       phase = .running(attendAt: nil)
     } catch {
-      // No memory in the kernel: it comes back, and until then whoever says much waits.
+      // The kernel is out of memory, which is temporary. Until then a command with much output blocks.
       phase = .running(attendAt: now + Self.pause)
     }
   }
@@ -199,7 +204,7 @@ public final class RunningCommand {
   }
 
   private func interrupt(_ reason: CommandOutcome.Interruption, at now: MonotonicTime) {
-    // One that has ended before anybody noticed has ended by itself.
+    // If the command exited before this was handled, it exited by itself.
     guard case .running = phase, interruption == nil, root.reap() == nil else { return }
     interruption = reason
     tree.end(grace: grace, at: now)
@@ -214,7 +219,7 @@ public final class RunningCommand {
       output: output.captured, errors: errors.captured, leftBehind: tree.remaining)
   }
 
-  /// What the failure of a start says of the command; nil where it says something of this machine at this moment.
+  /// Refusal for a failed start that is due to the command; nil for a temporary state of this machine.
   private static func refusal(of program: ChildProcess.Program, _ error: SystemError) -> CommandRefusal? {
     let passing = [EAGAIN, ENOMEM, EMFILE, ENFILE, ETXTBSY, EINTR, EIO]
     guard !passing.contains(error.code) else { return nil }
