@@ -1,18 +1,16 @@
-// Owns what a branch sells of its stock: fruits, juices and their recipes. It knows no shelf and no file.
-// Invariant of a whole assortment: no name stands twice, and every recipe is made of fruits that there are. The words
-// of the built-in one are those of the original juice maker.
+// Items that a bank sells from its stock: fruits, juices and their recipes.
+// Invariant of a whole assortment: no name occurs twice, and every recipe consists of fruits in the
+// assortment. The texts of the built-in one are those of the original juice maker.
 
 /// A fruit that is kept in stock.
 public struct Fruit: Hashable, Sendable, Codable {
-  /// Its name in commands.
+  /// Name in commands.
   public var id: ItemID
-  /// What it is called in Korean.
   public var korean: String
-  /// What it is called in English.
   public var english: String
-  /// One character as its picture.
+  /// One character that serves as its icon.
   public var emoji: String
-  /// How many there are when the stock first hears of it.
+  /// Pieces with which the stock starts an item that is new to it.
   public var initial: Quantity
 
   public init(id: ItemID, korean: String, english: String, emoji: String, initial: Quantity) {
@@ -20,7 +18,7 @@ public struct Fruit: Hashable, Sendable, Codable {
     (self.emoji, self.initial) = (emoji, initial)
   }
 
-  /// What it is called.
+  /// Name in this language.
   public func name(in language: Language) -> String { language == .korean ? korean : english }
 
   enum CodingKeys: Int, CodingKey {
@@ -29,25 +27,23 @@ public struct Fruit: Hashable, Sendable, Codable {
   }
 }
 
-/// A juice and what it is made of.
+/// A juice and its recipe.
 public struct Juice: Hashable, Sendable, Codable {
-  /// Its name in commands. Juices have names of their own: `banana` is a fruit and a juice.
+  /// Name in commands. Juices have a namespace of their own: `banana` is a fruit and a juice.
   public var id: ItemID
-  /// What it is called in Korean.
   public var korean: String
-  /// What it is called in English.
   public var english: String
-  /// The fruits, in the order in which the recipe names them; at least one.
+  /// The fruits, in the order of the recipe; at least one.
   public var recipe: [ItemAmount]
 
   public init(id: ItemID, korean: String, english: String, recipe: [ItemAmount]) {
     (self.id, self.korean, self.english, self.recipe) = (id, korean, english, recipe)
   }
 
-  /// What it is called.
+  /// Name in this language.
   public func name(in language: Language) -> String { language == .korean ? korean : english }
 
-  /// What is missing for so many of this juice; nothing where they can be made.
+  /// The missing fruits for `count` pieces of this juice; empty if they can be made.
   public func shortages(for count: Quantity = 1, from stock: [ItemStock], today: DayNumber = 0) -> [Shortage]
   {
     recipe.compactMap { part in
@@ -64,11 +60,11 @@ public struct Juice: Hashable, Sendable, Codable {
   }
 }
 
-/// Everything a branch keeps and makes.
+/// Everything that a bank keeps and makes.
 public struct Assortment: Hashable, Sendable, Codable {
-  /// The fruits, in the order in which they are listed.
+  /// The fruits, in display order.
   public var fruits: [Fruit]
-  /// The juices, in the order in which they are listed.
+  /// The juices, in display order.
   public var juices: [Juice]
 
   public init(fruits: [Fruit], juices: [Juice]) { (self.fruits, self.juices) = (fruits, juices) }
@@ -78,17 +74,17 @@ public struct Assortment: Hashable, Sendable, Codable {
     case juices = 2
   }
 
-  /// The fruit that a person calls so, in commands, in Korean or in English.
+  /// The fruit with this name: its command name, its Korean or its English name.
   public func fruit(called name: String) -> Fruit? {
     fruits.first { $0.id.name == name || $0.korean == name || $0.english == name }
   }
 
-  /// The juice that a person calls so, in commands, in Korean or in English.
+  /// The juice with this name: its command name, its Korean or its English name.
   public func juice(called name: String) -> Juice? {
     juices.first { $0.id.name == name || $0.korean == name || $0.english == name }
   }
 
-  /// The assortment of the original juice maker, which `config/stock.json` repeats.
+  /// The assortment of the original juice maker; `config/stock.json` contains a copy of it.
   public static let standard: Assortment = {
     func fruit(_ id: String, _ korean: String, _ emoji: String) -> Fruit {
       Fruit(id: ItemID(id), korean: korean, english: id, emoji: emoji, initial: 10)

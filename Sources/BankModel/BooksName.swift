@@ -1,15 +1,16 @@
-// Owns how a ticket's order at the stock is called: by the books in which the ticket stands, its day and number, and the
-// moment at which it was issued. It knows no disk.
-// Invariant: no other books give the same name, nor does a later ticket of the same number in an older copy of these
-// books: that one was issued at another moment. Tickets from before the books had a name keep the names that they had.
+// Name of a ticket's order at the stock. It consists of the identity of the bank's database, the ticket's day
+// and number, and the time at which the ticket was issued.
+// Invariant: no other database produces the same name. Nor does a later ticket with the same number in an
+// older copy of this database, because it was issued at another time. Tickets from before the database had an
+// identity keep their old names.
 
 import Time
 
-/// The name of a bank's books, which its orders at the stock carry.
+/// Identity of a bank's database, which is part of the names of its orders at the stock.
 public struct BooksName: Hashable, Sendable {
-  /// The number, drawn once.
+  /// A number that is drawn once.
   public var number: Int64
-  /// The first day, and the first ticket of it, whose orders carry the number.
+  /// The first day, and the first ticket of that day, whose orders contain the number.
   public var day: BusinessDay
   /// See ``day``.
   public var ticket: TicketNumber
@@ -18,33 +19,33 @@ public struct BooksName: Hashable, Sendable {
     (self.number, self.day, self.ticket) = (number, day, ticket)
   }
 
-  /// Books that were never given a name: all orders are called by day and number alone.
+  /// A database without an identity: all orders are named by day and number alone.
   public static let none = BooksName(number: 0, day: .max, ticket: .max)
 
-  /// What an order was made for, as far as its name tells.
+  /// Purpose of an order, as far as its name shows it.
   public enum Origin: Hashable, Sendable {
-    /// A ticket of these books, or of another copy of them.
+    /// A ticket of this database, or of another copy of it.
     case own(day: BusinessDay, ticket: TicketNumber)
     case others
     /// No ticket: a person, or the vending machine.
     case none
   }
 
-  /// With what the names of all orders begin that carry the number.
+  /// Common prefix of all order names that contain the number.
   public var prefix: String { "b\(String(UInt64(bitPattern: number), radix: 16, digits: 16))-" }
 
-  /// The name of the order of a ticket.
+  /// Order name of a ticket.
   public func order(day: BusinessDay, ticket: TicketNumber, issuedAt: WallTime) -> OrderID {
     guard covers(day, ticket) else { return OrderID(day: day, ticket: ticket) }
     return OrderID("\(prefix)\(day)-\(ticket)-\(String(issuedAt.milliseconds, radix: 36))")
   }
 
-  /// The name of the order of a ticket that has ended.
+  /// Order name of a finished ticket.
   public func order(of receipt: Receipt) -> OrderID {
     order(day: receipt.day, ticket: receipt.ticket, issuedAt: receipt.issuedAt)
   }
 
-  /// For what an order was made.
+  /// Parses the purpose of an order from its name.
   public func origin(of order: OrderID) -> Origin {
     let parts = order.text.split(separator: "-", omittingEmptySubsequences: false)
     if parts.count == 2, let day = Int64(parts[0]), let ticket = Int64(parts[1]),

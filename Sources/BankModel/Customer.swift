@@ -1,12 +1,11 @@
-// Owns who stands in the queue: ticket numbers, days, money, and a customer with its history in numbers.
-// It knows no line, no teller and no disk. Everything here is a plain value.
+// The customers of the queue: ticket numbers, days, money, and a customer with its counters. Plain values.
 
 import Time
 
-/// The number on a ticket: 1, 2, 3 … within one business day.
+/// Number of a ticket: 1, 2, 3 … within one business day.
 public typealias TicketNumber = Int64
 
-/// A business day: 1, 2, 3 … since the branch was founded. Ticket numbers begin anew with each.
+/// A business day: 1, 2, 3 … since the bank was founded. Ticket numbers restart with each day.
 public typealias BusinessDay = Int64
 
 /// A whole number of won.
@@ -15,10 +14,9 @@ public typealias Won = Int64
 /// A sum of any number of amounts: that of the largest ones does not fit in 64 bits.
 public typealias WonSum = Int128
 
-/// The number of a customer's account.
 public typealias AccountNumber = Int64
 
-/// What a ticket, an amount or a command may be at most, in one place.
+/// Upper limits of tickets, amounts and commands.
 public enum Limits {
   /// Customers that one command may add.
   public static let customersPerCommand: Int64 = 10_000_000
@@ -34,42 +32,41 @@ public enum Limits {
   public static let articleLength = 1_024
   /// The longest payload that any configuration allows a customer, in bytes.
   public static let payloadLength = 1 << 20
-  /// Customers whom one worker may have in hand, where an operator lets them be handed out ahead.
+  /// Customers that one worker may hold at once, if an operator allows prefetching.
   public static let customersInHand = 64
-  /// How far ahead a customer may be ordered, in milliseconds: ten years.
+  /// Longest time by which a customer may be scheduled ahead, in milliseconds: ten years.
   public static let delay: Int64 = 3_653 * 86_400_000
   /// The highest ticket number of a day.
   public static let ticket: TicketNumber = 1_000_000_000_000
 }
 
-/// Someone with a ticket whose business is not finished.
+/// A customer with a ticket and without a receipt.
 public struct Customer: Sendable, Equatable {
-  /// The number on the ticket, unique within the business day.
+  /// Ticket number, unique within the business day.
   public var ticket: TicketNumber
-  /// What the customer came for.
+  /// Requested service.
   public var service: Service
-  /// How soon the customer was served.
+  /// Priority in the queue.
   public var priority: Priority
-  /// The amount of the transaction, in won: at least 1 where the service moves money, else 0.
+  /// Amount of the transaction, in won: at least 1 if the service moves money, else 0.
   public var amount: Won
-  /// The customer's account.
   public var account: AccountNumber
-  /// When the ticket was issued.
+  /// Time at which the ticket was issued.
   public var issuedAt: WallTime
-  /// Attempts at serving that ended without a receipt, of any kind.
+  /// Attempts that ended without a receipt, for any reason.
   public var attempts: Int32
-  /// Attempts since the last requeue in which the teller died or stopped making progress.
+  /// Attempts since the last requeue in which the teller's process exited or made no progress.
   public var crashes: Int32
-  /// Attempts since the last requeue that a teller itself reported as failed.
+  /// Attempts since the last requeue that the teller reported as failed.
   public var failures: Int32
-  /// Attempts since the last requeue that may have begun, where the service counts them (`max_attempts`); else 0. The one
-  /// that is under way is among them.
+  /// Attempts since the last requeue that may have started, including the current one; 0 if the service does
+  /// not count them (`max_attempts`).
   public var begun: Int16
-  /// Whether the last of them is under way. A customer of whom a store says so was at a window of a coordinator that has
-  /// ended since.
+  /// True if the last of them is in flight. If a store returns it with true, the customer was at a window of
+  /// a coordinator that has exited since.
   public var isBegun: Bool
-  /// The name of what was ordered, such as that of a juice; empty where nothing was. The queue never reads it. It is not
-  /// the customer's payload, which the store keeps and the queue never sees.
+  /// Name of the ordered article, such as a juice; empty if none. The queue never reads it. It is not the
+  /// customer's payload, which only the store keeps and the queue never sees.
   public var article: String
 
   public init(
@@ -82,23 +79,21 @@ public struct Customer: Sendable, Equatable {
     (self.failures, self.begun, self.isBegun, self.article) = (failures, begun, isBegun, article)
   }
 
-  /// The line in which this customer waits.
   public var line: Line { Line(service: service, priority: priority) }
 }
 
-/// What a client asks for on behalf of one customer who has no ticket yet.
+/// Request for one customer who has no ticket yet.
 public struct CustomerOrder: Sendable, Equatable {
-  /// What the customer came for.
+  /// Requested service.
   public var service: Service
-  /// How soon the customer was served.
+  /// Priority in the queue.
   public var priority: Priority
-  /// The amount of the transaction, in won.
+  /// Amount of the transaction, in won.
   public var amount: Won
-  /// The customer's account.
   public var account: AccountNumber
-  /// The name of what is ordered; empty for nothing.
+  /// Name of the ordered article; empty if none.
   public var article: String
-  /// Before this moment of the calendar the customer is not to be served; nil for at once.
+  /// Earliest time at which the customer may be served, by the calendar's clock; nil for at once.
   public var dueAt: WallTime?
 
   public init(
@@ -109,7 +104,7 @@ public struct CustomerOrder: Sendable, Equatable {
     (self.account, self.article, self.dueAt) = (account, article, dueAt)
   }
 
-  /// The customer that this order becomes with a ticket.
+  /// The customer that results when this order gets a ticket.
   public func customer(ticket: TicketNumber, issuedAt: WallTime) -> Customer {
     Customer(
       ticket: ticket, service: service, priority: priority, amount: amount, account: account,
@@ -117,18 +112,18 @@ public struct CustomerOrder: Sendable, Equatable {
   }
 }
 
-/// Where a customer stands.
+/// State of a customer.
 public enum CustomerState: UInt8, Named {
   case waiting = 1
-  /// Waiting for a moment: that of the next attempt after a failure, or the one for which it was ordered.
+  /// Waiting for a point in time: the retry after a failure, or the time for which the customer was
+  /// scheduled.
   case delayed = 2
-  /// Put aside after too many attempts; an operator decides.
+  /// A dead letter after too many attempts; an operator decides.
   case dead = 3
-  /// At a window. Never on disk: an assignment is not durable.
+  /// At a window. Never stored: an assignment is not durable.
   case serving = 4
-  /// Finished, with a receipt.
   case done = 5
 
-  /// The names in commands and JSON, in the order of the numbers.
+  /// Names in commands and JSON, in the order of the raw values.
   public static let names = ["waiting", "delayed", "dead", "serving", "done"]
 }

@@ -1,19 +1,19 @@
-// Owns how the databases of one home know each other again: what each has seen of the other, and what follows where that
-// does not fit. It knows no disk.
-// The bank counts its openings and keeps the moment of each. A database beside it writes down with which opening it works
-// as soon as it is accepted, and then the bank writes down that it has. So whoever is behind the other is an older copy.
-// Invariant: a crash between any two of these writings makes no mismatch, and nothing is written while there is one that
-// the operator has to decide, so it is told until the right file is back or the operator goes on.
+// Check that the databases of one home directory belong together: what each has stored about the other, and
+// the consequence of a mismatch.
+// The bank counts its openings and stores the time of each. A database beside it stores the current opening
+// as soon as it is accepted, and then the bank stores that it has done so. A database that lacks the newer
+// entry is therefore an older copy.
+// Invariant: a crash between any two of these writes causes no mismatch. Nothing is written while a mismatch
+// needs the operator's decision, so it is reported until the right file is back or the operator accepts it.
 
 import Time
 
-/// One opening of a bank, as a database beside it remembers it.
+/// One opening of a bank, as stored by a database beside it.
 public struct BankMark: Hashable, Sendable, Codable {
-  /// The number in the name of the bank's books.
+  /// Number in ``BooksName`` of the bank's database.
   public var books: Int64
-  /// The number of the opening, from 1.
+  /// Number of the opening, from 1.
   public var opening: Int64
-  /// When that was.
   public var openedAt: WallTime
 
   public init(books: Int64, opening: Int64, openedAt: WallTime) {
@@ -26,11 +26,11 @@ public struct BankMark: Hashable, Sendable, Codable {
   }
 }
 
-/// A database beside the bank's, as it tells of itself.
+/// Identity of a database beside the bank's, and the last opening it stored.
 public struct DatabaseMark: Hashable, Sendable, Codable {
-  /// The number that was drawn when it was made.
+  /// A number that was drawn when the database was created.
   public var identity: Int64
-  /// The last opening with which it was used; nil where it knows of none.
+  /// Last opening with which it was used; nil if it has stored none.
   public var bank: BankMark?
 
   public init(identity: Int64, bank: BankMark?) { (self.identity, self.bank) = (identity, bank) }
@@ -41,41 +41,41 @@ public struct DatabaseMark: Hashable, Sendable, Codable {
   }
 }
 
-/// What the bank remembers of a database beside its own.
+/// Entry in the bank's database about a database beside it.
 public struct KnownDatabase: Hashable, Sendable {
-  /// The number that was drawn when it was made.
+  /// A number that was drawn when that database was created.
   public var identity: Int64
-  /// The last opening of the bank that the database has written down.
+  /// Last opening of the bank that the other database has stored.
   public var opening: Int64
 
   public init(identity: Int64, opening: Int64) { (self.identity, self.opening) = (identity, opening) }
 }
 
-/// Why a database and the bank's do not belong together as they are. The numbers stand in messages.
+/// Reason why a database and the bank's database do not belong together. The raw values are part of messages.
 public enum DatabaseMismatch: UInt8, Named {
-  /// It has last worked with other books: `bank.db` is a new one.
+  /// It was last used with another bank database: `bank.db` is new.
   case newBank = 1
-  /// It is a new one, and the bank has known another.
+  /// It is new, and the bank has used another one before.
   case newDatabase = 2
-  /// It has seen an opening of these books that they know nothing of: `bank.db` is an older copy.
+  /// It has stored an opening that `bank.db` does not contain: `bank.db` is an older copy.
   case olderBank = 3
-  /// The bank has seen it with a later opening: it is an older copy.
+  /// The bank has used it in a later opening: the database is an older copy.
   case olderDatabase = 4
-  /// It belongs to another bank.
   case otherDatabase = 5
 
-  /// Whether it is a mistake. The others are what a person does on purpose, such as setting a damaged file aside.
+  /// True for a mistake. The other cases are done on purpose, for example when an operator sets a damaged
+  /// file aside.
   public var isProblem: Bool { self != .newBank && self != .newDatabase }
 
-  /// The names in JSON, in the order of the numbers.
+  /// Names in JSON, in the order of the raw values.
   public static let names = ["new_bank", "new_database", "older_bank", "older_database", "other_database"]
 
-  /// What is wrong between a database and the bank; nil where nothing is.
+  /// Finds the mismatch between a database and the bank; nil if there is none.
   ///
   /// - Parameters:
-  ///   - books: The number in the name of the bank's books.
-  ///   - known: What the bank remembers of the database; nil where it has never seen one.
-  ///   - moment: The moment of the opening of which the database knows, as the bank remembers it.
+  ///   - books: number in ``BooksName`` of the bank's database.
+  ///   - known: the bank's entry about the database; nil if it has never used one.
+  ///   - moment: time of the opening that the database has stored, according to the bank.
   public static func between(
     _ database: DatabaseMark, books: Int64, known: KnownDatabase?, moment: WallTime?
   ) -> DatabaseMismatch? {

@@ -1,74 +1,70 @@
-// Owns what the machines of all services have in common, and their stores: an event and a moment go in, effects come out, and
-// what was decided counts when it is on disk. It knows no machine and no store.
-// Invariant: a machine hears of every commit of what it has staged, and of every one that was refused.
+// Common protocol of the state machines of all services and of their stores. An event and a time go in,
+// effects come out. A decision counts once it is on disk.
+// Invariant: a machine receives an event for every commit of staged changes, and for every refused one.
 
 import Time
 
-/// What a machine hears of its store.
+/// Events that a store sends to its machine.
 public protocol StoreEvents {
-  /// Everything that was staged is on disk.
+  /// All staged changes are on disk.
   static var committed: Self { get }
-  /// The disk is full: everything that was staged since the last commit is gone.
+  /// The disk is full: all changes staged since the last commit are gone.
   static var commitRefused: Self { get }
-  /// The store begins to live on what was held back, or has room again.
+  /// The store starts to use its reserve of disk space, or has free space again.
   static func roomChanged(isShort: Bool) -> Self
 }
 
-/// The rules of a service, as the process around them sees them.
+/// State machine of a service.
 public protocol Decisions<Event, Effect> {
-  /// What can happen.
   associatedtype Event: StoreEvents
-  /// What follows from it.
   associatedtype Effect
 
-  /// Lets one event happen at a moment. Effects are appended and are to be performed in order.
+  /// Handles one event at a point in time. Appends effects, which the caller performs in order.
   mutating func apply(_ event: Event, at now: WallTime, into effects: inout [Effect])
 
-  /// The number by which what is kept tells itself from everything else of its kind.
+  /// Identity of the stored data, which distinguishes it from all other databases of its kind.
   var identity: Int64 { get }
-  /// Whether something was decided that is not on disk.
+  /// True if a decision is not on disk yet.
   var isUnsettled: Bool { get }
-  /// The last change that is on disk.
+  /// Sequence number of the last change that is on disk.
   var settledSequence: Int64 { get }
-  /// What is to happen so that everything is staged again that a full disk has kept from being written; nil while there is
-  /// nothing of that kind.
+  /// Event that stages again everything that a full disk has refused; nil if nothing was refused.
   var retry: Event? { get }
 }
 
 extension Decisions {
-  /// Whatever a full disk has refused is asked for again by those who were refused.
+  /// Nil: the clients that were refused repeat their requests.
   public var retry: Event? { nil }
 }
 
-/// Keeps what a machine has decided. One user at a time; every call is synchronous.
-/// Invariant of every store: after an error nothing that was staged since the last commit is kept.
+/// Stores the decisions of a machine. One user at a time; every call is synchronous.
+/// Invariant of every store: after an error no change staged since the last commit is kept.
 public protocol EntryStore<Entry, Failure>: AnyObject {
-  /// What is written for one decision.
+  /// Record of one decision.
   associatedtype Entry
-  /// How this store fails.
   associatedtype Failure: Error
 
-  /// Adds to the open transaction. What is staged is visible to every question after it.
+  /// Adds an entry to the open transaction. Later queries see it at once.
   func stage(_ entry: Entry) throws(Failure)
 
-  /// Whether anything was staged since the last commit.
+  /// True if entries were staged since the last commit.
   var hasStagedChanges: Bool { get }
 
-  /// Returns when everything that was staged is on disk.
+  /// Returns after all staged entries are on disk.
   func commit() throws(Failure)
-  /// Forgets everything that was staged since the last commit.
+  /// Discards all entries staged since the last commit.
   func rollBack()
 
-  /// Whether there is so little room that only what was begun is to be finished.
+  /// True if disk space is so short that only work in progress may be finished.
   var isShort: Bool { get }
 
-  /// Looks whether there is room again; ``isShort`` says what was found.
+  /// Checks for free disk space and updates ``isShort``.
   func lookForRoom()
 }
 
 extension EntryStore {
-  /// A store that holds no room back is never short of it.
+  /// False: a store without a reserve is never short of space.
   public var isShort: Bool { false }
-  /// There is nothing to look for.
+  /// Does nothing: such a store has no reserve.
   public func lookForRoom() {}
 }

@@ -1,18 +1,18 @@
-// Owns the names of the steps by which a bank closes, and their order. It knows no queue and no process.
-// The raw values stand on the wire: they are never given a new meaning.
+// Steps by which a bank closes, their names and their order.
+// Invariant: the raw values are part of the wire format and never get a new meaning.
 
-/// A step of the end of a bank. They come in this order, and none is left out, however short it is.
+/// A step of the end of a bank. Steps occur in this order and none is skipped, however short it is.
 public enum DrainStep: UInt8, Named, Comparable {
-  /// Nobody new is let in; requests for tickets that are half taken in are finished.
+  /// No new customers are accepted; requests that are half taken in are completed.
   case closeDoor = 1
-  /// Those who wait are served.
+  /// Waiting customers are served.
   case serveWaiting = 2
-  /// Nobody is left to be handed out; those at a window are finished.
+  /// No customer is assigned any more; those at a window are finished.
   case finishServing = 3
-  /// The tellers go, and those that do not are killed. Their customers wait for the next start.
+  /// Tellers exit, and those that do not are killed. Their customers wait for the next start.
   case kill = 4
 
-  /// The names in JSON and logs, in the order of the numbers.
+  /// Names in JSON and logs, in the order of the raw values.
   public static let names = ["close_door", "serve_waiting", "finish_serving", "kill"]
 
   /// The step after this one; nil after the last.

@@ -1,6 +1,6 @@
-// Owns how a text is searched eight bytes at a time for what nearly no text has in it.
-// Source of the two formulas: Sean Eron Anderson, Bit Twiddling Hacks, "Determine if a word has a byte less than n" and
-// "… equal to n"; whether there is one is exact, which one it is need not be.
+// Search of a text, eight bytes at a time, for bytes that almost no text contains.
+// Source of the two formulas: Sean Eron Anderson, Bit Twiddling Hacks, "Determine if a word has a byte less
+// than n" and "… equal to n". They are exact about the existence of such a byte, but not about its position.
 
 /// Eight bytes of a text.
 public struct EightBytes {
@@ -10,19 +10,19 @@ public struct EightBytes {
 
   private static func each(_ byte: UInt8) -> UInt64 { 0x0101_0101_0101_0101 &* UInt64(byte) }
 
-  /// Whether one of them is below a limit, which is 128 at most.
+  /// True if one of the bytes is below a limit of at most 128.
   public func hasByte(below limit: UInt8) -> Bool {
     (bytes &- Self.each(limit)) & ~bytes & Self.each(0x80) != 0
   }
 
-  /// Whether one of them is this one.
+  /// True if one of the bytes has this value.
   public func hasByte(_ byte: UInt8) -> Bool { EightBytes(bytes ^ Self.each(byte)).hasByte(below: 1) }
 
-  /// Whether one of them is not of ASCII.
+  /// True if one of the bytes is not ASCII.
   public var hasByteBeyondASCII: Bool { bytes & Self.each(0x80) != 0 }
 
-  /// Whether a text has a byte that is looked for: eight are asked at a time, and the last few, which are no eight, one by
-  /// one. Both have to be about the same bytes.
+  /// True if a text contains a wanted byte. `isAmong` tests eight bytes at a time, `isWanted` the remaining
+  /// few one by one; both have to match the same bytes.
   public static func anywhere(
     in text: UnsafeBufferPointer<UInt8>, _ isAmong: (EightBytes) -> Bool, or isWanted: (UInt8) -> Bool
   ) -> Bool {

@@ -1,10 +1,10 @@
-// Names of everything that belongs to a home: what each is, which process owns it, and what follows from its loss.
-// Invariant: every name that a process of an open bank relies on stands here once, below the process that owns it. The
-// processes watch these names, the audit checks them, and the documentation lists them.
+// Names of everything that belongs to a home directory: kind of file, owning process, and consequence of its
+// loss.
+// Invariant: every name that a process of an open bank relies on is listed here once, with the process that
+// owns it. The processes watch these names, the audit checks them, and the documentation lists them.
 
-/// A name in a home.
+/// A name in a home directory.
 public struct HomeEntry: Sendable, Hashable {
-  /// What the name leads to.
   public enum Kind: String, Sendable, Hashable {
     /// A directory, for its owner alone (0700).
     case directory
@@ -17,31 +17,29 @@ public struct HomeEntry: Sendable, Hashable {
   /// The process that relies on it, and repairs it.
   public enum Owner: String, Sendable, Hashable, CaseIterable {
     case coordinator, guardian, stock, vending, page
-    /// The coordinator, if a service is for workers that connect by themselves.
+    /// The coordinator, if a service accepts workers that connect from outside.
     case workers
-    /// A window at which commands run; the coordinator makes its directory again.
+    /// A window at which commands run; the coordinator creates its directory again.
     case runner
   }
 
-  /// What follows from a loss while the owner is at work.
+  /// Consequence of a loss while the owner runs.
   public enum Remedy: String, Sendable, Hashable {
-    /// The owner makes it again.
+    /// The owner creates it again.
     case remade
-    /// The owner copies the contents, which it still has open, and starts another.
+    /// The owner copies the contents, which it still has open, and starts another file.
     case rescued
-    /// The owner promises nothing more, names the file and ends.
+    /// The owner accepts nothing more, reports the file and exits.
     case ends
   }
 
-  /// The name below the home.
+  /// Path relative to the home directory.
   public let path: String
-  /// The kind of file that belongs there.
   public let kind: Kind
-  /// The process that repairs it.
   public let owner: Owner
-  /// The consequence of its loss.
   public let remedy: Remedy
-  /// True for a name that is there for as long as its owner is at work; false for one that comes with its first use.
+  /// True for a name that exists for as long as its owner runs; false for one that is created with its first
+  /// use.
   public let isAlwaysThere: Bool
 
   init(
@@ -55,9 +53,9 @@ public struct HomeEntry: Sendable, Hashable {
   public var mode: UInt32 { kind == .directory ? 0o700 : 0o600 }
 }
 
-/// The entries of a home.
+/// The entries of a home directory.
 public enum HomeTable {
-  /// Every entry. Beside them stand the logs of the windows, `logs/NAME.log`, which come back with the next line.
+  /// Every entry except the logs of the windows, `logs/NAME.log`, which are created again with the next line.
   public static let entries: [HomeEntry] =
     [
       HomeEntry("run", .directory, .coordinator, isAlwaysThere: true),
@@ -88,14 +86,13 @@ public enum HomeTable {
       HomeEntry("logs/web.log", .file, .page),
     ] + service(.stock, sockets: ["stock"]) + service(.vending, sockets: ["vending", "vending-admin"])
 
-  /// The entries of one process.
   public static func entries(of owner: HomeEntry.Owner) -> [HomeEntry] {
     entries.filter { $0.owner == owner }
   }
 
   /// The entries of a service with a database of its own.
   ///
-  /// - Parameter sockets: their names without `.sock`.
+  /// - Parameter sockets: names without `.sock`.
   private static func service(_ owner: HomeEntry.Owner, sockets: [String]) -> [HomeEntry] {
     let name = owner.rawValue
     return [

@@ -1,17 +1,17 @@
-// Owns how the kinds of the domain are called in commands, JSON and logs, beside the numbers that stand for them in the
-// database and on the wire. Neither is ever given a new meaning.
+// Names of enumerations of the domain in commands, JSON and logs, beside the raw values in the database and
+// on the wire.
+// Invariant: neither a name nor a raw value ever gets a new meaning.
 
-/// A kind with a number, from 1 without a gap, and a name.
+/// An enumeration with raw values from 1 without a gap, and a name for each.
 public protocol Named: RawRepresentable<UInt8>, CaseIterable, Sendable, Codable {
-  /// The names of all kinds, in the order of the numbers.
+  /// The names of all cases, in the order of the raw values.
   static var names: [String] { get }
 }
 
 extension Named {
-  /// The name.
   public var name: String { Self.names[Int(rawValue) - 1] }
 
-  /// The kind with this name, or nil.
+  /// The case with this name, or nil.
   public init?(name: some StringProtocol) {
     guard let place = Self.names.firstIndex(where: { $0 == name }) else { return nil }
     self.init(rawValue: UInt8(place + 1))
@@ -19,6 +19,6 @@ extension Named {
 }
 
 extension Named where Self: Comparable {
-  /// In the order of the numbers.
+  /// Ordered by raw value.
   public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }

@@ -1,5 +1,6 @@
-// Owns how numbers, money and lengths of time are written for people.
-// Invariant: a terminal and a page write them alike, and no number is too large or below zero for it.
+// Format of numbers, money and durations for people.
+// Invariant: a terminal and a page show the same format, and any number is valid, even a negative or a very
+// large one.
 
 extension Phrasebook {
   /// A number with commas: `1,234,567`.
@@ -18,17 +19,17 @@ extension Phrasebook {
     say("\(Self.grouped(amount))원", "\(Self.grouped(amount)) won")
   }
 
-  /// `mm:ss:SSS`, as the original's timer has it; minutes go on beyond 59.
+  /// `mm:ss:SSS`, the format of the original's timer; minutes exceed 59 if necessary.
   public static func timer(milliseconds: Int64) -> String {
     let time = max(0, milliseconds)
     let (minutes, seconds) = (String(time / 60_000, digits: 2), String(time / 1000 % 60, digits: 2))
     return "\(minutes):\(seconds):\(String(time % 1000, digits: 3))"
   }
 
-  /// What the timer counts: `업무시간`.
+  /// Label of the timer: `업무시간`.
   public var businessTime: String { say("업무시간", "Business time") }
 
-  /// A span for people: `812 ms`, `4.4 s`, `3 min 20 s`, `2 h 5 min`.
+  /// A duration for people: `812 ms`, `4.4 s`, `3 min 20 s`, `2 h 5 min`.
   public func span(milliseconds: Int64) -> String {
     let time = max(0, milliseconds)
     switch time {

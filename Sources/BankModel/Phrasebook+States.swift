@@ -1,8 +1,8 @@
-// Owns the words for where somebody or something stands: customers, windows, the bank, attempts and receipts.
-// Invariant: every state has its word in both languages, and the two lists have those of the original screens.
+// Words for the states of customers, windows, the bank, attempts and receipts.
+// Invariant: every state has a word in both languages. The words of the two lists are those of the original
+// screens.
 
 extension Phrasebook {
-  /// Where a customer stands.
   public func state(_ state: CustomerState) -> String {
     switch state {
     case .waiting: say("대기중", "waiting")
@@ -13,7 +13,7 @@ extension Phrasebook {
     }
   }
 
-  /// What stands over a list of such customers.
+  /// Title of a list of customers in this state.
   public func header(_ state: CustomerState) -> String {
     switch state {
     case .waiting: say("대기중", "Waiting")
@@ -24,7 +24,6 @@ extension Phrasebook {
     }
   }
 
-  /// What the branch as a whole is doing.
   public func state(_ state: BankState) -> String {
     switch state {
     case .open: say("영업 중", "open")
@@ -34,7 +33,6 @@ extension Phrasebook {
     }
   }
 
-  /// How one branch of a shared bank stands.
   public func state(_ state: BranchState) -> String {
     switch state {
     case .open: say("영업 중", "open")
@@ -43,7 +41,6 @@ extension Phrasebook {
     }
   }
 
-  /// What a worker is doing.
   public func state(_ state: WorkerState) -> String {
     switch state {
     case .starting: say("준비 중", "starting")
@@ -54,7 +51,6 @@ extension Phrasebook {
     }
   }
 
-  /// How a ticket ended.
   public func outcome(_ outcome: Outcome) -> String {
     switch outcome {
     case .served: say("완료", "served")
@@ -63,14 +59,14 @@ extension Phrasebook {
     }
   }
 
-  /// A grade, also the one without a word of its own on a ticket, or a priority that is none.
+  /// Name of a grade, including the one that tickets do not show, or of a priority without a grade.
   public func standing(_ priority: Priority) -> String {
     if let grade = grade(priority) { return grade }
     return priority == .regular
       ? say("일반", "regular") : say("우선순위 \(priority.number)", "priority \(priority.number)")
   }
 
-  /// How an attempt ended, and where its customer is then.
+  /// End of an attempt, and the resulting place of its customer.
   public func attemptEnded(_ end: AttemptEnd) -> String {
     switch end {
     case .served: say("업무 완료", "served")
@@ -80,7 +76,7 @@ extension Phrasebook {
     }
   }
 
-  /// Why an attempt ended without a receipt, where the customer does not go back to the line.
+  /// Reason why an attempt ended without a receipt, for a customer who does not return to the line.
   public func attemptFailed(_ end: AttemptEnd) -> String {
     switch end {
     case .served: attemptEnded(end)
@@ -95,9 +91,9 @@ extension Phrasebook {
         "it had begun, and the coordinator died before its end was known")
     }
   }
-  /// Why somebody was put aside, in a few words: the exit code, the signal, or how the last attempt ended.
+  /// Reason for a dead letter in a few words: the exit code, the signal, or the end of the last attempt.
   ///
-  /// - Parameter signal: its name, `SIGSEGV`.
+  /// - Parameter signal: name of the signal, such as `SIGSEGV`.
   public func reason(_ end: AttemptEnd?, signal: String?, code: Int32?) -> String? {
     if let code { return exitCode(code) }
     return signal ?? end.map(attemptFailed)
@@ -106,7 +102,7 @@ extension Phrasebook {
   /// `exit code 65`, `종료 코드 65`.
   public func exitCode(_ code: Int32) -> String { say("종료 코드 \(code)", "exit code \(code)") }
 
-  /// An account of the ledger: those of the bank have words, those of customers their names.
+  /// An account of the ledger: those of the bank are translated, those of customers keep their names.
   public func ledgerAccount(_ name: String) -> String {
     switch name {
     case "cash": say("현금", "cash")

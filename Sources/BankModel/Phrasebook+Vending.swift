@@ -1,24 +1,25 @@
-// Owns the sentences of the vending machine in both languages. The Korean ones are the original's where it had any.
-// Invariant: whoever shows the machine, a terminal or a page, shows these words.
+// Sentences of the vending machine in both languages. The Korean ones are those of the original, if it had
+// any.
+// Invariant: every view of the machine, on a terminal or a page, shows these texts.
 
 extension Phrasebook {
-  /// What stands over the machine.
+  /// Title of the machine.
   public var vendingTitle: String { say("음료 자판기", "Vending machine") }
-  /// What stands over the manager's side.
+  /// Title of the manager's side.
   public var vendingAdminTitle: String { say("자판기 관리", "Vending machine, manager") }
-  /// The price is more than the balance: `잔액이 부족합니다.`
+  /// The price exceeds the balance: `잔액이 부족합니다.`
   public var tooLittleMoney: String { say("잔액이 부족합니다.", "There is not enough money in the machine.") }
-  /// There is none left: `재고가 부족합니다.`
+  /// The product is sold out: `재고가 부족합니다.`
   public var soldOut: String { say("재고가 부족합니다.", "It is sold out.") }
-  /// There are only some that may not be sold any more.
+  /// All remaining pieces have expired.
   public var onlyExpired: String {
     say("재고가 부족합니다. 남은 것은 모두 유통기한이 지났습니다.", "It is sold out: all that is left has expired.")
   }
 
-  /// A drink came out.
+  /// A drink was sold.
   public func drinkBought(_ drink: String) -> String { say("\(drink) 나왔습니다.", "Here is your \(drink).") }
 
-  /// The kind of the second level.
+  /// Kind of the second level.
   public func kind(_ kind: DrinkClass.Kind) -> String {
     switch kind {
     case .milk: say("우유", "milk")
@@ -28,7 +29,8 @@ extension Phrasebook {
     }
   }
 
-  /// A brand in the language of the sentence. The originals' brands are Korean; others stand as they are configured.
+  /// A brand in the language of the sentence. The brands of the originals are Korean; others are shown as
+  /// configured.
   public func brand(_ name: String) -> String {
     guard language == .english else { return name }
     return switch name {

@@ -1,14 +1,13 @@
-// Owns the sentences of the domain that more than one process speaks: the tellers' lines and the closing message.
-// It knows no terminal and no log. The Korean sentences are the originals', to the letter.
+// Sentences of the domain that several processes use: the tellers' lines and the closing message. The Korean
+// sentences are those of the originals, to the letter.
 
 import Time
 
-/// A language that the branch speaks.
 public enum Language: UInt8, Sendable, Codable, CaseIterable {
   case korean = 1
   case english = 2
 
-  /// The code in options and configuration: `ko`, `en`.
+  /// Code in options and configuration: `ko`, `en`.
   public var code: String { self == .korean ? "ko" : "en" }
 
   /// The language with this code, or nil.
@@ -17,13 +16,12 @@ public enum Language: UInt8, Sendable, Codable, CaseIterable {
     self = match
   }
 
-  /// The language that a POSIX locale name such as `ko_KR.UTF-8` asks for: Korean for `ko*`, else English.
+  /// The language of a POSIX locale name such as `ko_KR.UTF-8`: Korean for `ko*`, else English.
   public init(locale: some StringProtocol) { self = locale.hasPrefix("ko") ? .korean : .english }
 }
 
-/// The sentences of the branch in one language.
+/// Sentences in one language.
 public struct Phrasebook: Sendable {
-  /// The language of these sentences.
   public let language: Language
 
   public init(_ language: Language) { self.language = language }
@@ -40,7 +38,7 @@ public struct Phrasebook: Sendable {
     }
   }
 
-  /// `VVIP`, `VIP`; a regular customer has no grade word.
+  /// `VVIP`, `VIP`; nil for a regular customer.
   public func grade(_ priority: Priority) -> String? {
     switch priority {
     case .vvip: "VVIP"
@@ -59,12 +57,13 @@ public struct Phrasebook: Sendable {
     line(ticket, completed(priority: priority, service: service))
   }
 
-  /// What stands before and after the ticket's number in ``started(ticket:priority:service:)``, for whoever says it often.
+  /// Text before and after the ticket number in ``started(ticket:priority:service:)``, for a caller that
+  /// formats many.
   public func started(priority: Priority, service: ServiceName) -> (before: String, after: String) {
     around(priority, service, korean: "시작", english: "started")
   }
 
-  /// The same of ``completed(ticket:priority:service:)``.
+  /// Text before and after the ticket number in ``completed(ticket:priority:service:)``.
   public func completed(priority: Priority, service: ServiceName) -> (before: String, after: String) {
     around(priority, service, korean: "완료", english: "completed")
   }
@@ -83,7 +82,7 @@ public struct Phrasebook: Sendable {
     }
   }
 
-  /// The message when a business day has ended, with the time in seconds and two decimals.
+  /// Message at the end of a business day, with the time in seconds and two decimals.
   public func closing(served: Int64, business: TimeSpan) -> String {
     let seconds = Self.seconds(business)
     return say(

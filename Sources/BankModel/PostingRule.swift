@@ -1,21 +1,20 @@
-// Owns which accounts of the ledger a served customer moves. It knows no amount and nobody's account.
-// Invariant: what is debited and what is credited are never the same.
+// Rule that names the accounts of the ledger that a served customer moves.
+// Invariant: debit and credit always differ.
 
-/// From which account to which one a served customer's amount goes.
+/// Accounts between which a served customer's amount is transferred.
 public struct PostingRule: Hashable, Sendable {
-  /// One side of a transfer.
   public enum Side: UInt8, Named {
-    /// The branch's cash.
+    /// The bank's cash.
     case cash = 1
-    /// What the branch has lent.
+    /// Money that the bank has lent.
     case loans = 2
-    /// The account of the customer who is served.
+    /// Account of the customer who is served.
     case customer = 3
 
-    /// The names in a configuration, in the order of the numbers.
+    /// Names in a configuration, in the order of the raw values.
     public static let names = ["cash", "loans", "customer"]
 
-    /// The account that it is where this customer is served.
+    /// The ledger account for this customer.
     func account(of customer: AccountNumber) -> LedgerAccount {
       switch self {
       case .cash: .cash
@@ -25,20 +24,19 @@ public struct PostingRule: Hashable, Sendable {
     }
   }
 
-  /// What is debited, and what is credited.
   public let debit, credit: Side
 
-  /// Nil where both are the same.
+  /// Nil if both are the same.
   public init?(debit: Side, credit: Side) {
     guard debit != credit else { return nil }
     (self.debit, self.credit) = (debit, credit)
   }
 
-  /// The rule by which a customer's transfer has been made; nil where none makes such a one.
+  /// The rule that produced a customer's transfer; nil if no rule can have produced it.
   ///
   /// - Parameters:
-  ///   - debit: the code of the account that was debited, and so on; see ``LedgerAccount/code``.
-  ///   - account: of the customer.
+  ///   - debit: code of the debited account; see ``LedgerAccount/code``. `credit` likewise.
+  ///   - account: account of the customer.
   public init?(debit: Int64, credit: Int64, account: AccountNumber) {
     let sides = [debit, credit].map { code in
       Side.allCases.first { $0.account(of: account).code == code }
@@ -49,12 +47,12 @@ public struct PostingRule: Hashable, Sendable {
 
   private init(from debit: Side) { (self.debit, credit) = (debit, .customer) }
 
-  /// Of the services that move money in every branch: a deposit comes from cash, a loan from the loans.
+  /// Rules of the services that move money in every bank: a deposit debits cash, a loan debits the loans.
   fileprivate static let deposit = PostingRule(from: .cash), loan = PostingRule(from: .loans)
 }
 
 extension Service {
-  /// The rule that holds for it in every branch; nil where none does.
+  /// The rule of a service that every bank has; nil for any other.
   public var postingRule: PostingRule? {
     switch self {
     case .deposit: .deposit

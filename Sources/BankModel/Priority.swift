@@ -1,37 +1,38 @@
-// Owns how soon a customer is served, and what three of the numbers are called. Numbers and names stand in the database, on
-// the wire and in commands: they are never given a new meaning.
+// Priority of a customer, and the names of three of the numbers.
+// Invariant: numbers and names are part of the database, the wire format and commands, and never get a new
+// meaning.
 
-/// How soon a customer is served: those of the lowest number first, and of one number whoever came first.
+/// Priority of a customer: lower numbers are served first, and within one number the earlier customer.
 ///
 /// The grades of a bank's customers are names for three of the numbers.
 public struct Priority: Hashable, Comparable, Sendable {
-  /// 0 for the first to be served.
+  /// 0 is served first.
   public let number: UInt32
 
   public init(_ number: UInt32) { self.number = number }
 
-  /// Before everybody else.
+  /// The highest priority.
   public static let vvip = Priority(0)
-  /// Behind those.
+  /// The priority between ``vvip`` and ``regular``, and the last before ``regular``.
   public static let vip = Priority(1_023)
-  /// That of whoever asks for none.
+  /// The default.
   public static let regular = Priority(1_024)
 
   /// The grades, the highest first.
   public static let grades: [Priority] = [.vvip, .vip, .regular]
-  /// Their names in commands and JSON, in the same order.
+  /// Names of ``grades`` in commands and JSON, in the same order.
   public static let gradeNames = ["vvip", "vip", "regular"]
 
-  /// Whether it is one of the grades.
+  /// True if the number has the name of a grade.
   public var isGrade: Bool { code <= 3 }
 
-  /// The name of a grade, or else the number.
+  /// Name of the grade, or else the number.
   public var name: String { grade ?? "\(number)" }
 
-  /// The name of the grade; nil where there is none.
+  /// Name of the grade; nil if there is none.
   public var grade: String? { Self.grades.firstIndex(of: self).map { Self.gradeNames[$0] } }
 
-  /// The priority that has this name, or is this number in decimal digits; nil for anything else.
+  /// Parses the name of a grade or a number in decimal digits; nil for anything else.
   public init?(name: some StringProtocol) {
     if let place = Self.gradeNames.firstIndex(where: { $0 == name }) {
       self = Self.grades[place]
@@ -42,7 +43,8 @@ public struct Priority: Hashable, Comparable, Sendable {
     }
   }
 
-  /// What stands for it in the database and on the wire: 1, 2 and 3 for the grades, and any other number and 4.
+  /// Code in the database and on the wire: 1, 2 and 3 for the grades; for any other number, the number plus
+  /// 4.
   public var code: Int64 {
     switch self {
     case .vvip: 1
@@ -52,7 +54,7 @@ public struct Priority: Hashable, Comparable, Sendable {
     }
   }
 
-  /// The priority for which this stands; nil where nothing does, as for the code of a grade's number.
+  /// The priority with this code; nil if the code is invalid, such as the number of a grade plus 4.
   public init?(code: Int64) {
     switch code {
     case 1...3: self = Self.grades[Int(code) - 1]
@@ -63,7 +65,7 @@ public struct Priority: Hashable, Comparable, Sendable {
     }
   }
 
-  /// Whether the one is served before the other.
+  /// True if `left` is served before `right`.
   public static func < (left: Priority, right: Priority) -> Bool { left.number < right.number }
 }
 

@@ -1,32 +1,32 @@
-// Owns what remains of a customer: the receipt with its transfer, and the attempts that came before it.
-// It knows no disk. Exactly one receipt ends every ticket; the shape of these values is the shape of the books.
+// Permanent record of a customer: the receipt with its transfer, and the attempts before it.
+// Invariant: exactly one receipt ends every ticket. The shape of these values is the shape of the stored
+// rows.
 
 import Time
 
-/// How a ticket ended.
+/// Outcome of a ticket.
 public enum Outcome: UInt8, Named {
-  /// The work was done, once.
+  /// The work was done, exactly once.
   case served = 1
-  /// An operator took the customer out of the queue.
+  /// An operator removed the customer from the queue.
   case cancelled = 2
-  /// A worker could not give the customer what was asked for: too little was in stock, and nothing was taken.
+  /// A worker could not provide what was requested: the stock was too low, and nothing was taken.
   case outOfStock = 3
 
-  /// Whether a worker brought the business to its end, in whatever way. The books count these as served.
+  /// True if a worker finished the customer, with any outcome. The day counters count these as served.
   public var isAttended: Bool { self != .cancelled }
 
-  /// The names in JSON, in the order of the numbers.
+  /// Names in JSON, in the order of the raw values.
   public static let names = ["served", "cancelled", "out_of_stock"]
 }
 
-/// An account of the ledger.
 public enum LedgerAccount: Hashable, Sendable, CustomStringConvertible {
   case cash
-  /// What the branch has lent.
+  /// Money that the bank has lent.
   case loans
   case customer(AccountNumber)
 
-  /// The number under which the account stands in the database: customers from 0 up, the branch's own below.
+  /// Number of the account in the database: customers from 0 up, the bank's own accounts below.
   public var code: Int64 {
     switch self {
     case .cash: -1
@@ -35,7 +35,7 @@ public enum LedgerAccount: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// The name in JSON: `cash`, `loans`, `customer-12`.
+  /// Name in JSON: `cash`, `loans`, `customer-12`.
   public var description: String {
     switch self {
     case .cash: "cash"
@@ -45,72 +45,66 @@ public enum LedgerAccount: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// A balanced movement of money: what is debited to one account is credited to the other.
+/// A balanced movement of money: the amount debited to one account is credited to the other.
 public struct Transfer: Hashable, Sendable {
-  /// The account that is debited.
   public var debit: LedgerAccount
-  /// The account that is credited.
   public var credit: LedgerAccount
-  /// Won, at least 1.
+  /// Amount in won, at least 1.
   public var amount: Won
 
   public init(debit: LedgerAccount, credit: LedgerAccount, amount: Won) {
     (self.debit, self.credit, self.amount) = (debit, credit, amount)
   }
 
-  /// What serving a customer moves by a rule.
+  /// The transfer of a served customer by a rule.
   public init(by rule: PostingRule, amount: Won, account: AccountNumber) {
     self.init(
       debit: rule.debit.account(of: account), credit: rule.credit.account(of: account), amount: amount)
   }
 }
 
-/// The end of one ticket.
 public struct Receipt: Hashable, Sendable {
-  /// The place in the order in which receipts were committed, from 1; 0 until the store has given one.
+  /// Position in the commit order of receipts, from 1; 0 until the store has assigned it.
   public var sequence: Int64
-  /// The business day of the ticket.
+  /// Business day of the ticket.
   public var day: BusinessDay
-  /// The ticket's number.
   public var ticket: TicketNumber
-  /// What the customer came for.
+  /// Requested service.
   public var service: Service
-  /// How soon the customer was served.
+  /// Priority in the queue.
   public var priority: Priority
-  /// How it ended.
   public var outcome: Outcome
-  /// Where it ended; nil where no window had the customer.
+  /// Window that finished the customer; nil if no window had the customer.
   public var window: Window?
-  /// The teller's generation; 0 where no window had the customer.
+  /// Generation of the teller; 0 if no window had the customer.
   public var generation: Generation
-  /// The teller's process; 0 where no window had the customer.
+  /// Process id of the teller; 0 if no window had the customer.
   public var pid: Int32
-  /// Attempts in all, the last one included; 0 where there was none.
+  /// Number of all attempts, the last one included; 0 if there was none.
   public var attempts: Int32
-  /// The amount the customer came with, in won.
+  /// Amount of the order, in won.
   public var amount: Won
-  /// The customer's account.
   public var account: AccountNumber
-  /// When the ticket was issued.
   public var issuedAt: WallTime
-  /// When the last attempt began; nil where there was none.
+  /// Start of the last attempt; nil if there was none.
   public var startedAt: WallTime?
-  /// When the ticket ended.
+  /// End of the ticket.
   public var finishedAt: WallTime
-  /// The name of what the customer ordered; empty for nothing.
+  /// Name of the ordered article; empty if none.
   public var article: String
-  /// What was missing, where the outcome is ``Outcome/outOfStock``.
+  /// Missing items, if the outcome is ``Outcome/outOfStock``.
   public var shortages: [Shortage]
-  /// What the work left behind, where it was done; nil for nothing.
+  /// Result of the work, if it was done; nil for none.
   public var result: WorkResult?
-  /// The rule by which the amount was moved when the customer was served; nil where nothing was moved.
+  /// Rule by which the amount was moved when the customer was served; nil if nothing was moved.
   public var postingRule: PostingRule?
 
-  /// The number of the branch that has written it, where several share the books; nil where the books are the bank's own.
+  /// Number of the branch that wrote the receipt, if several share the database; nil in a bank with a
+  /// database of its own.
   public var branch: Int64?
 
-  /// - Parameter postingRule: of the service. Deposits and loans have theirs; one of any other counts where the customer was
-  ///   served and came with an amount.
+  /// - Parameter postingRule: rule of the service. Deposits and loans have built-in rules. A rule of another
+  ///   service applies only if the customer was served and has an amount.
   public init(
     sequence: Int64 = 0, day: BusinessDay, ticket: TicketNumber, service: Service, priority: Priority,
     outcome: Outcome, window: Window?, generation: Generation, pid: Int32, attempts: Int32, amount: Won,
@@ -128,65 +122,62 @@ public struct Receipt: Hashable, Sendable {
     self.postingRule = outcome == .served && amount > 0 ? rule : nil
   }
 
-  /// The movement of money that this receipt stands for; nil where nothing was done.
+  /// The movement of money of this receipt; nil if no money was moved.
   public var transfer: Transfer? {
     postingRule.map { Transfer(by: $0, amount: amount, account: account) }
   }
 }
 
-/// How an attempt at serving a customer ended.
+/// End of an attempt.
 public enum AttemptEnd: UInt8, Named {
-  /// With a receipt.
   case served = 1
-  /// The teller died.
+  /// The teller's process exited.
   case killed = 2
-  /// The teller lived and made no progress.
+  /// The teller's process ran, but made no progress.
   case leaseExpired = 3
-  /// The customer was taken back from the teller.
+  /// The coordinator took the customer back from the teller.
   case recalled = 4
-  /// The teller reported that it could not.
+  /// The teller reported a failure.
   case failed = 5
-  /// The work could not be done now, by nobody's fault.
+  /// The work was impossible at that time, which is not counted as a failure.
   case deferred = 6
-  /// It was begun, and the coordinator ended before its end was known. Only of a service that counts its attempts.
+  /// The coordinator exited before the end of a started attempt was known. Only for services that count their
+  /// attempts.
   case lost = 7
 
-  /// The names in JSON, in the order of the numbers.
+  /// Names in JSON, in the order of the raw values.
   public static let names = ["served", "killed", "lease_expired", "recalled", "failed", "deferred", "lost"]
 }
 
-/// One attempt at serving one customer that ended without being served.
+/// One attempt that ended without a receipt.
 public struct Attempt: Hashable, Sendable {
-  /// The business day of the ticket.
+  /// Business day of the ticket.
   public var day: BusinessDay
-  /// The ticket's number.
   public var ticket: TicketNumber
-  /// 1 for the first.
+  /// Number of the attempt, from 1.
   public var number: Int32
-  /// Where.
   public var window: Window
-  /// By which teller there.
+  /// Generation of the teller.
   public var generation: Generation
-  /// In which process.
+  /// Process id of the teller.
   public var pid: Int32
-  /// When the customer was handed out.
+  /// Time of the assignment.
   public var startedAt: WallTime
-  /// When the attempt ended.
   public var endedAt: WallTime
-  /// How.
+  /// Kind of end.
   public var end: AttemptEnd
-  /// How the process ended, where it did.
+  /// Exit of the process, if it exited.
   public var processEnd: ProcessEnd?
-  /// What there is to say of a failure: the reason that the worker gave, or the last lines of a command; empty for nothing.
-  /// At most ``longestWords`` bytes.
+  /// Details of a failure: the worker's reason, or the last lines of a command; empty for none. At most
+  /// ``longestWords`` bytes.
   public var words = ""
-  /// Whether the customer was put aside as a dead letter after it. A store says so of what it gives out; what it is given
-  /// has not come so far.
+  /// True if the customer became a dead letter after it. Only a store sets it, in the values that it returns.
   public var isFatal = false
 
-  /// The number of the branch in which it was, where several share the books; nil where the books are the bank's own.
+  /// Number of the branch that made the attempt, if several share the database; nil in a bank with a database
+  /// of its own.
   public var branch: Int64?
-  /// The longest ``words``, in bytes.
+  /// Limit of ``words`` in bytes.
   public static let longestWords = 2_048
 
   public init(

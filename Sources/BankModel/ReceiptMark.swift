@@ -1,20 +1,22 @@
-// Owns where a receipt of a shared bank stands among those of its branch: what whoever follows the receipts of all branches keeps
-// of each of them, to go on behind it.
-// Invariant: of two receipts of a branch, both of customers who were attended to or both of cancelled ones, the later one has the
-// higher mark, and one with a lower mark than another that was seen is never written any more. Branches finish customers over one
-// connection and cancel over another, so of one of each kind the one with the higher number may be there first.
+// Position of a receipt among the receipts of one branch of a shared bank. A client that follows the receipts
+// of all branches keeps one for each of them, in order to continue after it.
+// Invariant: of two receipts of one branch, both of attended or both of cancelled customers, the later one
+// has the higher mark. After a mark was visible, no receipt with a lower one of the same kind is written.
+// Branches finish customers over one connection and cancel over another, so between the two kinds the order
+// of the marks is not the order of visibility.
 
-/// The place of a receipt among those of one branch. Branches commit side by side, so there is no such place over all of them: a
-/// number that the database gives in turn can be seen before a lower one, and whoever went on behind it would never see that.
+/// Position of a receipt among those of one branch. There is no position over all branches, because they
+/// commit concurrently. A sequence number of the database can become visible before a lower one, and a client
+/// that continued after it would miss the lower one.
 public struct ReceiptMark: Hashable, Sendable, Codable {
-  /// The branch.
+  /// Number of the branch.
   public var branch: Int64
-  /// Its epoch, and the number of the commit in it. Of what was moved there with a bank it is the place in the order of that
-  /// bank's commits.
+  /// Epoch of the branch, and the number of the commit in it. For receipts moved here from another bank, the
+  /// position in that bank's commit order.
   public var epoch, commit: Int64
-  /// The ticket: of one commit the receipts go by their numbers.
+  /// Ticket number: it orders the receipts of one commit.
   public var ticket: TicketNumber
-  /// Whether it is among those of cancelled customers.
+  /// True for the receipt of a cancelled customer.
   public var isCancelled: Bool
 
   public init(
@@ -24,7 +26,7 @@ public struct ReceiptMark: Hashable, Sendable, Codable {
     self.isCancelled = isCancelled
   }
 
-  /// Whether one of two comes behind the other.
+  /// True if the two marks are comparable: of the same branch and the same kind.
   public func isOfSameOrder(as other: ReceiptMark) -> Bool {
     branch == other.branch && isCancelled == other.isCancelled
   }

@@ -1,19 +1,19 @@
-// Owns how a particular becomes a sentence, in whatever language that is: whose it is, and where its values stand. Invariant: a
-// place that has no value is filled with nothing, and what is no place stands as it is.
+// Formatting of a detail as a sentence in any language: its source, and the placeholders for its values.
+// Invariant: a placeholder without a value becomes empty, and text that is no placeholder stays unchanged.
 
 extension Remark {
-  /// Whose particular it is.
+  /// Origin of a detail.
   public enum Source: UInt8, Sendable, Hashable, CaseIterable, Codable {
-    /// The stock has found it.
+    /// Found by the stock.
     case stock = 1
-    /// The vending machine has found it.
+    /// Found by the vending machine.
     case machine = 2
-    /// It is why the stock could not be audited.
+    /// Reason why the stock could not be audited.
     case unauditedStock = 3
-    /// It is why the vending machine could not be audited.
+    /// Reason why the vending machine could not be audited.
     case unauditedMachine = 4
 
-    /// What stands before it, in English.
+    /// Prefix of the sentence, in English.
     var english: String {
       switch self {
       case .stock: "the stock: "
@@ -24,9 +24,9 @@ extension Remark {
     }
   }
 
-  /// Puts values into a sentence: `{0}` is the first, and `{0:name}` the first in a form that `form` knows.
+  /// Inserts values into a sentence: `{0}` is the first, and `{0:name}` the first in the form `name`.
   ///
-  /// - Parameter form: Gives a value in the form that is named; an empty name is the value as it is.
+  /// - Parameter form: returns a value in the named form; for an empty name, the unchanged value.
   public func filling(_ sentence: String, _ form: (_ value: String, _ name: String) -> String) -> String {
     var filled = ""
     var rest = sentence[...]

@@ -1,5 +1,5 @@
-// How a particular becomes a sentence in English, and how the words of another program become a particular.
-// Invariant: a kind that this program does not know keeps its values.
+// Formatting of a detail as an English sentence, and conversion of another program's text into a detail.
+// Invariant: a kind that this program does not contain keeps its values.
 
 extension Remark: CustomStringConvertible {
   /// The sentence in English.
@@ -10,12 +10,12 @@ extension Remark: CustomStringConvertible {
 }
 
 extension Remark: ExpressibleByStringInterpolation {
-  /// The words of somebody else.
+  /// Quotes the text of another program.
   public init(stringLiteral text: String) { self.init(quoting: text) }
 }
 
 extension Remark {
-  /// The same, of somebody in particular.
+  /// The same detail with this origin.
   public func of(_ source: Source) -> Remark {
     var remark = self
     remark.source = source

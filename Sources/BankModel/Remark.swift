@@ -1,25 +1,25 @@
-// Owns the particulars of what went wrong, or of what an audit has found, as a kind and its values: each program says them
-// in the language of its reader. It decides nothing. Invariant: a number that stands for a kind never means another.
+// Details of a failure or of an audit's finding, as a kind and its values. Each program shows them in the
+// language of its reader.
+// Invariant: the number of a kind never gets another meaning.
 
-/// One particular.
+/// One detail of a failure or of a finding.
 public struct Remark: Hashable, Sendable {
-  /// The number of its kind; that of a newer program may be unknown here.
+  /// Number of its kind; a kind of a newer program may be unknown here.
   public var code: Int64
-  /// What stands in its sentence, in the order of its places.
+  /// Values of the placeholders, in order.
   public var values: [String]
-  /// Whose it is; nil where that goes without saying.
+  /// Origin; nil if the context shows it.
   public var source: Source?
 
-  /// A particular with its values.
   public init(_ kind: Kind, _ values: any CustomStringConvertible...) {
     code = kind.wording.code
     self.values = values.map { "\($0)" }
   }
 
-  /// The words of somebody else, such as the system or SQLite, as they are.
+  /// Quotes another program's text, such as a message of the system or of SQLite.
   public init(quoting text: String) { self.init(.quoted, text) }
 
-  /// What it says; nil for a kind that only a newer program knows.
+  /// Kind of the detail; nil if only a newer program has it.
   public var kind: Kind? { Kind.byCode[code] }
 }
 
@@ -31,9 +31,9 @@ extension Remark: Codable {
 }
 
 extension Remark {
-  /// What a particular says: its number in messages, and its sentence in English, for logs, for scripts and for whoever reads
-  /// English, without a capital and without a full stop, so that it can stand inside another. `{0}` is the first value.
-  /// Other languages are the client's.
+  /// Number of a detail in messages, and its sentence in English, for logs, scripts and English readers. The
+  /// sentence has no capital and no full stop, so that it can be part of another. `{0}` is the first value.
+  /// Translations are part of the client.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
     case quoted = "1 {0}"
     case booksServed = "2 served on day {0}: the books say {1}, the rows are {2}"

@@ -1,15 +1,13 @@
-// Owns chance that can be repeated: the same seed gives the same numbers on every machine and in every build.
-// It never asks the system for randomness. Not for secrets.
+// Reproducible random numbers: the same seed gives the same numbers on every machine and in every build. Not
+// for secrets.
 import Time
 
 /// A small generator after Vigna's SplitMix64 (public domain, https://prng.di.unimi.it).
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
-  /// The same seed gives the same sequence.
   public init(seed: UInt64) { state = seed }
 
-  /// The next 64 bits.
   public mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15
     var mixed = state
@@ -18,10 +16,11 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
     return mixed ^ (mixed >> 31)
   }
 
-  /// Leaves out so many numbers, however many they are.
+  /// Skips `count` numbers, in constant time.
   public mutating func skip(_ count: Int64) { state &+= 0x9E37_79B9_7F4A_7C15 &* UInt64(bitPattern: count) }
 
-  /// A number from `range`, by multiplication and shift: one draw, no loop, a bias below 2⁻³² for ranges here.
+  /// A number from `range`, by multiplication and shift: one draw, no loop, a bias below 2⁻³² for the ranges
+  /// used here.
   public mutating func draw(_ range: ClosedRange<Int64>) -> Int64 {
     let width = UInt64(bitPattern: range.upperBound &- range.lowerBound) &+ 1
     guard width != 0 else { return Int64(bitPattern: next()) }
@@ -29,29 +28,29 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
   }
 }
 
-/// Makes customers where a client left something to chance.
+/// Generator of customers for requests that leave some properties to chance.
 public struct CustomerDraw: Sendable {
-  /// Amounts that are drawn, in won; multiples of ``amountStep``.
+  /// Range of random amounts in won, in multiples of ``amountStep``.
   public static let amounts: ClosedRange<Won> = 10_000...1_000_000
-  /// The grain of a drawn amount, in won.
+  /// Step of a random amount, in won.
   public static let amountStep: Won = 1_000
-  /// Accounts that are drawn.
+  /// Range of random accounts.
   public static let accounts: ClosedRange<AccountNumber> = 1...1_000
-  /// The fixed service, or nil for chance.
+  /// Fixed service; nil for a random one.
   public var service: Service?
-  /// How soon the customer is served; never left to chance.
+  /// Priority of all customers; never random.
   public var priority: Priority
-  /// The fixed amount, or nil for chance.
+  /// Fixed amount; nil for a random one.
   public var amount: Won?
-  /// The fixed account, or nil for chance.
+  /// Fixed account; nil for a random one.
   public var account: AccountNumber?
-  /// The name of what is ordered; never left to chance.
+  /// Name of the ordered article; never random.
   public var article: String
-  /// Before this moment nobody of them is to be served; nil for at once.
+  /// Earliest time at which the customers may be served; nil for at once.
   public var dueAt: WallTime?
   private var generator: SeededGenerator
 
-  /// What is given is the same for everybody; the rest is drawn from the seed.
+  /// Fixed values apply to all customers; the others are drawn from the seed.
   public init(
     service: Service?, priority: Priority, amount: Won?, account: AccountNumber?, article: String = "",
     dueAt: WallTime? = nil, seed: UInt64
@@ -61,7 +60,7 @@ public struct CustomerDraw: Sendable {
     generator = SeededGenerator(seed: seed)
   }
 
-  /// The next customer. Fixed parts use up no chance.
+  /// The next customer. Fixed values use up no random number.
   public mutating func next() -> CustomerOrder {
     let service = service ?? (generator.next() >> 63 == 0 ? .deposit : .loan)
     guard service.movesMoney else {
@@ -78,10 +77,10 @@ public struct CustomerDraw: Sendable {
       dueAt: dueAt)
   }
 
-  /// The draw from which so many customers were taken already.
+  /// A copy that continues after this number of customers.
   public func dropping(_ customers: Int64) -> CustomerDraw {
     var draw = self
-    // One number for each part that is left to chance; see `next()`.
+    // One number for each random value; see `next()`.
     var numbers: Int64 = service == nil ? 1 : 0
     if service?.movesMoney ?? true { numbers += (amount == nil ? 1 : 0) + (account == nil ? 1 : 0) }
     draw.generator.skip(customers &* numbers)

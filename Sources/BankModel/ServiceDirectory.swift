@@ -1,25 +1,25 @@
-// Owns which number of a service stands for which name. It is a value: whoever needs it is handed it, and the database keeps
-// it.
-// Invariant: a number is given once, and names are never taken out. So a number that was read anywhere has its name, also
-// where nobody offers that service any more.
+// Mapping between numbers and names of services. It is a value that is passed to its users, and stored in the
+// database.
+// Invariant: a number is assigned once, and names are never removed. So every number that was ever stored has
+// a name, even after the service was removed from the configuration.
 
-/// The names of all services that a bank has ever had, by their numbers.
+/// Names of all services that a bank has ever had, by number.
 public struct ServiceDirectory: Sendable, Equatable {
   /// The names, in the order of the numbers.
   public private(set) var names: [ServiceName]
   private var numbers: [ServiceName: Service] = [:]
 
-  /// Services that a configuration may name.
+  /// Maximum number of services in a configuration.
   public static let configurable = 1_000
 
-  /// What every branch comes with.
+  /// A directory of the services that every bank has.
   public init() {
     names = []
     for name in ServiceName.branch { add(name) }
   }
 
-  /// Names that were kept, in the order of their numbers; nil where they do not begin with those of every branch, or one
-  /// stands there twice.
+  /// Restores stored names, in the order of their numbers; nil if they do not start with those of every bank,
+  /// or if a name occurs twice.
   public init?(names: [ServiceName]) {
     self.init()
     guard names.count >= self.names.count, Array(names.prefix(self.names.count)) == self.names else {
@@ -31,31 +31,28 @@ public struct ServiceDirectory: Sendable, Equatable {
     }
   }
 
-  /// Every service, in the order of the numbers.
   public var services: some RandomAccessCollection<Service> & Sendable {
     (1...UInt16(names.count)).lazy.map { Service(number: $0) }
   }
 
-  /// How many there are.
   public var count: Int { names.count }
-  /// Whether there is a number for one more.
+  /// True if a number is left for another service.
   public var hasRoom: Bool { names.count < Int(UInt16.max) }
 
-  /// The service of this name; nil where there never was one.
+  /// The service with this name; nil if it never existed.
   public subscript(name: ServiceName) -> Service? { numbers[name] }
 
-  /// What a service is called.
   public subscript(service: Service) -> ServiceName {
     precondition(service.index < names.count, "service \(service.number) was given no name")
     return names[service.index]
   }
 
-  /// The service with a number that was read somewhere; nil where it was never given.
+  /// The service with a stored number; nil if the number was never assigned.
   public func service(numbered number: Int64) -> Service? {
     1...Int64(names.count) ~= number ? Service(number: UInt16(number)) : nil
   }
 
-  /// Gives a name the next number, where it has none.
+  /// Assigns the next number to a name that has none. Returns the service.
   @discardableResult public mutating func add(_ name: ServiceName) -> Service {
     if let known = numbers[name] { return known }
     precondition(hasRoom, "whoever adds a service has looked whether there is a number")
@@ -65,12 +62,12 @@ public struct ServiceDirectory: Sendable, Equatable {
     return service
   }
 
-  /// What a window is called: `deposit-2`; or the place of a worker that has come by itself: `mail-outside-1`.
+  /// Name of a window: `deposit-2`, or `mail-outside-1` for the slot of an outside worker.
   public func name(of window: Window) -> String {
     window.outsideNumber.map { self[window.service].outside($0) } ?? self[window.service].window(window.place)
   }
 
-  /// The window of this name; nil where there can be none.
+  /// The window with this name; nil if no window can have it.
   public func window(named name: some StringProtocol) -> Window? {
     guard let dash = name.lastIndex(of: "-"), let service = ServiceName(name[..<dash]).flatMap({ self[$0] }),
       let place = Int32(name[name.index(after: dash)...]), place >= 1,

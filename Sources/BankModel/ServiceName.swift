@@ -1,18 +1,18 @@
-// Owns what a service may be called. People and programs outside know a service by its name, and by nothing else.
-// Invariant: a name can stand in a file name, in a command and in a window's name as it is.
+// Syntax of service names. Outside the bank, services are identified by name only.
+// Invariant: a name can be part of a file name, a command and a window's name without escaping.
 
-/// The name of a service: 1 to 64 of the characters `a-z`, `0-9`, `_`, `.` and `-`, the first a letter or a digit.
+/// Name of a service: 1 to 64 of the characters `a-z`, `0-9`, `_`, `.` and `-`, the first a letter or a
+/// digit.
 public struct ServiceName: Hashable, Sendable, Comparable, CustomStringConvertible {
-  /// The name.
   public let text: String
 
-  /// The longest name, in bytes.
+  /// Length limit in bytes.
   public static let longest = 64
 
-  /// Nil for what no service can be called.
+  /// Nil if the text is no valid name.
   public init?(_ text: some StringProtocol) {
     var text = String(text)
-    // Where the bytes lie beside each other they are looked at one by one, without a question for each.
+    // A contiguous buffer avoids a bounds check and a call for each byte.
     let isName = text.withUTF8 { bytes in
       guard let first = bytes.first, bytes.count <= Self.longest, Self.mayBegin(first) else { return false }
       return bytes.allSatisfy { Self.mayFollow($0) }
@@ -23,40 +23,39 @@ public struct ServiceName: Hashable, Sendable, Comparable, CustomStringConvertib
 
   private init(known: String) { text = known }
 
-  /// Money is paid in.
+  /// A customer pays money in.
   public static let deposit = ServiceName(known: "deposit")
-  /// Money is lent.
+  /// A customer borrows money.
   public static let loan = ServiceName(known: "loan")
-  /// A juice is made of what is in stock.
+  /// A juice is made from the stock.
   public static let juice = ServiceName(known: "juice")
 
-  /// What every branch comes with, in the order of the numbers.
+  /// Services of every bank, in the order of their numbers.
   public static let branch: [ServiceName] = [.deposit, .loan, .juice]
-  /// What a customer who leaves the choice to chance comes for.
+  /// Services among which a random customer is drawn.
   public static let drawn: [ServiceName] = [.deposit, .loan]
 
-  /// Whether serving a customer moves money.
+  /// True if serving a customer moves money.
   public var movesMoney: Bool { self == .deposit || self == .loan }
 
-  /// The name of a service's window, in commands, JSON, logs and the names of their files: `deposit-2`.
+  /// Name of a window of this service, in commands, JSON, logs and file names of logs: `deposit-2`.
   public func window(_ place: Int32) -> String { "\(text)-\(place)" }
 
-  /// The name of the place of a worker of this service that has come by itself: `mail-outside-1`.
+  /// Name of the slot of an outside worker of this service: `mail-outside-1`.
   public func outside(_ number: Int32) -> String { "\(text)-outside-\(number)" }
 
-  /// The service whose window has this name; nil where no window can be called so.
+  /// The service of the window with this name; nil if no window can have it.
   public init?(ofWindow name: some StringProtocol) {
     guard let dash = name.lastIndex(of: "-") else { return nil }
     self.init(name[..<dash])
   }
 
-  /// Stands for a name that is not known.
+  /// Placeholder for an unknown name: the service's number.
   public init(standingFor service: Service) { text = String(service.number) }
 
-  /// The name.
   public var description: String { text }
 
-  /// In the order of the bytes.
+  /// Ordered by bytes.
   public static func < (left: ServiceName, right: ServiceName) -> Bool { left.text < right.text }
 
   private static func mayBegin(_ byte: UInt8) -> Bool {

@@ -1,21 +1,21 @@
-// Owns the order in which the customers of one large request are drawn: in slices, and the first of them last, so that
-// there is a gap before the others as long as the request is not whole; see `QueueMachine`.
-// Invariant: each customer is drawn once, and is the one that a draw in one stroke would have made at that place.
+// Order in which the customers of one large request are drawn: in slices, the first customers last. So a gap
+// remains before the others as long as the request is incomplete; see `QueueMachine`.
+// Invariant: each customer is drawn once, and equals the one that a single draw would have made at that
+// position.
 
-/// Customers who are drawn slice by slice.
 public struct SlicedDraw: Sendable {
-  /// How many there are.
+  /// Number of customers of the request.
   public let total: Int64
-  /// How many are held back: they come before those who were drawn, by the order of the draw.
+  /// Number of customers still held back. In the order of the draw they come before those already drawn.
   public private(set) var heldBack: Int64
-  /// How many were drawn.
+  /// Number of customers already drawn.
   public private(set) var drawn: Int64 = 0
   private let draw: CustomerDraw
   private let slice: Int64
-  /// Those who were held back at first end here.
+  /// End of the customers that were held back at first.
   private let begin: Int64
 
-  /// At most so many are held back, and never more than half.
+  /// Holds back at most `limit` customers, and never more than half.
   public init(_ draw: CustomerDraw, total: Int64, slice: Int64, heldBackAtMost limit: Int64) {
     precondition(total > 0 && slice > 0 && limit >= 0, "checked where it was read")
     self.total = total
@@ -25,10 +25,10 @@ public struct SlicedDraw: Sendable {
     begin = heldBack
   }
 
-  /// Whether there are more than one slice holds.
+  /// True if the request needs more than one slice.
   public var hasSeveralSlices: Bool { total > slice }
 
-  /// The next slice; empty when there is none.
+  /// The next slice; empty after the last.
   public mutating func next() -> [CustomerOrder] {
     let first: Int64
     let count: Int64

@@ -1,47 +1,44 @@
-// Owns what lies on the shelves of the stock: items, amounts, and lots with their dates. It knows no order, no disk and
-// no calendar: a day is a number that is handed in. Everything here is a plain value, and says under which numbers its
-// parts stand in messages; those are never given a new meaning.
+// Contents of the stock: items, amounts, and lots with their dates. Plain values. Days are numbers that the
+// caller passes.
+// Invariant: the numbers of the coding keys are part of messages and never get a new meaning.
 
-/// So many pieces of an item.
+/// Number of pieces of an item.
 public typealias Quantity = Int64
 
-/// A day of the calendar: days since 1970-01-01.
+/// A calendar day: days since 1970-01-01.
 public typealias DayNumber = Int64
 
-/// What the stock holds and takes at most, in one place.
+/// Upper limits of the stock and its requests.
 public enum StockLimits {
   /// Pieces of one item.
   public static let quantity: Quantity = 1_000_000
-  /// Different items.
+  /// Number of different items.
   public static let items = 256
-  /// Lots of all items together.
+  /// Number of lots of all items together.
   public static let lots = 4_096
-  /// Items of one order.
+  /// Number of items in one order.
   public static let itemsPerOrder = 32
-  /// The longest name of an item, in bytes.
+  /// Length of an item's name in bytes.
   public static let itemLength = 40
-  /// The longest name of an order, in bytes.
+  /// Length of an order's name in bytes.
   public static let orderLength = 64
-  /// Orders in one answer that lists them.
+  /// Number of orders in one answer that lists them.
   public static let ordersPerPage: Int64 = 1_000
-  /// Days that a lot can be of: up to the year 9999.
+  /// Valid days of a lot: up to the year 9999.
   public static let days: ClosedRange<DayNumber> = 0...2_932_896
 }
 
-/// The name of an item: `strawberry`, `hot6`. Any text can be asked for; only a valid one can be kept.
+/// Name of an item: `strawberry`, `hot6`. A request may contain any text; only a valid name can be stored.
 public struct ItemID: RawRepresentable, Hashable, Sendable, Codable, Comparable, CustomStringConvertible {
-  /// The name as scripts write it.
   public let rawValue: String
 
   public init(rawValue: String) { self.rawValue = rawValue }
 
-  /// An item of this name.
   public init(_ name: String) { rawValue = name }
 
-  /// The name as scripts write it.
   public var name: String { rawValue }
 
-  /// Whether an item can be called so: small letters, digits and `-`, at first a letter, at most
+  /// True if an item can have this name: lower-case letters, digits and `-`, a letter first, at most
   /// ``StockLimits/itemLength`` bytes.
   public var isValid: Bool {
     guard let first = name.utf8.first, name.utf8.count <= StockLimits.itemLength else { return false }
@@ -50,17 +47,13 @@ public struct ItemID: RawRepresentable, Hashable, Sendable, Codable, Comparable,
   }
 
   private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte) }
-  /// The name.
   public var description: String { name }
-  /// By name.
   public static func < (left: ItemID, right: ItemID) -> Bool { left.name < right.name }
 }
 
-/// So many pieces of one item.
+/// A number of pieces of one item.
 public struct ItemAmount: Hashable, Sendable, Codable {
-  /// Of what.
   public var item: ItemID
-  /// How many.
   public var quantity: Quantity
 
   public init(_ item: ItemID, _ quantity: Quantity) { (self.item, self.quantity) = (item, quantity) }
@@ -71,21 +64,21 @@ public struct ItemAmount: Hashable, Sendable, Codable {
   }
 }
 
-/// When the pieces of a lot were made and until when they are good.
+/// Production date and best-before date of the pieces of a lot.
 public struct LotDates: Hashable, Sendable, Codable, Comparable {
-  /// The day on which they were made.
+  /// Day of production.
   public var made: DayNumber
-  /// The last day on which they may be sold.
+  /// Last day on which they may be sold.
   public var expires: DayNumber
 
   public init(made: DayNumber, expires: DayNumber) { (self.made, self.expires) = (made, expires) }
 
-  /// Whether both are days, in this order.
+  /// True if both are valid days, in this order.
   public var isValid: Bool {
     StockLimits.days.contains(made) && StockLimits.days.contains(expires) && made <= expires
   }
 
-  /// What expires earlier comes first, and of those the older.
+  /// Ordered by expiry, then by production.
   public static func < (left: LotDates, right: LotDates) -> Bool {
     (left.expires, left.made) < (right.expires, right.made)
   }
@@ -96,19 +89,21 @@ public struct LotDates: Hashable, Sendable, Codable, Comparable {
   }
 }
 
-/// Pieces of one item with the same dates. What never expires, such as fruit, is one lot without dates.
+/// Pieces of one item with the same dates. Items that never expire, such as fruit, form one lot without
+/// dates.
 public struct Lot: Hashable, Sendable, Codable {
-  /// The dates; nil where nothing expires.
+  /// Dates; nil if the item never expires.
   public var dates: LotDates?
-  /// Pieces, at least 1.
+  /// Number of pieces, at least 1.
   public var quantity: Quantity
 
   public init(dates: LotDates?, quantity: Quantity) { (self.dates, self.quantity) = (dates, quantity) }
 
-  /// Whether it may not be sold any more: its last day is before this one.
+  /// True if the last day of sale is before `today`.
   public func isExpired(on today: DayNumber) -> Bool { dates.map { $0.expires < today } ?? false }
 
-  /// Whether this lot is sold before one with other dates: the earliest to expire first, what never does last.
+  /// True if this lot is sold before a lot with other dates: the earliest to expire first, one without dates
+  /// last.
   public func comesBefore(_ other: LotDates?) -> Bool {
     guard let dates else { return false }
     return other.map { dates < $0 } ?? true
@@ -120,19 +115,18 @@ public struct Lot: Hashable, Sendable, Codable {
   }
 }
 
-/// Everything there is of one item.
+/// All lots of one item.
 public struct ItemStock: Hashable, Sendable, Codable {
-  /// Of what.
   public var item: ItemID
   /// The lots in the order in which they are sold. None is empty.
   public var lots: [Lot]
 
   public init(item: ItemID, lots: [Lot]) { (self.item, self.lots) = (item, lots) }
 
-  /// All pieces, those that have expired too.
+  /// All pieces, including expired ones.
   public var quantity: Quantity { lots.reduce(0) { $0 + $1.quantity } }
 
-  /// The pieces that may be sold on a day.
+  /// Pieces that may be sold on this day.
   public func quantity(on today: DayNumber) -> Quantity {
     lots.reduce(0) { $0 + ($1.isExpired(on: today) ? 0 : $1.quantity) }
   }

@@ -1,45 +1,45 @@
-// Owns the words of a conversation with the stock: what can be asked of it, what it answers, and what a
-// change of it is. The raw values stand in the database and in messages: they are never given a new meaning.
+// Requests to the stock, its answers, and the changes in its ledger.
+// Invariant: the raw values are part of the database and of messages, and never get a new meaning.
 
 import Time
 
-/// A name under which the stock is asked. The same name again gets the same answer and changes nothing.
+/// Name of a request to the stock. A request with the same name gets the same answer again and changes
+/// nothing.
 public struct OrderID: RawRepresentable, Hashable, Sendable, Codable, CustomStringConvertible {
   /// The name, such as `3-17` for ticket 17 of day 3.
   public let rawValue: String
-  /// The same.
+  /// Same as `rawValue`.
   public var text: String { rawValue }
 
   public init(rawValue: String) { self.rawValue = rawValue }
 
-  /// An order of this name; any text can be handed in, only a valid one is taken.
+  /// Makes a name from any text; the stock accepts only a valid one.
   public init(_ text: String) { rawValue = text }
 
-  /// The order of one ticket: `3-17` for ticket 17 of day 3. Whoever serves the ticket asks under this name.
+  /// Order name of one ticket: `3-17` for ticket 17 of day 3. The worker of the ticket uses it.
   public init(day: BusinessDay, ticket: TicketNumber) { rawValue = "\(day)-\(ticket)" }
 
-  /// Whether an order can be called so: 1 to ``StockLimits/orderLength`` bytes of visible ASCII.
+  /// True if an order can have this name: 1 to ``StockLimits/orderLength`` bytes of visible ASCII.
   public var isValid: Bool {
     (1...StockLimits.orderLength).contains(text.utf8.count)
       && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
   }
 
-  /// The name.
   public var description: String { text }
 }
 
-/// Names for orders whose asker has none of its own: drawn once, then counted.
+/// Generator of names for clients without names of their own: one random prefix, then a counter.
 ///
-/// They sort in the order in which they were given, so a store that keeps them sorted writes to one place and not to a
+/// The names sort in the order of creation. So a store that keeps them sorted appends at one place, instead
+/// of writing to a different place for each order.
 /// different one for each order.
 public struct OrderNames: Sendable {
   private let beginning: String
   private var given: UInt64 = 0
 
-  /// Names that nobody gives who was made from another seed.
+  /// Names that differ from those of every other seed.
   public init(seed: UInt64) { beginning = "x" + String(seed, radix: 16, digits: 16) + "-" }
 
-  /// The next name.
   public mutating func next() -> OrderID {
     given &+= 1
     return OrderID(beginning + String(given, radix: 16, digits: 8))
@@ -47,29 +47,29 @@ public struct OrderNames: Sendable {
 }
 
 extension String {
-  /// A number, with zeros before it where it has fewer digits than wanted.
+  /// A number, padded with zeros to at least `digits` digits.
   package init(_ number: some BinaryInteger, radix: Int = 10, digits: Int) {
     let text = String(number, radix: radix)
     self = String(repeating: "0", count: Swift.max(0, digits - text.utf8.count)) + text
   }
 }
 
-/// Something that changes the stock, or would.
+/// A request that may change the stock.
 public enum StockAction: Hashable, Sendable {
-  /// Take all of it or nothing, the earliest to expire first, nothing that has expired. Needs an order's name.
+  /// Takes all amounts or nothing, the earliest to expire first, and no expired piece. Needs an order name.
   case take([ItemAmount], today: DayNumber)
-  /// Put back what the order of this name has taken. An order that was never heard of is not taken any more when it
-  /// comes late. Needs an order's name.
+  /// Returns what the order of this name has taken. If the order is unknown so far, it takes nothing even if
+  /// it arrives later. Needs an order name.
   case giveBack
-  /// An item without dates shall have so many pieces.
+  /// Sets the number of pieces of an item without dates.
   case set(ItemID, Quantity)
-  /// So many pieces more, or fewer where the number is negative. With dates: in that lot.
+  /// Adds pieces, or removes them if the number is negative. With dates: in that lot.
   case change(ItemID, by: Quantity, dates: LotDates?)
-  /// Throw away everything that has expired before a day.
+  /// Discards all lots that expired before a day.
   case discardExpired(today: DayNumber)
 
-  /// What is asked for, as one line: two orders of one name are the same where these are. The day on which it is asked
-  /// is no part of it.
+  /// The request as one line: two orders with one name are the same if these lines are. The day of the
+  /// request is not part of it.
   public var content: String {
     switch self {
     case .take(let amounts, _): "take" + amounts.map { " \($0.item)*\($0.quantity)" }.sorted().joined()
@@ -93,42 +93,39 @@ public enum StockAction: Hashable, Sendable {
   }
 }
 
-/// One row of the stock's ledger: a lot of an item became more or less.
+/// One row of the stock's ledger: a change of a lot.
 public struct StockChange: Hashable, Sendable, Codable {
-  /// Why.
+  /// Reason of the change.
   public enum Kind: UInt8, Named {
-    /// It was there when the item was first heard of.
+    /// Initial quantity of a new item.
     case initial = 1
     case added = 2
-    /// Pieces were removed by whoever keeps the stock.
+    /// Pieces were removed by the manager of the stock.
     case removed = 3
     case taken = 4
-    /// What an order had taken was given back.
+    /// Pieces taken by an order were returned.
     case returned = 5
     case set = 6
     case discarded = 7
 
-    /// The names in JSON, in the order of the numbers.
+    /// Names in JSON, in the order of the raw values.
     public static let names = ["initial", "added", "removed", "taken", "returned", "set", "discarded"]
   }
 
-  /// The place in the order of all changes, from 1, without a gap.
+  /// Position in the order of all changes, from 1, without a gap.
   public var sequence: Int64
-  /// Of what.
   public var item: ItemID
-  /// Why.
   public var kind: Kind
-  /// The lot; nil for the one without dates.
+  /// Dates of the lot; nil for the lot without dates.
   public var dates: LotDates?
-  /// So many more, or fewer; never 0.
+  /// Number of pieces added, or removed if negative; never 0.
   public var difference: Quantity
-  /// Pieces in the lot afterwards.
+  /// Pieces in the lot after the change.
   public var lot: Quantity
-  /// Pieces of the item afterwards.
+  /// Pieces of the item after the change.
   public var present: Quantity
-  /// The order that brought the change about; nil where it had no name.
+  /// Order that caused the change; nil if it had no name.
   public var order: OrderID?
-  /// When.
   public var at: WallTime
 
   public init(
@@ -146,24 +143,21 @@ public struct StockChange: Hashable, Sendable, Codable {
   }
 }
 
-/// An order as the stock remembers it.
+/// An order as stored by the stock.
 public struct KeptOrder: Hashable, Sendable, Codable {
-  /// What became of it.
   public enum State: UInt8, Sendable, Codable, CaseIterable {
-    /// It was done, and what it took is gone.
+    /// Done; the pieces it took are gone.
     case done = 1
     case short = 2
-    /// It was given back before anybody had heard of it; it is never done.
+    /// Returned before the order arrived; it can never be done.
     case void = 3
-    /// It was done, and what it took was given back.
+    /// Done, and the pieces it took were returned.
     case givenBack = 4
   }
 
-  /// The name.
   public var id: OrderID
-  /// What was asked for; see ``StockAction/content``.
+  /// The request; see ``StockAction/content``.
   public var content: String
-  /// What became of it.
   public var state: State
 
   public init(id: OrderID, content: String, state: State) {
@@ -176,13 +170,12 @@ public struct KeptOrder: Hashable, Sendable, Codable {
   }
 }
 
-/// What is missing of one item.
+/// Missing pieces of one item.
 public struct Shortage: Hashable, Sendable, Codable {
-  /// Of what.
   public var item: ItemID
-  /// So many were asked for.
+  /// Pieces that were requested.
   public var needed: Quantity
-  /// So many could have been taken.
+  /// Pieces that could have been taken.
   public var available: Quantity
 
   public init(item: ItemID, needed: Quantity, available: Quantity) {
@@ -195,38 +188,38 @@ public struct Shortage: Hashable, Sendable, Codable {
   }
 }
 
-/// Why something asked of the stock was not done. Nothing was changed, and nothing is remembered of it.
+/// Reason for which the stock refused a request. Nothing was changed, and nothing was stored.
 public enum StockRefusal: Hashable, Sendable {
   case unknownItem(ItemID)
-  /// An amount of 0, a negative one, or more than there can be.
+  /// An amount of 0, a negative one, or one above the limit.
   case badQuantity(ItemID, Quantity)
   case itemTwice(ItemID)
-  /// An order of no items, or of too many.
+  /// An order without items, or with too many.
   case badItemCount(Int)
-  /// The order has no name, or one that no order can have.
+  /// The order has no name, or an invalid one.
   case badOrder(String)
-  /// Dates that are no days, or in the wrong order.
+  /// Invalid days, or days in the wrong order.
   case badDates(ItemID)
-  /// The name belongs to an order that asked for something else.
+  /// The name belongs to an order with another content.
   case otherOrder(OrderID)
-  /// The order was given back, so it holds nothing and takes nothing any more.
+  /// The order was returned, so it holds nothing and can take nothing any more.
   case givenBack(OrderID)
-  /// There would be more of the item than ``StockLimits/quantity``.
+  /// The item would exceed ``StockLimits/quantity`` pieces.
   case overflow(ItemID, present: Quantity)
   /// The item has lots with dates, so its amount cannot be set.
   case datedItem(ItemID)
-  /// There would be more lots than ``StockLimits/lots``.
+  /// The stock would exceed ``StockLimits/lots`` lots.
   case tooManyLots(ItemID)
   case diskFull
 }
 
-/// The stock as a whole, at one place in the order of its changes.
+/// Snapshot of the whole stock at one position in its ledger.
 public struct StockPicture: Hashable, Sendable, Codable {
-  /// Which ledger the sequence counts: a database that was made anew has another.
+  /// Identity of the ledger that `sequence` counts in: a new database has another one.
   public var ledger: Int64
-  /// The last change that is part of the picture; 0 before the first.
+  /// The last change that the snapshot contains; 0 before the first.
   public var sequence: Int64
-  /// Every item, in the order in which they were first heard of.
+  /// Every item, in the order of first use.
   public var items: [ItemStock]
 
   public init(ledger: Int64, sequence: Int64, items: [ItemStock]) {
@@ -239,13 +232,12 @@ public struct StockPicture: Hashable, Sendable, Codable {
   }
 }
 
-/// What became of something that was asked of the stock.
+/// Result of a request to the stock.
 public enum StockAnswer: Hashable, Sendable {
-  /// It is done and on disk; these are the changes, none where nothing had to change.
+  /// Done and on disk, with these changes; empty if nothing had to change.
   case done([StockChange])
-  /// There was too little of these; nothing was taken.
+  /// Too few pieces of these items; nothing was taken.
   case short([Shortage])
-  /// Nothing was changed.
   case refused(StockRefusal)
   case picture(StockPicture)
 }

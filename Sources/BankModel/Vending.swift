@@ -1,62 +1,59 @@
-// Owns the words of a conversation with a vending machine: what can be asked of it, what it answers, and what a change
-// of its money is. It knows no connection and no disk. The raw values stand in the database and in messages: they are
-// never given a new meaning.
+// Requests to a vending machine, its answers, and the changes in its ledger of money.
+// Invariant: the raw values are part of the database and of messages, and never get a new meaning.
 
 import Time
 
-/// What a vending machine holds and takes at most, in one place.
+/// Upper limits of a vending machine and its requests.
 public enum VendingLimits {
-  /// What may be put in at a time, in won.
+  /// Amount of one insertion, in won.
   public static let insertion: ClosedRange<Won> = 1...1_000_000
-  /// What the balance may be at most, in won.
+  /// Maximum balance, in won.
   public static let balance: Won = 1_000_000_000
-  /// What a product may cost at most, in won.
+  /// Maximum price of a product, in won.
   public static let price: Won = 1_000_000
-  /// Purchases that may be under way at a time.
+  /// Maximum number of purchases in progress.
   public static let openPurchases = 1_000
-  /// The longest name of a request, in bytes, as long as the key of a form or a script. The stock is asked under a name that
-  /// is made of it.
+  /// Length of a request's name in bytes: enough for the key of a form or a script. The name of the order at
+  /// the stock is derived from it.
   public static let requestLength = 60
 }
 
-/// Counts the purchases of one machine that were ever begun: 1, 2, 3 …
+/// Number of a purchase of one machine, counted from its first one: 1, 2, 3 …
 public typealias PurchaseNumber = Int64
 
-/// Something that changes a machine's money, or would.
+/// A request that may change a machine's money.
 public enum VendingAction: Hashable, Sendable {
   case insert(Won)
   case buy(ItemID)
   case giveChange
 }
 
-/// One row of a machine's ledger: its balance became more or less.
+/// One row of a machine's ledger: a change of its balance.
 public struct MoneyChange: Hashable, Sendable, Codable {
-  /// Why.
+  /// Reason of the change.
   public enum Kind: UInt8, Named {
     case inserted = 1
     case bought = 2
-    /// The balance was given back; also a balance of nothing.
+    /// The balance was paid out; also a balance of 0.
     case returned = 3
 
-    /// The names in JSON, in the order of the numbers.
+    /// Names in JSON, in the order of the raw values.
     public static let names = ["inserted", "bought", "returned"]
   }
 
-  /// The place in the order of all changes, from 1, without a gap.
+  /// Position in the order of all changes, from 1, without a gap.
   public var sequence: Int64
-  /// Why.
   public var kind: Kind
-  /// So many won; the balance became so much more where money was put in, and fewer otherwise.
+  /// Amount in won: added to the balance if money was inserted, else subtracted.
   public var amount: Won
-  /// The balance afterwards.
+  /// Balance after the change.
   public var balance: Won
-  /// What was bought.
+  /// Product that was bought; nil if none was.
   public var product: ItemID?
-  /// The dates of what was bought; nil where nothing was, or it had none.
+  /// Dates of the product; nil if none was bought, or if it has no dates.
   public var dates: LotDates?
-  /// The name under which it was asked for.
+  /// Name of the request.
   public var request: OrderID
-  /// When.
   public var at: WallTime
 
   public init(
@@ -67,7 +64,7 @@ public struct MoneyChange: Hashable, Sendable, Codable {
     (self.product, self.dates, self.request, self.at) = (product, dates, request, at)
   }
 
-  /// What it changes the balance by.
+  /// Signed change of the balance.
   public var difference: Won { kind == .inserted ? amount : -amount }
 
   enum CodingKeys: Int, CodingKey {
@@ -76,55 +73,54 @@ public struct MoneyChange: Hashable, Sendable, Codable {
   }
 }
 
-/// Why something asked of a machine was not done. Nothing was changed.
+/// Reason for which a machine refused a request. Nothing was changed.
 public enum VendingRefusal: Hashable, Sendable {
   case badAmount(Won)
-  /// The request has a name that no request can have.
+  /// The name of the request is invalid.
   case badRequest(String)
   case unknownProduct(ItemID)
-  /// The name belongs to a request of something else.
+  /// The name belongs to a request with another content.
   case otherRequest(OrderID)
-  /// The product costs more than what is there for it.
+  /// The product costs more than the available money.
   case tooLittleMoney(ItemID, price: Won, available: Won)
   case soldOut(ItemID)
-  /// There are some of the product, and every one of them has expired.
+  /// All remaining pieces of the product have expired.
   case onlyExpired(ItemID)
-  /// There would be more than ``VendingLimits/balance`` in the machine.
+  /// The balance would exceed ``VendingLimits/balance``.
   case tillFull(balance: Won)
-  /// The stock did not answer in time; nothing is taken under this name any more.
+  /// The stock did not answer in time; nothing will be taken under this name any more.
   case stockAway(ItemID)
-  /// As many purchases are under way as may be.
+  /// The maximum number of purchases is in progress.
   case crowded
   case diskFull
 }
 
-/// What became of something that was asked of a machine.
+/// Result of a request to a machine.
 public enum VendingAnswer: Hashable, Sendable {
-  /// It is done and on disk.
+  /// Done and on disk.
   case done(MoneyChange)
-  /// Nothing was changed.
   case refused(VendingRefusal)
 }
 
-/// A machine's money: what was put in is what is there, what was spent and what was given back.
+/// A machine's money. Invariant: inserted = balance + spent + returned.
 public struct MoneyAccount: Hashable, Sendable, Codable {
-  /// What is in the machine for its customers.
+  /// Money in the machine for its customers.
   public var balance: Won
-  /// Everything that was ever put in.
+  /// All money ever inserted.
   public var inserted: Won
-  /// Everything that was ever spent on drinks.
+  /// All money ever spent on drinks.
   public var spent: Won
-  /// Everything that was ever given back.
+  /// All money ever returned.
   public var returned: Won
 
   public init(balance: Won = 0, inserted: Won = 0, spent: Won = 0, returned: Won = 0) {
     (self.balance, self.inserted, self.spent, self.returned) = (balance, inserted, spent, returned)
   }
 
-  /// By how much the money put in differs from where it must be; 0 at all times.
+  /// Violation of the invariant in won; 0 at all times.
   public var difference: Won { inserted &- balance &- spent &- returned }
 
-  /// The account after a change.
+  /// Applies a change.
   public mutating func apply(_ change: MoneyChange) {
     balance &+= change.difference
     switch change.kind {

@@ -1,12 +1,11 @@
-// Names of windows and workers as they stand in commands, addresses and names of log files.
-// Invariant: a name leads out of no directory, and the name of every window of every service is one.
+// Names of windows and workers in commands, addresses and file names of logs.
+// Invariant: a name cannot lead out of its directory, and the name of every window of every service is valid.
 
-/// The name of a window, of an outside worker or of a process behind the windows.
+/// Name of a window, of an outside worker, or of another process of the bank.
 public struct WindowName: Hashable, Sendable {
-  /// The name.
   public let text: String
 
-  /// Bytes of the longest name: that of a service, the mark of an outside worker, and a number.
+  /// Length limit in bytes: a service name, the infix of an outside worker, and a number.
   public static let longest = ServiceName.longest + "-outside-".utf8.count + 10
 
   /// Nil if no window can have this name.

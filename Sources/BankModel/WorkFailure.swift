@@ -1,40 +1,41 @@
-// Owns what a worker says of work that it could not do: why, how its process ended, and what is to become of the customer.
-// Invariant: whatever it says, the words are bounded, because they go into the books.
+// A worker's report of work that it could not do: reason, exit of the process, and consequence for the
+// customer.
+// Invariant: the length of the text is bounded, because it is stored in the database.
 
 import Time
 
-/// Why a customer's work was not done, and what follows from it. It is handed on by a reference, because it is rare, and what
-/// could hold one would be copied with every customer.
+/// Reason and consequence of work that was not done. It is a class because failures are rare: as a struct,
+/// its storage would be copied with every customer.
 public final class WorkFailure: Hashable, Sendable {
-  /// What becomes of the customer.
+  /// Consequence for the customer.
   public enum Consequence: UInt8, Sendable, CaseIterable {
-    /// Again after a pause, as often as the service allows failures.
+    /// Retry after a pause, as often as the service allows failures.
     case again = 1
-    /// Again after a pause, and nobody's failure.
+    /// Retry after a pause; not counted as a failure.
     case later = 2
-    /// A dead letter at once: it would fail as often as it was tried.
+    /// A dead letter at once: it would fail every time.
     case never = 3
-    /// Again, as often as the service allows crashes.
+    /// Retry, as often as the service allows crashes.
     case crash = 4
-    /// Nobody can be served like this: the customer waits at the head of the line, and the service pauses.
+    /// No customer can be served like this: the customer returns to the head of the line, and the service
+    /// pauses.
     case pause = 5
   }
 
-  /// In words, at most ``Attempt/longestWords`` bytes; with the last lines that a command has written.
+  /// Text of at most ``Attempt/longestWords`` bytes, with the last lines that a command has written.
   public let words: String
-  /// What becomes of the customer.
   public let consequence: Consequence
-  /// How the command ended; nil where there was none.
+  /// Exit of the command; nil if there was none.
   public let processEnd: ProcessEnd?
-  /// The pause that the worker asks for; nil where it leaves that to the service.
+  /// Pause that the worker requests; nil for the default of the service.
   public let after: TimeSpan?
-  /// Whether the work has not begun, so that the attempt is none of those that `max_attempts` counts: whoever says so has
-  /// begun nothing, or the system, or a shell, has said that there is nothing that could be begun.
+  /// True if the work did not start, so that the attempt does not count towards `max_attempts`. Either the
+  /// reporter started nothing, or the system or a shell reported that there is no program to start.
   public let isUnbegun: Bool
 
   /// - Parameters:
-  ///   - words: cut where they are too long.
-  ///   - isUnbegun: whether whoever says it knows that nothing was begun.
+  ///   - words: truncated if too long.
+  ///   - isUnbegun: true if the reporter is certain that nothing was started.
   public init(
     _ words: String, _ consequence: Consequence = .again, processEnd: ProcessEnd? = nil,
     after: TimeSpan? = nil, isUnbegun: Bool = false
@@ -44,13 +45,11 @@ public final class WorkFailure: Hashable, Sendable {
     (self.consequence, self.processEnd, self.after) = (consequence, processEnd, after)
   }
 
-  /// Whether both say the same.
   public static func == (left: WorkFailure, right: WorkFailure) -> Bool {
     left.words == right.words && left.consequence == right.consequence && left.processEnd == right.processEnd
       && left.after == right.after && left.isUnbegun == right.isUnbegun
   }
 
-  /// Feeds everything that is said.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(words)
     hasher.combine(consequence)
@@ -59,7 +58,8 @@ public final class WorkFailure: Hashable, Sendable {
     hasher.combine(isUnbegun)
   }
 
-  /// No such program, no such directory: there was no process; or a shell says the same, with 126 and 127.
+  /// True without a process (no such program or directory), and for the codes 126 and 127 with which a shell
+  /// reports the same.
   private static func meansNoProgram(_ end: ProcessEnd?) -> Bool {
     switch end {
     case nil, .code(126), .code(127): true
@@ -67,7 +67,7 @@ public final class WorkFailure: Hashable, Sendable {
     }
   }
 
-  /// The last words are those that say why.
+  /// Cuts from the front: the last words usually contain the reason.
   private static func cut(_ words: String) -> String {
     var rest = Substring(words)
     while rest.utf8.count > Attempt.longestWords - 3 {

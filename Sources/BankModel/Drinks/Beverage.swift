@@ -1,50 +1,45 @@
-// Owns what all drinks have in common: what the label says, and the two dates. The kinds stand in files of their own:
-// Milk, Soda, Coffee, EnergyDrink. A drink knows no shelf, no price list and no calendar; today is handed in.
-// Invariant: a drink never changes after it was made, which is why every class of the hierarchy may cross threads
-// although a class that can be inherited from cannot prove it: all its properties are constants of sendable types.
+// Common properties of all drinks: the label and two dates. The kinds are in Milk, Soda, Coffee and
+// EnergyDrink.
+// Invariant: a drink is immutable, which makes `@unchecked Sendable` correct. An open class hierarchy cannot
+// prove it, but all its properties are constants of sendable types.
 
 /// A drink: the first level of the hierarchy.
 public class Beverage: @unchecked Sendable, CustomStringConvertible {
-  /// What the label of every drink says.
+  /// Label of a drink.
   public struct Label: Hashable, Sendable {
-    /// The product, as commands call it.
+    /// Name of the product in commands.
     public var product: ItemID
-    /// Who makes it.
     public var brand: String
-    /// How much it is, in millilitres.
+    /// Volume in millilitres.
     public var volume: Int64
-    /// What it costs.
+    /// Price in won.
     public var price: Won
-    /// What it is called.
     public var name: String
   }
 
-  /// What the label says.
   public let label: Label
-  /// When it was made, and the last day on which it may be sold.
+  /// Production day, and last day on which the drink may be sold.
   public let dates: LotDates
 
   init(_ label: Label, _ dates: LotDates) { (self.label, self.dates) = (label, dates) }
 
-  /// The product, as commands call it.
+  /// Name of the product in commands.
   public final var product: ItemID { label.product }
-  /// Whether it may not be sold any more: its last day is before this one.
+  /// True if the drink's last day of sale is before `today`.
   public final func isExpired(on today: DayNumber) -> Bool { dates.expires < today }
-  /// Whether it is kept warmer than this; only a coffee ever is.
+  /// True if the drink is kept warmer than this many degrees Celsius; only a coffee ever is.
   public func isHot(above degrees: Int64 = Coffee.hotAbove) -> Bool { false }
-  /// What a kind of drink adds to the description.
+  /// Suffix of the description, by kind of drink.
   var remark: String { "" }
 
-  /// `맥심, 275ml, 1700원, 맥심TOP, 20260301, 20260308`, and what its kind adds.
+  /// `맥심, 275ml, 1700원, 맥심TOP, 20260301, 20260308`, followed by the suffix of its kind.
   public final var description: String {
     let (made, expires) = (CalendarDate(dates.made).compact, CalendarDate(dates.expires).compact)
     return "\(label.brand), \(label.volume)ml, \(label.price)원, \(label.name), \(made), \(expires)" + remark
   }
 }
 
-/// Makes drinks.
 public enum BeverageFactory {
-  /// One drink of a product.
   public static func make(_ product: Product, _ dates: LotDates) -> Beverage {
     let label = product.label
     return switch product.drinkClass {

@@ -1,16 +1,17 @@
-// Owns the calendar: which day a number is, and the number of a day as people write it. Invariant: every day
-// of ``StockLimits/days`` has one date, and every date that there is has one number; 30 February has none.
+// Calendar: conversion between day numbers and dates.
+// Invariant: every day of ``StockLimits/days`` has one date, and every date of the calendar has one number;
+// 30 February has none.
 
 /// A day of the Gregorian calendar, in the years 1970 to 9999.
 public struct CalendarDate: Hashable, Sendable, Comparable {
-  /// The year, 1970 to 9999.
+  /// Year, 1970 to 9999.
   public let year: Int64
-  /// The month, 1 to 12.
+  /// Month, 1 to 12.
   public let month: Int64
-  /// The day of the month, from 1.
+  /// Day of the month, from 1.
   public let day: Int64
 
-  /// The date of these three; nil where there is none.
+  /// Nil if no such date exists.
   public init?(year: Int64, month: Int64, day: Int64) {
     guard (1970...9999).contains(year), (1...12).contains(month),
       (1...Self.days(in: month, of: year)).contains(day)
@@ -18,9 +19,10 @@ public struct CalendarDate: Hashable, Sendable, Comparable {
     (self.year, self.month, self.day) = (year, month, day)
   }
 
-  /// The date of a day; the first or the last one there is for a number outside of ``StockLimits/days``.
+  /// The date of a day number; clamped to the first or last date for a number outside ``StockLimits/days``.
   ///
-  /// Eras of 400 years that begin on 1 March: the day that comes and goes is the last of a year then.
+  /// Computed with eras of 400 years whose years start on 1 March, so that the leap day is the last day of a
+  /// year.
   public init(_ number: DayNumber) {
     let bounds = StockLimits.days
     let shifted = min(max(number, bounds.lowerBound), bounds.upperBound) + 719_468
@@ -33,7 +35,7 @@ public struct CalendarDate: Hashable, Sendable, Comparable {
     year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
   }
 
-  /// Reads `2026-03-01` or `20260301`; nil for anything else, and for a day that there is not.
+  /// Parses `2026-03-01` or `20260301`; nil for anything else, and for a date that does not exist.
   public init?(text: some StringProtocol) {
     let bytes = Array(text.utf8)
     let hasDashes = bytes.count == 10 && bytes[4] == 0x2D && bytes[7] == 0x2D
@@ -53,14 +55,13 @@ public struct CalendarDate: Hashable, Sendable, Comparable {
     return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
   }
 
-  /// `20260301`, as a drink's description has it.
+  /// `20260301`, the form of a drink's description.
   public var compact: String { String(year, digits: 4) + String(month, digits: 2) + String(day, digits: 2) }
   /// `2026-03-01`.
   public var dashed: String {
     String(year, digits: 4) + "-" + String(month, digits: 2) + "-" + String(day, digits: 2)
   }
 
-  /// The earlier comes first.
   public static func < (left: CalendarDate, right: CalendarDate) -> Bool {
     (left.year, left.month, left.day) < (right.year, right.month, right.day)
   }

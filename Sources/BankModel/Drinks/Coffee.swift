@@ -1,13 +1,12 @@
-// Owns the coffees: their caffeine, how warm they are kept, and what tells the one from the other.
-// See Beverage for why they may cross threads.
+// Coffees: caffeine, temperature, and the properties of each product. See Beverage for `@unchecked Sendable`.
 
-/// Coffee: of the second level.
+/// Coffee: second level of the hierarchy.
 public class Coffee: Beverage, @unchecked Sendable {
-  /// A coffee is hot above this many degrees Celsius, unless somebody says otherwise.
+  /// Default limit above which a coffee is hot, in degrees Celsius.
   public static let hotAbove: Int64 = 30
-  /// Caffeine, in milligrams.
+  /// Caffeine in milligrams.
   public let caffeine: Int64
-  /// How warm it is kept, in degrees Celsius.
+  /// Temperature at which it is kept, in degrees Celsius.
   public let temperature: Int64
 
   init(_ label: Label, _ dates: LotDates, caffeine: Int64, temperature: Int64) {
@@ -15,14 +14,14 @@ public class Coffee: Beverage, @unchecked Sendable {
     super.init(label, dates)
   }
 
-  /// Whether it is kept warmer than this.
+  /// True if it is kept warmer than this many degrees Celsius.
   public final override func isHot(above degrees: Int64 = Coffee.hotAbove) -> Bool { temperature > degrees }
   override var remark: String { ", \(caffeine)mg" }
 }
 
 /// Coffee that may be black.
 public final class Top: Coffee, @unchecked Sendable {
-  /// Whether nothing but coffee is in it.
+  /// True if it contains nothing but coffee.
   public let isBlack: Bool
 
   init(_ label: Label, _ dates: LotDates, caffeine: Int64, temperature: Int64, isBlack: Bool) {
@@ -30,13 +29,12 @@ public final class Top: Coffee, @unchecked Sendable {
     super.init(label, dates, caffeine: caffeine, temperature: temperature)
   }
 
-  /// Whether there is milk in it.
   public var hasMilk: Bool { !isBlack }
 }
 
-/// Coffee in the manner of a café.
+/// Café-style coffee.
 public final class Cantata: Coffee, @unchecked Sendable {
-  /// How it was made, such as `sweet americano`.
+  /// Style of preparation, such as `sweet americano`.
   public let style: String
 
   init(_ label: Label, _ dates: LotDates, caffeine: Int64, temperature: Int64, style: String) {
@@ -44,13 +42,12 @@ public final class Cantata: Coffee, @unchecked Sendable {
     super.init(label, dates, caffeine: caffeine, temperature: temperature)
   }
 
-  /// Whether it is sweetened.
   public var isSweet: Bool { style.hasPrefix("sweet") }
 }
 
-/// Coffee of one blend or another.
+/// Coffee of a certain blend.
 public final class Georgia: Coffee, @unchecked Sendable {
-  /// The blend, such as `original`.
+  /// Blend, such as `original`.
   public let blend: String
 
   init(_ label: Label, _ dates: LotDates, caffeine: Int64, temperature: Int64, blend: String) {
@@ -58,6 +55,6 @@ public final class Georgia: Coffee, @unchecked Sendable {
     super.init(label, dates, caffeine: caffeine, temperature: temperature)
   }
 
-  /// Whether it is the blend that there was first.
+  /// True for the first blend of the product.
   public var isOriginal: Bool { blend == "original" }
 }

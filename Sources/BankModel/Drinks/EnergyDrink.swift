@@ -1,9 +1,8 @@
-// Owns the energy drinks: their caffeine, and what tells the one from the other.
-// See Beverage for why they may cross threads.
+// Energy drinks: caffeine, and the properties of each product. See Beverage for `@unchecked Sendable`.
 
-/// Energy drink: of the second level.
+/// Energy drink: second level of the hierarchy.
 public class EnergyDrink: Beverage, @unchecked Sendable {
-  /// Caffeine, in milligrams.
+  /// Caffeine in milligrams.
   public let caffeine: Int64
 
   init(_ label: Label, _ dates: LotDates, caffeine: Int64) {
@@ -11,13 +10,13 @@ public class EnergyDrink: Beverage, @unchecked Sendable {
     super.init(label, dates)
   }
 
-  /// Whether it holds more than so many milligrams of caffeine.
+  /// True if it contains more than this many milligrams of caffeine.
   public final func isStrong(above milligrams: Int64) -> Bool { caffeine > milligrams }
 }
 
-/// The energy drink in editions.
+/// Energy drink with editions.
 public final class Hot6: EnergyDrink, @unchecked Sendable {
-  /// The edition, such as `power`.
+  /// Edition, such as `power`.
   public let edition: String
 
   init(_ label: Label, _ dates: LotDates, caffeine: Int64, edition: String) {
@@ -25,13 +24,13 @@ public final class Hot6: EnergyDrink, @unchecked Sendable {
     super.init(label, dates, caffeine: caffeine)
   }
 
-  /// Whether it is the edition with more in it.
+  /// True for the edition with more caffeine.
   public var isPower: Bool { edition == "power" }
 }
 
-/// The energy drink in tastes.
+/// Energy drink with flavours.
 public final class Monster: EnergyDrink, @unchecked Sendable {
-  /// What it tastes of, such as `original`.
+  /// Flavour, such as `original`.
   public let taste: String
 
   init(_ label: Label, _ dates: LotDates, caffeine: Int64, taste: String) {
@@ -39,6 +38,6 @@ public final class Monster: EnergyDrink, @unchecked Sendable {
     super.init(label, dates, caffeine: caffeine)
   }
 
-  /// Whether it is the taste that there was first.
+  /// True for the first flavour of the product.
   public var isOriginal: Bool { taste == "original" }
 }

@@ -1,9 +1,8 @@
-// Owns the milks: whether one is low in fat, and how much of the real thing is in each flavour.
-// See Beverage for why they may cross threads.
+// Milks: fat content, and the share of the real ingredient in each flavour. See Beverage for `@unchecked
+// Sendable`.
 
-/// Milk: of the second level.
+/// Milk: second level of the hierarchy.
 public class Milk: Beverage, @unchecked Sendable {
-  /// Whether it is low in fat.
   public let isLowFat: Bool
 
   init(_ label: Label, _ dates: LotDates, isLowFat: Bool) {
@@ -11,13 +10,12 @@ public class Milk: Beverage, @unchecked Sendable {
     super.init(label, dates)
   }
 
-  /// `, (1.0%)` for a flavour of ten thousandths; what flavoured milks add to their description.
+  /// `, (1.0%)` for a content of 10 thousandths: the suffix of the descriptions of flavoured milks.
   final func remark(ofPermille content: Int64) -> String { ", (\(content / 10).\(content % 10)%)" }
 }
 
-/// Strawberry milk.
 public final class StrawberryMilk: Milk, @unchecked Sendable {
-  /// Strawberries in it, in thousandths.
+  /// Strawberry content in thousandths.
   public let strawberryPermille: Int64
 
   init(_ label: Label, _ dates: LotDates, isLowFat: Bool, strawberryPermille: Int64) {
@@ -25,14 +23,13 @@ public final class StrawberryMilk: Milk, @unchecked Sendable {
     super.init(label, dates, isLowFat: isLowFat)
   }
 
-  /// Whether there are strawberries in it, and not their taste alone.
+  /// True if it contains strawberries, and not only their flavour.
   public var hasRealStrawberries: Bool { strawberryPermille > 0 }
   override var remark: String { remark(ofPermille: strawberryPermille) }
 }
 
-/// Chocolate milk.
 public final class ChocolateMilk: Milk, @unchecked Sendable {
-  /// Chocolate in it, in thousandths.
+  /// Chocolate content in thousandths.
   public let chocolatePermille: Int64
 
   init(_ label: Label, _ dates: LotDates, isLowFat: Bool, chocolatePermille: Int64) {
@@ -40,14 +37,13 @@ public final class ChocolateMilk: Milk, @unchecked Sendable {
     super.init(label, dates, isLowFat: isLowFat)
   }
 
-  /// Whether there is at least so much chocolate in it, in thousandths.
+  /// True if the chocolate content is at least this, in thousandths.
   public func isChocolaty(from permille: Int64) -> Bool { chocolatePermille >= permille }
   override var remark: String { remark(ofPermille: chocolatePermille) }
 }
 
-/// Banana milk.
 public final class BananaMilk: Milk, @unchecked Sendable {
-  /// Bananas in it, in thousandths.
+  /// Banana content in thousandths.
   public let bananaPermille: Int64
 
   init(_ label: Label, _ dates: LotDates, isLowFat: Bool, bananaPermille: Int64) {

@@ -1,8 +1,7 @@
-// Owns one line of the product table: what a machine sells, as data, and the class of drinks that it is an instance of.
-// It must not know a file nor how much of it there is. Invariant: a product carries exactly the properties of its class,
-// so whatever stands in a table can be made.
+// One line of the product table: an article of the machine, as data, with the class of its drinks.
+// Invariant: a product has exactly the properties of its class, so every line of a table can be instantiated.
 
-/// A class of drinks with the properties that every instance of one product has.
+/// A class of drinks with the properties shared by all instances of one product.
 public enum DrinkClass: Hashable, Sendable {
   case strawberryMilk(isLowFat: Bool, permille: Int64)
   case chocolateMilk(isLowFat: Bool, permille: Int64)
@@ -22,11 +21,11 @@ public enum DrinkClass: Hashable, Sendable {
     case coffee = 3
     case energyDrink = 4
 
-    /// The names in JSON, in the order of the numbers.
+    /// Names in JSON, in the order of the raw values.
     public static let names = ["milk", "soda", "coffee", "energy_drink"]
   }
 
-  /// The kind of the second level that it is of.
+  /// Kind of the second level.
   public var kind: Kind {
     switch self {
     case .strawberryMilk, .chocolateMilk, .bananaMilk: .milk
@@ -36,7 +35,7 @@ public enum DrinkClass: Hashable, Sendable {
     }
   }
 
-  /// How warm it is kept, in degrees Celsius; nil for whatever is not kept warm.
+  /// Temperature at which it is kept, in degrees Celsius; nil if it is not kept warm.
   public var temperature: Int64? {
     switch self {
     case .top(_, let degrees, _), .cantata(_, let degrees, _), .georgia(_, let degrees, _): degrees
@@ -47,23 +46,22 @@ public enum DrinkClass: Hashable, Sendable {
 
 /// A line of the product table.
 public struct Product: Hashable, Sendable {
-  /// Its name in commands, and in the stock.
+  /// Name in commands, and in the stock.
   public var id: ItemID
   /// The class, with the properties of its instances.
   public var drinkClass: DrinkClass
-  /// Who makes it.
   public var brand: String
-  /// Millilitres.
+  /// Volume in millilitres.
   public var volume: Int64
-  /// What one costs.
+  /// Price of one piece, in won.
   public var price: Won
-  /// What it is called.
+  /// Name in Korean.
   public var name: String
-  /// What it is called in English.
+  /// Name in English.
   public var english: String
-  /// One character as its picture.
+  /// One character that serves as its icon.
   public var emoji: String
-  /// Days from making to the last day on which it may be sold, unless somebody says otherwise.
+  /// Default number of days from production to the last day of sale.
   public var shelfLife: Int64
 
   public init(
@@ -76,14 +74,13 @@ public struct Product: Hashable, Sendable {
     (self.english, self.emoji, self.shelfLife) = (english, emoji, shelfLife)
   }
 
-  /// What the label of each of them says.
   public var label: Beverage.Label {
     Beverage.Label(product: id, brand: brand, volume: volume, price: price, name: name)
   }
 
-  /// The dates of what is made on a day: good for so long as the product is, unless a day is named.
+  /// Dates of a drink produced on a day; `expires` defaults to the end of the product's shelf life.
   ///
-  /// - Returns: nil where these are no days, or in the wrong order.
+  /// - Returns: nil if these are no valid days, or in the wrong order.
   public func dates(made: DayNumber, expires: DayNumber? = nil) -> LotDates? {
     guard StockLimits.days.contains(made) else { return nil }
     let dates = LotDates(made: made, expires: expires ?? min(made + shelfLife, StockLimits.days.upperBound))

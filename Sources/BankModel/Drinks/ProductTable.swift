@@ -1,13 +1,13 @@
-// Owns the product table as a whole, and the one that is built in, which `config/vending.json` repeats.
-// It must not know a file, a shelf or a machine. Invariant: no name stands twice.
+// Product table as a whole, and the built-in one, of which `config/vending.json` contains a copy.
+// Invariant: no name occurs twice.
 
-/// What a machine sells.
+/// The articles of a machine.
 public struct ProductTable: Hashable, Sendable {
-  /// Days from making to the last day of sale, where a product says nothing else.
+  /// Default number of days from production to the last day of sale.
   public static let shelfLife: Int64 = 7
-  /// The products, in the order in which they are shown.
+  /// The products, in display order.
   public var products: [Product]
-  /// The group of the system whose members may use the customers' side; nil for the owner alone.
+  /// Unix group whose members may use the customers' side; nil for the owner alone.
   public var customersGroup: String?
 
   public init(_ products: [Product], customersGroup: String? = nil) {

@@ -1,15 +1,12 @@
-// Owns the sodas: what they are filled into, and what tells the one from the other.
-// See Beverage for why they may cross threads.
+// Sodas: containers, and the properties of each product. See Beverage for `@unchecked Sendable`.
 
-/// Soda: of the second level.
+/// Soda: second level of the hierarchy.
 public class Soda: Beverage, @unchecked Sendable {
-  /// What a soda is filled into.
   public enum Container: String, Sendable, CaseIterable {
     case can
     case bottle
   }
 
-  /// What it is filled into.
   public let container: Container
 
   init(_ label: Label, _ dates: LotDates, container: Container) {
@@ -17,19 +14,16 @@ public class Soda: Beverage, @unchecked Sendable {
     super.init(label, dates)
   }
 
-  /// Whether it can be closed again.
+  /// True if the container can be closed again.
   public final var isResealable: Bool { container == .bottle }
 }
 
-/// Cola.
 public final class Coke: Soda, @unchecked Sendable {
-  /// What it tastes of.
   public enum Flavour: String, Sendable, CaseIterable {
     case cherry
     case vanilla
   }
 
-  /// What it tastes of.
   public let flavour: Flavour
 
   init(_ label: Label, _ dates: LotDates, container: Container, flavour: Flavour) {
@@ -37,13 +31,10 @@ public final class Coke: Soda, @unchecked Sendable {
     super.init(label, dates, container: container)
   }
 
-  /// Whether it tastes of cherries.
   public var isCherry: Bool { flavour == .cherry }
 }
 
-/// Lemonade.
 public final class Sprite: Soda, @unchecked Sendable {
-  /// Whether there is little sugar in it.
   public let isLowSugar: Bool
 
   init(_ label: Label, _ dates: LotDates, container: Container, isLowSugar: Bool) {
