@@ -30,7 +30,7 @@ extension BankctlTable {
       "kill", .text, value: "LIST", default: Text("all of them", "모두"),
       offers: targets + branchTargets.filter { !targets.contains($0) },
       "Comma-separated targets: \(one). With --branches: \(several).",
-      "강제 종료할 대상을 쉼표로 나눠 씁니다: \(one). --branches와 함께 쓸 때: \(several).")
+      "강제 종료할 대상을 쉼표로 나눠 씁니다(\(one)). --branches와 함께 쓸 때는 \(several) 중에서 고릅니다.")
   }
 
   private static func chaos(_ name: String, typed words: String) -> CommandSpec {
