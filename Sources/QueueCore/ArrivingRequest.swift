@@ -1,4 +1,5 @@
-// Numbering of a large request that arrives slice by slice, under numbers that are not issued yet.
+// Numbering of a large request that arrives slice by slice,
+// under numbers that are not issued yet.
 //
 // Other requests must not wait for it, and the numbers of both must have no gaps at the end. So the large request does
 // not start at the next number. It first leaves a gap as long as its own first part, which is held back. Other
@@ -12,6 +13,7 @@ import BankModel
 
 /// A request in several slices whose last slice has not arrived.
 public struct ArrivingRequest: Sendable, Equatable {
+  /// Number of the request.
   public let request: RequestNumber
   /// Number of customers that must fit.
   public internal(set) var total: Int64

@@ -11,6 +11,7 @@ import Time
 public struct Books: Sendable, Equatable {
   /// The present business day, from 1.
   public var day: BusinessDay
+  /// Start of the day.
   public var openedAt: WallTime
   /// Tickets issued; also the highest number.
   public var issued: Int64

@@ -41,7 +41,9 @@ public protocol BranchStore: QueueStore {
 
 /// Operations of a local store that a shared one does not need: disk space, reset, and requests in slices.
 extension BranchStore {
+  /// False: the caller must not block on a network.
   public var canBeAwaited: Bool { false }
+  /// Does nothing; see ``canBeAwaited``.
   public func awaitResults() {}
   /// Checks only: services get their numbers when the branch joins.
   public func giveNumbers(to names: [ServiceName]) throws(StoreError) {
@@ -56,7 +58,9 @@ extension BranchStore {
   public func tidyUp() throws(StoreError) {}
   /// False: disk space is managed by the database server.
   public var isShort: Bool { false }
+  /// Does nothing; see ``isShort``.
   public func lookForRoom() {}
+  /// True; see ``isShort``.
   public func hasRoom(toMove customers: Int64) -> Bool { true }
 }
 
@@ -100,6 +104,7 @@ public enum BranchNews: Sendable {
 /// A cancelled ticket for which a branch's stock may have a reservation, with its issue time, by which the stock
 /// identifies its order.
 public struct OwedRelease: Sendable, Hashable {
+  /// The cancelled ticket.
   public var ticket: TicketOfDay
   /// Issue time, by the clock of the database server.
   public var issuedAt: WallTime
@@ -123,6 +128,7 @@ public enum BranchAnswer: Sendable, Equatable {
 public struct BranchIdentity: Sendable, Hashable {
   /// Number of the branch in the database, from 1.
   public var number: Int64
+  /// Name of the branch.
   public var name: String
   /// Incremented at every join and every fencing.
   public var epoch: Int64
@@ -134,6 +140,7 @@ public struct BranchIdentity: Sendable, Hashable {
 
 /// State of the bank that a branch receives when it joins.
 public struct BranchOpening: Sendable {
+  /// Number, name and epoch of the branch.
   public var identity: BranchIdentity
   /// Counters of the present day and the services, without customers.
   public var books: Books
@@ -161,6 +168,7 @@ public struct IntakeRequest: Sendable {
   public var keyed: [(place: Int, key: String, digest: Int64?)] = []
   /// Index in ``keyed`` of each key. Keyed by bytes, because Swift strings of different spellings can be equal.
   public var places: [[UInt8]: Int] = [:]
+  /// Issue time of the tickets.
   public var issuedAt: WallTime
 
   public init(issuedAt: WallTime, key: String? = nil, digest: Int64? = nil) {
@@ -198,8 +206,11 @@ public struct BankNumbers: Sendable, Equatable {
 
   /// State of one branch.
   public struct Branch: Sendable, Equatable {
+    /// Number, name and epoch of the branch.
     public var identity: BranchIdentity
+    /// Name of its machine.
     public var host: String
+    /// Open, expired or closed.
     public var state: BranchState
     /// Remaining time of its lease, in milliseconds; negative after expiry.
     public var leaseMilliseconds: Int64
@@ -220,6 +231,7 @@ public struct BankNumbers: Sendable, Equatable {
     }
   }
 
+  /// The present day.
   public var day: BusinessDay
   /// Tickets issued today.
   public var issued: Int64
@@ -239,6 +251,7 @@ public struct BankNumbers: Sendable, Equatable {
 }
 
 extension BankNumbers.ServiceCounts {
+  /// Adds the counts of another lane or branch.
   public static func += (sum: inout Self, counts: Self) {
     sum.waiting += counts.waiting
     sum.delayed += counts.delayed

@@ -1,4 +1,5 @@
-// Delayed customers: the first by due time in memory, the others only in the store.
+// Delayed customers of the queue, failed ones and those ordered for later:
+// the first by due time in memory, the others only in the store.
 //
 // Invariants: every customer in memory is at or before `horizon`, by due time and number. Every customer that is only
 // in the store is after it. So no customer in the store is due before a wall-clock customer in memory, and memory is

@@ -32,6 +32,7 @@ public struct LineCounts: Sendable {
     set { counts[place] = newValue }
   }
 
+  /// Number of waiting customers over all lines.
   public var total: Int64 { counts.reduce(0, +) }
 
   /// Lines with waiting customers, and their numbers, by index.

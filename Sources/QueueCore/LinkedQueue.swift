@@ -19,14 +19,17 @@ public struct LinkedQueue<Element> {
   private var head: Int32 = -1
   private var tail: Int32 = -1
 
+  /// Number of elements.
   public private(set) var count = 0
 
   public init() {}
+  /// True if there are no elements.
   public var isEmpty: Bool { count == 0 }
   /// The first element, without removing it; nil if empty.
   public var peek: Element? { head == Self.none ? nil : nodes[Int(head)] }
   /// The last element, without removing it; nil if empty.
   public var peekLast: Element? { tail == Self.none ? nil : nodes[Int(tail)] }
+  /// Adds an element at the end.
   public mutating func enqueue(_ element: Element) { link(element, before: Self.none) }
   /// Removes the first element; nil if empty.
   public mutating func dequeue() -> Element? { head == Self.none ? nil : unlink(head) }
@@ -53,6 +56,7 @@ public struct LinkedQueue<Element> {
     return nil
   }
 
+  /// Removes all elements, and keeps the memory.
   public mutating func clear() {
     nodes.removeAll(keepingCapacity: true)
     links.removeAll(keepingCapacity: true)
@@ -107,10 +111,12 @@ extension LinkedQueue: Sendable where Element: Sendable {}
 
 /// Iteration from first to last, without removing elements.
 extension LinkedQueue: Sequence {
+  /// Iterator from the first to the last element.
   public struct Iterator: IteratorProtocol {
     fileprivate let queue: LinkedQueue
     fileprivate var place: Int32
 
+    /// Returns the next element; nil at the end.
     public mutating func next() -> Element? {
       guard place != -1 else { return nil }
       let element = queue.nodes[Int(place)]
@@ -119,6 +125,7 @@ extension LinkedQueue: Sequence {
     }
   }
 
+  /// Returns an iterator that starts at the first element.
   public func makeIterator() -> Iterator { Iterator(queue: self, place: head) }
   /// The exact number, because it is known.
   public var underestimatedCount: Int { count }

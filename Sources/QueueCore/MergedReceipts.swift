@@ -6,6 +6,7 @@ import BankModel
 
 /// A receipt of a shared bank, with its position among the receipts of its branch.
 public struct MarkedReceipt: Sendable {
+  /// The receipt itself.
   public var receipt: Receipt
   /// Position after which a client that has seen the receipt continues.
   public var mark: ReceiptMark
@@ -30,6 +31,7 @@ public struct MergedReceipts: Sendable {
   /// True if no further receipts existed when they were read.
   public private(set) var isWhole = true
 
+  /// Merges the receipts that were read of each branch.
   public init(_ portions: [Portion]) {
     var rests = portions.filter { !$0.receipts.isEmpty }.map { (receipts: $0.receipts[...], isCut: $0.isCut) }
     while let next = rests.indices.min(by: { Self.isEarlier(rests[$0].receipts, rests[$1].receipts) }) {

@@ -1,4 +1,5 @@
-// Input of the queue: events that happened, and requests. The sender has checked the form of an event, not its truth.
+// Input of the queue: events that happened, and requests.
+// The sender has checked the form of an event, not its truth.
 
 import BankModel
 import Time

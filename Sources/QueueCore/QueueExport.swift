@@ -7,7 +7,9 @@ import Time
 
 /// One business day.
 public struct ExportedDay: Sendable, Equatable {
+  /// Number of the day, from 1.
   public var day: BusinessDay
+  /// Start of the day.
   public var openedAt: WallTime
   /// End of the day; nil for the present one.
   public var closedAt: WallTime?
@@ -20,13 +22,16 @@ public struct ExportedDay: Sendable, Equatable {
 
 /// An idempotency key and its first request.
 public struct ExportedKey: Sendable, Equatable {
+  /// The client's key.
   public var key: String
+  /// Tickets and digest of the request.
   public var request: KeyedRequest
   public init(key: String, request: KeyedRequest) { (self.key, self.request) = (key, request) }
 }
 
 /// Number of exported rows of each kind.
 public struct ExportedRows: Sendable, Equatable {
+  /// Kinds of rows that are counted.
   public enum Kind: String, Sendable, CaseIterable {
     case days, tickets, receipts, results, shortages, attempts, keys, waiting, delayed, dead, payloads
   }

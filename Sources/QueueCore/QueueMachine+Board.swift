@@ -11,6 +11,7 @@ extension QueueMachine {
   public struct BeyondMemory: Sendable, Hashable {
     /// Index of the line.
     public var place: Int
+    /// The line itself.
     public var line: Line
     /// The part starts after this number.
     public var after: TicketNumber

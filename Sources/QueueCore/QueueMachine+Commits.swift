@@ -1,4 +1,5 @@
-// Commit and rollback of staged changes. A transaction that is in flight, on disk or refused is an event.
+// Commit and rollback of staged changes.
+// A transaction that is in flight, on disk or refused is an event.
 //
 // Everything that waits for the disk is in one list of its kind, in staging order: changes, tickets, replies, starts,
 // pauses. The oldest transaction in flight owns the first elements of each list, the next transaction owns the ones

@@ -1,4 +1,5 @@
-// Queries of the queue that change nothing. Results are valid between two events.
+// Queries of the queue that change nothing.
+// Results are valid between two events.
 
 import BankModel
 import Time
@@ -10,6 +11,7 @@ extension QueueMachine {
     public var windows: Int64
     /// Customers in line, customers at a window, and customers served today.
     public var waiting, serving, served: Int64
+    /// True if an operator has paused the service.
     public var isPaused: Bool
 
     /// True if the service has no windows and no customers, and served none today.
@@ -20,6 +22,7 @@ extension QueueMachine {
   public struct WindowNumbers: Sendable, Equatable {
     /// Generation of the teller; 0 before the first teller was ready.
     public var generation: Generation
+    /// True if a teller is ready here.
     public var isReady: Bool
     /// Lease that the teller serves now; nil for none.
     public var lease: Lease?
@@ -55,10 +58,12 @@ extension QueueMachine {
   /// True if every service is paused.
   public var isPaused: Bool { books.paused.allSatisfy { $0 } }
 
+  /// Services that are paused.
   public var pausedServices: [Service] {
     books.paused.indices.filter { books.paused[$0] }.map { Service(index: $0) }
   }
 
+  /// Counters of one service; all zero if it is unknown.
   public func numbers(of service: Service) -> ServiceNumbers {
     let index = service.index
     var waiting: Int64 = 0

@@ -26,9 +26,11 @@ import Time
 /// State machine of the customers' queue. Not copyable: an implicit copy on every query would cost hundreds of
 /// instructions.
 public struct QueueMachine: ~Copyable, Sendable {
+  /// Settings of the queue.
   public internal(set) var policy: QueuePolicy
   /// Day counters, including staged changes.
   public internal(set) var books: Books
+  /// Progress towards the shutdown of the bank.
   public internal(set) var stage: Stage = .open
   /// True if the last commit failed because the disk was full.
   public internal(set) var isJammed = false

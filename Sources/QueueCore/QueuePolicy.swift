@@ -1,4 +1,5 @@
-// Settings of the queue. The caller has validated their ranges.
+// Settings of the queue.
+// The caller has validated their ranges.
 
 import BankModel
 import Time

@@ -63,7 +63,9 @@ extension StoreChange {
 
 /// A ticket, unique over all days.
 public struct TicketOfDay: Hashable, Sendable {
+  /// Business day, from 1.
   public var day: BusinessDay
+  /// Number of the ticket.
   public var ticket: TicketNumber
   public init(day: BusinessDay, ticket: TicketNumber) { (self.day, self.ticket) = (day, ticket) }
 }
@@ -81,7 +83,9 @@ public struct StoredQueue: Sendable, Equatable {
 
 /// A customer that is delayed until its next attempt, or until the time for which it was ordered.
 public struct DelayedCustomer: Sendable, Equatable {
+  /// The delayed customer.
   public var customer: Customer
+  /// Time until which the customer is delayed.
   public var dueAt: WallTime
   public init(customer: Customer, dueAt: WallTime) { (self.customer, self.dueAt) = (customer, dueAt) }
   /// Position of the customer among all delayed ones.
@@ -90,7 +94,9 @@ public struct DelayedCustomer: Sendable, Equatable {
 
 /// Position of a delayed customer: by due time, then by number.
 public struct DuePlace: Sendable, Comparable {
+  /// Time until which the customer is delayed.
   public var dueAt: WallTime
+  /// Number of the ticket.
   public var ticket: TicketNumber
   public init(dueAt: WallTime, ticket: TicketNumber) { (self.dueAt, self.ticket) = (dueAt, ticket) }
 
@@ -99,6 +105,7 @@ public struct DuePlace: Sendable, Comparable {
   /// A position after all customers.
   public static let last = DuePlace(dueAt: WallTime(milliseconds: .max), ticket: .max)
 
+  /// Compares the due times, then the numbers.
   public static func < (left: DuePlace, right: DuePlace) -> Bool {
     left.dueAt == right.dueAt ? left.ticket < right.ticket : left.dueAt < right.dueAt
   }
@@ -106,6 +113,7 @@ public struct DuePlace: Sendable, Comparable {
 
 /// A customer as it is stored.
 public struct StoredCustomer: Sendable, Equatable {
+  /// The stored customer.
   public var customer: Customer
   /// Waiting, delayed or dead.
   public var state: CustomerState
@@ -119,6 +127,7 @@ public struct StoredCustomer: Sendable, Equatable {
 
 /// The tickets of an idempotency key.
 public struct IssuedTickets: Sendable, Equatable {
+  /// Business day of the tickets.
   public var day: BusinessDay
   /// First and last number.
   public var first, last: TicketNumber
@@ -213,6 +222,7 @@ public struct EmptyingProgress: Sendable, Equatable {
 extension QueueStore {
   /// Nil: this store empties the queue in one transaction step.
   public var emptying: EmptyingProgress? { nil }
+  /// Does nothing; see ``emptying``.
   public func emptyFurther() throws(StoreError) {}
 }
 
@@ -240,9 +250,11 @@ public enum StoreQuestion: Sendable, Equatable {
 extension QueueStore {
   /// Nil: this store commits and answers synchronously.
   public func takeResult() throws(StoreError) -> QueueEvent? { nil }
+  /// Does nothing: no transaction is ever in flight.
   public func awaitResults() {}
   /// True: this store answers after a disk access.
   public var canBeAwaited: Bool { true }
+  /// Nil: results need no polling.
   public var nextResult: MonotonicTime? { nil }
 }
 

@@ -33,6 +33,7 @@ public struct TrialBalance: Sendable, Equatable {
 
 /// Account of one customer: sums, and the latest receipts that moved it.
 public struct AccountStatement: Sendable, Equatable {
+  /// Sums over all days.
   public var sums: LedgerSums
   /// Latest receipts, the newest first.
   public var latest: [Receipt]

@@ -1,4 +1,5 @@
-// One line of waiting customers: the first of them in memory, the others in the store.
+// One line of waiting customers, all of one service and priority:
+// the first of them in memory, the others in the store.
 //
 // Invariants: customers in memory are in ascending order, with numbers up to `cursor`. Customers that are only in the
 // store have numbers above it. Assigned customers may have any number; pages contain them, and they are skipped.
