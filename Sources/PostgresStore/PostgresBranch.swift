@@ -17,7 +17,9 @@ public struct PostgresBranch: Sendable, Hashable {
   public struct Range: Sendable, Hashable {
     /// Number of the lane.
     public var lane: Int64
+    /// First ticket.
     public var first: Int64
+    /// Last ticket.
     public var last: Int64
 
     public init(lane: Int64, first: Int64, last: Int64) {

@@ -1,4 +1,5 @@
-// Version of the schema, for programs that only read the database. The reader itself refuses a newer version.
+// Version of the schema, for programs that only read the database.
+// The reader itself refuses a newer version.
 
 extension PostgresPreparation {
   /// The newest schema version that this program supports.

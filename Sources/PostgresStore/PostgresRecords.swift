@@ -7,7 +7,9 @@ import Time
 
 /// Key of a customer's row, as in the SQLite database: `state << 60 | lane << 40 | ticket`.
 public enum PostgresPosition {
+  /// Highest lane number that fits: 20 bits.
   public static let highestLane: Int64 = 1 << 20 - 1
+  /// Highest ticket that fits: 40 bits.
   public static let highestTicket: Int64 = 1 << 40 - 1
 
   /// The position of a ticket; each part is truncated to its bits.
@@ -15,7 +17,9 @@ public enum PostgresPosition {
     (state & 7) << 60 | (lane & highestLane) << 40 | ticket & highestTicket
   }
 
+  /// The ticket in a position.
   public static func ticket(_ position: Int64) -> Int64 { position & highestTicket }
+  /// The lane in a position.
   public static func lane(_ position: Int64) -> Int64 { position >> 40 & highestLane }
 }
 
@@ -25,6 +29,7 @@ public struct ClaimedCustomer: Sendable, Hashable {
   public let position: Int64
   /// Amount in won.
   public let amount: Int64
+  /// Number of the customer's account.
   public let account: Int64
   /// Issue time, in milliseconds since 1970.
   public let issuedMilliseconds: Int64
@@ -43,6 +48,7 @@ public struct ClaimedCustomer: Sendable, Hashable {
   /// Payload; nil for none.
   public let payload: [UInt8]?
 
+  /// Number of the ticket.
   public var ticket: Int64 { PostgresPosition.ticket(position) }
 
   init?(_ rows: PostgresRows, _ row: Int) {
@@ -62,6 +68,7 @@ public struct ClaimedCustomer: Sendable, Hashable {
 
 /// Finished customers with their receipts.
 public struct PostgresCompletion: Sendable, Hashable {
+  /// Number of customers.
   public var count: Int { positions.count }
   private(set) var positions: [Int64] = []
   private var columns = [[Int64]](repeating: [], count: 9)
@@ -175,6 +182,7 @@ public struct PostgresCompletion: Sendable, Hashable {
 
 /// Text form of a receipt's shortages: `ITEM:NEEDED:AVAILABLE`, separated by commas.
 public enum PostgresShortages {
+  /// The text form of these shortages; nil for none.
   public static func text(of shortages: [Shortage]) -> String? {
     shortages.isEmpty
       ? nil : shortages.map { "\($0.item.name):\($0.needed):\($0.available)" }.joined(separator: ",")

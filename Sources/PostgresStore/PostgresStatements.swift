@@ -1,4 +1,5 @@
-// SQL statements that a branch executes often.
+// SQL statements that a branch executes often. The comment of each
+// lists its parameters in order, and its result.
 //
 // Invariant: a statement that changes the database for a branch names its epoch, and locks the branch's row until the
 // commit (the fence). A late statement of an ended epoch finds no such row and changes nothing.

@@ -96,7 +96,9 @@ public enum SharedBooksFailure: Error, Sendable, Hashable {
 
 /// State of the bank that a branch receives when it joins.
 public struct SharedOpening: Sendable, Equatable {
+  /// Number and epoch of the branch.
   public var branch: PostgresBranch
+  /// The present business day.
   public var day: BusinessDay
   /// Start of the day.
   public var openedAt: WallTime
@@ -112,6 +114,7 @@ public struct SharedOpening: Sendable, Equatable {
 
 /// A claimed customer.
 public struct SharedCustomer: Sendable, Equatable {
+  /// The claimed customer.
   public var customer: Customer
   /// Payload; nil for none, which differs from an empty payload.
   public var payload: [UInt8]?
