@@ -1,7 +1,7 @@
-// Owns the directory in which a database is copied to be looked into: how it is made, that it is gone with the value, and
-// that one which a killed process has left behind is taken away by the next. It knows no database.
-// Invariant: whoever uses such a directory has it locked, so what is not locked belongs to nobody. Only directories of this
-// user that have the name of a copy are looked at, and only files that a copy consists of are removed.
+// Temporary directory for the inspection copy of a database. It is removed with this value; the directory of a killed
+// process is removed by the next one.
+// Invariant: a directory in use is locked, so an unlocked one is abandoned. Only directories of this user with the name
+// prefix are examined, and only the files of a copy are removed.
 
 import ByteText
 import Glibc
@@ -13,7 +13,7 @@ final class CopyPlace {
   private static let name = "copy"
   private static let suffixes = ["", "-wal", "-journal", "-shm"]
 
-  /// The directory for such things that the environment names; nil if it names none.
+  /// Directory named by the environment variable TMPDIR; nil if it is not set.
   static var wish: String? { getenv("TMPDIR").map { ByteText.text(of: UnsafePointer($0)) } }
 
   var database: String { "\(path)/\(Self.name)" }
@@ -33,7 +33,7 @@ final class CopyPlace {
   }
 
   static func make(in place: String) -> Result<CopyPlace, Trouble> {
-    // Somebody who sweeps may be quicker than the lock, and takes it for one that was left.
+    // Another process that sweeps may lock the new directory first and remove it as abandoned.
     for _ in 0..<16 {
       var template = ByteText.bytes(of: "\(place)/\(prefix)XXXXXX").map { CChar(bitPattern: $0) } + [0]
       guard mkdtemp(&template) != nil else {
@@ -45,7 +45,7 @@ final class CopyPlace {
     return .failure(Trouble(text: "in \(place) somebody else removes every directory"))
   }
 
-  /// Takes away what processes have left that were killed.
+  /// Removes the directories of killed processes.
   static func sweep(_ place: String) {
     guard let directory = place.withByteString({ opendir($0) }) else { return }
     defer { closedir(directory) }
@@ -59,7 +59,7 @@ final class CopyPlace {
     }
   }
 
-  /// Opens and locks a directory of this user; nil where it is none, is gone, or is somebody's.
+  /// Opens and locks a directory of this user; nil if it is not a directory, was removed, or is locked.
   private static func lock(_ path: String) -> CInt? {
     let descriptor = path.withByteString { open($0, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) }
     guard descriptor >= 0 else { return nil }

@@ -1,10 +1,12 @@
-// Owns the way to a database that is only looked at: nothing of it is changed, not even by recovering its log or by
-// migrating it, and it may lie where nobody can write.
-// A whole database of the present version without a log is read in its place. Any other is copied, with its log, and the
-// copy is opened like any database; its files have lost their names before anybody reads it, so nothing of it is left but
-// by a process that is killed in between, and the next one that needs a copy takes that away.
-// Invariant: the files that are looked at stay byte for byte the same. The caller keeps everybody off them.
-// Failure: StoreError with the path that is looked at, wherever the copy lies.
+// Read-only access to a database: nothing is changed, not even by log recovery or migration, and the directory may be
+// read-only.
+//
+// A sound database of the present version without a log is read in place. Any other one is copied with its log, and the
+// copy is opened normally. The files of the copy are unlinked before it is read. So it remains only if the process is
+// killed in between, and the next process that needs a copy removes it.
+//
+// Invariant: the inspected files stay byte for byte the same. The caller ensures that no other process writes to them.
+// Errors: StoreError with the inspected path, even for a copy.
 
 import BankModel
 import ByteText
@@ -23,8 +25,7 @@ extension Database {
     return try copied(path, schema)
   }
 
-  /// Opens a file that another connection keeps as it is, and reads nothing of what stands in the log. See
-  /// ``freeze(onThaw:)``.
+  /// Opens a file that another connection keeps unchanged, without the content of its log. See ``freeze(onThaw:)``.
   static func look(
     atFrozen path: String, on volume: any Volume, schema: Schema
   ) throws(StoreError) -> Database {
@@ -34,7 +35,7 @@ extension Database {
     return database
   }
 
-  /// The database where it lies; nil where it would have to be changed first.
+  /// The database in place; nil if it would have to be changed first.
   private static func inPlace(
     _ path: String, _ schema: Schema, on volume: any Volume
   ) throws(StoreError) -> Database? {
@@ -46,7 +47,7 @@ extension Database {
     return database
   }
 
-  /// A copy in the first place that has room for it.
+  /// A copy in the first directory with enough space.
   private static func copied(_ path: String, _ schema: Schema) throws(StoreError) -> Database {
     let wish = CopyPlace.wish
     var trouble = ""
@@ -59,11 +60,11 @@ extension Database {
         trouble = words.text
         continue
       }
-      // The names go when the copy is open, or was given up.
+      // The files are unlinked when the copy is open or has failed.
       defer { withExtendedLifetime(directory) {} }
       guard let failure = try copy(path, to: directory.database) else {
         let database = try open(path: directory.database, naming: path, schema: schema)
-        // A log that was just switched on is made by the first read, which needs the names.
+        // The first read creates a log that was just switched on, and needs the file names.
         _ = try database.number("SELECT count(*) FROM sqlite_schema", while: "reading a copy")
         return database
       }
@@ -72,9 +73,9 @@ extension Database {
     throw .failed(path: path, detail: Remark(.notCopied, trouble))
   }
 
-  /// Copies a database and what stands beside it.
+  /// Copies a database with its log and journal.
   ///
-  /// - Returns: why this place cannot take it; nil when it is there.
+  /// - Returns: the error of the target directory; nil on success.
   private static func copy(_ path: String, to target: String) throws(StoreError) -> String? {
     for suffix in ["", "-wal", "-journal"]
     where suffix.isEmpty || SystemVolume().length(of: path + suffix) > 0 {
@@ -84,10 +85,10 @@ extension Database {
     return nil
   }
 
-  /// Copies a file, 0600. See read(2) and write(2).
+  /// Copies a file with mode 0600. See read(2) and write(2).
   ///
-  /// - Returns: why it could not be written.
-  /// - Throws: why it could not be read.
+  /// - Returns: the error of writing; nil on success.
+  /// - Throws: the error of reading.
   private static func copyFile(
     _ source: String, to target: String, of path: String
   ) throws(StoreError) -> String? {

@@ -1,7 +1,6 @@
-// Owns the way from a path to a database that is surely ours and of the present version: creation, examination,
-// the lock, settings, migrations. It knows no table beyond the scripts of the schema. Invariant: a file that is not
-// ours, is damaged or is newer is never written to: its header is examined before SQLite is allowed to read it.
-// A crash at any point leaves an empty file, or a whole database of some version.
+// Opening of a database that must be ours and of the present version: creation, checks, lock, settings, migrations.
+// Invariant: a foreign, damaged or newer file is never written to: its header is checked before SQLite may read it. A
+// crash at any point leaves an empty file, or a complete database of some version.
 
 import BankModel
 import CSQLite
@@ -9,16 +8,16 @@ import Glibc
 import QueueCore
 
 extension Database {
-  /// Pages of the database that are kept in memory; a negative number counts KiB.
+  /// SQLite page cache; a negative number counts KiB.
   private static let cacheSize = -8192
-  /// The largest file whose structure is checked whenever it is opened, in pages of 4 KiB.
+  /// Largest file whose structure is checked at every open, in pages of 4 KiB.
   private static let examinedPages: Int64 = 2_048
-  /// What the log may keep of the disk after a large transaction, in bytes.
+  /// Maximum size to which SQLite truncates the log after a large transaction, in bytes.
   private static let logSizeLimit = 16 << 20
 
-  /// Opens the database at a path, or makes it; the file's lock is held from here on.
+  /// Opens the database at a path, or creates it. Holds the file's lock from now on.
   ///
-  /// - Parameter maximumPages: a bound for the size of the file in pages, for tests of a full disk.
+  /// - Parameter maximumPages: limit on the size of the file in pages, for tests of a full disk.
   static func open(
     path: String, naming name: String? = nil, on volume: any Volume = SystemVolume(), schema: Schema,
     maximumPages: Int64? = nil, onProgress: (() -> Void)? = nil
@@ -40,15 +39,15 @@ extension Database {
     return database
   }
 
-  /// Whether a log that is there is copied when the connection is closed. Of one that may not be on disk nothing may be:
-  /// half a copy, and its log gone with the power, is half a transaction.
+  /// Controls whether closing the connection copies an existing log into the database. A log that may not be on disk
+  /// must not be copied: after a power failure half a copy without its log would be half a transaction.
   private func keepLogOnClose(_ keeps: Bool) {
     guard !keeps || length(of: file + "-wal") > 0 else { return }
     let code = sqlite_keep_log_on_close(handle, keeps ? 1 : 0)
     precondition(code == SQLITE_OK, "SQLite knows no way to leave a log as it is (\(code)).")
   }
 
-  /// Refuses to make an empty database beside the log of one that is missing: SQLite would throw that log away.
+  /// Refuses to create an empty database beside the log of a missing one, because SQLite would delete that log.
   private static func requireFile(
     _ path: String, naming name: String, on volume: any Volume
   ) throws(StoreError) {
@@ -58,19 +57,19 @@ extension Database {
     }
   }
 
-  /// Reads the first bytes of the file through the connection's own descriptor, without any lock.
+  /// Reads the first bytes of the file through the connection's own descriptor, without a lock.
   ///
-  /// A descriptor of our own would not do: closing it would give up every lock this process has on the file. See
+  /// A separate descriptor would not do: closing it would release every lock of this process on the file. See
   /// https://sqlite.org/fileformat2.html#the_database_header and fcntl(2).
   func examineHeader(_ schema: Schema) throws(StoreError) {
-    // Not asked of SQLite, for which a file of one byte is empty.
+    // Not queried from SQLite, which treats a file of one byte as empty.
     let length = self.length(of: file)
     if length == 0 {
-      // SQLite would throw away a log that it finds beside an empty database.
+      // SQLite would delete a log that it finds beside an empty database.
       if self.length(of: file + "-wal") > 0 { throw .damaged(path: path, detail: Remark(.emptyBesideLog)) }
       return
     }
-    // A crash while the file was made can leave half a header, and a journal that takes it back.
+    // A crash during the creation of the file can leave half a header, with a journal that rolls it back.
     if self.length(of: file + "-journal") > 0 { return }
     let header = try fileStart(100)
     guard length >= 100, header.starts(with: "SQLite format 3\0".utf8) else {
@@ -80,13 +79,13 @@ extension Database {
       applicationID: Self.number(in: header, at: 68), version: Self.number(in: header, at: 60), by: schema)
   }
 
-  /// Takes the file's lock for good; recovers the log of a process that was killed.
+  /// Takes the file's lock permanently, and recovers the log of a killed process.
   private func takeLock() throws(StoreError) {
     try execute("PRAGMA locking_mode = EXCLUSIVE", while: "asking for the lock")
     _ = try number("SELECT count(*) FROM sqlite_schema", while: "taking the lock and reading the log")
   }
 
-  /// Asks again what the header said, now that the log is part of the answer; 0 for an empty database.
+  /// Checks the header again, now including the log. Returns the version; 0 for an empty database.
   func examineContent(_ schema: Schema) throws(StoreError) -> Int64 {
     if try pageCount() == 0 { return 0 }
     let applicationID = try number("PRAGMA application_id", while: "reading the header") ?? 0
@@ -120,20 +119,20 @@ extension Database {
     }
   }
 
-  /// Looks for damage before anything is written, where that takes a few milliseconds; a larger file is looked at by
-  /// an audit, and wherever it is read.
+  /// Checks for damage before the first write, if that takes a few milliseconds. Larger files are checked by an audit,
+  /// and wherever they are read.
   func examineStructure() throws(StoreError) {
     guard 1...Self.examinedPages ~= (try pageCount()) else { return }
     let finding = try text("PRAGMA quick_check(1)", while: "checking the file") ?? "ok"
-    // The first line only says in which database.
+    // The first line only names the database.
     let detail = finding.split(separator: "\n").last.map(String.init) ?? finding
     if finding != "ok" { throw .damaged(path: path, detail: Remark(.fileUnsound, detail)) }
   }
 
-  /// Brings the schema to the present version, a transaction for each step.
+  /// Migrates the schema to the present version, one transaction per step.
   ///
-  /// The first step runs before the log is switched on, so that the file itself says whose it is from its first
-  /// durable byte.
+  /// The first step runs before the log is switched on, so that the file itself is identified from its first durable
+  /// byte.
   private func migrate(from version: Int64, with schema: Schema) throws(StoreError) {
     for (index, script) in schema.migrations.enumerated().dropFirst(Int(version)) {
       do throws(StoreError) {
@@ -152,11 +151,11 @@ extension Database {
     }
   }
 
-  /// Writes a log again that another process has left behind, byte for byte, and syncs it.
+  /// Rewrites and syncs a log that another process has left, byte for byte.
   ///
-  /// That process may have ended because a sync had failed. What was not written then is read all the same, from the
-  /// kernel's memory, and Linux takes it for written: no later sync would write it, and without it all that is committed
-  /// behind it would be lost with the power. See fsync(2) and https://lwn.net/Articles/752063/.
+  /// That process may have exited after a failed sync. Linux marks pages clean after a failed write-back, so they can
+  /// be read from memory, but no later sync would write them. After a power failure the log would end there, and later
+  /// commits would be lost. See fsync(2) and https://lwn.net/Articles/752063/.
   private func rewriteLog() throws(StoreError) {
     let length = self.length(of: file + "-wal")
     guard length > 0, !volume.makes("believesTheLogThatIsThere") else { return }
@@ -168,7 +167,7 @@ extension Database {
         throw StoreError(sqlite: nil, code: code, path: path, while: "writing the log again")
       }
     }
-    // SQLite's VFS for Unix takes less than 128 KiB at a time.
+    // SQLite's Unix VFS accepts less than 128 KiB per call.
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
     defer { buffer.deallocate() }
     var place: Int64 = 0
@@ -186,8 +185,8 @@ extension Database {
     if mode != "wal" { throw .failed(path: path, detail: Remark(.logNotOn, mode)) }
   }
 
-  /// Leaves the log and begins a new one, in whose name the next process looks. What was in the old one is in the database
-  /// before the new one begins; in between a journal takes its place, so that a crash at any moment loses nothing.
+  /// Replaces the log with a new one under the file name that the next process opens. The content of the old one is in
+  /// the database before the new one starts. In between a journal replaces it, so a crash at any moment loses nothing.
   func renewLog() throws(StoreError) {
     thaw()
     let mode = try text("PRAGMA journal_mode = DELETE", while: "leaving the log") ?? ""
@@ -206,7 +205,7 @@ extension Database {
     return file
   }
 
-  /// The first bytes of the file; zeros where it is shorter.
+  /// The first bytes of the file; zeros beyond its end.
   private func fileStart(_ count: Int) throws(StoreError) -> [UInt8] {
     let file = try openFile()
     var bytes = [UInt8](repeating: 0, count: count)

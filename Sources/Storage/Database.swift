@@ -1,6 +1,6 @@
-// Owns one connection to one SQLite database: opening, scripts, statements, the size of the log, closing. It knows no
-// table. Invariant: one connection a file, on one thread, holding the file's lock from the first read to the end.
-// What fails is thrown as a StoreError; after a failed write that matters the owner abandons the connection.
+// One connection to one SQLite database: opening, scripts, statements, size of the log, closing.
+// Invariant: one connection per file, on one thread, holding the file's lock from the first read to the end. Errors:
+// StoreError; after a failed write that matters the owner abandons the connection.
 
 import BankModel
 import ByteText
@@ -10,24 +10,24 @@ import QueueCore
 
 final class Database {
   let handle: OpaquePointer
-  /// The file as it is called in messages.
+  /// File name for messages.
   let path: String
-  /// The file that is open; another one than ``path`` where a copy is looked at.
+  /// Open file; differs from ``path`` if a copy is inspected.
   let file: String
   let isReadOnly: Bool
   let volume: any Volume
-  /// Frames in the write-ahead log after the last commit. Before the first one so many as there may be, in a log that
-  /// another process has left behind.
+  /// Frames in the write-ahead log after the last commit. Before the first commit: an upper bound for a log that
+  /// another process has left.
   private(set) var logFrames: Int32 = 0
   private var isOpen = true
-  /// Called when the file does not stay as it is any more; nil where nobody relies on it.
+  /// Called when the file may change again; nil if it is not frozen.
   private var onThaw: (() -> Void)?
-  /// Called again and again by whatever this connection is at, as it goes on.
+  /// Called repeatedly during long operations of this connection.
   private let onProgress: (() -> Void)?
-  /// Instructions of SQLite's machine between two calls: a few milliseconds.
+  /// SQLite VM instructions between two calls of ``onProgress``: a few milliseconds.
   private static let progressStep: Int32 = 100_000
 
-  /// Opens a file that exists. Nothing is read yet and no lock is taken.
+  /// Opens an existing file, without reading it and without a lock.
   convenience init(
     path: String, naming name: String? = nil, on volume: any Volume = SystemVolume(),
     onProgress: (() -> Void)? = nil
@@ -37,7 +37,7 @@ final class Database {
       on: volume, onProgress)
   }
 
-  /// Opens a file that nobody changes meanwhile, without locks and without a log. See https://sqlite.org/uri.html.
+  /// Opens a file that does not change meanwhile, without locks and without a log. See https://sqlite.org/uri.html.
   convenience init(immutable path: String, on volume: any Volume = SystemVolume()) throws(StoreError) {
     let name = "file:" + Self.escaped(Self.plainName(path)) + "?immutable=1"
     try self.init(
@@ -65,7 +65,8 @@ final class Database {
     self.isReadOnly = isReadOnly
     sqlite3_extended_result_codes(handle, 1)
     if onProgress != nil {
-      // It is work that calls this, and not a timer: what stands still calls nobody. See sqlite3_progress_handler.
+      // Driven by executed instructions, not by a timer, so it stops if the operation hangs. See
+      // sqlite3_progress_handler.
       sqlite3_progress_handler(
         handle, Self.progressStep,
         { context in
@@ -73,7 +74,7 @@ final class Database {
           return 0
         }, Unmanaged.passUnretained(self).toOpaque())
     }
-    // The hook stands in for SQLite's own checkpoints, which swallow the errors of fsync.
+    // The hook replaces SQLite's automatic checkpoints, which ignore errors of fsync.
     sqlite3_wal_hook(
       handle,
       { context, _, _, frames in
@@ -84,9 +85,9 @@ final class Database {
 
   deinit { if isOpen { close() } }
 
-  /// Makes an empty file that only its owner may read, unless there is a file. See open(2).
+  /// Creates an empty file that only its owner may read, unless the file exists. See open(2).
   ///
-  /// SQLite gives its log and its journal the permissions of the database, and syncs the directory itself before the
+  /// SQLite creates its log and its journal with the permissions of the database. It syncs the directory before the
   /// first transaction is durable.
   static func createFile(_ path: String, on volume: any Volume = SystemVolume()) throws(StoreError) {
     if path.utf8.contains(0) { throw .failed(path: path, detail: Remark(.zeroByte)) }
@@ -99,13 +100,13 @@ final class Database {
     }
   }
 
-  /// Made once, before the first connection. Nobody reads the statistics, and a receipt takes a tenth less without them
-  /// (1,190 and 1,350 ns, by a loop in C).
+  /// Initialised once, before the first connection. The memory statistics are unused, and a receipt takes a tenth less
+  /// time without them (1,190 instead of 1,350 ns, measured by a loop in C).
   private static let settings: Void = { _ = sqlite_leave_out_memory_statistics() }()
-  /// SQLite gives names such as `:memory:` and `file:…` a meaning of their own; a path never begins like that.
+  /// SQLite interprets names such as `:memory:` and `file:…`. A name that starts with `/` or `./` is always a path.
   private static func plainName(_ path: String) -> String { path.hasPrefix("/") ? path : "./" + path }
 
-  /// A path as it stands in a URI: whatever is no letter, digit or one of `/._-` is written as its number.
+  /// Percent-encodes a path for a URI, except letters, digits and `/._-`.
   private static func escaped(_ path: String) -> String {
     ByteText.bytes(of: path).map { byte in
       switch byte {
@@ -118,13 +119,13 @@ final class Database {
     }.joined()
   }
 
-  /// Runs statements that give no rows of interest. See sqlite3_exec.
+  /// Executes statements whose rows are not needed. See sqlite3_exec.
   func execute(_ script: String, while purpose: StaticString) throws(StoreError) {
     let code = sqlite3_exec(handle, script, nil, nil, nil)
     if code != SQLITE_OK { throw StoreError(sqlite: handle, code: code, path: path, while: purpose) }
   }
 
-  /// Prepares a statement that is kept. See sqlite3_prepare_v3.
+  /// Prepares a statement for repeated use. See sqlite3_prepare_v3.
   func prepare(_ sql: String, while purpose: StaticString) throws(StoreError) -> Statement {
     var prepared: OpaquePointer?
     let code = sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
@@ -142,23 +143,23 @@ final class Database {
     return try body(statement)
   }
 
-  /// The number in the first column of the first row; nil where there is no row or it is null.
+  /// The number in the first column of the first row; nil if there is no row or it is null.
   func number(_ sql: String, while purpose: StaticString) throws(StoreError) -> Int64? {
     try withStatement(sql, while: purpose) { row throws(StoreError) in try row.first { $0.optional(0) } ?? nil
     }
   }
 
-  /// The text in the first column of the first row; nil where there is none.
+  /// The text in the first column of the first row; nil if there is no row.
   func text(_ sql: String, while purpose: StaticString) throws(StoreError) -> String? {
     try withStatement(sql, while: purpose) { row throws(StoreError) in try row.first { $0.text(0) } }
   }
 
-  /// The pages of the database, those in the log too.
+  /// Number of pages of the database, including those in the log.
   func pageCount() throws(StoreError) -> Int64 {
     try number("PRAGMA page_count", while: "reading the size") ?? 0
   }
 
-  /// Asks SQLite whether the whole file is sound. See https://sqlite.org/pragma.html#pragma_integrity_check.
+  /// Lets SQLite verify the whole file. See https://sqlite.org/pragma.html#pragma_integrity_check.
   func examine(into findings: inout Findings) throws(StoreError) {
     try withStatement("PRAGMA integrity_check(\(Findings.limit))", while: "checking the file") {
       row throws(StoreError) in
@@ -169,7 +170,7 @@ final class Database {
     }
   }
 
-  /// Whether a transaction is open. SQLite ends one by itself after some errors.
+  /// True if a transaction is open. SQLite rolls back automatically after some errors.
   var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
   var changes: Int64 { sqlite3_changes64(handle) }
 
@@ -191,10 +192,10 @@ final class Database {
     logFrames = 0
   }
 
-  /// From now on the file stays as it is, for whoever reads it in its place: what is committed is in the log. To be called
-  /// when the log was copied.
+  /// Keeps the file unchanged from now on, for a process that reads it in place; commits go to the log only. Call it
+  /// after a checkpoint.
   ///
-  /// - Parameter onThaw: called before the file is written to again, and at the latest when it is closed.
+  /// - Parameter onThaw: called before the file changes again, at the latest when it is closed.
   func freeze(onThaw: @escaping () -> Void) {
     thaw()
     self.onThaw = onThaw
@@ -208,25 +209,25 @@ final class Database {
     onThaw()
   }
 
-  /// Counts the log that is there: SQLite says how much is in it only with a commit, and where the disk is full there is
-  /// none before it is copied.
+  /// Initialises the frame count from the size of the existing log. SQLite reports it only with a commit, and on a full
+  /// disk no commit succeeds before the log is copied.
   func noteLog() { logFrames = Int32(clamping: length(of: path + "-wal") / HeldRoom.frame) }
   func forgetLog() { logFrames = 0 }
 
-  /// Lets the file grow by multiples of so many bytes, each allocated as a whole. See SQLITE_FCNTL_CHUNK_SIZE.
+  /// Makes the file grow in steps of this many bytes, each allocated as a whole. See SQLITE_FCNTL_CHUNK_SIZE.
   func growInSteps(of bytes: Int64) {
     var size = Int32(clamping: bytes)
-    // Where it cannot be done, the file grows page by page, and somebody else may be quicker.
+    // If this is unsupported the file grows page by page, and another process may take the space first.
     _ = sqlite3_file_control(handle, "main", SQLITE_FCNTL_CHUNK_SIZE, &size)
   }
 
-  /// Takes room for a file of so many bytes, where there is any. See SQLITE_FCNTL_SIZE_HINT.
+  /// Preallocates a file of this many bytes, if there is space. See SQLITE_FCNTL_SIZE_HINT.
   func grow(to bytes: Int64) {
     var size = bytes
     _ = sqlite3_file_control(handle, "main", SQLITE_FCNTL_SIZE_HINT, &size)
   }
 
-  /// Frees every statement and closes the connection; SQLite copies the log and removes it.
+  /// Finalizes all statements and closes the connection; SQLite copies the log and removes it.
   func close() {
     precondition(isOpen, "The connection is already closed.")
     thaw()
@@ -235,10 +236,10 @@ final class Database {
     isOpen = false
   }
 
-  /// Leaves the connection open for good.
+  /// Leaves the connection open until the process exits.
   ///
   /// Closing would copy the log into the database. After a failed fsync the log in memory and the log on disk may
-  /// differ, so nothing may be copied; the next start reads what really is on disk.
+  /// differ, so nothing may be copied. The next start reads the log from the disk.
   func abandon() {
     guard isOpen else { return }
     thaw()

@@ -1,10 +1,10 @@
-// Owns the shape in which receipts are kept since version 7. It knows no row.
-// Invariant: a migration that was ever released is never changed; see `Schema`.
+// Schema of the receipts since version 7.
+// Invariant: a released migration never changes; see `Schema`.
 
 extension Schema {
-  /// Receipts in pages. Until now a served customer changed two trees for good, the receipts and the index of their tickets, and
-  /// each row said again which day it was and nearly the same moment. Of the shapes that were measured (`Numbers.md`)
-  /// this is the one that costs least and that SQL can still read.
+  /// Receipts in pages. Before, a served customer changed two trees permanently, the receipts and the index of their
+  /// tickets, and each row repeated the day and nearly the same time. Of the measured schemas (`Numbers.md`) this one
+  /// costs least while SQL can still read it.
   static let receiptPages = """
     -- Receipts of one day that were committed one after another, at most sixteen: one array for each, in the order of the
     -- columns of the view, from the ticket on.

@@ -1,18 +1,18 @@
-// Owns the shape of the stock's database. It knows no row.
-// Invariant: a migration that was ever released is never changed; see `Schema`.
+// Schema of the stock's database.
+// Invariant: a released migration never changes; see `Schema`.
 
 extension Schema {
-  /// The stock's database ("STOC" in ASCII). The tables, in prose:
+  /// The stock's database ("STOC" in ASCII). Its tables:
   ///
-  /// - `item`: everything that was ever kept, numbered in the order in which it was first heard of.
-  /// - `lot`: what lies on the shelves now. A lot without dates has −1 for both. No lot is empty: its row goes.
-  /// - `ledger`: every change there ever was, in the order of the commits; rows are added and never touched again. The
-  ///   sum of an item's rows is what lies on its shelf.
-  /// - `stock_order`: the answer that every named order got, and gets again. The rows of the ledger from `first` to
-  ///   `last` are what it did, those from `returned_first` to `returned_last` how it was given back.
-  /// - `shortage`: what was missing for an order that was not done.
-  /// - `meta`: named numbers; `ledger` tells this ledger from any other, and `bank books`, `bank opening` and `bank moment`
-  ///   are the last opening of a bank with which it was used, see `BankMark`.
+  /// - `item`: every item that was ever stored, numbered in the order of first use.
+  /// - `lot`: present content of the shelves. A lot without dates has −1 for both. An empty lot has no row.
+  /// - `ledger`: all changes in commit order; rows are added and never changed. The sum of an item's rows is its
+  ///   quantity on the shelf.
+  /// - `stock_order`: the answer to every named order, which is returned again for a repetition. The rows of the ledger
+  ///   from `first` to `last` are its effect, those from `returned_first` to `returned_last` its return.
+  /// - `shortage`: missing items of an order that was not executed.
+  /// - `meta`: named numbers; `ledger` identifies this ledger, and `bank books`, `bank opening` and `bank moment` are
+  ///   the last opening of a bank with which it was used, see `BankMark`.
   static let stock = Schema(applicationID: 0x5354_4F43, migrations: [stockVersion1])
 
   private static let stockVersion1 = """

@@ -1,16 +1,16 @@
-// Owns the shape of the vending machine's database. It knows no row.
-// Invariant: a migration that was ever released is never changed; see `Schema`.
+// Schema of the vending machine's database.
+// Invariant: a released migration never changes; see `Schema`.
 
 extension Schema {
-  /// The vending machine's database ("VEND" in ASCII). The tables, in prose:
+  /// The vending machine's database ("VEND" in ASCII). Its tables:
   ///
-  /// - `ledger`: every change of the money there ever was, in the order of the commits; rows are added and never touched
-  ///   again. A bought drink is one row, which is its price and its place in the history at once.
-  /// - `purchase`: every purchase that was ever begun, and how far it is. Its row comes before the stock is asked, and
-  ///   ends in the transaction that books it.
-  /// - `meta`: named numbers; `machine` tells this machine from any other, `plain purchases` is the last purchase whose
-  ///   order at the stock is called by its number alone, and `bank books`, `bank opening` and `bank moment` are the last
-  ///   opening of a bank with which it was used, see `BankMark`.
+  /// - `ledger`: all changes of the money in commit order; rows are added and never changed. A bought drink is one row,
+  ///   which records both its price and its position in the history.
+  /// - `purchase`: every purchase that was ever started, with its state. Its row is written before the order to the
+  ///   stock, and ends in the transaction of its ledger row.
+  /// - `meta`: named numbers; `machine` identifies this machine, `plain purchases` is the last purchase whose stock
+  ///   order is named by its number alone, and `bank books`, `bank opening` and `bank moment` are the last opening of a
+  ///   bank with which it was used, see `BankMark`.
   static let vending = Schema(applicationID: 0x5645_4E44, migrations: [vendingVersion1])
 
   private static let vendingVersion1 = """

@@ -1,61 +1,58 @@
-// Owns the shapes of the databases: the tables, the numbers that mark a file as ours, and the ordered list of migrations.
-// Invariant: a migration that was ever released is never changed; a new shape is a new entry at the end of the list.
+// Schemas of the databases: the tables, the numbers that identify our files, and the ordered list of migrations.
+// Invariant: a released migration never changes; a new schema is a new entry at the end of the list.
 
-/// The shape of a database: who it belongs to, and how to get from any earlier version to the present one.
+/// Schema of a database: its application, and the migrations from any earlier version.
 struct Schema: Sendable {
-  /// Stands in the header of the file ("BANK" in ASCII), so that nobody else's database is taken for ours.
+  /// In the header of the file ("BANK" in ASCII), so that a foreign database is not mistaken for ours.
   var applicationID: Int64
-  /// One script a version: the first makes version 1 out of nothing, the n-th makes version n out of n − 1.
+  /// One script per version: the first creates version 1, the n-th upgrades version n − 1 to n.
   var migrations: [String]
 
   var version: Int64 { Int64(migrations.count) }
 
-  /// The branch's database. The tables, in prose:
+  /// The bank's database. Its tables:
   ///
-  /// - `customer`: everyone of the present day whose business is not finished. The key is one integer made of state, line
-  ///   and ticket, so that the rows of one line lie next to each other in the order of their numbers: a page of a line is
-  ///   one short scan, and the next in line is the first row of a range. (A table keyed by the columns took 1.5 times as
-  ///   long to fill.) The three parts can be read as generated columns. In the upper half of `attempts` stands how many
-  ///   attempts count against `max_attempts`, see ``CustomerAttempts``.
-  /// - `service`: what the services are called, by the numbers that stand in all other tables. A service that nobody offers
-  ///   any more keeps its row, so that its number never becomes another's.
-  /// - `line`: the lines in which customers wait, with the numbers that stand in the keys: a service and a priority each.
-  /// - `payload`: what customers of the present day carry, for those who carry anything. The row is written in the
-  ///   transaction of the customer's and goes in that of the receipt, into which nothing of it is copied.
-  /// - `receipt_page`: how each ticket ended, in the order of the commits, several receipts in a row. The view `receipt` has
-  ///   a row for each of them. Debit and credit are account codes (cash −1, loans −2, customers from 0), null where nothing
-  ///   was done.
-  /// - `ticket_block`: which receipts the tickets have, 64 tickets in a row. It is written in the transaction of the
-  ///   receipt, and nobody is written into it twice.
-  /// - `result`: what the work of a served customer left behind, for those whose work left anything. It has the number of
-  ///   the receipt (`SELECT * FROM receipt CROSS JOIN result USING (sequence)`) and is written in its transaction: so results
-  ///   are only ever added at the end of their tree, and a page of receipts finds its results in one range. Day and ticket
-  ///   say once more whose it is, which an audit holds against the receipt. Of a long stream the first and the last bytes
-  ///   are kept, with the true length.
-  /// - `attempt`: attempts at serving that ended without a receipt, numbered from 1 for each ticket, and what there is to
-  ///   say of a failure.
-  /// - `request_key`: the tickets that a client's idempotency key stands for, and the number of the request that was made
-  ///   with it, so that the same key with another request is noticed; null where that is not known.
-  /// - `day`: one row a business day, with the day's numbers; the last row is the present day, and the only one that
-  ///   is not closed. The receipts of a day begin at `first_sequence` and end where the next day's begin.
-  ///   The present day's row also counts the waiting customers by line and the served ones by service, and says which
-  ///   services are paused, as JSON (`SELECT * FROM day, json_each(waiting)`); in the row of a closed day these are empty.
-  ///   The `grade` of a receipt is 1 to 3 for a grade, and the number of any other priority and 4. `clock_steps` is
-  ///   how often the calendar's clock had gone back until then, over all days: where it grew, order is not judged.
-  /// - `later`: for when a ticket was ordered, of those that were ordered for later. The row stays when the customer has a
-  ///   receipt: it says why others were served before.
-  /// - `shortage`: what was missing for a ticket that ended out of stock.
-  /// - `release`: cancelled tickets for which the stock may still have put something by.
-  /// - `meta`: named numbers; `dead D T N` says that ticket T of day D was put aside after its attempt N;
-  ///   `delayed N` is how many of the delayed came for the service with the number N, and `delayed kept by` the start up to which
-  ///   that is so: after a start of a program that does not know these names they are counted anew;
-  ///   `incarnation` counts the starts of the coordinator, `opening N` is the moment of the N-th
-  ///   in milliseconds since 1970, `receipts before N` is the last receipt that was there before it. `books`, `books day`
-  ///   and `books ticket` are the name of the books, see `BooksName`; `stock identity`, `stock opening` and the same of
-  ///   `vending` are what was seen of the databases beside them, see `KnownDatabase`;
-  ///   `arriving from` is the first number of a request that is not whole, whose customers have no tickets yet. A program
-  ///   from before this name takes them for people who wait, so none may open the file while it is there: the program that
-  ///   left it, or a newer one, is to open it once and to close the day.
+  /// - `customer`: unfinished customers of the present day. The key is one integer of state, line and ticket, so that
+  ///   the rows of one line are adjacent and in ticket order. A page of a line is one short scan, and the next in line
+  ///   is the first row of a range. (A table keyed by the columns took 1.5 times as long to fill.) The three parts are
+  ///   readable as generated columns. The upper half of `attempts` is the number of attempts that count against
+  ///   `max_attempts`, see ``CustomerAttempts``.
+  /// - `service`: names of the services, by the numbers used in all other tables. A service that is not offered any
+  ///   more keeps its row, so that its number is never reused.
+  /// - `line`: lines of waiting customers, a service and a priority each, with the numbers used in the keys.
+  /// - `payload`: payloads of customers of the present day. A row is written with the customer and deleted with the
+  ///   receipt, which contains no copy.
+  /// - `receipt_page`: receipts of the tickets in commit order, several in a row. The view `receipt` has a row for
+  ///   each. Debit and credit are account codes (cash −1, loans −2, customers from 0), null if nothing was transferred.
+  /// - `ticket_block`: receipts by ticket, 64 tickets in a row. It is written in the transaction of the receipt, once
+  ///   per ticket.
+  /// - `result`: results of served customers, if their work had any. Its key is the number of the receipt (`SELECT *
+  ///   FROM receipt CROSS JOIN result USING (sequence)`), and it is written in the same transaction. So results are
+  ///   only appended to their tree, and a page of receipts finds its results in one range. Day and ticket are
+  ///   redundant, for a comparison by the audit. Of a long stream the first and the last bytes are stored, with the
+  ///   true length.
+  /// - `attempt`: attempts that ended without a receipt, numbered from 1 per ticket, with the text of a failure.
+  /// - `request_key`: tickets of a client's idempotency key, and the digest of its request, so that a different request
+  ///   with the same key is detected; null if unknown.
+  /// - `day`: one row per business day, with its counters; the last row is the present day, the only one that is not
+  ///   closed. The receipts of a day start at `first_sequence` and end before those of the next day. The present day's
+  ///   row also has the waiting customers by line, the served ones by service, and the paused services, as JSON
+  ///   (`SELECT * FROM day, json_each(waiting)`); in a closed day's row these are empty. The `grade` of a receipt is 1
+  ///   to 3 for a grade, and the priority plus 4 for any other priority. `clock_steps` counts the backward steps of the
+  ///   wall clock until then, over all days; order is not judged in days where it grew.
+  /// - `later`: due times of tickets that were ordered for later. The row stays after the receipt, because it explains
+  ///   why other customers were served before.
+  /// - `shortage`: missing items of a ticket that ended out of stock.
+  /// - `release`: cancelled tickets for which the stock may have a reservation.
+  /// - `meta`: named numbers. `dead D T N`: ticket T of day D became a dead letter after its attempt N. `delayed N`:
+  ///   number of delayed customers of service N. `delayed kept by`: the start up to which these are valid; after a
+  ///   start of a program that does not maintain them they are counted again. `incarnation`: number of starts of the
+  ///   coordinator. `opening N`: time of the N-th start, in milliseconds since 1970. `receipts before N`: last receipt
+  ///   before that start. `books`, `books day` and `books ticket`: identity of the database, see `BooksName`. `stock
+  ///   identity`, `stock opening` and the same of `vending`: last seen state of the other databases, see
+  ///   `KnownDatabase`. `arriving from`: first number of an incomplete request, whose customers have no tickets yet. A
+  ///   program older than this name mistakes them for waiting customers, so it must not open the file while the name
+  ///   exists. The program that wrote it, or a newer one, must first open the file once and close the day.
   static let bank = Schema(
     applicationID: 0x4241_4E4B,
     migrations: [version1, version2, version3, version4, version5, version6, receiptPages])
@@ -162,7 +159,7 @@ struct Schema: Sendable {
     INSERT INTO meta VALUES ('incarnation', 0);
     """
 
-  /// Juice: a service that moves no money, whose customers say what they want and may have to go without it.
+  /// Juice: a service that moves no money, whose customers order items and may be sent away without them.
   private static let version2 = """
     -- What the worker needs to know beyond the service; null for nothing.
     ALTER TABLE customer ADD COLUMN payload TEXT;
@@ -190,8 +187,8 @@ struct Schema: Sendable {
     INSERT INTO service_state SELECT 3, 0, 0 FROM service_state WHERE service = 1;
     """
 
-  /// One row for all the numbers of a day. Every commit changes some of them, and what is in one row is in one page:
-  /// a ticket that is committed alone writes two pages of the log and not three.
+  /// One row for all counters of a day. Every commit changes some of them, and one row is in one page: a ticket that is
+  /// committed alone writes two pages of the log instead of three.
   private static let version3 = """
     ALTER TABLE day ADD COLUMN deposit_vvip INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE day ADD COLUMN deposit_vip INTEGER NOT NULL DEFAULT 0;
@@ -228,13 +225,13 @@ struct Schema: Sendable {
     UPDATE day SET clock_steps = day;
     """
 
-  /// What was asked under a key. Of the keys before this version nobody knows it, and they are accepted as ever.
+  /// Digest of the request of a key. Unknown for older keys, which are accepted without a comparison.
   private static let version4 = """
     ALTER TABLE request_key ADD COLUMN request INTEGER;
     """
 
-  /// Lines of any priority. The keys of customers stay as they are: what was service and grade in them is read as the number
-  /// of a line. What is counted by line and by service is one column each, however many there are.
+  /// Lines of any priority. The keys of customers stay unchanged: their service and grade are read as the number of a
+  /// line. The counts by line and by service are one column each, for any number of them.
   private static let version5 = """
     -- Where customers wait. Numbers from 65536 on are given when they are needed, and again on another day.
     CREATE TABLE line (
@@ -293,8 +290,8 @@ struct Schema: Sendable {
     ALTER TABLE day DROP COLUMN juice_paused;
     """
 
-  /// Services that a configuration adds, what their work leaves behind, and customers who have ordered for later: those who are
-  /// due first are found however many there are. Who is not delayed has no entry in the index.
+  /// Configured services, results of work, and customers ordered for later: an index finds the first due ones among any
+  /// number. Customers that are not delayed have no entry in the index.
   private static let version6 = """
     -- What the numbers of services stand for. A row is never changed and never taken out.
     CREATE TABLE service (

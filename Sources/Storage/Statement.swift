@@ -1,17 +1,17 @@
-// Owns one prepared statement: binding, stepping, reading columns. It knows no table; the connection owns its memory
-// and frees it when it closes. Invariant: outside of a call the statement is reset, so that no read holds up a
-// checkpoint. A failed step resets the statement and throws what SQLite said.
+// One prepared statement: binding, stepping, reading columns. The connection owns its memory and frees it on close.
+// Invariant: outside of a call the statement is reset, so that no read blocks a checkpoint. A failed step resets the
+// statement and throws SQLite's error.
 
 import BankModel
 import CSQLite
 import QueueCore
 
-/// A statement that was prepared once and is used many times.
+/// A statement that is prepared once and used many times.
 ///
 /// One pointer and one literal: passing it around allocates nothing and counts no references.
 struct Statement {
   let handle: OpaquePointer
-  /// What fails when this fails, for the sentence `while …`.
+  /// Purpose of the statement, for error messages with `while …`.
   let purpose: StaticString
 
   /// Binds an integer to parameter `index`, from 1. See sqlite3_bind_int64.
@@ -20,7 +20,7 @@ struct Statement {
     precondition(code == SQLITE_OK, "A parameter was bound that the statement does not have.")
   }
 
-  /// Binds integers and nulls to the parameters from one on. In the place of its caller it makes no array.
+  /// Binds integers and nulls to consecutive parameters. Inlined, so that no array is created.
   @inline(__always) func bindAll(from first: Int32 = 1, _ values: Int64?...) {
     var index = first
     for value in values {
@@ -38,14 +38,14 @@ struct Statement {
     precondition(code == SQLITE_OK, "A parameter was bound that the statement does not have.")
   }
 
-  /// Binds text; SQLite keeps a copy. See sqlite3_bind_text64.
+  /// Binds text, which SQLite copies. See sqlite3_bind_text64.
   func bind(_ index: Int32, text: String) throws(StoreError) {
     var text = text
     let code = text.withUTF8 { copyText(index, UnsafeRawBufferPointer($0)) }
     if code != SQLITE_OK { throw failure(code) }
   }
 
-  /// Binds text whose bytes are UTF-8; SQLite keeps a copy.
+  /// Binds UTF-8 text, which SQLite copies.
   func bind(_ index: Int32, utf8 text: [UInt8]) throws(StoreError) {
     let code = text.withUnsafeBytes { copyText(index, $0) }
     if code != SQLITE_OK { throw failure(code) }
@@ -53,16 +53,16 @@ struct Statement {
 
   private func copyText(_ index: Int32, _ bytes: UnsafeRawBufferPointer) -> Int32 {
     bytes.withMemoryRebound(to: CChar.self) {
-      // The last argument but one asks for a copy; SQLITE_TRANSIENT is a cast that the importer does not read.
+      // The destructor argument −1 is SQLITE_TRANSIENT and requests a copy; the importer does not import that cast.
       sqlite3_bind_text64(
         handle, index, $0.baseAddress, UInt64($0.count),
         unsafeBitCast(-1, to: sqlite3_destructor_type.self), UInt8(SQLITE_UTF8))
     }
   }
 
-  /// Binds bytes that stay where they are until the statement has run. See sqlite3_bind_blob64.
+  /// Binds bytes without copying; they must stay valid until the statement has run. See sqlite3_bind_blob64.
   func bind(_ index: Int32, staying bytes: UnsafeRawBufferPointer) throws(StoreError) {
-    // Without an address SQLite would take them for null.
+    // SQLite treats a null pointer as NULL.
     let code =
       bytes.isEmpty
       ? sqlite3_bind_zeroblob(handle, index, 0)
@@ -70,7 +70,7 @@ struct Statement {
     if code != SQLITE_OK { throw failure(code) }
   }
 
-  /// The bytes in a column; none for null.
+  /// The bytes in a column; empty for null.
   func bytes(_ column: Int32) -> [UInt8] {
     guard let bytes = sqlite3_column_blob(handle, column) else { return [] }
     return Array(UnsafeRawBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(handle, column))))
@@ -84,7 +84,7 @@ struct Statement {
     if let text { try bind(index, text: text) } else { bind(index, optional: nil) }
   }
 
-  /// Goes to the next row; false when there is none, and then the statement is reset. See sqlite3_step.
+  /// Steps to the next row; returns false, and resets the statement, if there is none. See sqlite3_step.
   func step() throws(StoreError) -> Bool {
     let code = sqlite3_step(handle)
     if code == SQLITE_ROW { return true }
@@ -95,9 +95,9 @@ struct Statement {
     throw failure(code)
   }
 
-  /// Runs a statement that gives no rows.
+  /// Runs a statement without rows.
   ///
-  /// - Parameter broken: the promise that was broken where a constraint refuses the row.
+  /// - Parameter broken: the violated invariant, if a constraint refuses the row.
   func run(broken: @autoclosure () -> Remark? = nil) throws(StoreError) {
     let code = sqlite3_step(handle)
     guard code == SQLITE_DONE || code == SQLITE_ROW else {
@@ -110,7 +110,7 @@ struct Statement {
     sqlite3_reset(handle)
   }
 
-  /// Everything that the rows say; the statement is reset, also where one of them means nothing.
+  /// Converts all rows; resets the statement, also if a row is invalid.
   func all<Row>(
     reserving count: Int = 0, _ read: (Statement) throws(StoreError) -> Row
   ) throws(StoreError) -> [Row] {
@@ -138,14 +138,14 @@ struct Statement {
     return String(decoding: UnsafeBufferPointer(start: text, count: count), as: UTF8.self)
   }
 
-  /// The bytes of the text in a column; none for null.
+  /// The UTF-8 bytes of the text in a column; empty for null.
   func utf8(_ column: Int32) -> [UInt8] {
     guard let text = sqlite3_column_text(handle, column) else { return [] }
     let count = Int(sqlite3_column_bytes(handle, column))
     return Array(UnsafeBufferPointer(start: text, count: count))
   }
 
-  /// The bytes of the text in a column where they lie, until the next step; none for null.
+  /// The UTF-8 bytes of the text in a column without copying, valid until the next step; empty for null.
   func withUTF8<Result>(_ column: Int32, _ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
     let text = sqlite3_column_text(handle, column)
     return body(UnsafeBufferPointer(start: text, count: Int(sqlite3_column_bytes(handle, column))))
@@ -156,7 +156,7 @@ struct Statement {
     return String(cString: name)
   }
 
-  /// The error of this statement's last call; the statement is reset.
+  /// The error of this statement's last call; resets the statement.
   private func failure(_ code: Int32) -> StoreError {
     let error = StoreError(sqlite: sqlite3_db_handle(handle), code: code, path: path, while: purpose)
     sqlite3_reset(handle)

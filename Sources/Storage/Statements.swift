@@ -1,6 +1,5 @@
-// Owns every statement that the store runs often, each prepared once when the store is opened. It knows the tables
-// and binds nothing. Invariant: preparing them all is also the test that the tables are there.
-// A statement that cannot be prepared means a damaged database.
+// Statements that the store runs often, each prepared once when the store is opened.
+// Invariant: preparing them is also the check that the tables exist; a failure means a damaged database.
 
 import BankModel
 import CSQLite
@@ -19,15 +18,15 @@ struct Statements {
   let pages, pagesOfDay, pageOfReceipt, block, shortages, releases, attempts, key: Statement
   let insertResult, results: Statement
 
-  /// Columns of a customer's row, in the order in which rows are read.
+  /// Columns of a customer's row, in reading order.
   static let customerColumns =
     "position, amount, account, issued_ms, attempts, crashes, failures, due_ms, article"
   static let pageColumns = "first, day, moment_ms, entries"
 
   static let customerParameters: Int32 = 9
 
-  /// Rows for one statement. Those that use it say `OR FAIL`: what they have written before the row that is refused
-  /// stays, and SQLite needs no copy of every page to take it back. The transaction is given up then anyway.
+  /// Rows for one statement. The statement uses `OR FAIL`: rows written before a refused one stay, so SQLite needs no
+  /// statement journal to undo them. The transaction is rolled back anyway.
   private static func several(_ row: String) -> String {
     Array(repeating: row, count: GatheredRows.perStatement).joined(separator: ", ")
   }
@@ -42,7 +41,8 @@ struct Statements {
       INSERT OR FAIL INTO customer (\(Self.customerColumns)) VALUES \(Self.several(customerRow))
       """, "adding customers")
     deleteCustomer = try prepare("DELETE FROM customer WHERE position = ?", "removing a customer")
-    // Without a look at the bounds of the index of those who are delayed, which would prepare it anew each time.
+    // With the partial index of delayed customers, SQLite would prepare the statement again for each value of the
+    // bounds.
     deleteCustomers = try prepare(
       "DELETE FROM customer NOT INDEXED WHERE position BETWEEN ? AND ?", "removing customers")
     updateCustomer = try prepare(
@@ -109,7 +109,7 @@ struct Statements {
     insertPayload = try prepare("INSERT INTO payload (ticket, bytes) VALUES (?, ?)", "keeping a payload")
     deletePayload = try prepare("DELETE FROM payload WHERE ticket = ?", "removing a payload")
     deletePayloads = try prepare("DELETE FROM payload WHERE ticket BETWEEN ? AND ?", "removing payloads")
-    // The length of a blob stands in its row: nothing of it is read for that.
+    // The length of a blob is in its row, so its content is not read.
     payloadLengths = try prepare(
       "SELECT ticket, length(bytes) FROM payload WHERE ticket BETWEEN ? AND ? ORDER BY ticket",
       "measuring payloads")
@@ -137,7 +137,7 @@ struct Statements {
       "reading customers")
     customer = try prepare(
       "SELECT \(Self.customerColumns) FROM customer WHERE position = ?", "looking for a customer")
-    // Where SQLite compares a parameter with the bounds of an index of some rows, it prepares the statement anew for every
+    // If SQLite compares a parameter with the bounds of a partial index, it prepares the statement again for every
     // other value.
     countCustomers = try prepare(
       "SELECT count(*) FROM customer NOT INDEXED WHERE position BETWEEN ? AND ?", "counting customers")

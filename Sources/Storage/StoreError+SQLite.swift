@@ -1,5 +1,5 @@
-// Owns the translation of SQLite's result codes into the store's errors. Invariant: every code has exactly one meaning
-// here, and an unknown one means that the system refused.
+// Translation of SQLite's result codes into errors of the store.
+// Invariant: every code has one meaning, and an unknown one means that the system refused.
 
 import BankModel
 import CSQLite
@@ -9,9 +9,9 @@ import QueueCore
 extension StoreError {
   /// The error of the last call on a connection. See https://sqlite.org/rescode.html.
   ///
-  /// A full disk comes as `SQLITE_FULL`, and from a quota or a failed creation as another code with the system's
-  /// number beside it, as from a limit of the size of files (RLIMIT_FSIZE), which is met where SIGXFSZ is ignored. A
-  /// failed fsync is never a full disk, whatever number it carries: nobody knows what it wrote.
+  /// A full disk is `SQLITE_FULL`. A quota, a failed creation, or a file size limit (RLIMIT_FSIZE, with SIGXFSZ
+  /// ignored) is another code, with the errno of the system. A failed fsync is never treated as a full disk, whatever
+  /// its errno, because its effect is unknown.
   init(sqlite connection: OpaquePointer?, code: Int32, path: String, while purpose: StaticString) {
     let name = Self.name(of: code)
     let message =
@@ -19,7 +19,7 @@ extension StoreError {
     var detail = "\(name): \(message), while \(purpose)"
     switch code & 0xFF {
     case SQLITE_FULL: self = .diskFull(detail: Remark(quoting: detail))
-    // All SQL here is fixed, so a statement that SQLite does not understand means tables that are not ours.
+    // All SQL here is constant, so a statement that SQLite refuses means foreign tables.
     case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_ERROR:
       self = .damaged(path: path, detail: Remark(quoting: detail))
     case SQLITE_BUSY, SQLITE_LOCKED: self = .inUse(path: path)
@@ -34,10 +34,10 @@ extension StoreError {
     }
   }
 
-  /// The system's numbers beside the last error: the log's, and the connection's.
+  /// The errno values of the last error: of the log, and of the connection.
   ///
-  /// Neither alone will do. A commit that fails leaves the connection's number as an earlier error left it, and a
-  /// failed checkpoint the log's; so a disk counts as full only where no number speaks against it.
+  /// Both are needed. A failed commit leaves the connection's value from an earlier error, and a failed checkpoint the
+  /// log's. So a disk counts as full only if no value contradicts it.
   private static func systemErrors(of connection: OpaquePointer) -> [Int32] {
     var last: Int32 = 0
     var log: UnsafeMutablePointer<sqlite3_file>?
@@ -48,17 +48,17 @@ extension StoreError {
     return [last, sqlite3_system_errno(connection)].filter { $0 != 0 }
   }
 
-  /// Whether a call that failed for want of room has changed nothing that matters: a write into the log that is
-  /// rolled back, a file that was not created, a file that could not grow.
+  /// True if a call that failed for lack of space changed nothing relevant: a write to the log that is rolled back, a
+  /// file that was not created, or a file that could not grow.
   private static func leavesNothingBehind(_ code: Int32) -> Bool {
     code & 0xFF == SQLITE_CANTOPEN || code == ioErrorWrite || code == ioErrorTruncate
   }
 
-  // The importer does not read macros that are computed, so the extended codes stand here as in sqlite3.h.
+  // Extended codes as in sqlite3.h, because the importer does not import computed macros.
   private static var ioErrorWrite: Int32 { SQLITE_IOERR | 3 << 8 }
   private static var ioErrorTruncate: Int32 { SQLITE_IOERR | 6 << 8 }
 
-  /// The name of a result code as in sqlite3.h, where it is one of those that occur.
+  /// Name of a result code as in sqlite3.h, if it is one of the usual ones.
   static func name(of code: Int32) -> String {
     if let name = names[code] { return name }
     guard let name = names[code & 0xFF] else { return "SQLite result code \(code)" }

@@ -1,25 +1,25 @@
-// Owns the life of a store's database: its one open transaction, what happens after an error, the size of the log, the
-// end. It knows no table. Invariant: what was staged becomes durable as a whole or not at all.
-// A full disk or a broken promise rolls back and the store goes on; after a failed write or fsync everything is
-// refused, because nobody knows any more what is on disk.
+// State of a store's database: its one open transaction, error handling, size of the log, end.
+// Invariant: staged changes become durable together or not at all. After a full disk or a violated constraint the store
+// rolls back and continues. After a failed write or fsync it refuses everything, because the content of the disk is
+// unknown.
 
 import BankModel
 import CSQLite
 import QueueCore
 
 final class Transactions {
-  /// Frames in the log after which a commit copies it into the database: 8 MB of pages.
+  /// Frames in the log from which a commit copies it into the database: 8 MB of pages.
   static let checkpointThreshold: Int32 = 2_000
 
-  /// How far the log may grow at least while the file stays as it is: 64 MB of pages.
+  /// Minimum limit of the log while the file is frozen: 64 MB of pages.
   static let frozenThreshold: Int64 = 16_000
 
   let database: Database
   let room: HeldRoom
   private(set) var isOpen = false
-  /// Frames in the log after which the file does not stay as it is any more.
+  /// Frames in the log from which the freeze ends.
   private var frozenLimit: Int32 = 0
-  /// Whether the log has lost its name, so that no other process would find what is in it.
+  /// True if the log was unlinked, so that no other process would find its content.
   private(set) var isLogLost = false
   private var end: StoreError?
   private let begin, save, forget: Statement
@@ -41,7 +41,7 @@ final class Transactions {
     isOpen = true
   }
 
-  /// Returns when the open transaction is on disk. The log may still have to be copied.
+  /// Makes the open transaction durable. The log may have to be copied afterwards.
   func commit() throws(StoreError) {
     do throws(StoreError) { try save.run() } catch {
       guard case .failed(_, let detail) = error else { throw error }
@@ -59,13 +59,12 @@ final class Transactions {
     isOpen = false
   }
 
-  /// Copies a log into the database that has grown long, has lost its name, or has hardly any place while the reserve is
-  /// in use.
+  /// Copies the log into the database if it is long, was unlinked, or is nearly full while the reserve is in use.
   ///
-  /// What was committed is safe whether this succeeds or not. A full disk is met again at the next commit; a failed
-  /// fsync is not to be met twice.
+  /// Committed data is safe even if this fails. A full disk is handled at the next commit; a failed fsync must not be
+  /// retried.
   ///
-  /// - Returns: whether it was copied.
+  /// - Returns: true if it was copied.
   @discardableResult func checkpointIfDue() throws(StoreError) -> Bool {
     let isUrgent = isLogLost || room.isShort && room.isLogNearlyFull
     let threshold = database.isFrozen ? frozenLimit : Self.checkpointThreshold
@@ -73,7 +72,7 @@ final class Transactions {
     return try unlessFull { () throws(StoreError) in try room.copyLog(SQLITE_CHECKPOINT_PASSIVE) }
   }
 
-  /// Does something that a full disk may keep from being done; false where it does. Any other error ends the store's life.
+  /// Runs an operation that a full disk may prevent; returns false in that case. Any other error ends the store.
   private func unlessFull(_ body: () throws(StoreError) -> Void) throws(StoreError) -> Bool {
     do throws(StoreError) { try body() } catch {
       if case .diskFull = error { return false }
@@ -83,15 +82,15 @@ final class Transactions {
     return true
   }
 
-  /// Copies the log into the file, which then stays as it is for whoever reads it in its place: the log takes whatever is
-  /// committed.
+  /// Copies the log into the file, which then stays unchanged for a process that reads it in place; commits go to the
+  /// log.
   ///
-  /// The log may become as long as the file, which is what has to be read of it meanwhile, and never take more than a
-  /// quarter of what is free on the disk. A full disk, and whatever else copies the log, comes first.
+  /// The log may become as long as the file, because a reader needs that time, but never more than a quarter of the
+  /// free disk. A full disk, and every other copy of the log, ends the freeze.
   /// - Parameters:
-  ///   - atLeast: frames that the log of a small file may have.
-  ///   - onThaw: called before the file is written to again.
-  /// - Returns: false where it cannot be now.
+  ///   - atLeast: minimum limit in frames, for a small file.
+  ///   - onThaw: called before the file changes again.
+  /// - Returns: false if freezing is impossible now.
   func freeze(atLeast: Int64 = frozenThreshold, onThaw: @escaping () -> Void) throws(StoreError) -> Bool {
     try requireHealth()
     guard !isOpen, !isLogLost, !room.isShort, !database.isReadOnly else { return false }
@@ -106,14 +105,14 @@ final class Transactions {
     return true
   }
 
-  /// Copies a log that has lost its name; from now on it is copied after every commit.
+  /// Copies an unlinked log, now and after every later commit.
   func logIsLost() throws(StoreError) {
     try requireHealth()
     isLogLost = true
     if !isOpen { try checkpointIfDue() }
   }
 
-  /// Begins a new log in the place of one that has lost its name; false where that cannot be now.
+  /// Replaces an unlinked log with a new one; false if that is impossible now.
   func renewLog() throws(StoreError) -> Bool {
     try requireHealth()
     guard isLogLost, !isOpen else { return !isLogLost }
@@ -121,12 +120,12 @@ final class Transactions {
     return !isLogLost
   }
 
-  /// Refuses everything from now on, and leaves the files alone for good.
+  /// Refuses everything from now on, and never touches the files again.
   func abandon(because error: StoreError) { end = error }
 
-  /// Takes back what was staged, and gives back the error that the caller is to throw.
+  /// Rolls back, and returns the error that the caller must throw.
   ///
-  /// - Parameter makesRoom: Whether a part of the reserve is given up where the disk is full.
+  /// - Parameter makesRoom: if true, a part of the reserve is released after a full disk.
   func recover(from error: StoreError, makesRoom: Bool = true) -> StoreError {
     if case .failed = error { end = error }
     rollBack()
@@ -136,10 +135,10 @@ final class Transactions {
     return second ?? error
   }
 
-  /// Does something with the open transaction, which is begun where there is none. Where the disk is full and room can be
-  /// made for it, the transaction begins anew and everything is done again; `body` hears that it is.
+  /// Runs an operation in the open transaction, which is opened if there is none. After a full disk for which space can
+  /// be made, it starts a new transaction and calls `body` again, with `isAgain` true.
   ///
-  /// - Parameter undo: Called when what was staged is gone.
+  /// - Parameter undo: called after staged changes were dropped.
   func attempt<Result>(
     undo: () -> Void, _ body: (_ isAgain: Bool) throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
@@ -157,9 +156,9 @@ final class Transactions {
     }
   }
 
-  /// Copies the log into the database and closes it; what was staged is forgotten. Nothing works afterwards.
+  /// Copies the log into the database and closes it; staged changes are dropped. The store cannot be used again.
   ///
-  /// - Throws: what went wrong in the copying. Nothing is lost then: the log stays beside the database.
+  /// - Throws: errors of the copy. No data is lost then, because the log remains beside the database.
   func close() throws(StoreError) {
     try requireHealth()
     rollBack()

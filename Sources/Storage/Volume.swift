@@ -1,52 +1,51 @@
-// Owns what a store asks of the file system beside SQLite: lengths of files, an empty file, room that is held back. SQLite
-// asks for everything else through the VFS that is named here. Production has one volume, the system's; a simulated one
-// loses power.
-// Invariant: a database and everything beside it are on one volume, and SQLite finds the same files there as the store.
+// File system operations of a store besides SQLite's: lengths of files, creation of an empty file, reserved space.
+// SQLite uses the VFS that is named here. Production has one volume, the system's; a simulated one can lose power.
+// Invariant: a database and all files beside it are on one volume, on which SQLite and the store see the same files.
 
 import ByteText
 import Glibc
 
-/// The place where databases lie, under paths of its own.
+/// A file system for databases.
 public protocol Volume {
-  /// The name under which SQLite knows this volume; nil for the file system of the process. See sqlite3_vfs_register.
+  /// Name of SQLite's VFS for this volume; nil for the file system of the process. See sqlite3_vfs_register.
   var vfs: String? { get }
-  /// Whether nothing has this name, not even a link that leads nowhere.
+  /// True if nothing has this name, not even a dangling link.
   func isMissing(_ path: String) -> Bool
-  /// The length of a file in bytes; 0 where there is none.
+  /// Length of a file in bytes; 0 if it does not exist.
   func length(of path: String) -> Int64
-  /// Makes an empty file that only its owner may read, unless something has this name.
+  /// Creates an empty file that only its owner may read, unless the name exists.
   ///
-  /// - Returns: 0, also where there is a file; the system's number otherwise.
+  /// - Returns: 0, also if the file exists; otherwise the errno.
   func create(_ path: String) -> Int32
-  /// The room that is held back in a file of this name.
+  /// The space reserve in a file of this name.
   func reserve(at path: String) -> any Reserve
-  /// Makes a file longer, with room on the volume; it stays as it is where there is none.
+  /// Extends a file by allocated bytes; leaves it unchanged if there is no space.
   func extend(_ path: String, by bytes: Int64)
-  /// A connection is left open for good: its process is about to end. See sqlite3_close_v2.
+  /// Records a connection that is left open because its process is about to exit. See sqlite3_close_v2.
   func abandoned(_ connection: OpaquePointer)
-  /// Whether a mistake of this name is to be made at the place that asks, to see that it is found. The system's volume
-  /// makes none.
+  /// True if the named planted bug must be executed at the calling place, to test that it is detected. Always false on
+  /// the system's volume.
   func makes(_ mistake: StaticString) -> Bool
 }
 
-/// Room on a volume that is held back for the day on which there is none.
+/// Reserved space on a volume for the case of a full disk.
 public protocol Reserve: AnyObject {
-  /// Bytes that are held back.
+  /// Reserved bytes.
   var size: Int64 { get }
-  /// Whether this volume can hold room back.
+  /// True if this volume can reserve space.
   var isPossible: Bool { get }
-  /// Holds back so many bytes in all; false where there is not so much room, and then nothing has changed.
+  /// Grows the reserve to this many bytes; returns false, without a change, if there is not enough space.
   func grow(to wanted: Int64) -> Bool
-  /// Gives everything back beyond so many bytes.
+  /// Shrinks the reserve to this many bytes.
   func cut(to wanted: Int64)
-  /// The bytes of the volume as a whole, and those that are free; nil where it does not say.
+  /// Total and free bytes of the volume; nil if it does not report them.
   var room: (capacity: Int64, free: Int64)? { get }
 }
 
-/// The file system of the process.
+/// File system of the process.
 public struct SystemVolume: Volume {
   public init() {}
-  /// None of its own.
+  /// Nil: SQLite's default VFS.
   public var vfs: String? { nil }
 
   /// See lstat(2).
@@ -75,8 +74,8 @@ public struct SystemVolume: Volume {
   public func reserve(at path: String) -> any Reserve { DiskReserve(path: path) }
   /// See posix_fallocate(3).
   public func extend(_ path: String, by bytes: Int64) { DiskReserve.extend(path, by: bytes) }
-  /// Nothing: the system closes what a process leaves open.
+  /// Does nothing: the system closes the files at process exit.
   public func abandoned(_ connection: OpaquePointer) {}
-  /// None.
+  /// False: planted bugs exist in simulations only.
   public func makes(_ mistake: StaticString) -> Bool { false }
 }
