@@ -1,6 +1,6 @@
-// Owns how rows of the stock are read, and the audit that reads them all. It changes nothing.
-// Invariant: an audit streams its rows, so memory is bounded however long the ledger is. A value that means nothing
-// throws `.damaged` where somebody wants to use it, and is a finding in an audit.
+// Queries and audit of the stock on disk.
+// Invariant: an audit streams its rows, so memory is bounded for any length of the ledger. An invalid value throws
+// `.damaged` in a query, and is a finding in an audit.
 
 import BankModel
 import QueueCore
@@ -8,7 +8,7 @@ import StockCore
 import Time
 
 extension SQLiteStockStore {
-  /// What is known of an order. See `StockStore`.
+  /// The stored order of this name; nil if there is none.
   public func order(_ id: OrderID) throws(StoreError) -> StoredOrder? {
     try transactions.requireHealth()
     try statements.order.bind(1, text: id.text)
@@ -21,7 +21,7 @@ extension SQLiteStockStore {
     }
   }
 
-  /// Orders that were answered, by their names. See `StockStore`.
+  /// Answered orders by name. See `StockStore`.
   public func orders(after id: OrderID?, limit: Int) throws(StoreError) -> [KeptOrder] {
     try transactions.requireHealth()
     try statements.orders.bind(1, text: id?.text ?? "")
@@ -36,7 +36,7 @@ extension SQLiteStockStore {
     }
   }
 
-  /// Rows of the ledger behind a place, in order. See `StockStore`.
+  /// Rows of the ledger after a sequence number, in order. See `StockStore`.
   public func changes(after sequence: Int64, limit: Int) throws(StoreError) -> [StockChange] {
     try transactions.requireHealth()
     statements.changes.bindAll(sequence, Int64(limit))
@@ -100,7 +100,7 @@ extension SQLiteStockStore {
     return shelves
   }
 
-  /// Checks everything that can be checked. See `StockStore`.
+  /// Verifies every invariant. See `StockStore`.
   public func audit() throws(StoreError) -> StockAudit {
     try transactions.requireHealth()
     precondition(!hasStagedChanges, "An audit looks at what is committed: commit or roll back first.")
@@ -141,6 +141,6 @@ extension SQLiteStockStore {
 }
 
 extension Statement {
-  /// The text in a column, or nil for null.
+  /// The text in a column; nil for null.
   fileprivate func optionalText(_ column: Int32) -> String? { isNull(column) ? nil : text(column) }
 }

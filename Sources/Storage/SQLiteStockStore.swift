@@ -1,30 +1,30 @@
-// Owns the stock on disk: how an entry becomes rows. How rows are read stands in the extension; what happens after an
-// error in `Transactions`. Invariant: an entry is written whole or the transaction is gone; an order is written once,
-// which the database itself sees to.
+// Stock on disk: writing of entries. Queries are in the extension, error handling in `Transactions`.
+// Invariant: an entry is written completely, or the transaction is rolled back. An order is written once, which the
+// database enforces.
 
 import BankModel
 import QueueCore
 import StockCore
 
-/// The stock in a SQLite database: one process, one connection, one thread. See `SQLiteStore` for its settings.
+/// Stock in a SQLite database: one process, one connection, one thread. See `SQLiteStore` for its settings.
 public final class SQLiteStockStore: EntryDatabaseStore<StockEntry>, StockStore {
   let statements: StockStatements
-  /// Names by number − 1; those that are staged too.
+  /// Names by number − 1, including staged ones.
   var items: [ItemID] = []
   private var numbers: [ItemID: Int64] = [:]
   private var committedItems = 0
 
   override class var schema: Schema { .stock }
-  /// What is held back: the log of a few orders, and what some thousand orders write.
+  /// Reserves the log of a few orders, and the data of some thousand orders.
   override class var reservePlan: HeldRoom.Plan { HeldRoom.Plan(limit: 2 << 20, share: 16) }
 
-  /// What is kept in a database that was opened.
+  /// Creates the store of an open database.
   override init(_ database: Database) throws(StoreError) {
     statements = try StockStatements(database)
     try super.init(database)
   }
 
-  /// Reads what is kept. A new store takes `ledger` as the name of its ledger.
+  /// Reads the stored stock. A new store names its ledger `ledger`.
   public func load(newLedger ledger: Int64) throws(StoreError) -> StoredStock {
     try transactions.requireHealth()
     precondition(!hasStagedChanges, "A store is loaded before anything is staged.")
@@ -138,7 +138,7 @@ struct StockStatements {
   let insertOrder, insertShortage, markReturned: Statement
   let items, lots, order, orders, shortages, changes: Statement
 
-  /// Columns of a row of the ledger, in the order in which rows are read and written.
+  /// Columns of the ledger, in the order of reading and writing.
   static let changeColumns = "sequence, item, kind, made, expires, difference, lot, present, order_id, at_ms"
 
   init(_ database: Database) throws(StoreError) {
@@ -166,7 +166,7 @@ struct StockStatements {
       """, "giving an order back")
 
     items = try prepare("SELECT number, name FROM item ORDER BY number", "reading the items")
-    // A lot without dates is sold last.
+    // Lots without dates are sold last.
     lots = try prepare(
       "SELECT item, made, expires, quantity FROM lot ORDER BY item, expires = -1, expires, made",
       "reading the lots")

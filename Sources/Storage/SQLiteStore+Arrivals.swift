@@ -1,41 +1,41 @@
-// Owns the customers of a request that is larger than a transaction: they are kept under numbers that nobody was issued
-// yet, commit after commit, and come into force with the books that have issued the numbers.
-// Invariant: while such rows are there, the first of their numbers stands in `meta`; it goes in the same transaction as
-// the last of them, or as their coming into force. So a request is kept as a whole or not at all, over any crash.
+// Customers of a request that is larger than a transaction: they are stored under numbers that are not issued yet,
+// commit after commit. They become valid with the commit that issues the numbers.
+// Invariant: while such rows exist, their lowest number is in `meta`. It is deleted in the transaction that deletes the
+// last row or issues the numbers. So a request is stored as a whole or not at all, over any crash.
 
 import BankModel
 import QueueCore
 
-/// What the store knows of customers without an issued number.
+/// State of the customers without issued numbers.
 struct Arrivals {
-  /// The first of their numbers, as it is on disk; nil where there are none.
+  /// Lowest of their numbers on disk; nil if there are none.
   var first: TicketNumber?
-  /// The last of them were taken out in the open transaction.
+  /// True if the open transaction has deleted the last of them.
   var areWithdrawn = false
-  /// The request that is half taken in, as of the last commit. Of one that was never whole nothing is known but the
-  /// numbers, and nothing is held back for it.
+  /// Partly arrived request, as of the last commit. Of an abandoned request only the numbers are known, and no space is
+  /// reserved for it.
   var open: ArrivingRequest?
 
-  /// Whoever has this number or a higher one has no ticket.
+  /// Customers with this number or a higher one have no tickets.
   var bound: TicketNumber { first ?? .max }
 }
 
 extension SQLiteStore {
   static let arriving = "arriving from"
 
-  /// The first number of customers who were never issued theirs. See `QueueStore`.
+  /// The lowest number of customers without issued numbers. See `QueueStore`.
   public var arrivingFrom: TicketNumber? { arrivals.first }
 
-  /// Takes out customers and keys of a request that will never be whole. See `QueueStore`.
+  /// Removes customers and keys of a request that will never be complete. See `QueueStore`.
   public func withdrawArrivals(limit: Int) throws(StoreError) {
     guard hasArrivals else { return }
     try changeStaged { () throws(StoreError) in try withdraw(limit: limit) }
   }
 
-  /// Whether there are some who are to be taken out before everybody is counted.
+  /// True if such customers must be removed before all customers are counted.
   var hasUnwithdrawn: Bool { hasArrivals && !arrivals.areWithdrawn }
 
-  /// Takes out some of them, in the open transaction.
+  /// Removes at most `limit` of them in the open transaction.
   func withdraw(limit: Int) throws(StoreError) {
     guard let first = arrivals.first, let saved, !arrivals.areWithdrawn else { return }
     try writeGathered()
@@ -72,14 +72,14 @@ extension SQLiteStore {
     arrivals.areWithdrawn = true
   }
 
-  /// Brings the note in `meta` in line with the books that are about to be committed; gives what it says then.
+  /// Updates `meta` for the counters that are about to be committed; returns the new value.
   func noteArrivals(_ books: Books, _ arriving: ArrivingRequest?) throws(StoreError) -> TicketNumber? {
     let present = arrivals.first
     let areGone = arrivals.areWithdrawn || books.day != saved?.day
     var wanted = present
     if let arriving, arriving.count > 0 {
       precondition(arriving.first > books.issued, "An open request has numbers that were issued.")
-      // Another one may have become whole in this very transaction.
+      // Another request may have become complete in the same transaction.
       precondition(
         areGone || present.map { arriving.first <= $0 || $0 <= books.issued } ?? true,
         "A request begins while another one is still to be taken out.")
@@ -97,7 +97,7 @@ extension SQLiteStore {
     return wanted
   }
 
-  /// The first number that was not issued to whoever is kept under it; nil where there is none.
+  /// The lowest number that was not issued to its stored customer; nil if there is none.
   func readArrivals() throws(StoreError) -> TicketNumber? {
     try database.note(Self.arriving, while: "looking for a request that came in")
   }

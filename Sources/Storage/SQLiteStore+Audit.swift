@@ -1,15 +1,15 @@
-// Owns the audit: what the books promise against what the rows say. It changes nothing. Invariant: rows are
-// streamed and counted, never collected, so memory is bounded however long the queue or the history is. A page that
-// cannot be read is a finding like any other; only a system that refuses ends an audit early.
+// Audit: comparison of the counters with the rows.
+// Invariant: rows are streamed and counted, never collected, so memory is bounded for any length of queue and history.
+// An unreadable page is a finding; only an error of the system ends an audit early.
 
 import BankModel
 import QueueCore
 import Time
 
 extension SQLiteStore {
-  /// Checks everything that can be checked from what is kept and committed. See `QueueStore`.
+  /// Verifies every invariant of committed data. See `QueueStore`.
   ///
-  /// Nothing may be staged. Takes about a second a million rows.
+  /// Nothing may be staged. Takes about one second per million rows.
   public func audit() throws(StoreError) -> StoreAudit {
     try settle()
     precondition(!hasStagedChanges, "An audit looks at what is committed: commit or roll back first.")
@@ -40,7 +40,7 @@ extension SQLiteStore {
     }
   }
 
-  /// The rows of all days: a row a day is little, and every other count is held against them.
+  /// Rows of all days. They are few, and all other counts are compared with them.
   private func readDays(_ report: inout AuditRecord) throws(StoreError) -> [DayRow] {
     let days = try database.withStatement(
       "SELECT \(DayRow.columns) FROM day ORDER BY day", while: "reading the days"

@@ -1,6 +1,6 @@
-// Owns the part of the audit that looks at receipts: once in the order of their numbers, with their money, and once in the
-// order of the tickets, where everybody stands exactly once. It knows no books but the days.
-// Invariant: nothing is kept of what was read but counts and some pages. A value that means nothing is a finding, not an end.
+// Audit of the receipts: first in the order of their numbers, with their money, then in the order of the tickets, where
+// each ticket must be stored exactly once.
+// Invariant: only counts and some pages are held in memory. An invalid value is a finding and does not end the audit.
 
 import BankModel
 import QueueCore
@@ -35,7 +35,7 @@ extension SQLiteStore {
     return walk.counts
   }
 
-  /// - Returns: whether it is a receipt of a day that there was.
+  /// - Returns: true if the day of the receipt exists.
   private func visit(
     _ entry: ReceiptEntry, _ walk: inout ReceiptWalk, _ report: inout AuditRecord
   ) throws(StoreError) -> Bool {
@@ -54,7 +54,8 @@ extension SQLiteStore {
     return true
   }
 
-  /// Notes a receipt that is not the one of its ticket: the ticket has another, or none that would be found.
+  /// Adds a finding if the receipt is not the one of its ticket: the ticket has another one, or none that a look-up
+  /// finds.
   private func requirePlace(
     of entry: ReceiptEntry, in block: TicketBlock?, _ days: [DayRow], _ report: inout AuditRecord
   ) {
@@ -70,8 +71,8 @@ extension SQLiteStore {
           .neverIssued, entry.ticket, entry.day, days.first { $0.books.day == entry.day }?.books.issued ?? 0))
   }
 
-  /// Goes over the tickets of every day: each stands once, as a receipt or in the queue, and customers were begun in the order
-  /// of their lines.
+  /// Checks the tickets of every day: each is stored once, as a receipt or in the queue, and the customers of a line
+  /// were started in order.
   func auditTickets(_ days: [DayRow], _ report: inout AuditRecord) throws(StoreError) {
     let starts = try database.withStatement(
       "SELECT value FROM meta WHERE name LIKE '\(Self.receiptsBefore)%'", while: "reading the starts"
@@ -83,7 +84,7 @@ extension SQLiteStore {
       let number = day.books.day
       let isPresent = number == days.last?.books.day && !day.isClosed
       var tickets = TicketWalk(day: number, issued: day.books.issued)
-      // Whoever came with a request that is not whole has no ticket. Of a day that is over nobody waits, and nobody is read.
+      // Customers of an incomplete request have no tickets. A closed day has no customers, so none are read.
       let issued = isPresent ? "ticket < \(try readArrivals() ?? .max)" : "0"
       try database.withStatement(
         "SELECT ticket FROM customer WHERE \(issued) ORDER BY ticket", while: "counting tickets"
@@ -115,7 +116,7 @@ extension SQLiteStore {
     }
   }
 
-  /// The receipt that a block says a ticket has; nil where there is no such receipt, which is noted.
+  /// The receipt that a block assigns to a ticket; if it does not exist, nil and a finding.
   private func receipt(
     numbered sequence: Int64, of ticket: TicketNumber, _ day: BusinessDay, _ pages: inout KeptPages,
     _ report: inout AuditRecord
@@ -127,7 +128,7 @@ extension SQLiteStore {
     return nil
   }
 
-  /// Goes over the tickets of a day that have receipts, in their order, with the receipts' numbers.
+  /// Visits the tickets of a day that have receipts, in order, with the sequence numbers.
   private func eachHolder(
     of day: BusinessDay, _ visit: (TicketNumber, Int64) throws(StoreError) -> Void
   ) throws(StoreError) {
@@ -151,7 +152,7 @@ extension SQLiteStore {
   }
 }
 
-/// Tickets that come one behind the other, of which the next one is known.
+/// Ascending tickets of a statement, with the next one read ahead.
 private struct TicketColumn {
   private let row: Statement
   private(set) var next: TicketNumber?
@@ -159,7 +160,7 @@ private struct TicketColumn {
 
   init(_ row: Statement) { self.row = row }
 
-  /// Goes on to the first one that is not below `bound`, over all that are.
+  /// Skips all tickets below `bound`, and visits each.
   mutating func advance(before bound: TicketNumber, _ visit: (TicketNumber) -> Void) throws(StoreError) {
     if !hasBegun {
       hasBegun = true

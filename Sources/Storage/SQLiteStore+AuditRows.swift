@@ -1,6 +1,6 @@
-// Owns the part of the audit that looks at rows one by one: customers, attempts, keys; receipts have a part of their own.
-// It knows no books. Invariant: each table is read once, in the order of its key, and nothing of it is kept but
-// counts. A value that means nothing is a finding, not an end.
+// Audit of customers, attempts and keys, row by row; receipts have a part of their own.
+// Invariant: each table is read once, in key order, and only counts are held in memory. An invalid value is a finding
+// and does not end the audit.
 
 import BankModel
 import QueueCore
@@ -34,13 +34,13 @@ extension SQLiteStore {
     return counts
   }
 
-  /// Notes a ticket that counts attempts of which none is recorded; the others are held against their records by
-  /// ``auditAttempts(_:)``.
+  /// Adds a finding if a ticket counts attempts and none is recorded. ``auditAttempts(_:)`` compares the numbers of the
+  /// others.
   func requireAttempts(
     _ counted: Int64, _ day: BusinessDay, _ ticket: TicketNumber, _ outcome: Outcome?,
     _ report: inout AuditRecord
   ) throws(StoreError) {
-    // Who is cancelled at a window has one attempt that ended with the cancellation.
+    // A customer that was cancelled at a window has one attempt, which ended with the cancellation.
     if counted == 0 || (counted == 1 && outcome == .cancelled) { return }
     if counted > 0, try hasAttempts(day, ticket) { return }
     report.note(Remark(.attemptsUnrecorded, ticket, day, counted))
@@ -52,7 +52,7 @@ extension SQLiteStore {
     return try statements.attempts.step()
   }
 
-  /// Reads all attempts: numbered from 1 without a gap, and as many as the ticket says.
+  /// Checks that attempts are numbered from 1 without gaps, and that their number agrees with the ticket.
   func auditAttempts(_ report: inout AuditRecord) throws(StoreError) {
     let present = try database.number("SELECT max(day) FROM day", while: "looking for the present day")
     var (day, ticket, count): (BusinessDay, TicketNumber, Int64) = (0, 0, 0)
@@ -85,7 +85,8 @@ extension SQLiteStore {
     let counted: Int64
     if let receipt = try bareReceipt(day: day, ticket: ticket) {
       counted = Int64(receipt.attempts)
-      // The last attempt of who is served is the receipt; who is cancelled may have been at a window or not.
+      // The last attempt of a served customer is the receipt; a cancelled customer may or may not have been at a
+      // window.
       possible = recorded + (receipt.outcome.isAttended ? 1 : 0)...recorded + 1
     } else if isPresent, let found = try find(ticket) {
       counted = Int64(found.customer.attempts)
@@ -96,7 +97,7 @@ extension SQLiteStore {
     if !possible.contains(counted) { report.note(Remark(.attemptsDiffer, ticket, day, counted, recorded)) }
   }
 
-  /// Looks for keys that stand for tickets that were never issued.
+  /// Checks for keys of tickets that were never issued.
   func auditKeys(_ report: inout AuditRecord) throws(StoreError) {
     try database.withStatement(
       """

@@ -1,15 +1,15 @@
-// Owns how the books are read and saved, how a day is closed and the next begins, and the count of starts. It knows
-// no customer. Invariant: of the books only what differs from the last commit is written, in the same transaction as
-// the changes. Books that contradict themselves are refused when they are read.
+// Reading and saving of the day counters, the change of the day, and the count of starts.
+// Invariant: only counters that differ from the last commit are written, in the transaction of the changes.
+// Inconsistent counters are refused when they are read.
 
 import BankModel
 import QueueCore
 import Time
 
 extension SQLiteStore {
-  /// Reads the books and the first delayed customers; begins day 1 in a new store. See `QueueStore`.
+  /// Reads the day counters and the first delayed customers; starts day 1 in a new store. See `QueueStore`.
   ///
-  /// - Throws: `.damaged` where the books contradict themselves.
+  /// - Throws: `.damaged` if the counters are inconsistent.
   public func load(now: WallTime) throws(StoreError) -> StoredQueue {
     try requireHealth()
     precondition(!hasStagedChanges, "A store is loaded before anything is staged.")
@@ -27,7 +27,7 @@ extension SQLiteStore {
       books: books, delayed: try readDelayed(after: .first, limit: StoredQueue.firstPage))
   }
 
-  /// Counts the starts of the coordinator on this store: durable when it returns, from 1.
+  /// Counts the starts of the coordinator on this store, from 1. Durable on return.
   public func beginIncarnation(at now: WallTime) throws(StoreError) -> Int64 {
     try requireHealth()
     return try inTransaction { () throws(StoreError) in
@@ -45,9 +45,10 @@ extension SQLiteStore {
     }
   }
 
-  /// The name of these books; a store that has none takes a new one, for the tickets that come after those that it has.
+  /// Identity of this database. A database without one gets a new one, which is valid for the tickets after the present
+  /// ones.
   ///
-  /// - Parameter number: the number that it takes then.
+  /// - Parameter number: number of the new identity.
   public func booksName(new number: Int64) throws(StoreError) -> BooksName {
     if let known = try knownBooksName() { return known }
     guard let saved else { preconditionFailure("The name depends on what was loaded.") }
@@ -62,7 +63,7 @@ extension SQLiteStore {
     return name
   }
 
-  /// The name of these books; nil where they were never given one.
+  /// Identity of this database; nil if it has none.
   public func knownBooksName() throws(StoreError) -> BooksName? {
     try requireHealth()
     func value(_ name: String) throws(StoreError) -> Int64? {
@@ -75,12 +76,12 @@ extension SQLiteStore {
     return BooksName(number: number, day: day, ticket: ticket)
   }
 
-  /// With this and the number of a start begins the name under which its moment is kept.
+  /// Prefix of the names in `meta` for the times of starts; the number of the start follows.
   static let opening = "opening "
-  /// With this and the number of a start begins the name under which the last receipt before it is kept.
+  /// Prefix of the names in `meta` for the last receipt before a start; the number of the start follows.
   static let receiptsBefore = "receipts before "
 
-  /// The lines that are written down with their numbers.
+  /// Stored lines with their numbers.
   static func readLines(
     _ database: Database, _ services: ServiceDirectory
   ) throws(StoreError) -> LineNumbers {
@@ -99,7 +100,7 @@ extension SQLiteStore {
     return lines
   }
 
-  /// The services that have numbers.
+  /// Services with numbers.
   static func readServices(_ database: Database) throws(StoreError) -> ServiceDirectory {
     var names: [ServiceName] = []
     try database.withStatement(
@@ -119,7 +120,7 @@ extension SQLiteStore {
     return directory
   }
 
-  /// Gives a number to each of these services that has none. See `QueueStore`.
+  /// Assigns a number to each new service. See `QueueStore`.
   public func giveNumbers(to names: [ServiceName]) throws(StoreError) {
     try requireHealth()
     precondition(!hasStagedChanges, "Numbers are given in a transaction of their own.")
@@ -133,7 +134,7 @@ extension SQLiteStore {
     guard !new.isEmpty else { return }
     try inTransaction { () throws(StoreError) in
       for (place, name) in new.enumerated() {
-        // A name holds nothing that would have to be quoted.
+        // A service name contains no character that needs quoting.
         try database.execute(
           "INSERT INTO service (number, name) VALUES (\(before + place + 1), '\(name)')",
           while: "giving a service its number")
@@ -148,7 +149,7 @@ extension SQLiteStore {
     try inTransaction { () throws(StoreError) in try open(books, firstSequence: 1) }
   }
 
-  /// Writes what differs between the books and those on disk into the open transaction.
+  /// Writes the changed counters into the open transaction.
   func save(_ books: Books, over saved: Books, _ arriving: ArrivingRequest?) throws(StoreError) {
     precondition(books.day >= saved.day, "A business day never comes again.")
     if books.day > saved.day {
@@ -162,16 +163,17 @@ extension SQLiteStore {
     if books.delayedByService != saved.delayedByService { try saveDelayedByService(books, over: saved) }
   }
 
-  /// Closes the day of the saved books and opens the day of the new ones.
+  /// Closes the day of the saved counters and opens the day of the new ones.
   ///
-  /// A closed day has a receipt for every ticket. The last books of the old day may never have been saved, so its
-  /// receipts are its last word; tickets that were saved as issued and have no receipt remain visible to the audit.
+  /// A closed day has a receipt for every ticket. The last counters of the old day may never have been saved, so its
+  /// counts are taken from the receipts. Tickets that were saved as issued and have no receipt remain visible to the
+  /// audit.
   private func turnPages(
     from saved: Books, to books: Books, _ arriving: ArrivingRequest?
   ) throws(StoreError) {
-    // Whoever comes in already has begun after a reset, which has taken out those of the day before.
+    // An arriving request started after a reset, which has removed the incomplete requests of the day before.
     if arriving == nil { try withdraw(limit: .max) }
-    // Everyone who is kept belongs to the present day, so nobody of the old day may be left over.
+    // Every stored customer belongs to the present day, so no customer of the old day may be left.
     let kept = try database.number("SELECT count(*) FROM customer", while: "closing a day") ?? 0
     if kept != books.kept + (arriving?.count ?? 0) {
       throw damage(Remark(.dayNotCarried, saved.day, kept, books.kept))
@@ -182,7 +184,7 @@ extension SQLiteStore {
     var first = try firstSequence(of: saved.day)
     var day = saved.day
     while true {
-      // Steps of the clock that nobody has saved yet may belong to the day that ends.
+      // Unsaved clock steps may belong to the day that ends.
       statements.closeDay.bindAll(
         day, books.openedAt.milliseconds, receipts.served, receipts.cancelled, books.clockSteps)
       try statements.closeDay.run()
@@ -190,7 +192,7 @@ extension SQLiteStore {
       first += receipts.served + receipts.cancelled
       day += 1
       if day == books.day { break }
-      // A day that began and ended within this very transaction.
+      // A day that started and ended within this transaction.
       try open(Books(day: day, openedAt: books.openedAt, clockSteps: books.clockSteps), firstSequence: first)
       receipts = try countReceipts(of: day, from: first)
     }
@@ -250,17 +252,18 @@ extension SQLiteStore {
 extension Books {
   var kept: Int64 { waitingInAll + delayed + dead }
 
-  /// Those of them who may have to go without a juice. Of the delayed and the dead it is not known what they want.
+  /// Upper bound of the customers that may get shortages. Counts all delayed and dead ones, because their services are
+  /// not stored here.
   var keptForJuice: Int64 {
     waiting.occupied.reduce(delayed + dead) { $0 + ($1.line.service.drawsOnStock ? $1.count : 0) }
   }
 
-  /// Those of them whose work may leave a result, with all of the delayed and the dead.
+  /// Upper bound of the customers whose work may store a result, including all delayed and dead ones.
   var keptWithResults: Int64 {
     waiting.occupied.reduce(delayed + dead) { $0 + ($1.line.service.leavesResults ? $1.count : 0) }
   }
 
-  /// What these books cannot mean; nil where they agree with themselves.
+  /// An inconsistency of these counters; nil if they are consistent.
   var contradiction: Remark? {
     var sum: Int64 = 0
     for count in [served, cancelled, delayed, dead] + waiting.occupied.map(\.count) {

@@ -1,6 +1,6 @@
-// Owns how each change becomes rows. It knows no books and no transaction. Invariant: a change that would break a
-// promise (a second receipt, a customer who is not where the change says) throws `.damaged`, naming ticket and day,
-// and never passes in silence. New customers and receipts are gathered first; see SQLiteStore+Gathering.
+// Translation of changes into rows.
+// Invariant: a change that violates a constraint (a second receipt, a customer in another state) throws `.damaged` with
+// ticket and day. New customers and receipts are gathered first; see SQLiteStore+Gathering.
 
 import BankModel
 import QueueCore
@@ -103,8 +103,8 @@ extension SQLiteStore {
       broken: Remark(.attemptTwice, attempt.number, attempt.ticket, attempt.day))
   }
 
-  /// After which attempt a customer was put aside is a named number in `meta`: the rows of attempts have no place for it,
-  /// and it is true also when the customer was brought back, or taken out.
+  /// Records the attempt after which a customer became a dead letter, as a named number in `meta`. The rows of attempts
+  /// have no column for it, and it stays true after the customer was requeued or cancelled.
   private func noteBurial(of customer: Customer) throws(StoreError) {
     guard let day = stagedDay ?? saved?.day else { return }
     try database.execute(
@@ -112,7 +112,7 @@ extension SQLiteStore {
         + "\(customer.attempts))", while: "noting a dead letter")
   }
 
-  /// What the names of a ticket's burials in `meta` begin with; a space and the attempt follow.
+  /// Prefix of the names in `meta` for a ticket's dead letters; a space and the attempt follow.
   static func burials(of ticket: TicketNumber, _ day: BusinessDay) -> String { "dead \(day) \(ticket)" }
 
   private func remember(_ key: String, _ known: KeyedRequest) throws(StoreError) {
@@ -122,7 +122,7 @@ extension SQLiteStore {
     try statements.insertKey.run(broken: Remark(.keyRemembered, tickets.first, tickets.last, tickets.day))
   }
 
-  /// Where a customer's row stands. A line without a number has nobody in it.
+  /// Position of a customer's row. A line without a number has no customers.
   private func position(
     _ customer: Customer, in state: CustomerState
   ) throws(StoreError) -> CustomerPosition {
@@ -136,12 +136,12 @@ extension SQLiteStore {
     if database.changes != 1 { throw damage(Remark(.notAmong, customer.ticket, presentDay, state.name)) }
   }
 
-  /// The day for sentences; nothing is written before the books are loaded.
+  /// Day for error messages; nothing is written before the store is loaded.
   var presentDay: BusinessDay { saved?.day ?? 0 }
 }
 
 extension StoreChange {
-  /// Whether it concerns rows of customers or receipts, so that the emptying of the queue comes before it.
+  /// True if the change concerns rows of customers or receipts, so that a pending reset must be completed first.
   fileprivate var meetsCustomers: Bool {
     switch self {
     case .record, .remember, .released: false

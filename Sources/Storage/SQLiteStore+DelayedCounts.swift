@@ -1,20 +1,22 @@
-// Owns how many of the delayed came for which service, as numbers in `meta`: ten million of them are not read to count them at a
-// start. Only what differs from the last commit is written, in the same transaction as the customers.
-// Invariant: the numbers are of the rows as long as every start since they were first written was one of a program that keeps them.
-// The start that did last stands beside them. A program from before them counts its starts and not the delayed: after it, and in a
-// database that never had them, the rows are counted once.
-// Failure: numbers that do not add up to the books are not believed, and the rows are counted.
+// Numbers of delayed customers by service, stored in `meta`, so that a start does not count ten million rows. Only
+// changed numbers are written, in the transaction of the customers.
+//
+// Invariant: the numbers match the rows if every start since they were first written used a program that maintains
+// them. The last such start is stored with them. An older program counts its starts but not the delayed customers.
+// After such a start, and in an older database, the rows are counted once.
+//
+// Errors: numbers that do not add up to the day counters are ignored, and the rows are counted.
 
 import BankModel
 import QueueCore
 
 extension SQLiteStore {
-  /// The last start whose program has kept these numbers.
+  /// Name in `meta` of the last start whose program maintained these numbers.
   private static let keeper = "delayed kept by"
-  /// With this and the number of a service begins the name under which the count is kept; none is kept of 0.
+  /// Prefix of the names in `meta`; the number of the service follows. A count of 0 is not stored.
   private static let prefix = "delayed "
 
-  /// Reads the counts, or counts the rows. Of a database that is only looked into nobody wants to know them.
+  /// Reads the numbers, or counts the rows. Does nothing for an inspected database, where they are not needed.
   func readDelayedByService(into books: inout Books) throws(StoreError) {
     guard books.delayed > 0, !database.isReadOnly else { return }
     if let kept = try keptDelayedByService(), kept.reduce(0, +) == books.delayed {
@@ -38,7 +40,7 @@ extension SQLiteStore {
     }
   }
 
-  /// The counts by the index of the service; nil where nobody has kept them since the last start.
+  /// Stored numbers by the index of the service; nil if they were not maintained since the last start.
   func keptDelayedByService() throws(StoreError) -> [Int64]? {
     let purpose: StaticString = "reading the counts of the delayed"
     guard let keeper = try database.note(Self.keeper, while: purpose),
@@ -66,7 +68,7 @@ extension SQLiteStore {
     return areMeant ? counts : nil
   }
 
-  /// From this start on the counts are kept: whatever stood there before is written anew.
+  /// Starts to maintain the numbers, from this start on; replaces all stored ones.
   func keepDelayedByService(from start: Int64) throws(StoreError) {
     guard let saved else { return }
     try database.execute(
@@ -78,7 +80,7 @@ extension SQLiteStore {
     try write(saved.delayedByService, over: none)
   }
 
-  /// Writes what has changed into the open transaction.
+  /// Writes the changed numbers into the open transaction.
   func saveDelayedByService(_ books: Books, over saved: Books) throws(StoreError) {
     try write(books.delayedByService, over: saved.delayedByService)
   }

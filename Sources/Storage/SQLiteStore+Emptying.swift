@@ -1,7 +1,7 @@
-// Owns how the queue is emptied by a reset: a receipt for everybody, ticket after ticket, in pieces, because two million
-// take seconds and others want to be heard meanwhile. It knows no books and no transaction.
-// Invariant: the receipts stand in the order of the tickets; when the last piece is written nobody is left in the queue,
-// and as many receipts were written as customers have left. Whoever cannot wait has the rest written at once.
+// Reset of the queue: a receipt for every customer, in ticket order, in pieces, because two million customers take
+// seconds and the coordinator must handle other events meanwhile.
+// Invariant: the receipts are in ticket order. After the last piece no customer is left, and one receipt was written
+// per customer. A call that needs the result completes the rest at once.
 
 import BankModel
 import QueueCore
@@ -15,10 +15,10 @@ struct QueueSweep {
   var after: TicketNumber = 0
 
   static let piece: TicketNumber = 1_024
-  /// Rows in one piece of a request that was never whole.
+  /// Rows of an incomplete request that are removed per piece.
   static let withdrawn = 2_048
 
-  /// The keys of a customer with the number 0, by state and line, with the line's service and the code of its priority.
+  /// Keys of ticket 0 by state and line, with the line's service and the code of its priority.
   static let bases = """
     (SELECT ((column1 << 60) | (number << 40)) AS base, service, code FROM line CROSS JOIN
       (VALUES \(CustomerPosition.keptStates.map { "(\($0.rawValue))" }.joined(separator: ", "))))
@@ -26,7 +26,7 @@ struct QueueSweep {
 }
 
 extension SQLiteStore {
-  /// How far the emptying has come. See `QueueStore`.
+  /// Progress of the reset. See `QueueStore`.
   public var emptying: EmptyingProgress? {
     sweep.map { EmptyingProgress(done: $0.done, total: max($0.done, $0.total)) }
   }
@@ -42,7 +42,7 @@ extension SQLiteStore {
 
   private func writePiece() throws(StoreError) {
     guard var sweep else { return }
-    // Those without a ticket are no customers yet, and get no receipts.
+    // Customers without tickets get no receipts.
     if hasUnwithdrawn { return try withdraw(limit: QueueSweep.withdrawn) }
     guard let first = try firstTicket(after: sweep.after) else { return try end(sweep) }
     sweep.after = try endOfPiece(of: first...first + QueueSweep.piece - 1)
@@ -55,7 +55,7 @@ extension SQLiteStore {
     self.sweep = sweep
   }
 
-  /// Writes the receipts of everybody with one of these numbers; gives how many they are.
+  /// Writes the receipts of all customers with these numbers; returns how many they are.
   private func cancel(
     _ tickets: ClosedRange<TicketNumber>, _ sweep: QueueSweep
   ) throws(StoreError) -> Int64 {
@@ -76,7 +76,7 @@ extension SQLiteStore {
     return sequence - before
   }
 
-  /// The lowest number behind another one that anybody in the queue has.
+  /// The lowest ticket in the queue above `ticket`; nil for none.
   private func firstTicket(after ticket: TicketNumber) throws(StoreError) -> TicketNumber? {
     statements.firstTicket.bind(1, ticket)
     return try statements.firstTicket.first { $0.optional(0) } ?? nil

@@ -1,12 +1,12 @@
-// Owns what is told of a whole database to whoever carries it to another place: row after row, as it lies there.
-// Invariant: one row is known at a time. A value that means nothing is `.damaged`, never a trap.
+// Export of a whole database, row by row.
+// Invariant: one row is in memory at a time. An invalid value throws `.damaged` and never traps.
 
 import BankModel
 import QueueCore
 import Time
 
 extension SQLiteStore: QueueExport {
-  /// All business days in order. See `QueueExport`.
+  /// Visits all business days in order.
   public func eachDay(_ body: (ExportedDay) throws(StoreError) -> Void) throws(StoreError) {
     try settle()
     try database.withStatement(
@@ -21,7 +21,7 @@ extension SQLiteStore: QueueExport {
     }
   }
 
-  /// All idempotency keys in the order of days and tickets. See `QueueExport`.
+  /// Visits all idempotency keys, by day and ticket.
   public func eachKey(_ body: (ExportedKey) throws(StoreError) -> Void) throws(StoreError) {
     try settle()
     try database.withStatement(
@@ -36,13 +36,13 @@ extension SQLiteStore: QueueExport {
     }
   }
 
-  /// The keys of a request that is half taken in stand for nobody yet.
+  /// Condition that excludes the keys of a partly arrived request, which has no tickets yet.
   private var hasTickets: String {
     hasArrivals
       ? "day < (SELECT max(day) FROM day) OR first < \(arrivals.bound)" : "true"
   }
 
-  /// All attempts in the order of days, tickets and their own numbers. See `QueueExport`.
+  /// Visits all attempts, by day, ticket and number of the attempt.
   public func eachAttempt(_ body: (Attempt) throws(StoreError) -> Void) throws(StoreError) {
     try settle()
     try database.withStatement(
@@ -60,7 +60,7 @@ extension SQLiteStore: QueueExport {
     }
   }
 
-  /// How many there are of everything. See `QueueExport`.
+  /// Counts the rows of every kind.
   public func countRows() throws(StoreError) -> ExportedRows {
     try settle()
     var rows = ExportedRows()

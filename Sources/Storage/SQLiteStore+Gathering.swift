@@ -1,7 +1,7 @@
-// Owns the rows that are gathered before they are written, several by one statement. It knows no books and no
-// transaction. Invariant: whatever depends on a row finds it written, because every read, every other change of
-// customers and every commit writes what was gathered first.
-// What a row breaks is found out when it is written: by a later call than the one that staged it, and still by its name.
+// Rows that are gathered before they are written, several by one statement.
+// Invariant: every read, every other change of customers and every commit first writes the gathered rows, so an
+// operation that depends on a row finds it. A violated constraint is detected when the row is written, by a later call
+// than the one that staged it, and is reported with the ticket.
 
 import BankModel
 import QueueCore
@@ -9,12 +9,13 @@ import Time
 
 /// Rows that wait to be written together.
 ///
-/// Sixteen rows in one statement take a third less than sixteen statements (by a loop in C): the cursors stay where they
-/// are, and the next row goes behind the last. Those of one line who leave one behind the other are one range of rows.
+/// Sixteen rows in one statement take a third less time than sixteen statements (measured by a loop in C): the cursors
+/// stay in place, and the next row is inserted after the last. Consecutive departures of one line are one range of
+/// rows.
 struct GatheredRows {
   static let perStatement = 16
 
-  /// Those of one line who have come, and who wait or are delayed: their rows go next to each other.
+  /// New customers of one line and one state; their rows are adjacent.
   struct Newcomers {
     let line: Line
     let number: Int64
@@ -27,15 +28,15 @@ struct GatheredRows {
     var dueAt: WallTime?
   }
 
-  /// Lines for which there is a place at a time, before all of them are written.
+  /// Maximum number of groups before all are written.
   static let lines = 64
   var newcomers: [Newcomers] = []
   var hasCustomers = false
-  /// Those who leave: the keys of their rows.
+  /// Keys of the rows of departing customers.
   var departures: [CustomerPosition] = []
   /// The page of receipts that is being filled.
   var page = ReceiptPage()
-  /// Whose receipts they are; those of pages that are written already, too.
+  /// Tickets of the receipts, including those of pages already written.
   var holders: [Holder] = []
 
   struct Holder {
@@ -44,7 +45,7 @@ struct GatheredRows {
     let sequence: Int64
   }
 
-  /// Departures, or receipts, that are kept back at most.
+  /// Maximum number of gathered departures or receipts.
   static let most = 256
 
   var isEmpty: Bool { !hasCustomers && departures.isEmpty && holders.isEmpty }
@@ -82,7 +83,7 @@ extension SQLiteStore {
     try writeCustomers(at: place)
   }
 
-  /// The number of a line, which is given one in the open transaction where it has none.
+  /// Number of a line. Assigns one in the open transaction if it has none.
   private func number(of line: Line) throws(StoreError) -> Int64 {
     if let known = lines[line] { return known }
     var given = lines.give(to: line)
@@ -100,7 +101,7 @@ extension SQLiteStore {
     try statements.insertLine.run()
   }
 
-  /// Lines in which nobody stands are forgotten: another may have their numbers.
+  /// Deletes lines without customers, so that their numbers can be assigned again.
   private func forgetUnusedLines() throws(StoreError) {
     try writeCustomers()
     gathered.newcomers.removeAll()
@@ -109,7 +110,7 @@ extension SQLiteStore {
     for (number, line) in lines.all where number >= LineNumbers.firstGiven { try insert(line, number) }
   }
 
-  /// The numbers of lines in which somebody stands, found by going from line to line.
+  /// Numbers of the lines with customers, found by one look-up per line.
   private func usedLines() throws(StoreError) -> Set<Int64> {
     var used: Set<Int64> = []
     for state in CustomerPosition.keptStates {
@@ -122,7 +123,7 @@ extension SQLiteStore {
     return used
   }
 
-  /// Nobody is in the queue: the lines of priorities that are no grades are forgotten.
+  /// Deletes all lines of priorities that are no grades. The queue must be empty.
   func forgetLines() throws(StoreError) {
     try statements.deleteLines.run()
     lines.takeBack()
@@ -155,7 +156,7 @@ extension SQLiteStore {
     gathered.newcomers[place].customers.removeAll(keepingCapacity: true)
   }
 
-  /// Somebody leaves the queue.
+  /// Gathers the departure of a customer.
   func gatherDeparture(of position: CustomerPosition) throws(StoreError) {
     gathered.departures.append(position)
     if gathered.departures.count == GatheredRows.most { try writeDepartures() }
@@ -163,7 +164,7 @@ extension SQLiteStore {
 
   private func writeDepartures() throws(StoreError) {
     guard !gathered.departures.isEmpty else { return }
-    // They may have come in this very transaction.
+    // The departing customers may have been added in this transaction.
     try writeCustomers()
     gathered.departures.sort { $0.key < $1.key }
     var rest = gathered.departures[...]
@@ -192,9 +193,9 @@ extension SQLiteStore {
     gathered.departures.removeAll(keepingCapacity: true)
   }
 
-  /// Writes rows by one statement, or each by its own where they are fewer than one statement takes.
+  /// Writes rows by one statement, or one by one if they are fewer than one statement takes.
   ///
-  /// - Parameter bind: binds one row to a statement, from a parameter on; gives the number of its parameters.
+  /// - Parameter bind: binds one row to a statement, from a parameter on; returns the number of its parameters.
   private func write<Row>(
     _ rows: [Row], by several: Statement, oneByOne single: Statement,
     _ bind: (Row, Statement, Int32) throws(StoreError) -> Int32, broken: (Row) -> Remark
@@ -208,7 +209,7 @@ extension SQLiteStore {
     }
     var parameter: Int32 = 1
     for row in rows { parameter += try bind(row, several, parameter) }
-    // The statement stops at the row that is refused, behind those that it has written.
+    // The statement stops at the refused row; the preceding rows are written.
     try several.run(broken: broken(rows[min(max(0, Int(database.changes)), rows.count - 1)]))
   }
 
@@ -221,7 +222,7 @@ extension SQLiteStore {
     statement.bind(first + 1, customer.amount)
     statement.bind(first + 2, customer.account)
     statement.bind(first + 3, customer.issuedAt.milliseconds)
-    // Nobody who comes has had an attempt that would count.
+    // A new customer has no started attempts, so the packed column equals the number of attempts.
     statement.bind(first + 4, customer.attempts)
     statement.bind(first + 5, customer.crashes)
     statement.bind(first + 6, customer.failures)

@@ -1,11 +1,11 @@
-// Owns the sums of the ledger as they are made from the receipts. It changes nothing.
-// A receipt is its transfer, so there is no second table that could disagree.
+// Sums of the ledger, computed from the receipts.
+// A receipt is its transfer, so no second table can disagree with it.
 
 import BankModel
 import QueueCore
 
 extension SQLiteStore {
-  /// The sums of the whole ledger over all days. See `QueueStore`.
+  /// Sums of the ledger over all days.
   public func trialBalance() throws(StoreError) -> TrialBalance {
     var balance = TrialBalance(cash: LedgerSums(), loans: LedgerSums(), customers: LedgerSums())
     try eachEntry { entry in
@@ -16,7 +16,7 @@ extension SQLiteStore {
     return balance
   }
 
-  /// One customer's account. See `QueueStore`.
+  /// Account of one customer over all days, with its latest receipts, at most `limit`.
   public func statement(of account: AccountNumber, limit: Int) throws(StoreError) -> AccountStatement {
     var sums = LedgerSums()
     var latest: [ReceiptEntry] = []
@@ -25,7 +25,7 @@ extension SQLiteStore {
       guard entry.debit == account || entry.credit == account else { return }
       sums.add(entry) { $0 == account }
       latest.append(entry)
-      // The older half is given up where twice as many are kept as anybody wants to see.
+      // Drops the older half when twice the limit is held.
       if latest.count / 2 > limit { latest.removeFirst(latest.count - limit) }
     }
     var receipts: [Receipt] = []
@@ -35,7 +35,7 @@ extension SQLiteStore {
 }
 
 extension LedgerSums {
-  /// Adds what a receipt moves to or from the accounts that are meant. Amounts have 64 bits, and their sums 128.
+  /// Adds a receipt's movement of the selected accounts. Amounts have 64 bits, their sums 128.
   fileprivate mutating func add(_ entry: ReceiptEntry, _ isMeant: (Int64) -> Bool) {
     if let debit = entry.debit, isMeant(debit) {
       self.debit += WonSum(entry.amount)
@@ -49,14 +49,14 @@ extension LedgerSums {
 }
 
 extension MemoryStore {
-  /// The sums of the whole ledger over all days. See `QueueStore`.
+  /// Sums of the ledger over all days.
   public func trialBalance() throws(StoreError) -> TrialBalance {
     TrialBalance(
       cash: try sums { $0 == .cash }, loans: try sums { $0 == .loans },
       customers: try sums { if case .customer = $0 { true } else { false } })
   }
 
-  /// One customer's account. See `QueueStore`.
+  /// Account of one customer over all days, with its latest receipts, at most `limit`.
   public func statement(of account: AccountNumber, limit: Int) throws(StoreError) -> AccountStatement {
     let wanted = LedgerAccount.customer(account)
     let latest = contents.receipts.reversed().filter {

@@ -1,14 +1,14 @@
-// Owns the rows of what customers carry. They stand apart from the customers, because only some carry anything and nobody
-// reads it before the work: pages and lists of customers go past them.
-// Invariant: a row is written in the transaction of its customer's row and goes in the transaction in which that row goes.
-// Whoever carries nothing costs nothing: between which numbers there are rows is known, and only there is one looked for.
+// Rows of the customers' payloads. They are separate from the customers, because only some have payloads, and these are
+// read only for the work: pages and lists of customers skip them.
+// Invariant: a row is written and deleted in the transactions of its customer's row. A customer without a payload costs
+// nothing: the range of tickets with rows is known, and only tickets inside it are looked up.
 
 import BankModel
 import CSQLite
 import QueueCore
 
 extension SQLiteStore {
-  /// What a customer carries. See `QueueStore`.
+  /// Payload of a customer. See `QueueStore`.
   public func payload(of ticket: TicketNumber) throws(StoreError) -> [UInt8]? {
     try settle()
     guard payloads.mayHave(ticket), ticket < arrivals.bound else { return nil }
@@ -28,27 +28,27 @@ extension SQLiteStore {
           try statement.run(broken: Remark(.payloadTwice, ticket, presentDay))
         }
       } catch { failure = error }
-      // The bytes stay no longer.
+      // The pointer is invalid after this call.
       statement.bind(2, optional: nil)
     }
     if let failure { throw failure }
   }
 
-  /// A customer leaves, and whatever it carries.
+  /// Deletes the payload of a departing customer.
   @inline(__always) func dropPayload(of ticket: TicketNumber) throws(StoreError) {
     guard payloads.mayHave(ticket) else { return }
     statements.deletePayload.bind(1, ticket)
     try statements.deletePayload.run()
   }
 
-  /// All customers with these numbers leave.
+  /// Deletes the payloads of all customers with these numbers.
   func dropPayloads(of tickets: ClosedRange<TicketNumber>) throws(StoreError) {
     guard payloads.mayHaveAny(in: tickets) else { return }
     statements.deletePayloads.bindAll(tickets.lowerBound, tickets.upperBound)
     try statements.deletePayloads.run()
   }
 
-  /// How far customers can leave in one piece that nobody notices: with as many bytes as ``payloadPiece``, or one of them.
+  /// Last ticket of a piece whose deletion is short: ``payloadPiece`` bytes of payloads, or one customer.
   func endOfPiece(of tickets: ClosedRange<TicketNumber>) throws(StoreError) -> TicketNumber {
     guard payloads.mayHaveAny(in: tickets) else { return tickets.upperBound }
     statements.payloadLengths.bindAll(tickets.lowerBound, tickets.upperBound)
@@ -73,9 +73,9 @@ extension SQLiteStore {
       try database.number("SELECT max(ticket) FROM payload", while: purpose))
   }
 
-  /// Every payload is somebody's.
+  /// Checks that every payload has a customer.
   func auditPayloads(_ report: inout AuditRecord) throws(StoreError) {
-    // Those of a request that will never be whole leave before its customers do.
+    // The payloads of an incomplete request are deleted before its customers.
     let arriving = try readArrivals() ?? .max
     try database.withStatement(
       """

@@ -1,12 +1,13 @@
-// Owns how rows become customers, receipts and attempts. It changes nothing. Invariant: reads see what was staged, and
-// a value on disk that means nothing becomes `.damaged`, never a trap. Memory is bounded by the limits of the caller.
+// Translation of rows into customers, receipts and attempts.
+// Invariant: reads include staged changes. An invalid value on disk throws `.damaged` and never traps. Memory is
+// bounded by the limits of the caller.
 
 import BankModel
 import QueueCore
 import Time
 
 extension SQLiteStore {
-  /// The next waiting customers of a line, by number, beginning behind `after`. See `QueueStore`.
+  /// The next waiting customers of a line with numbers above `after`, by number.
   public func page(of line: Line, after: TicketNumber, limit: Int) throws(StoreError) -> [Customer] {
     try settle()
     guard let line = lines[line] else { return [] }
@@ -18,7 +19,7 @@ extension SQLiteStore {
     }
   }
 
-  /// The customer with this number among those who wait, are delayed, or are dead letters.
+  /// The waiting, delayed or dead customer with this number; nil if there is none.
   public func find(_ ticket: TicketNumber) throws(StoreError) -> StoredCustomer? {
     try settle()
     guard 1...Limits.ticket ~= ticket, ticket < arrivals.bound else { return nil }
@@ -28,7 +29,7 @@ extension SQLiteStore {
     return nil
   }
 
-  /// Goes from line to line, and passes over those in which nobody stands.
+  /// Searches line by line, and skips lines without customers.
   private func find(_ ticket: TicketNumber, in state: CustomerState) throws(StoreError) -> StoredCustomer? {
     var line: Int64 = 0
     while line <= LineNumbers.highest {
@@ -37,13 +38,13 @@ extension SQLiteStore {
         statements.customer.bind(1, next.key)
         return try statements.customer.first(customer)
       }
-      // Whoever comes first behind this number does so in its line, or in a later one, in which lower numbers may stand.
+      // The first position after this ticket is in the same line, or in a later line, which may contain lower tickets.
       line = next.line > line && next.ticket < ticket ? next.line : max(line, next.line) + 1
     }
     return nil
   }
 
-  /// Where the first customer stands of those in this line behind a number, and of those in later lines; nil for none.
+  /// First position after a ticket in this line, or in a later line; nil for none.
   func firstPosition(
     in state: CustomerState, from line: Int64, after ticket: TicketNumber
   ) throws(StoreError) -> CustomerPosition? {
@@ -52,7 +53,7 @@ extension SQLiteStore {
     return try statements.customers.first({ $0.integer(0) }).map(CustomerPosition.init(key:))
   }
 
-  /// Customers of one state, line after line; nil begins. At most `limit`. See `QueueStore`.
+  /// Customers of one state, line after line. See `QueueStore`.
   public func customers(
     in state: CustomerState, after cursor: TicketCursor?, limit: Int
   ) throws(StoreError) -> [StoredCustomer] {
@@ -66,7 +67,7 @@ extension SQLiteStore {
     return try statements.customers.all(customer)
   }
 
-  /// Those of a state who have their tickets, while others are there who have none yet: these stand at the end of each line.
+  /// Customers of a state with tickets, while others without tickets exist, which are at the end of each line.
   private func issued(
     _ state: CustomerState, after cursor: TicketCursor?, limit: Int
   ) throws(StoreError) -> [StoredCustomer] {
@@ -82,23 +83,23 @@ extension SQLiteStore {
     return customers
   }
 
-  /// The key behind which a list goes on. Of a line without a number nobody was ever listed.
+  /// Key after which a list continues. A line without a number had no listed customers.
   private func key(of cursor: TicketCursor?) -> Int64? {
     guard let cursor, let line = lines[cursor.line] else { return nil }
     return CustomerPosition(cursor.state, line, cursor.after).key
   }
 
-  /// The customers of the present day in a range of numbers who wait or are delayed.
+  /// Number of waiting or delayed customers in a range of tickets.
   public func countUnfinished(_ tickets: ClosedRange<TicketNumber>) throws(StoreError) -> Int64 {
     try count(tickets, in: [.waiting, .delayed])
   }
 
-  /// The dead letters of the present day in a range of numbers.
+  /// Number of dead letters in a range of tickets.
   public func countDead(_ tickets: ClosedRange<TicketNumber>) throws(StoreError) -> Int64 {
     try count(tickets, in: [.dead])
   }
 
-  /// The dead letters of the present day who came for a service.
+  /// Number of dead letters of one service.
   public func countDead(of service: Service) throws(StoreError) -> Int64 {
     try settle()
     var count: Int64 = 0
@@ -130,7 +131,7 @@ extension SQLiteStore {
     return try statements.countCustomers.first { $0.integer(0) } ?? 0
   }
 
-  /// The waiting customers of a line whose numbers lie between two others. See `QueueStore`.
+  /// Number of waiting customers of a line between two tickets, both exclusive.
   public func countWaiting(
     in line: Line, after first: TicketNumber, below last: TicketNumber
   ) throws(StoreError) -> Int64 {
@@ -143,9 +144,9 @@ extension SQLiteStore {
     return upper - lower < 2 ? 0 : try count(lower + 1...upper - 1)
   }
 
-  /// The receipts of a day that say out of stock. See `QueueStore`.
+  /// Number of receipts of a day with the outcome out of stock. See `QueueStore`.
   ///
-  /// Each of them has a row for everything that was missing, so nobody else's receipts are looked at.
+  /// Counts rows of shortages. Each such receipt has at least one, so no receipts are read.
   public func countSentAway(on day: BusinessDay) throws(StoreError) -> Int64 {
     try settle()
     let count = try database.number(
@@ -153,7 +154,7 @@ extension SQLiteStore {
     return count ?? 0
   }
 
-  /// The next delayed customers by their places. See `QueueStore`.
+  /// The next delayed customers, by due time.
   public func delayed(after place: DuePlace, limit: Int) throws(StoreError) -> [DelayedCustomer] {
     try settle()
     return try readDelayed(after: place, limit: limit)
@@ -169,14 +170,14 @@ extension SQLiteStore {
     }
   }
 
-  /// Cancelled tickets for which something may still be put by. See `QueueStore`.
+  /// Cancelled tickets for which the stock may still have reservations.
   public func unreleased(after ticket: TicketOfDay?, limit: Int) throws(StoreError) -> [TicketOfDay] {
     try settle()
     statements.releases.bindAll(ticket?.day ?? 0, ticket?.ticket ?? 0, Int64(max(0, limit)))
     return try statements.releases.all { TicketOfDay(day: $0.integer(0), ticket: $0.integer(1)) }
   }
 
-  /// The attempts at one ticket that ended without a receipt, in order.
+  /// Attempts at one ticket that ended without a receipt, in order.
   public func attempts(day: BusinessDay, ticket: TicketNumber) throws(StoreError) -> [Attempt] {
     try settle()
     statements.attempts.bindAll(day, ticket)
@@ -188,7 +189,8 @@ extension SQLiteStore {
   private func markBurials(
     in attempts: inout [Attempt], of ticket: TicketNumber, _ day: BusinessDay
   ) throws(StoreError) {
-    // A space comes before an exclamation mark, and nothing else that can follow comes between them.
+    // The range `name + " "` to `name + "!"` contains only names that continue with a space, because `!` is the next
+    // character.
     let name = Self.burials(of: ticket, day)
     let fatal = try database.withStatement(
       "SELECT value FROM meta WHERE name > '\(name) ' AND name < '\(name)!'",
@@ -197,7 +199,7 @@ extension SQLiteStore {
     for place in attempts.indices { attempts[place].isFatal = fatal.contains(Int64(attempts[place].number)) }
   }
 
-  /// What a key stands for.
+  /// The request that used an idempotency key; nil if there is none.
   public func request(forKey key: String) throws(StoreError) -> KeyedRequest? {
     try settle()
     try statements.key.bind(1, text: key)
@@ -238,7 +240,7 @@ extension SQLiteStore {
       words: row.text(12))
   }
 
-  /// How a process ended: one of the two, or neither.
+  /// End of a process: exit code, signal, or neither.
   func processEnd(code: Int64?, signal: Int64?) throws(StoreError) -> ProcessEnd? {
     ProcessEnd(
       code: try code.map { code throws(StoreError) in try small(code) },
@@ -252,7 +254,7 @@ extension SQLiteStore {
     return service
   }
 
-  /// - Parameter code: of the priority.
+  /// - Parameter code: code of the priority.
   func line(service value: Int64, priority code: Int64) throws(StoreError) -> Line {
     let service = try service(value)
     guard let priority = Priority(code: code) else { throw damage(Remark(.gradeUnknown, code)) }

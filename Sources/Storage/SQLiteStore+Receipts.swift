@@ -1,7 +1,6 @@
-// Owns how receipts are written in pages and found again: by their numbers, by day, by service and by ticket. It knows no
-// customer and no books.
-// Invariant: receipts are numbered without a gap, in the order of the commits, and written once. A second one of a ticket is
-// refused when the block of its ticket is written, which is before the commit.
+// Storage of receipts in pages, and look-up by number, day, service and ticket.
+// Invariant: receipts are numbered without gaps, in commit order, and written once. A second receipt of a ticket is
+// refused when the block of its ticket is written, before the commit.
 
 import BankModel
 import QueueCore
@@ -10,7 +9,7 @@ import Time
 // MARK: Writing
 
 extension SQLiteStore {
-  /// Takes a receipt, which has its sequence number now.
+  /// Gathers a receipt and assigns its sequence number.
   func gather(_ receipt: Receipt) throws(StoreError) {
     precondition(
       receipt.window == nil || receipt.window?.service == receipt.service,
@@ -20,7 +19,7 @@ extension SQLiteStore {
     try gather(ReceiptEntry(receipt, sequence: sequence))
   }
 
-  /// Takes a receipt with the number that comes next.
+  /// Gathers a receipt that has the next sequence number.
   func gather(_ entry: ReceiptEntry) throws(StoreError) {
     if !gathered.page.hasRoom(on: entry.day) { try writePage() }
     gathered.page.append(entry)
@@ -45,7 +44,7 @@ extension SQLiteStore {
     gathered.page.forget()
   }
 
-  /// Writes whose receipts they are: of each block of tickets the row is read and written once.
+  /// Writes the tickets of the receipts: the row of each block is read and written once.
   private func writeHolders() throws(StoreError) {
     gathered.holders.sort { ($0.day, $0.ticket) < ($1.day, $1.ticket) }
     var rest = gathered.holders[...]
@@ -72,7 +71,7 @@ extension SQLiteStore {
     return block
   }
 
-  /// The number of the last receipt there is.
+  /// Sequence number of the last receipt.
   static func readLastReceipt(_ database: Database) throws(StoreError) -> Int64 {
     let last = try database.withStatement(
       "SELECT \(Statements.pageColumns) FROM receipt_page ORDER BY first DESC LIMIT 1",
@@ -89,7 +88,7 @@ extension SQLiteStore {
 // MARK: Reading
 
 extension SQLiteStore {
-  /// Receipts in the order of their commits, of one day or of all, behind a sequence number. See `QueueStore`.
+  /// Receipts in commit order after a sequence number. See `QueueStore`.
   public func receipts(day: BusinessDay?, after sequence: Int64, limit: Int) throws(StoreError) -> [Receipt] {
     try settle()
     if let day {
@@ -102,7 +101,7 @@ extension SQLiteStore {
 
   /// Receipts of one service over all days. See `QueueStore`.
   ///
-  /// There is no index of services: one walk over the receipts, which an audit takes anyway.
+  /// Scans all receipts in the range, because there is no index by service.
   public func receipts(
     of service: Service, after sequence: Int64, through last: Int64, limit: Int
   ) throws(StoreError) -> [Receipt] {
@@ -112,14 +111,14 @@ extension SQLiteStore {
       statements.pages, after: sequence, through: last, of: Int64(service.number), limit: limit)
   }
 
-  /// The receipt of one ticket.
+  /// The receipt of one ticket; nil if there is none.
   public func receipt(day: BusinessDay, ticket: TicketNumber) throws(StoreError) -> Receipt? {
     guard var receipt = try bareReceipt(day: day, ticket: ticket) else { return nil }
     try addResult(to: &receipt)
     return receipt
   }
 
-  /// The receipt of one ticket, without what the work left behind.
+  /// The receipt of one ticket, without the result of the work.
   func bareReceipt(day: BusinessDay, ticket: TicketNumber) throws(StoreError) -> Receipt? {
     try settle()
     guard 1...Limits.ticket ~= ticket, let block = try block(TicketBlock.key(day, ticket)) else { return nil }
@@ -134,7 +133,7 @@ extension SQLiteStore {
     return try receipt(entry)
   }
 
-  /// Cancelled receipts of a day for tickets in a range. See `QueueReading`.
+  /// Number of cancelled receipts of a day in a range of tickets. See `QueueReading`.
   public func countCancelled(
     _ tickets: ClosedRange<TicketNumber>, on day: BusinessDay
   ) throws(StoreError) -> Int64 {
@@ -152,12 +151,12 @@ extension SQLiteStore {
     return count
   }
 
-  /// Before which number the page with the receipt behind `sequence` begins, or an earlier one.
+  /// Exclusive lower bound for the first page that may contain receipts after `sequence`.
   private static func page(before sequence: Int64) -> Int64 { max(0, sequence) - Int64(ReceiptPage.longest) }
 
-  /// Receipts with what the work left behind, until so many bytes of it that the page ends early.
+  /// A page of receipts with their results, which ends early for the bytes of the results.
   ///
-  /// - Parameter statement: gives the pages in the order of their numbers.
+  /// - Parameter statement: returns the stored pages in order.
   private func page(
     _ statement: Statement, after sequence: Int64, through last: Int64 = .max, of service: Int64? = nil,
     limit: Int
@@ -187,7 +186,7 @@ extension SQLiteStore {
     return receipts
   }
 
-  /// The receipts of the next row; nil behind the last one.
+  /// The receipts of the next row; nil after the last one.
   func nextPage(_ statement: Statement) throws(StoreError) -> [ReceiptEntry]? {
     guard try statement.step() else { return nil }
     guard let entries = Self.entries(statement) else {
@@ -196,14 +195,14 @@ extension SQLiteStore {
     return entries
   }
 
-  /// The receipts in a row of pages; nil where they mean nothing.
+  /// The receipts in a row; nil if it is invalid.
   static func entries(_ row: Statement) -> [ReceiptEntry]? {
     row.withUTF8(3) {
       ReceiptEntry.read($0, first: row.integer(0), day: row.integer(1), at: row.integer(2))
     }
   }
 
-  /// Goes over all receipts in the order of their numbers, with a statement of its own.
+  /// Visits all receipts by number, with a statement of its own.
   func eachEntry(_ visit: (ReceiptEntry) throws(StoreError) -> Void) throws(StoreError) {
     try settle()
     try database.withStatement(
@@ -215,7 +214,7 @@ extension SQLiteStore {
     }
   }
 
-  /// What an entry says of a receipt, which does not say what the work left behind.
+  /// Converts an entry to a receipt without the result of the work.
   func receipt(_ entry: ReceiptEntry) throws(StoreError) -> Receipt {
     let line = try line(service: entry.service, priority: entry.priority)
     guard let outcome = UInt8(exactly: entry.outcome).flatMap(Outcome.init(rawValue:)) else {
@@ -249,9 +248,9 @@ extension SQLiteStore {
     }
   }
 
-  /// The receipt with this number; nil where there is none.
+  /// The receipt with this number; nil if there is none.
   ///
-  /// - Parameter pages: where what was read last is kept. Whoever looks for many looks for neighbours.
+  /// - Parameter pages: cache of pages; callers that look up many receipts look up neighbours.
   func entry(numbered number: Int64, _ pages: inout KeptPages) throws(StoreError) -> ReceiptEntry? {
     if let known = pages.entry(numbered: number) { return known }
     statements.pageOfReceipt.bind(1, number)
@@ -263,12 +262,12 @@ extension SQLiteStore {
   }
 }
 
-/// Pages that were read, the last ones.
+/// Cache of the last pages read.
 struct KeptPages {
   private static let most = 32
   private var pages: [[ReceiptEntry]] = []
   private var next = 0
-  /// Where the last one was found.
+  /// Index of the page of the last hit.
   private var latest = 0
 
   mutating func keep(_ entries: [ReceiptEntry]) {

@@ -1,14 +1,14 @@
-// Owns the rows of what the work of served customers left behind. They stand apart from the receipts, which are walked over,
-// counted and summed without them.
-// Invariant: a row is written in the transaction of its receipt and never touched again. Whose work leaves nothing behind
-// costs nothing: between which receipts there are rows is known, and only there is one looked for. A page of receipts walks
-// over both tables side by side, once, and reads no more results than it gives out.
+// Rows of the results of served customers. They are separate from the receipts, which are scanned, counted and summed
+// without them.
+// Invariant: a row is written in the transaction of its receipt and never changed. Work without a result costs nothing:
+// the range of receipts with rows is known, and only receipts inside it are looked up. A page of receipts scans both
+// tables side by side, once, and reads only the results that it returns.
 
 import BankModel
 import QueueCore
 import Time
 
-/// The columns of a result behind those that say whose it is, and their order.
+/// Columns of a result after the ones that identify its receipt, in order.
 enum ResultColumns {
   static let ending = ["exit_code", "exit_signal"]
   static let lengths = ["output_length", "output_filed", "errors_length", "errors_filed"]
@@ -18,7 +18,7 @@ enum ResultColumns {
 }
 
 extension SQLiteStore {
-  /// Writes what the work left behind that ended with the receipt which was gathered last.
+  /// Writes the result of the receipt that was gathered last.
   func insert(_ result: WorkResult, of receipt: Receipt) throws(StoreError) {
     results.add(sequence...sequence)
     let statement = statements.insertResult
@@ -27,13 +27,13 @@ extension SQLiteStore {
       result.ending?.exitSignal.map(Int64.init),
       result.duration.nanoseconds, result.output.length, result.output.filed, result.errors.length,
       result.errors.filed)
-    // The bytes stay no longer.
+    // The pointers are invalid after this call.
     defer { for column in 11...Int32(14) { statement.bind(column, optional: nil) } }
     let pieces = [result.output.first, result.output.last, result.errors.first, result.errors.last]
     try run(statement, with: pieces[...], from: 11, of: receipt)
   }
 
-  /// Binds the bytes where they lie, one piece within the other, and runs the statement while they stay.
+  /// Binds the bytes without copying, one piece per nested call, and runs the statement while all pointers are valid.
   private func run(
     _ statement: Statement, with pieces: ArraySlice<[UInt8]>, from column: Int32, of receipt: Receipt
   ) throws(StoreError) {
@@ -61,10 +61,10 @@ extension SQLiteStore {
     receipt.result = try result(of: receipt.sequence, &walk)
   }
 
-  /// How far a walk over the results has come, which goes forward only.
+  /// Position of a forward scan over the results.
   struct ResultWalk {
     fileprivate(set) var hasBegun = false
-    /// The receipt of the row that the walk stands at; nil at the end.
+    /// Receipt of the present row; nil at the end.
     fileprivate var place: Int64?
   }
 
@@ -75,7 +75,7 @@ extension SQLiteStore {
       walk.hasBegun = true
       walk.place = try row.step() ? row.integer(0) : nil
     }
-    // Of a row that is passed over nothing is read but its number.
+    // Of a skipped row only its number is read.
     while let place = walk.place, place < sequence { walk.place = try row.step() ? row.integer(0) : nil }
     guard walk.place == sequence else { return nil }
     return try result(row)
@@ -99,10 +99,10 @@ extension SQLiteStore {
       try database.number("SELECT max(sequence) FROM result", while: purpose))
   }
 
-  /// Every result is of a receipt that says that the work was done, of the same ticket, and means something.
+  /// Checks that every result is valid, and belongs to a served receipt of the same ticket.
   func auditResults(_ report: inout AuditRecord) throws(StoreError) {
     var pages = KeptPages()
-    // The length of a blob stands in its row: nothing of it is read for that.
+    // The length of a blob is in its row, so its content is not read.
     try database.withStatement(
       """
       SELECT sequence, day, ticket,

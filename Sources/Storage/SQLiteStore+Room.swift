@@ -1,34 +1,36 @@
-// Owns what of the room that is held back is needed by those whom the queue has accepted, and who is refused when there
-// is none. How room is held back and given up stands in `HeldRoom`. It knows no row.
-// Invariant: with a reserve, no customer is accepted whose receipt could not be written though the disk got full a
-// moment later. As long as a part of the reserve is given up the store is short: nobody new is to come, and those who
-// are here are finished. Where no reserve is possible the store is never short, and a full disk is met when it comes.
+// Space that the accepted customers need, and refusals when there is none. How space is reserved and released is in
+// `HeldRoom`.
+// Invariant: with a reserve, a customer is accepted only if its receipt can be written even if the disk is full a
+// moment later. While a part of the reserve is released the store is short: new customers are refused, and the present
+// ones are finished. Without a possible reserve the store is never short, and a full disk is handled when it occurs.
 
 import BankModel
 import QueueCore
 
 extension SQLiteStore {
-  /// By how much the database grows at most when one who waits is served: the receipt less the row that leaves. Measured, with
-  /// each served alone: 50 bytes with everyday numbers, 112 with the largest ones; a ticket may have nine digits more.
+  /// Maximum growth of the database in bytes when one waiting customer is served: the receipt less the deleted row.
+  /// Measured, with each served alone: 50 bytes with everyday numbers, 112 with the largest ones; a ticket may have
+  /// nine more digits.
   static let growthPerCustomer: Int64 = 128
-  /// By how much more for each fruit that was missing, beside its name: the largest row of a shortage.
+  /// Additional growth per missing fruit, besides its name: the largest row of a shortage.
   private static let growthPerShortage: Int64 = 40
-  /// By how much more for one whose work may leave a result: its row without bytes, which is all that is written of it
-  /// while the store is short.
+  /// Additional growth for work that may store a result: its row without bytes, because bytes are not stored while the
+  /// store is short.
   private static let growthPerResult: Int64 = 64
-  /// By how much an accepted customer or a key can let the need grow, less what a juice adds: its row and its receipt.
+  /// Maximum increase of the need by an accepted customer or a key, without the part of a juice: its row and its
+  /// receipt.
   private static let growthPerChange: Int64 = 224
-  /// What a customer costs in the log and in the database when many are moved in one transaction.
+  /// Bytes per customer in log and database when many are moved in one transaction.
   private static let moved: Int64 = 256
 
-  /// Whether so many customers can be moved in one transaction. See `QueueStore`.
+  /// True if this number of customers can be moved in one transaction. See `QueueStore`.
   public func hasRoom(toMove customers: Int64) -> Bool {
     guard customers > 1_000, let free = room.free else { return true }
     let (needed, overflow) = customers.multipliedReportingOverflow(by: Self.moved)
     return !overflow && needed <= free
   }
 
-  /// What is held back for each juice follows the recipe of which the most can be missing. See `QueueStore`.
+  /// Sets the reserve per juice by the recipe with the most possible shortages. See `QueueStore`.
   public func holdBack(forJuicesOf assortment: Assortment) {
     let largest = assortment.juices.map { juice in
       juice.recipe.reduce(0) { $0 + Self.growthPerShortage + Int64($1.item.name.utf8.count) }
@@ -44,7 +46,7 @@ extension SQLiteStore {
       let (product, overflow) = count.multipliedReportingOverflow(by: bytes)
       return overflow ? .max / 4 : min(product, .max / 4)
     }
-    // Whoever is half taken in is not in the books.
+    // Customers of a partly arrived request are not in the day counters.
     let leavingResults =
       hasOtherServices ? (books?.keptWithResults ?? 0) + (arriving?.leavingResults ?? 0) : 0
     return product((books?.kept ?? 0) + (arriving?.count ?? 0), Self.growthPerCustomer)
@@ -52,12 +54,12 @@ extension SQLiteStore {
       + product((books?.keptForJuice ?? 0) + (arriving?.juices ?? 0), growthPerJuice)
   }
 
-  /// Whether there are services whose customers may leave results.
+  /// True if any service may store results.
   private var hasOtherServices: Bool { services.services.last?.leavesResults == true }
 
-  /// Before a commit: room for the receipts of those who are accepted by it.
+  /// Reserves space, before a commit, for the receipts of the customers that it accepts.
   ///
-  /// - Throws: `.diskFull` where there is none. What was held back before is held back still.
+  /// - Throws: `.diskFull` if there is none. Space reserved before stays reserved.
   func holdBack(for books: Books, _ arriving: ArrivingRequest?) throws(StoreError) {
     guard room.isKept, stagedAcceptances > 0 else { return }
     guard !isShort else { throw .diskFull(detail: Remark(.reserveInUse)) }
@@ -70,7 +72,7 @@ extension SQLiteStore {
     }
   }
 
-  /// Gives back what is held back for those who have long been served. See `keepReserve()`.
+  /// Releases space that was reserved for customers served long ago. See `keepReserve()`.
   func easeReserve() {
     guard let saved, !isShort else { return }
     let before = reservedBytes
@@ -80,7 +82,7 @@ extension SQLiteStore {
 }
 
 extension StoreChange {
-  /// Whether it lets the need for room grow.
+  /// True if the change increases the needed space.
   var isAcceptance: Bool {
     switch self {
     case .insert, .insertDelayed, .remember: true

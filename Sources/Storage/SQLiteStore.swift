@@ -1,61 +1,61 @@
-// Owns the queue on disk: staging, committing with the books, and what is counted meanwhile. How changes become rows,
-// how books are saved and how rows are read stand in the extensions; what happens after an error in `Transactions`.
-// Invariant: what was staged becomes durable as a whole, with the books that count it, or not at all.
+// Queue on disk: staging, commits with the day counters, and counts of the open transaction. Writing of changes, saving
+// of counters and reading of rows are in the extensions; error handling is in `Transactions`.
+// Invariant: staged changes become durable together, with the counters that count them, or not at all.
 
 import BankModel
 import QueueCore
 
-/// The queue in a SQLite database: one process, one connection, one thread.
+/// Queue in a SQLite database: one process, one connection, one thread.
 ///
-/// The database is in write-ahead mode with `synchronous=FULL`: a commit returns after the log was fsynced. The file
-/// is locked as long as the store lives, so the index of the log stays in memory and there is no `-shm` file.
+/// The database is in write-ahead mode with `synchronous=FULL`: a commit returns after the log was fsynced. The file is
+/// locked while the store is open, so the index of the log stays in memory and there is no `-shm` file.
 ///
-/// Two rules for the caller: ``load(now:)`` comes before the first ``commit(_:)``, and the books of a new business day
+/// Two rules for the caller. ``load(now:)`` comes before the first ``commit(_:)``. The counters of a new business day
 /// are committed with or after the changes that end the old one, never before.
 public final class SQLiteStore: DatabaseStore, LocalQueueStore {
   let statements: Statements
-  /// The books that are on disk; nil until they were read.
+  /// Day counters on disk; nil until they were read.
   var saved: Books?
-  /// Whether something is staged, or was and is lost without anybody having been told.
+  /// True if changes are staged, or were staged and lost without a report to the caller.
   public var hasStagedChanges: Bool { transactions.isOpen || loss != nil }
-  /// Why the open transaction was lost while somebody read: whoever stages or commits next learns it, too. A reader may
-  /// take an answer that does not come lightly; books that are saved without their rows would be a lie.
+  /// Error by which the open transaction was lost during a read. The next stage or commit throws it too, because
+  /// counters without their rows would be inconsistent.
   private var loss: StoreError?
-  /// The highest sequence number of a receipt, staged ones included.
+  /// Highest sequence number of a receipt, including staged ones.
   var sequence: Int64
   private var committedSequence: Int64
-  /// Something was committed since the log was last looked at.
+  /// True if a commit was made since the size of the log was last checked.
   private var owesCheckpoint = false
   var gathered = GatheredRows()
   var staged = StagedReceipts()
-  /// The day to which everybody was carried over since the last commit; nil where nobody was.
+  /// The day after a staged reset; nil without one.
   var stagedDay: BusinessDay?
   var sweep: QueueSweep?
-  /// By how much the database grows at most, beside the receipt, when one who wants a juice is sent away. At first for
-  /// two fruits of everyday names; see `QueueStore.holdBack(forJuicesOf:)`.
+  /// Maximum growth of the database, besides the receipt, when one customer is sent away for a shortage. Initially for
+  /// two fruits with everyday names; see `QueueStore.holdBack(forJuicesOf:)`.
   var growthPerJuice: Int64 = 96
-  /// Customers and keys that were staged since the need was last compared with the reserve, and in the open transaction.
+  /// Customers and keys staged since the need was last compared with the reserve, and those in the open transaction.
   var acceptedSinceCheck: Int64 = 0
   var stagedAcceptances: Int64 = 0
   var arrivals = Arrivals()
-  /// Every service that ever had a number here.
+  /// All services that ever had a number in this store.
   public internal(set) var services: ServiceDirectory
-  /// The numbers of the lines with everything that is staged, and as they are on disk.
+  /// Numbers of the lines, including staged ones, and as on disk.
   var lines: LineNumbers
   private var committedLines: LineNumbers
   var texts = ServiceTexts()
-  /// Where there are payloads, with everything that is staged, and as they are on disk.
+  /// Range of tickets with payloads, including staged ones, and as on disk.
   var payloads: RowBounds
   private var committedPayloads: RowBounds
-  /// The same of results, by the numbers of their receipts.
+  /// Range of receipts with results, including staged ones, and as on disk.
   var results: RowBounds
   private var committedResults: RowBounds
 
   override class var schema: Schema { .bank }
-  /// What is held back for nobody in particular: the log of a few transactions, attempts, pauses.
+  /// Base reserve: the log of a few transactions, attempts, pauses.
   override class var reservePlan: HeldRoom.Plan { HeldRoom.Plan(limit: 4 << 20, share: 8, headroom: 1 << 20) }
 
-  /// What is kept in a database that was opened.
+  /// Creates the store of an open database.
   override init(_ database: Database) throws(StoreError) {
     statements = try Statements(database)
     committedSequence = try Self.readLastReceipt(database)
@@ -70,33 +70,32 @@ public final class SQLiteStore: DatabaseStore, LocalQueueStore {
     try super.init(database)
   }
 
-  /// Copies the log into the database and closes it; what was staged is forgotten. The store cannot be used again.
+  /// Copies the log into the database and closes it; staged changes are dropped. The store cannot be used again.
   ///
-  /// - Throws: what went wrong in the copying. Nothing is lost then: the log stays beside the database.
+  /// - Throws: errors of the copy. No data is lost then, because the log remains beside the database.
   public override func close() throws(StoreError) {
     forgetStaged()
     owesCheckpoint = false
     try super.close()
   }
 
-  /// Begins to hold room back. Without this call nothing is held back.
+  /// Starts to reserve space. Without this call no space is reserved.
   public override func keepReserve() {
     precondition(saved != nil, "The reserve depends on what was loaded.")
     room.keep(for: need(of: saved, arrivals.open))
   }
 
-  /// Looks whether there is room again. See `QueueStore`.
+  /// Checks again for free space. See `QueueStore`.
   public override func lookForRoom() {
     guard isShort, saved != nil else { return }
     acceptedSinceCheck = 0
     room.look(for: need(of: saved, arrivals.open))
   }
 
-  /// Adds a change to the open transaction, and opens one where there is none. See `QueueStore`.
+  /// Adds a change to the open transaction, and opens one if there is none. See `QueueStore`.
   ///
-  /// - Throws: `.diskFull`, or `.damaged` with the ticket and the day where a promise would be broken: a second
-  ///   receipt, a customer who does not stand where the change says. Everything staged is gone then. The change at
-  ///   fault may be an earlier one.
+  /// - Throws: `.diskFull`, or `.damaged` with ticket and day if a constraint is violated: a second receipt, a customer
+  ///   in another state. All staged changes are dropped then. The change at fault may be an earlier one.
   public func stage(_ change: StoreChange) throws(StoreError) {
     try changeStaged { () throws(StoreError) in
       try write(change)
@@ -113,9 +112,9 @@ public final class SQLiteStore: DatabaseStore, LocalQueueStore {
     } catch { throw recover(from: error) }
   }
 
-  /// Saves the books with everything that was staged, and returns when it is on disk. See `QueueStore`.
+  /// Commits the day counters with all staged changes; durable on return. See `QueueStore`.
   ///
-  /// Where the books begin a new day, the old day is closed at the moment at which the new one was opened.
+  /// If the counters start a new day, the old day is closed at the opening time of the new one.
   @discardableResult
   public func commit(_ books: Books, arriving: ArrivingRequest?) throws(StoreError) -> CommitProgress {
     try requireTransaction()
@@ -142,14 +141,15 @@ public final class SQLiteStore: DatabaseStore, LocalQueueStore {
     arrivals = Arrivals(first: arrivingFrom, open: arriving)
     self.saved = books
     owesCheckpoint = true
-    // Nobody is told before what was committed is where the next process finds it.
+    // A commit is reported only after the next process can find it.
     if transactions.isLogLost { try tidyUp() }
     return .onDisk
   }
 
-  /// Copies the log into the database where it has grown long. See `QueueStore`.
+  /// Copies the log into the database if it has become long. See `QueueStore`.
   ///
-  /// The answer to a million tickets need not wait for it: that made 6 % more of them a second (nine rounds in turn).
+  /// Deferred until the reply was sent: measured with a million tickets, that increases the rate by 6 % (nine
+  /// alternating rounds).
   public func tidyUp() throws(StoreError) {
     guard owesCheckpoint, !transactions.isOpen else { return }
     owesCheckpoint = false
@@ -157,7 +157,7 @@ public final class SQLiteStore: DatabaseStore, LocalQueueStore {
     try checkpointIfDue()
   }
 
-  /// Forgets everything that was staged since the last commit.
+  /// Drops all changes staged since the last commit.
   public func rollBack() {
     transactions.rollBack()
     forgetStaged()
@@ -177,7 +177,7 @@ public final class SQLiteStore: DatabaseStore, LocalQueueStore {
     stagedAcceptances = 0
   }
 
-  /// Runs `body` in a transaction of its own; more than once where the disk is full and room can be made.
+  /// Runs `body` in a transaction of its own, and again after a full disk if space can be made.
   func inTransaction<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
     precondition(!hasStagedChanges, "A transaction is open.")
     let result = try transactions.attempt(undo: forgetStaged) { _ throws(StoreError) in
@@ -205,29 +205,29 @@ public final class SQLiteStore: DatabaseStore, LocalQueueStore {
     if try transactions.checkpointIfDue() { easeReserve() }
   }
 
-  /// Whether so much is kept that whoever reads all of it takes longer than a turn of a loop may: 2 MB of pages.
+  /// True if a read of all data takes longer than a loop iteration may: more than 2 MB of pages.
   public func isLong() throws(StoreError) -> Bool { try database.pageCount() > 512 }
 
-  /// Keeps the file as it is, with everything that is committed by now, while another process reads it in its place; see
+  /// Keeps the file, with everything committed so far, unchanged while another process reads it in place; see
   /// ``init(frozen:)``. Nothing may be staged.
   ///
-  /// - Parameter onThaw: called once, before the file is written to again: what is read afterwards is worth nothing.
-  /// - Returns: false where that cannot be now.
+  /// - Parameter onThaw: called once, before the file changes again; later reads are invalid.
+  /// - Returns: false if freezing is impossible now.
   public func freeze(onThaw: @escaping () -> Void) throws(StoreError) -> Bool {
     precondition(!hasStagedChanges, "Only what is committed can stay as it is.")
     return try transactions.freeze(onThaw: onThaw)
   }
 
-  /// Nobody reads the file any more.
+  /// Ends the freeze: no process reads the file any more.
   public func thaw() {
     database.thaw()
-    // The log may have grown long meanwhile, and nothing more may ever be committed.
+    // The log may have become long meanwhile, and no further commit may follow.
     owesCheckpoint = true
   }
 
   func requireHealth() throws(StoreError) { try transactions.requireHealth() }
 
-  /// Before a read: what was staged is there to be seen.
+  /// Writes gathered rows before a read, so that it includes staged changes.
   func settle() throws(StoreError) {
     try requireHealth()
     if let loss { throw loss }
@@ -242,7 +242,7 @@ public final class SQLiteStore: DatabaseStore, LocalQueueStore {
     }
   }
 
-  /// Before a change: nothing that was staged is lost.
+  /// Throws a pending loss before a change, so that no staged change is missing.
   private func requireTransaction() throws(StoreError) {
     try requireHealth()
     guard let loss else { return }
@@ -250,15 +250,15 @@ public final class SQLiteStore: DatabaseStore, LocalQueueStore {
     throw loss
   }
 
-  /// Takes back what was staged, and gives back the error that the caller is to throw. Where the disk is full, room is
-  /// made for those who are to be finished, though nobody new can come.
+  /// Rolls back, and returns the error that the caller must throw. If the disk is full, makes space so that the present
+  /// customers can be finished.
   func recover(from error: StoreError) -> StoreError {
     defer { forgetStaged() }
     return transactions.recover(from: error)
   }
 }
 
-/// Receipts in the open transaction, by outcome: what the books of a day that is closed have not counted yet.
+/// Receipts in the open transaction by outcome, which the saved counters do not include yet.
 struct StagedReceipts {
   var served: Int64 = 0
   var cancelled: Int64 = 0

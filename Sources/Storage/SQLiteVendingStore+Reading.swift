@@ -1,6 +1,6 @@
-// Owns how rows of the vending machine are read, and the audit that reads them all. It changes nothing.
-// Invariant: an audit pages through its rows, so memory is bounded however long the ledger is. A value that means
-// nothing throws `.damaged` where somebody wants to use it, and is a finding in an audit.
+// Queries and audit of the vending machine on disk.
+// Invariant: an audit reads its rows in pages, so memory is bounded for any length of the ledger. An invalid value
+// throws `.damaged` in a query, and is a finding in an audit.
 
 import BankModel
 import QueueCore
@@ -8,7 +8,7 @@ import Time
 import VendingCore
 
 extension SQLiteVendingStore {
-  /// What is known of a request. See `VendingStore`.
+  /// The stored change or purchase of a request; nil if there is none.
   public func request(_ id: OrderID) throws(StoreError) -> StoredRequest? {
     try transactions.requireHealth()
     try statements.changeOfRequest.bind(1, text: id.text)
@@ -21,12 +21,12 @@ extension SQLiteVendingStore {
     return try statements.purchaseOfRequest.first(purchase)
   }
 
-  /// Purchases that were made behind a place, in order. See `VendingStore`.
+  /// Completed purchases after a sequence number, in order. See `VendingStore`.
   public func purchases(after sequence: Int64, limit: Int) throws(StoreError) -> [MoneyChange] {
     try page(statements.bought, after: sequence, limit: limit, change)
   }
 
-  /// The latest purchases that were made. See `VendingStore`.
+  /// The latest completed purchases. See `VendingStore`.
   public func latestPurchases(limit: Int) throws(StoreError) -> [MoneyChange] {
     try transactions.requireHealth()
     var latest: [MoneyChange] = []
@@ -38,7 +38,7 @@ extension SQLiteVendingStore {
     return latest.sorted { $0.sequence < $1.sequence }.suffix(max(0, limit))
   }
 
-  /// How many of each product were ever bought. See `VendingStore`.
+  /// Number of purchases of each product, over all time. See `VendingStore`.
   public func sales() throws(StoreError) -> [ProductSales] {
     try transactions.requireHealth()
     return try statements.sales.all { ProductSales(product: ItemID($0.text(0)), count: $0.integer(1)) }
@@ -90,7 +90,7 @@ extension SQLiteVendingStore {
     return try statement.all(read)
   }
 
-  /// Checks everything that can be checked. See `VendingStore`.
+  /// Verifies every invariant. See `VendingStore`.
   public func audit() throws(StoreError) -> VendingAudit {
     try transactions.requireHealth()
     precondition(!hasStagedChanges, "An audit looks at what is committed: commit or roll back first.")

@@ -1,28 +1,28 @@
-// Owns the vending machine on disk: how an entry becomes rows. How rows are read stands in the extension; what happens
-// after an error in `Transactions`. Invariant: an entry is written whole or the transaction is gone; a request is done
-// once, which the database itself sees to.
+// Vending machine on disk: writing of entries. Queries are in the extension, error handling in `Transactions`.
+// Invariant: an entry is written completely, or the transaction is rolled back. A request is executed once, which the
+// database enforces.
 
 import BankModel
 import QueueCore
 import VendingCore
 
-/// A vending machine in a SQLite database: one process, one connection, one thread. See `SQLiteStore` for its settings.
+/// Vending machine in a SQLite database: one process, one connection, one thread. See `SQLiteStore` for its settings.
 public final class SQLiteVendingStore: EntryDatabaseStore<VendingEntry>, VendingStore {
   let statements: VendingStatements
 
   override class var schema: Schema { .vending }
-  /// What is held back: the log of a few changes, and what some thousand changes write.
+  /// Reserves the log of a few changes, and the data of some thousand changes.
   override class var reservePlan: HeldRoom.Plan { HeldRoom.Plan(limit: 1 << 20, share: 16) }
 
-  /// What is kept in a database that was opened.
+  /// Creates the store of an open database.
   override init(_ database: Database) throws(StoreError) {
     statements = try VendingStatements(database)
     try super.init(database)
   }
 
-  /// Reads what is kept. A new store takes `machine` as the name of its machine.
+  /// Reads the stored state. A new store names its machine `machine`.
   ///
-  /// - Throws: `.damaged` where the money that is there is not what the rows say.
+  /// - Throws: `.damaged` if the stored balance is not the sum of the rows.
   public func load(newMachine machine: Int64) throws(StoreError) -> StoredVending {
     try transactions.requireHealth()
     precondition(!hasStagedChanges, "A store is loaded before anything is staged.")
@@ -31,7 +31,7 @@ public final class SQLiteVendingStore: EntryDatabaseStore<VendingEntry>, Vending
       try database.number("SELECT max(number) FROM purchase", while: "counting purchases") ?? 0
     let plain = try database.note("plain purchases", while: "reading how purchases are called")
     if known == nil || plain == nil, !database.isReadOnly {
-      // Purchases that a program began which called their orders by number alone keep these names.
+      // Purchases of an older program named their stock orders by number alone, and keep these names.
       try begin(
         "('machine', \(known ?? machine)), ('plain purchases', \(plain ?? lastPurchase))",
         while: "naming the machine")
@@ -91,7 +91,7 @@ struct VendingStatements {
   let changeOfRequest, purchaseOfRequest: Statement
   let changes, bought, latest, purchases, unfinished, sums, sales: Statement
 
-  /// Columns of a row of the ledger, in the order in which rows are read and written.
+  /// Columns of the ledger, in the order of reading and writing.
   static let changeColumns = "sequence, kind, amount, balance, product, made, expires, request, at_ms"
   static let purchaseColumns = "number, request, product, price, state, at_ms"
 
@@ -115,7 +115,7 @@ struct VendingStatements {
     bought = try prepare(
       "SELECT \(Self.changeColumns) FROM ledger WHERE sequence > ? AND kind = 2 ORDER BY sequence LIMIT ?",
       "reading the purchases")
-    // The index of purchases has them by product: between two of them there may be any number of coins in the ledger.
+    // The index of purchases is by product; between two purchases the ledger may have any number of coins.
     latest = try prepare(
       """
       SELECT \(Self.changeColumns) FROM ledger WHERE kind = 2 AND product = ? ORDER BY sequence DESC LIMIT ?
