@@ -1,12 +1,11 @@
-// Owns what an audit has found so far, and the two judgements that are the same for every store: whether tickets
-// stand exactly once, and whether a receipt's money is its own. It knows no database. Invariant: memory does not
-// grow with the queue; of many problems the first hundred are told and the rest are counted.
+// Findings of an audit, and two checks that all stores share: each ticket is stored exactly once, and the money of a
+// receipt belongs to it.
+// Invariant: memory does not grow with the queue; the first hundred findings are stored, further ones only counted.
 
 import BankModel
 import QueueCore
 
 package struct AuditRecord {
-  /// What the services are called.
   let services: ServiceDirectory
   package var audit = StoreAudit()
   var findings = Findings()
@@ -15,9 +14,9 @@ package struct AuditRecord {
 
   package mutating func note(_ problem: @autoclosure () -> Remark) { findings.note(problem()) }
 
-  /// Adds a problem where two counts that must agree do not.
+  /// Adds a finding if two counts differ.
   ///
-  /// - Parameter about: What is counted: values that come before the two counts.
+  /// - Parameter about: the counted object: values that precede the two counts.
   package mutating func compare(
     _ kind: Remark.Kind, _ about: @autoclosure () -> [String] = [], books: Int64, rows: Int64
   ) {
@@ -27,9 +26,9 @@ package struct AuditRecord {
     note(remark)
   }
 
-  /// Holds the books of the present day against the customers who are there, and those who were served.
+  /// Compares the counters of the present day with the stored customers and the receipts.
   ///
-  /// - Parameter delayed: how many of the delayed came for which service, by what is kept of it; nil where nothing is.
+  /// - Parameter delayed: stored counts of delayed customers by service; nil if none are stored.
   package mutating func compare(
     _ books: Books, _ customers: CustomerCounts, _ receipts: DayReceipts?, delayed: [Int64]?
   ) {
@@ -58,7 +57,7 @@ package struct AuditRecord {
     (audit.delayed, audit.dead) = (customers.delayed, customers.dead)
   }
 
-  /// Adds what is wrong with the money of one receipt to the difference.
+  /// Adds errors in the money of one receipt to the ledger difference.
   mutating func weigh(_ receipt: ReceiptMoney) {
     if receipt.debit != nil { audit.ledgerDifference &+= receipt.amount }
     if receipt.credit != nil { audit.ledgerDifference &-= receipt.amount }
@@ -84,7 +83,7 @@ struct Findings {
     if told.count < Self.limit { told.append(problem()) } else { untold += 1 }
   }
 
-  /// All of them, or as many as are kept and how many there are besides.
+  /// All findings, or the stored ones followed by the number of the others.
   var remarks: [Remark] { untold > 0 ? told + [Remark(.more, untold)] : told }
 }
 
@@ -94,7 +93,7 @@ package struct ReceiptMoney {
   var outcome: Outcome
   var amount: Won
   var account: AccountNumber
-  /// Codes of accounts; nil where nothing was done.
+  /// Codes of accounts; nil if nothing was transferred.
   var debit, credit: Int64?
 
   package init(
@@ -105,8 +104,8 @@ package struct ReceiptMoney {
     (self.account, self.debit, self.credit) = (account, debit, credit)
   }
 
-  /// Whether the transfer follows from service, outcome and account. Of services that have their accounts from a configuration
-  /// the receipt alone says which they were: the configuration may say others now.
+  /// True if the transfer follows from service, outcome and account. For a service with a configured posting rule the
+  /// receipt alone determines the accounts, because the configuration may have changed since.
   var isItsOwn: Bool {
     guard amount >= (service.movesMoney ? 1 : 0) else { return false }
     guard outcome == .served, service.movesMoney || debit != nil || credit != nil else {
@@ -124,7 +123,7 @@ package struct CustomerCounts {
 
   var waiting = LineCounts()
   var delayed: Int64 = 0
-  /// By the index of the service, as far as somebody is delayed.
+  /// Delayed customers by the index of the service; may be shorter than the number of services.
   var delayedByService: [Int64] = []
   var dead: Int64 = 0
 
@@ -145,7 +144,7 @@ package struct DayReceipts {
 
   package private(set) var served: Int64 = 0
   package private(set) var cancelled: Int64 = 0
-  /// By the index of the service, as far as somebody was served.
+  /// Served customers by the index of the service; may be shorter than the number of services.
   var servedByService: [Int64] = []
 
   var count: Int64 { served + cancelled }
@@ -161,7 +160,7 @@ package struct DayReceipts {
   }
 }
 
-/// Walks over all receipts in the order of their commits, and counts them by day.
+/// Check of all receipts in commit order, counted by day.
 package struct ReceiptWalk {
   let last: BusinessDay
   package private(set) var counts: [BusinessDay: DayReceipts] = [:]
@@ -169,7 +168,7 @@ package struct ReceiptWalk {
 
   package init(last: BusinessDay) { self.last = last }
 
-  /// The next receipt; false where there was no such day.
+  /// Checks the next receipt; false if its day does not exist.
   package mutating func visit(
     _ day: BusinessDay, _ ticket: TicketNumber, _ money: ReceiptMoney, _ report: inout AuditRecord
   ) -> Bool {
@@ -180,7 +179,7 @@ package struct ReceiptWalk {
       report.note(Remark(.receiptOfNobody, money.sequence, ticket, day))
       return false
     }
-    // Subscripts with a default work in place, so a day's counts are not copied for every row.
+    // Subscripts with a default modify in place, so the counts of a day are not copied for every row.
     counts[day, default: DayReceipts()].count(money.service, money.outcome)
     if money.outcome.isAttended { report.audit.served += 1 } else { report.audit.cancelled += 1 }
     report.weigh(money)
@@ -188,7 +187,7 @@ package struct ReceiptWalk {
   }
 }
 
-/// Walks over the tickets of a day, which come in rising order, and finds the ones that are missing or too many.
+/// Check of the tickets of one day, in ascending order, for missing and surplus ones.
 package struct TicketWalk {
   let day: BusinessDay
   let issued: Int64
@@ -197,7 +196,7 @@ package struct TicketWalk {
 
   package init(day: BusinessDay, issued: Int64) { (self.day, self.issued) = (day, issued) }
 
-  /// The next ticket that stands somewhere, once for each place.
+  /// Checks the next stored ticket; called once per place in which the ticket is stored.
   package mutating func visit(_ ticket: TicketNumber, _ report: inout AuditRecord) {
     guard ticket >= 1, ticket <= issued else {
       report.audit.duplicated += 1
@@ -216,7 +215,7 @@ package struct TicketWalk {
     repeats = 0
   }
 
-  /// The end of the walk: everything up to the last issued ticket was seen or is lost.
+  /// Ends the check: issued tickets that were not visited are lost.
   package mutating func end(_ report: inout AuditRecord) {
     skip(to: max(issued, 0) + 1, &report)
     last = max(issued, 0)

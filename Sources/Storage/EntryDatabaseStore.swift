@@ -1,12 +1,13 @@
-// Owns what the stores of the services have in common: entries that are staged, committed, and written again where a full
-// disk took them and room was made. Invariant: an entry is written whole or the transaction is gone.
+// Common part of the service stores: entries are staged and committed, and staged again after a full disk for which
+// space was made.
+// Invariant: an entry is written completely, or the transaction is rolled back.
 
 import QueueCore
 
 /// A store in a SQLite database to which entries are added.
 public class EntryDatabaseStore<Entry>: DatabaseStore {
   private var staged: [Entry] = []
-  /// Whether the store was read, before which nothing is staged.
+  /// True after the store was loaded; nothing may be staged before.
   final var isLoaded = false
 
   func write(_ entry: Entry) throws(StoreError) {
@@ -14,12 +15,13 @@ public class EntryDatabaseStore<Entry>: DatabaseStore {
   }
   func settle() {}
   func unsettle() {}
-  /// Whether anything was staged since the last commit.
+  /// True if anything was staged since the last commit.
   public final var hasStagedChanges: Bool { transactions.isOpen }
 
   /// Adds to the open transaction. See `EntryStore`.
   ///
-  /// - Throws: `.diskFull`, or `.damaged` where a promise would be broken, such as by a second order of the same name.
+  /// - Throws: `.diskFull`, or `.damaged` if an invariant would be violated, for example by a second order of the same
+  ///   name.
   public final func stage(_ entry: Entry) throws(StoreError) {
     try transactions.requireHealth()
     precondition(isLoaded, "A store is loaded before anything is staged.")
@@ -29,7 +31,7 @@ public class EntryDatabaseStore<Entry>: DatabaseStore {
     }
   }
 
-  /// Returns when everything that was staged is on disk. See `EntryStore`.
+  /// Makes everything staged durable. See `EntryStore`.
   public final func commit() throws(StoreError) {
     try transactions.requireHealth()
     guard hasStagedChanges else { return }
@@ -43,7 +45,7 @@ public class EntryDatabaseStore<Entry>: DatabaseStore {
     if try transactions.checkpointIfDue() { room.ease() }
   }
 
-  /// Forgets everything that was staged since the last commit.
+  /// Drops everything staged since the last commit.
   public final func rollBack() {
     transactions.rollBack()
     unsettle()
@@ -58,7 +60,7 @@ public class EntryDatabaseStore<Entry>: DatabaseStore {
     }
   }
 
-  /// Does something with the open transaction, and again with everything that was staged where room was made for it.
+  /// Runs an operation on the open transaction, and again with all staged entries if space was made for it.
   private func attempt(_ body: (_ isAgain: Bool) throws(StoreError) -> Void) throws(StoreError) {
     do throws(StoreError) { try transactions.attempt(undo: unsettle, body) } catch {
       staged.removeAll(keepingCapacity: true)

@@ -1,35 +1,35 @@
-// Owns what a store in memory keeps, and the reverse of every step. It knows no transaction and no failure.
-// Invariant: taking back the steps in reverse order restores exactly what was. The same promises are kept here as by
-// the database: a second receipt, a missing customer or a second use of a key throw `.damaged`.
+// Content of an in-memory store, with an undo step for every change.
+// Invariant: running the undo steps in reverse order restores the earlier content. The same constraints hold as in the
+// database: a second receipt, a missing customer or a second use of a key throws `.damaged`.
 
 import BankModel
 import QueueCore
 import Time
 
 struct MemoryContents {
-  /// Keys of ``CustomerPosition``, in order.
+  /// Sorted keys of ``CustomerPosition``.
   private(set) var positions: [Int64] = []
   private(set) var customers: [Int64: StoredCustomer] = [:]
   var lines = LineNumbers()
-  /// In the order of their sequence numbers, which begin with 1.
+  /// By sequence number, from 1.
   private(set) var receipts: [Receipt] = []
   private(set) var receiptPlaces: [TicketOfDay: Int] = [:]
   private(set) var attempts: [TicketOfDay: [Attempt]] = [:]
-  /// By the bytes of the key: two spellings of one character are two keys, as in the database.
+  /// By the bytes of the key, as in the database: two encodings of one character are two keys.
   private(set) var keys: [[UInt8]: KeyedRequest] = [:]
-  /// What customers carry, by number.
+  /// Payloads by ticket number.
   private(set) var payloads: [TicketNumber: [UInt8]] = [:]
-  /// For when tickets were ordered.
+  /// Due times of tickets that were ordered for later.
   private(set) var later: [TicketOfDay: WallTime] = [:]
-  /// Cancelled tickets for which something may still be put by.
+  /// Cancelled tickets for which the stock may have reservations.
   private(set) var releases: Set<TicketOfDay> = []
-  /// What takes the steps since the last commit back, the last of them at the end.
+  /// Undo steps since the last commit, the latest at the end.
   private var wayBack: [(inout MemoryContents) -> Void] = []
 
   mutating func keep() { wayBack = [] }
   mutating func rollBack() { while let step = wayBack.popLast() { step(&self) } }
 
-  /// Writes one change; what it did can be taken back, also when it throws halfway.
+  /// Applies one change. It can be undone, also if it throws halfway.
   mutating func write(_ change: StoreChange, day: BusinessDay?) throws(StoreError) {
     switch change {
     case .insert(let customer):
@@ -103,7 +103,7 @@ struct MemoryContents {
     return number
   }
 
-  /// A day begins with nobody in the queue: the numbers of lines can be given again.
+  /// Releases the numbers of lines when a day starts with an empty queue.
   mutating func forgetLines() {
     guard positions.isEmpty else { return }
     lines.takeBack()
@@ -133,7 +133,7 @@ struct MemoryContents {
     wayBack.append { $0.payloads[ticket] = payload }
   }
 
-  /// Only the counters of a customer ever change; the rest stays as it was inserted.
+  /// Changes only the counters of a customer; all else stays as inserted.
   private mutating func move(
     _ customer: Customer, from: CustomerState, to: CustomerState, dueAt: WallTime?
   ) throws(StoreError) {
@@ -198,7 +198,7 @@ struct MemoryContents {
     customers.values.contains { $0.customer.ticket >= first }
   }
 
-  /// Takes out those whose numbers begin with this one, and the keys of such numbers when nobody of them is left.
+  /// Removes customers with numbers from `first` on, and the keys of these numbers when no such customer is left.
   mutating func withdraw(from first: TicketNumber, day: BusinessDay, limit: Int) {
     let keys = positions.filter { CustomerPosition(key: $0).ticket >= first }
     for key in keys.prefix(limit) {
@@ -224,7 +224,7 @@ struct MemoryContents {
     return found
   }
 
-  /// The next delayed customers by their places, below a number.
+  /// The next delayed customers after a position, below a number.
   func delayed(after place: DuePlace, below bound: TicketNumber, limit: Int) -> [DelayedCustomer] {
     let keys = CustomerPosition.keys(of: .delayed)
     let found = customers(after: keys.lowerBound, through: keys.upperBound, limit: .max)

@@ -1,38 +1,38 @@
-// Owns what the services' stores in memory have in common, for tests and for simulated histories: crashes and failures at
-// will. Invariant: what was staged and not committed is a copy beside what was, so taking it back is forgetting it.
+// Common part of the in-memory service stores, for tests and simulated histories, with injected crashes and failures.
+// Invariant: staged changes are made to a copy, so a rollback drops the copy.
 
 import BankModel
 import QueueCore
 
-/// A store that forgets everything when the process ends, and before that only what it is told to. Written for plainness
-/// and not for speed.
+/// A volatile store. Written for simplicity, not for speed.
 public class MemoryEntryStore<Contents> {
   final var contents: Contents
   private(set) final var committed: Contents
-  /// The errors that the next commit, the next entry and the next audit meet; nil for none.
+  /// Errors of the next commit, the next entry and the next audit; nil for none.
   private var nextFailure, nextRefusal, nextAuditFailure: StoreError?
   private var keepsFailed = false
   private var end: StoreError?
 
-  /// Whether anything was staged since the last commit.
+  /// True if anything was staged since the last commit.
   public private(set) final var hasStagedChanges = false
 
-  /// How often everything was checked.
+  /// Number of audits.
   public private(set) final var audits = 0
 
   init(empty contents: Contents) { (self.contents, committed) = (contents, contents) }
 
-  /// Makes the next commit fail. One that is kept is on disk all the same, as after an fsync of which nobody knows.
+  /// Makes the next commit fail. With `isKept` its data is on disk nevertheless, as after an fsync with an unknown
+  /// outcome.
   public final func failCommit(with error: StoreError, isKept: Bool = false) {
     (nextFailure, keepsFailed) = (error, isKept)
   }
 
-  /// Makes the next entry fail, and with it everything that was staged before it.
+  /// Makes the next entry fail, and drops everything staged before it.
   public final func failStage(with error: StoreError) { nextRefusal = error }
-  /// Makes the next audit fail.
+  /// Makes the next audit throw this error.
   public final func failAudit(with error: StoreError) { nextAuditFailure = error }
 
-  /// The process that used this store was killed: what was not committed is gone, and the store can be loaded again.
+  /// Simulates a kill of the process: uncommitted changes are lost, and the store can be loaded again.
   public final func crash() {
     (end, nextFailure, nextRefusal) = (nil, nil, nil)
     rollBack()
@@ -62,7 +62,7 @@ public class MemoryEntryStore<Contents> {
     }
   }
 
-  /// Keeps everything that was staged. See `EntryStore`.
+  /// Commits everything staged. See `EntryStore`.
   public final func commit() throws(StoreError) {
     try requireHealth()
     if let error = nextFailure.take() {
@@ -79,7 +79,7 @@ public class MemoryEntryStore<Contents> {
     hasStagedChanges = false
   }
 
-  /// Forgets everything that was staged since the last commit.
+  /// Drops everything staged since the last commit.
   public final func rollBack() {
     contents = committed
     hasStagedChanges = false

@@ -1,11 +1,11 @@
-// Owns the stock in memory: the same promises as the store on disk.
-// What is kept, and how it fails and crashes, stands in `MemoryEntryStore`.
+// In-memory stock with the guarantees of the store on disk.
+// Failures and crashes are in `MemoryEntryStore`.
 
 import BankModel
 import QueueCore
 import StockCore
 
-/// What a stock in memory keeps.
+/// Content of an in-memory stock.
 public struct MemoryStock {
   var ledger: Int64?
   var items: [ItemID] = []
@@ -14,12 +14,12 @@ public struct MemoryStock {
   var orders: [OrderID: StoredOrder] = [:]
 }
 
-/// The stock in memory.
+/// In-memory stock.
 public final class MemoryStockStore: MemoryEntryStore<MemoryStock>, StockStore {
-  /// An empty store.
+  /// Creates an empty store.
   public init() { super.init(empty: MemoryStock()) }
 
-  /// Reads what is kept. A new store takes `ledger` as the name of its ledger.
+  /// Reads the stored stock. A new store names its ledger `ledger`.
   public func load(newLedger ledger: Int64) throws(StoreError) -> StoredStock {
     try beginLoading()
     contents.ledger = contents.ledger ?? ledger
@@ -68,13 +68,13 @@ public final class MemoryStockStore: MemoryEntryStore<MemoryStock>, StockStore {
     contents.shelves[change.item] = lots
   }
 
-  /// What is known of an order.
+  /// The stored order of this name; nil if there is none.
   public func order(_ id: OrderID) throws(StoreError) -> StoredOrder? {
     try requireHealth()
     return contents.orders[id]
   }
 
-  /// Orders that were answered, by their names. See `StockStore`.
+  /// Answered orders by name. See `StockStore`.
   public func orders(after id: OrderID?, limit: Int) throws(StoreError) -> [KeptOrder] {
     try requireHealth()
     let names = contents.orders.keys.filter { name in id.map { $0.text < name.text } ?? true }
@@ -83,13 +83,13 @@ public final class MemoryStockStore: MemoryEntryStore<MemoryStock>, StockStore {
     }
   }
 
-  /// Rows of the ledger behind a place, in order.
+  /// Rows of the ledger after a sequence number, in order.
   public func changes(after sequence: Int64, limit: Int) throws(StoreError) -> [StockChange] {
     try requireHealth()
     return Array(contents.changes.dropFirst(Int(clamping: max(0, sequence))).prefix(max(0, limit)))
   }
 
-  /// Checks everything that can be checked. See `StockStore`.
+  /// Verifies every invariant. See `StockStore`.
   public func audit() throws(StoreError) -> StockAudit {
     try beginAudit()
     var audit = StockAuditor(items: contents.items)

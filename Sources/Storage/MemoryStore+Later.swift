@@ -1,13 +1,13 @@
-// Owns the commits of the store in memory that come back later. Whoever plays the disk says when, and for how many.
-// Invariant: what is on its way is shown and not kept: a refusal and a crash leave what was said to be on disk, or, after a
-// crash, a beginning of what was on its way besides.
+// Asynchronous commits of the in-memory store. The test decides when they complete, and how many.
+// Invariant: transactions in flight are visible but not durable. A refusal leaves what was reported as on disk. A crash
+// leaves this and a prefix of the transactions in flight.
 
 import BankModel
 import QueueCore
 import Time
 
 extension MemoryStore {
-  /// Everything that a transaction changes.
+  /// All data that a transaction changes.
   struct Image {
     var contents: MemoryContents
     var books: Books?
@@ -25,16 +25,16 @@ extension MemoryStore {
     return image
   }
 
-  /// Transactions on their way to the disk.
+  /// Number of transactions in flight.
   public var underwayCount: Int { underway.count }
 
-  /// So many transactions have come to the disk, the oldest first; it is said when it is asked for.
+  /// Completes this many transactions, the oldest first. ``takeResult()`` reports them.
   public func comeToDisk(_ count: Int = 1) {
     precondition(results + count <= underway.count, "No more can come to the disk than are on their way.")
     results += count
   }
 
-  /// What has come to pass. See `QueueStore`.
+  /// Next result. See `QueueStore`.
   public func takeResult() throws(StoreError) -> QueueEvent? {
     if let end { throw end }
     guard results > 0 else { return nil }
@@ -45,10 +45,10 @@ extension MemoryStore {
     return .committed
   }
 
-  /// Everything that is on its way comes to the disk, or is refused.
+  /// Completes everything in flight, or lets it fail.
   public func awaitResults() { results = underway.count }
 
-  /// The first so many of those on their way are on disk.
+  /// Makes the first `count` transactions in flight durable.
   func keepUnderway(_ count: Int) {
     guard count > 0 else { return }
     onDisk = underway[count - 1]
@@ -57,14 +57,14 @@ extension MemoryStore {
     if underway.isEmpty { onDisk = nil }
   }
 
-  /// There is nothing but what is on disk.
+  /// Resets the store to what is on disk.
   func restore(_ image: Image) {
     (contents, books) = (image.contents, image.books)
     (closedDays, arrivingFrom) = (image.closedDays, image.arrivingFrom)
     (onDisk, underway, results) = (nil, [], 0)
   }
 
-  /// Another store that holds what this one holds, to go on with.
+  /// Creates a copy of another store.
   public convenience init(copyOf other: MemoryStore) {
     self.init()
     precondition(!other.hasStagedChanges, "Only what is on disk can be copied.")

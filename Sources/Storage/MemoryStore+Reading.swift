@@ -1,12 +1,13 @@
-// Owns the questions to a store in memory, and its audit. It changes nothing. Invariant: the same question to a
-// store on disk with the same changes gets the same answer; a suite of tests asks both.
+// Queries and audit of the in-memory store.
+// Invariant: the same query returns the same answer as the store on disk after the same changes; one test suite checks
+// both.
 
 import BankModel
 import QueueCore
 import Time
 
 extension MemoryStore {
-  /// The next waiting customers of a line, by number, beginning behind `after`.
+  /// The next waiting customers of a line with numbers above `after`, by number.
   public func page(of line: Line, after: TicketNumber, limit: Int) throws(StoreError) -> [Customer] {
     try beginReading()
     guard let line = contents.lines[line] else { return [] }
@@ -16,13 +17,13 @@ extension MemoryStore {
     ).map(\.customer)
   }
 
-  /// The next delayed customers by their places. See `QueueStore`.
+  /// The next delayed customers, by due time.
   public func delayed(after place: DuePlace, limit: Int) throws(StoreError) -> [DelayedCustomer] {
     try beginReading()
     return contents.delayed(after: place, below: bound, limit: limit)
   }
 
-  /// The customer with this number among those who wait, are delayed, or are dead letters.
+  /// The waiting, delayed or dead customer with this number; nil if there is none.
   public func find(_ ticket: TicketNumber) throws(StoreError) -> StoredCustomer? {
     try beginReading()
     guard 1...Limits.ticket ~= ticket, ticket < bound else { return nil }
@@ -34,13 +35,13 @@ extension MemoryStore {
     return nil
   }
 
-  /// What a customer carries. See `QueueStore`.
+  /// Payload of a customer; nil if there is none.
   public func payload(of ticket: TicketNumber) throws(StoreError) -> [UInt8]? {
     try beginReading()
     return ticket < bound ? contents.payloads[ticket] : nil
   }
 
-  /// Customers of one state, line after line; nil begins. At most `limit`.
+  /// Customers of one state, line after line, at most `limit`.
   public func customers(
     in state: CustomerState, after cursor: TicketCursor?, limit: Int
   ) throws(StoreError) -> [StoredCustomer] {
@@ -58,27 +59,27 @@ extension MemoryStore {
     return contents.customers(after: lower, through: keys.upperBound, limit: limit)
   }
 
-  /// The customers of the present day in a range of numbers who wait or are delayed.
+  /// Number of waiting or delayed customers in a range of tickets.
   public func countUnfinished(_ tickets: ClosedRange<TicketNumber>) throws(StoreError) -> Int64 {
     try beginReading()
     return Int64(issuedCustomers.count { $0.state != .dead && tickets.contains($0.customer.ticket) })
   }
 
-  /// The dead letters of the present day in a range of numbers.
+  /// Number of dead letters in a range of tickets.
   public func countDead(_ tickets: ClosedRange<TicketNumber>) throws(StoreError) -> Int64 {
     try beginReading()
     return Int64(
       contents.customers.values.count { $0.state == .dead && tickets.contains($0.customer.ticket) })
   }
 
-  /// The dead letters of the present day who came for a service.
+  /// Number of dead letters of one service.
   public func countDead(of service: Service) throws(StoreError) -> Int64 {
     try beginReading()
     return Int64(
       contents.customers.values.count { $0.state == .dead && $0.customer.service == service })
   }
 
-  /// The waiting customers of a line whose numbers lie between two others. See `QueueStore`.
+  /// Number of waiting customers of a line between two tickets, both exclusive.
   public func countWaiting(
     in line: Line, after first: TicketNumber, below last: TicketNumber
   ) throws(StoreError) -> Int64 {
@@ -90,7 +91,7 @@ extension MemoryStore {
     return Int64(contents.customers(after: lower, through: upper, limit: .max).count)
   }
 
-  /// Cancelled receipts of a day for tickets in a range. See `QueueReading`.
+  /// Number of cancelled receipts of a day in a range of tickets.
   public func countCancelled(
     _ tickets: ClosedRange<TicketNumber>, on day: BusinessDay
   ) throws(StoreError) -> Int64 {
@@ -99,26 +100,26 @@ extension MemoryStore {
       contents.receipts.count { $0.day == day && $0.outcome == .cancelled && tickets.contains($0.ticket) })
   }
 
-  /// The receipts of a day that say out of stock. See `QueueStore`.
+  /// Number of receipts of a day with the outcome out of stock.
   public func countSentAway(on day: BusinessDay) throws(StoreError) -> Int64 {
     try beginReading()
     return Int64(contents.receipts.count { $0.day == day && $0.outcome == .outOfStock })
   }
 
-  /// What a key stands for.
+  /// The request that used an idempotency key; nil if there is none.
   public func request(forKey key: String) throws(StoreError) -> KeyedRequest? {
     try beginReading()
     return contents.keys[Array(key.utf8)]
   }
 
-  /// Receipts in the order of their commits, of one day or of all, behind a sequence number.
+  /// Receipts in commit order after a sequence number, of one day or of all days.
   public func receipts(day: BusinessDay?, after sequence: Int64, limit: Int) throws(StoreError) -> [Receipt] {
     try beginReading()
     let skipped = Int(min(max(0, sequence), Int64(contents.receipts.count)))
     return page(of: contents.receipts[skipped...].lazy.filter { day == nil || $0.day == day }, limit: limit)
   }
 
-  /// Receipts of one service over all days. See `QueueStore`.
+  /// Receipts of one service over all days, in a range of sequence numbers.
   public func receipts(
     of service: Service, after sequence: Int64, through last: Int64, limit: Int
   ) throws(StoreError) -> [Receipt] {
@@ -128,7 +129,7 @@ extension MemoryStore {
     return page(of: contents.receipts[skipped..<end].lazy.filter { $0.service == service }, limit: limit)
   }
 
-  /// At most so many, and no more behind those whose results are long.
+  /// A page of at most `limit` receipts that ends early for long results.
   private func page(of receipts: some Sequence<Receipt>, limit: Int) -> [Receipt] {
     var page: [Receipt] = []
     var bytes = 0
@@ -140,7 +141,7 @@ extension MemoryStore {
     return page
   }
 
-  /// Cancelled tickets for which something may still be put by. See `QueueStore`.
+  /// Cancelled tickets for which the stock may still have reservations.
   public func unreleased(after ticket: TicketOfDay?, limit: Int) throws(StoreError) -> [TicketOfDay] {
     try beginReading()
     let place = ticket.map { ($0.day, $0.ticket) } ?? (0, 0)
@@ -149,13 +150,13 @@ extension MemoryStore {
     return Array(all.prefix(max(0, limit)))
   }
 
-  /// The receipt of one ticket.
+  /// The receipt of one ticket; nil if there is none.
   public func receipt(day: BusinessDay, ticket: TicketNumber) throws(StoreError) -> Receipt? {
     try beginReading()
     return contents.receiptPlaces[TicketOfDay(day: day, ticket: ticket)].map { contents.receipts[$0] }
   }
 
-  /// The attempts at one ticket that ended without a receipt, in order.
+  /// Attempts at one ticket that ended without a receipt, in order.
   public func attempts(day: BusinessDay, ticket: TicketNumber) throws(StoreError) -> [Attempt] {
     try beginReading()
     return contents.attempts[TicketOfDay(day: day, ticket: ticket), default: []].sorted {
@@ -163,7 +164,7 @@ extension MemoryStore {
     }
   }
 
-  /// Checks everything that can be checked from what is kept and committed. Nothing may be staged.
+  /// Verifies every invariant of committed data. Nothing may be staged.
   public func audit() throws(StoreError) -> StoreAudit {
     try beginReading()
     precondition(!hasStagedChanges, "An audit looks at what is committed: commit or roll back first.")
@@ -217,7 +218,7 @@ extension MemoryStore {
     }
   }
 
-  /// Whoever came with a request that is not whole has no ticket.
+  /// Stored customers without those of an incomplete request, which have no tickets.
   private var issuedCustomers: [StoredCustomer] {
     contents.customers.values.filter { $0.customer.ticket < bound }
   }

@@ -1,78 +1,77 @@
-// Owns the queue in memory: the same promises as the store on disk, for tests and for simulated histories, with crashes and
-// failures at will, and with commits that come back later where that is wanted. It knows no file. Invariant: what was staged
-// and not committed can always be taken back, because every step leaves its reverse behind. It is the model against which the
-// store on disk is tested, so it is written for plainness and not for speed.
+// In-memory queue with the guarantees of the store on disk, for tests and simulated histories, with injected crashes
+// and failures, and optionally with asynchronous commits.
+// Invariant: uncommitted changes can always be undone, because every change has an undo step. It is the model against
+// which the store on disk is tested, so it is written for simplicity, not for speed.
 
 import BankModel
 import QueueCore
 import Time
 
-/// A store that forgets everything when the process ends, and before that only what it is told to.
+/// A volatile store of the queue.
 public final class MemoryStore: LocalQueueStore {
   /// A kind of call that can be made to fail.
   public enum Call: Hashable, Sendable {
-    /// `stage`.
     case stage
-    /// `commit`, before anything is kept.
+    /// `commit`, before anything is durable.
     case commit
-    /// `commit`, after everything was kept: the caller learns of a failure, and after a crash the changes are there.
+    /// `commit`, after everything is durable: the caller sees a failure, but the changes survive a crash.
     case commitThatIsKept
-    /// Any question.
+    /// Any query.
     case read
   }
 
   static let path = "memory"
 
   var contents = MemoryContents()
-  /// The books that were committed last; nil until the store was loaded for the first time.
+  /// Day counters of the last commit; nil before the first load.
   var books: Books?
-  /// Days that are over, day 1 first.
+  /// Closed days, day 1 first.
   var closedDays: [Books] = []
   private var incarnation: Int64 = 0
-  /// When the coordinator was opened, in milliseconds since 1970.
+  /// Number of receipts at each start of the coordinator.
   private(set) var starts: [Int64] = []
   private var isLoaded = false
-  /// The first number of a request that is not whole, as of the last commit. See `QueueStore`.
+  /// First number of an incomplete request, as of the last commit. See `QueueStore`.
   public internal(set) var arrivingFrom: TicketNumber?
-  /// The day to which everybody was carried over since the last commit; nil where nobody was.
+  /// The day after a staged reset; nil without one.
   private var stagedDay: BusinessDay?
   private var failures: [Call: (left: Int, error: StoreError)] = [:]
   private(set) var end: StoreError?
 
-  /// Whether a commit is handed over and comes to the disk when whoever plays the disk says so; see `MemoryStore+Later.swift`.
+  /// True if commits stay in flight until the test completes them; see `MemoryStore+Later.swift`.
   public var answersLater = false
-  /// What is on disk while transactions are on their way, and what is there after each of them.
+  /// State on disk while transactions are in flight, and the state after each of them.
   var onDisk: Image?
   var underway: [Image] = []
-  /// Those of them, from the first on, of which it is to be said that they are on disk.
+  /// Completed transactions in flight that were not reported yet.
   var results = 0
   private var hasStaged = false
 
-  /// Whether anything was staged since the last commit, or is on its way.
+  /// True if anything was staged since the last commit, or is in flight.
   public var hasStagedChanges: Bool { hasStaged || onDisk != nil }
-  /// Whether new customers are to be refused. Whoever plays the disk says so.
+  /// True if new customers must be refused; set by the test.
   public var isShort = false
-  /// Commits that were kept, for tests that count them.
+  /// Number of durable commits, for tests.
   public internal(set) var commits = 0
 
-  /// Every service that ever had a number here.
+  /// All services that ever had a number in this store.
   public private(set) var services = ServiceDirectory()
 
   public init() {}
-  /// Nothing: memory is short of room when it is told to be.
+  /// Does nothing: the test sets ``isShort``.
   public func lookForRoom() {}
-  /// Always: a large transaction costs memory no more than many small ones.
+  /// True: a large transaction costs no more memory than many small ones.
   public func hasRoom(toMove customers: Int64) -> Bool { true }
 
-  /// Makes a call fail: the `number`-th of its kind from now, 1 for the next. One failure of a kind at a time.
+  /// Makes a call fail: the `number`-th of its kind from now, 1 for the next. At most one failure per kind.
   public func fail(_ call: Call, number: Int = 1, with error: StoreError) {
     precondition(number >= 1, "The next call has the number 1.")
     failures[call] = (number, error)
   }
 
-  /// The process that used this store was killed: what was not committed is gone, and the store can be loaded again.
+  /// Simulates a kill of the process: uncommitted changes are lost, and the store can be loaded again.
   ///
-  /// - Parameter kept: so many transactions that were on their way have come to the disk all the same.
+  /// - Parameter kept: number of transactions in flight that are on disk nevertheless.
   public func crash(keeping kept: Int = 0) {
     end = nil
     keepUnderway(kept)
@@ -87,13 +86,13 @@ public final class MemoryStore: LocalQueueStore {
     if failure.left == 1 { throw failure.error }
   }
 
-  /// Throws what ended this store's life, or a failure that was ordered.
+  /// Throws the error that ended the store, or an injected failure.
   func beginReading() throws(StoreError) {
     if let end { throw end }
     try meet(.read)
   }
 
-  /// Does something of which nothing is left where it fails.
+  /// Runs an operation and rolls back if it fails.
   func attempt(_ body: () throws(StoreError) -> Void) throws(StoreError) {
     do throws(StoreError) { try body() } catch {
       rollBack()
@@ -102,7 +101,7 @@ public final class MemoryStore: LocalQueueStore {
     }
   }
 
-  /// Reads what is kept. A new store begins with day 1 at `now`.
+  /// Reads the stored queue. A new store starts with day 1 at `now`.
   public func load(now: WallTime) throws(StoreError) -> StoredQueue {
     try beginReading()
     precondition(!hasStagedChanges, "A store is loaded before anything is staged.")
@@ -123,7 +122,7 @@ public final class MemoryStore: LocalQueueStore {
     return incarnation
   }
 
-  /// Gives a number to each of these services that has none. See `QueueStore`.
+  /// Assigns a number to each new service. See `QueueStore`.
   public func giveNumbers(to names: [ServiceName]) throws(StoreError) {
     try beginReading()
     precondition(!hasStagedChanges, "Numbers are given in a transaction of their own.")
@@ -148,7 +147,7 @@ public final class MemoryStore: LocalQueueStore {
     }
   }
 
-  /// Keeps the books with everything that was staged. See `QueueStore`.
+  /// Commits the day counters with everything staged. See `QueueStore`.
   @discardableResult
   public func commit(_ books: Books, arriving: ArrivingRequest?) throws(StoreError) -> CommitProgress {
     if let end { throw end }
@@ -159,7 +158,7 @@ public final class MemoryStore: LocalQueueStore {
     precondition(books.day >= saved.day, "A business day never comes again.")
     try attempt { () throws(StoreError) in
       if !answersLater { try meet(.commit) }
-      // Whoever comes in already has begun after a reset, which has taken out those of the day before.
+      // An arriving request started after a reset, which has removed the incomplete requests of the day before.
       if books.day > saved.day, arriving == nil { withdraw(limit: .max) }
       try requireNobodyLeft(from: saved, to: books, arriving)
     }
@@ -184,7 +183,7 @@ public final class MemoryStore: LocalQueueStore {
     return .onDisk
   }
 
-  /// What no transaction changes.
+  /// Copies the state that no transaction changes.
   func takeOver(_ other: MemoryStore) {
     (services, incarnation, starts) = (other.services, other.incarnation, other.starts)
     (isLoaded, isShort) = (other.isLoaded, other.isShort)
@@ -210,10 +209,10 @@ public final class MemoryStore: LocalQueueStore {
     closedDays.append(books)
   }
 
-  /// Whoever has this number or a higher one has no ticket.
+  /// Customers with this number or a higher one have no tickets.
   var bound: TicketNumber { arrivingFrom ?? .max }
 
-  /// Takes out customers and keys of a request that will never be whole. See `QueueStore`.
+  /// Removes customers and keys of a request that will never be complete. See `QueueStore`.
   public func withdrawArrivals(limit: Int) throws(StoreError) {
     if let end { throw end }
     guard hasArrivals else { return }
@@ -227,10 +226,10 @@ public final class MemoryStore: LocalQueueStore {
     contents.withdraw(from: arrivingFrom, day: books.day, limit: limit)
   }
 
-  /// Nothing is ever put off.
+  /// Does nothing: no work is deferred.
   public func tidyUp() {}
 
-  /// Forgets everything that is not on disk.
+  /// Drops everything that is not on disk.
   public func rollBack() {
     if end != nil { return }
     contents.rollBack()

@@ -1,27 +1,27 @@
-// Owns the vending machine in memory: the same promises as the store on disk.
-// What is kept, and how it fails and crashes, stands in `MemoryEntryStore`.
+// In-memory vending machine with the guarantees of the store on disk.
+// Failures and crashes are in `MemoryEntryStore`.
 
 import BankModel
 import QueueCore
 import VendingCore
 
-/// What a vending machine in memory keeps.
+/// Content of an in-memory vending machine.
 public struct MemoryVending {
   var machine: Int64?
   var changes: [MoneyChange] = []
   var purchases: [StoredPurchase] = []
 }
 
-/// The vending machine in memory.
+/// In-memory vending machine.
 public final class MemoryVendingStore: MemoryEntryStore<MemoryVending>, VendingStore {
-  /// An empty store.
+  /// Creates an empty store.
   public init() { super.init(empty: MemoryVending()) }
-  /// Every row of the ledger that is on disk, for whoever checks it.
+  /// All rows of the ledger on disk, for checks.
   public var committedChanges: [MoneyChange] { committed.changes }
-  /// Every purchase as it is on disk, for whoever checks it.
+  /// All purchases on disk, for checks.
   public var committedPurchases: [StoredPurchase] { committed.purchases }
 
-  /// Reads what is kept. A new store takes `machine` as the name of its machine.
+  /// Reads the stored state. A new store names its machine `machine`.
   public func load(newMachine machine: Int64) throws(StoreError) -> StoredVending {
     try beginLoading()
     contents.machine = contents.machine ?? machine
@@ -67,13 +67,13 @@ public final class MemoryVendingStore: MemoryEntryStore<MemoryVending>, VendingS
     contents.changes.append(change)
   }
 
-  /// The latest purchases that were made. See `VendingStore`.
+  /// The latest completed purchases. See `VendingStore`.
   public func latestPurchases(limit: Int) throws(StoreError) -> [MoneyChange] {
     try requireHealth()
     return contents.changes.filter { $0.kind == .bought }.suffix(max(0, limit))
   }
 
-  /// What is known of a request.
+  /// The stored change or purchase of a request; nil if there is none.
   public func request(_ id: OrderID) throws(StoreError) -> StoredRequest? {
     try requireHealth()
     if let change = contents.changes.first(where: { $0.request == id }) { return .done(change) }
@@ -82,14 +82,14 @@ public final class MemoryVendingStore: MemoryEntryStore<MemoryVending>, VendingS
 
   private func purchase(_ id: OrderID) -> StoredPurchase? { contents.purchases.first { $0.request == id } }
 
-  /// Purchases that were made behind a place, in order.
+  /// Completed purchases after a sequence number, in order.
   public func purchases(after sequence: Int64, limit: Int) throws(StoreError) -> [MoneyChange] {
     try requireHealth()
     return Array(
       contents.changes.filter { $0.kind == .bought && $0.sequence > sequence }.prefix(max(0, limit)))
   }
 
-  /// How many of each product were ever bought.
+  /// Number of purchases of each product, over all time.
   public func sales() throws(StoreError) -> [ProductSales] {
     try requireHealth()
     var counts: [ItemID: Int64] = [:]
@@ -99,7 +99,7 @@ public final class MemoryVendingStore: MemoryEntryStore<MemoryVending>, VendingS
     return counts.sorted { $0.key < $1.key }.map { ProductSales(product: $0.key, count: $0.value) }
   }
 
-  /// Checks everything that can be checked. See `VendingStore`.
+  /// Verifies every invariant. See `VendingStore`.
   public func audit() throws(StoreError) -> VendingAudit {
     try beginAudit()
     var audit = VendingAuditor()

@@ -1,17 +1,21 @@
-// Owns one judgement of the audit: whether the customers of a line were begun in the order of their numbers. Who was
-// ordered for later is overtaken by everybody until then, and nothing is said of that. It knows no
-// database. A customer who was at a window before and came back is explained by the attempts that are recorded; one who
-// was at a window when the coordinator was killed has no such record, so only customers who were begun under the same
-// coordinator are compared. Nobody outlives his coordinator, so that is the one whose receipts the customer's is among.
+// Audit check that the customers of a line were
+// started in the order of their numbers.
+//
+// A customer that was ordered for later may be overtaken until its time. A customer that was at a window before and
+// returned is explained by its recorded attempts. A customer that was at a window when the coordinator was killed has
+// no such record. So only customers that were started under the same coordinator are compared. A customer never
+// outlives its coordinator, so the position of its receipt determines the coordinator.
+//
+// Days with a backward step of the wall clock are skipped, because the order is judged by readings of that clock. The
+// queue counts all such steps in the day counters.
+//
 // Invariant: memory grows with the starts of the coordinator, never with the queue.
-// Where the calendar's clock went back nothing is said of that day: order is judged by its readings. The queue sees every
-// one of them and counts the steps in the books.
 
 import BankModel
 
-/// Walks over the customers of all days, by day and number, and finds those who were overtaken in their line.
+/// Check of the customers of all days, by day and number, for overtaken ones.
 package struct OrderWalk {
-  /// The latest beginning so far of a first attempt in one line, under one coordinator.
+  /// Latest start of a first attempt in one line, under one coordinator.
   private struct Latest {
     var ticket: TicketNumber
     var startedAt: Int64
@@ -23,9 +27,9 @@ package struct OrderWalk {
     var start: Int
   }
 
-  /// How many receipts there were at each start of the coordinator, fewest first.
+  /// Number of receipts at each start of the coordinator, ascending.
   private let starts: [Int64]
-  /// Days of which nothing can be said.
+  /// Days that cannot be judged.
   private let disordered: Set<BusinessDay>
   private var day: BusinessDay = 0
   private var latest: [Place: Latest] = [:]
@@ -44,7 +48,7 @@ package struct OrderWalk {
       day, ticket, line, under: start, attempts: attempts, startedAt: startedAt, isLater: isLater, &report)
   }
 
-  /// The same where it is known with whom somebody is compared: with those who have the same number in `start`.
+  /// The same with a known group: customers are compared with those of the same `start`.
   package mutating func visit(
     _ day: BusinessDay, _ ticket: TicketNumber, _ line: Line, under start: Int, attempts: Int64,
     startedAt: Int64, isLater: Bool = false, _ report: inout AuditRecord
@@ -67,12 +71,12 @@ package struct OrderWalk {
     }
   }
 
-  /// Nobody of this line comes any more who is compared under this number.
+  /// Drops the state of a line in a group that gets no more customers.
   package mutating func forget(_ line: Line, under start: Int) {
     latest[Place(line: line, start: start)] = nil
   }
 
-  /// The start of the coordinator under which a receipt was written; nil where no start was noted before it.
+  /// The start of the coordinator under which a receipt was written; nil if no start was recorded before it.
   private func start(of receipt: Int64) -> Int? {
     var (low, high) = (0, starts.count)
     while low < high {
@@ -83,11 +87,11 @@ package struct OrderWalk {
   }
 }
 
-/// The days of which the audit cannot say who was begun first.
+/// Days whose order of starts the audit cannot judge.
 enum DisorderedDays {
-  /// Those on which the calendar's clock went back.
+  /// The days on which the wall clock stepped back.
   ///
-  /// - Parameter days: Every day, the first one first, with the number of steps that the clock had made until its end.
+  /// - Parameter days: all days in order, with the number of steps of the clock up to their ends.
   static func among(_ days: [(day: BusinessDay, steps: Int64)]) -> Set<BusinessDay> {
     var disordered: Set<BusinessDay> = []
     var before: Int64 = 0

@@ -1,6 +1,6 @@
-// Owns the judgement over a stock's rows that is the same for every store: whether the ledger is whole, whether what
-// lies on the shelves is its sum, and whether the rows of an order are what it asked for. It knows no database.
-// Invariant: rows are visited in the order of the ledger and not kept; memory grows with the lots and not the history.
+// Audit of a stock's rows, the same for every store: the ledger is complete, the shelves are its sum, and the rows of
+// an order match its content.
+// Invariant: rows are visited in ledger order and not stored; memory grows with the lots and not with the history.
 
 import BankModel
 import StockCore
@@ -8,7 +8,7 @@ import StockCore
 struct StockAuditor {
   var report = StockAudit()
   var findings = Findings()
-  /// Orders that say they have rows, twice where they were given back too. The store counts them.
+  /// Number of orders with rows, counted twice if they also have return rows. Set by the store.
   var ordersWithRows: Int64 = 0
 
   private struct LotName: Hashable {
@@ -45,8 +45,8 @@ struct StockAuditor {
     run.append(change)
   }
 
-  /// Rows of one order lie together: they are what it says, and what it asked for. To be called when the ledger has ended,
-  /// too.
+  /// Checks the consecutive rows of one order against its stored rows and its content. Must also be called at the end
+  /// of the ledger.
   mutating func endRun<Failure: Error>(_ order: (OrderID) throws(Failure) -> StoredOrder?) throws(Failure) {
     defer { run.removeAll(keepingCapacity: true) }
     guard let first = run.first, let id = first.order else { return }

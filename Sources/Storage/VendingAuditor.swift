@@ -1,6 +1,6 @@
-// Owns the judgement over a vending machine's rows that is the same for every store: whether the ledger is whole, the
-// balance its sum, and every purchase booked once for its price. It knows no database.
-// Invariant: rows are visited in the order of the ledger and not kept.
+// Audit of a vending machine's rows, the same for every store: the ledger is complete, the balance is its sum, and
+// every purchase is in it once, with its price.
+// Invariant: rows are visited in ledger order and not stored.
 
 import BankModel
 import VendingCore
