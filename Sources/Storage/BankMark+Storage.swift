@@ -1,12 +1,12 @@
-// Owns how the databases of a home keep what they have seen of each other: named numbers in `meta`. It judges nothing.
-// Invariant: a note is one transaction of its own, so it never carries anything else to the disk.
+// Records of the databases of a home about each other: named numbers in `meta`.
+// Invariant: a record is a transaction of its own, so it never commits anything else.
 
 import BankModel
 import QueueCore
 import Time
 
 extension Transactions {
-  /// The last opening of a bank with which this database was used; nil where it knows of none.
+  /// The last opening of a bank with which this database was used; nil for none.
   func readBank() throws(StoreError) -> BankMark? {
     guard let books = try database.note("bank books"), let opening = try database.note("bank opening"),
       let moment = try database.note("bank moment")
@@ -14,7 +14,7 @@ extension Transactions {
     return BankMark(books: books, opening: opening, openedAt: WallTime(milliseconds: moment))
   }
 
-  /// Writes down with which opening of a bank this database is used. Nothing may be staged.
+  /// Records the opening of a bank with which this database is used. Nothing may be staged.
   func write(_ bank: BankMark) throws(StoreError) {
     try requireHealth()
     precondition(!isOpen, "A note is a transaction of its own.")
@@ -32,27 +32,27 @@ extension Transactions {
 }
 
 extension Database {
-  /// A named number that was kept; nil where it was not.
+  /// A named number; nil if it is not stored.
   func note(_ name: String, while purpose: StaticString = "reading a note") throws(StoreError) -> Int64? {
     try number("SELECT value FROM meta WHERE name = '\(name)'", while: purpose)
   }
 }
 
 extension DatabaseStore {
-  /// The last opening of a bank with which the database of a service was used; nil where it knows of none.
+  /// The last opening of a bank with which the database of a service was used; nil for none.
   public func lastBank() throws(StoreError) -> BankMark? { try transactions.readBank() }
-  /// Writes down with which opening of a bank the database of a service is used; durable when it returns. Nothing may be
+  /// Records the opening of a bank with which the database of a service is used. Durable on return. Nothing may be
   /// staged.
   public func remember(_ bank: BankMark) throws(StoreError) { try transactions.write(bank) }
 }
 
 extension SQLiteStore {
-  /// When an opening of this bank was; nil where there was none of this number.
+  /// Time of an opening of this bank; nil if no opening has this number.
   public func moment(ofOpening number: Int64) throws(StoreError) -> WallTime? {
     try database.note("\(Self.opening)\(number)").map { WallTime(milliseconds: $0) }
   }
 
-  /// What these books remember of a database beside them, such as that of `stock`; nil where they have seen none.
+  /// Recorded state of another database, such as that of `stock`; nil if none was recorded.
   public func knownDatabase(of service: String) throws(StoreError) -> KnownDatabase? {
     guard let identity = try database.note("\(service) identity"),
       let opening = try database.note("\(service) opening")
@@ -60,7 +60,7 @@ extension SQLiteStore {
     return KnownDatabase(identity: identity, opening: opening)
   }
 
-  /// Writes down what was seen of a database beside these books; durable when it returns. Nothing may be staged.
+  /// Records the state of another database. Durable on return. Nothing may be staged.
   public func remember(_ known: KnownDatabase, of service: String) throws(StoreError) {
     try requireHealth()
     try inTransaction { () throws(StoreError) in

@@ -1,21 +1,20 @@
-// Owns the columns of a day's row in which its numbers stand, and their order.
-// Invariant: what is bound in this order is read in this order, by the names of the domain.
+// Columns of the counters in a day's row, and their order.
+// Invariant: values are bound and read in the same order.
 
 import BankModel
 import QueueCore
 import Time
 
 enum BookColumns {
-  /// What is counted for the present day alone, empty in the row of a closed one: customers in line by the line's number;
-  /// those who were attended to by service, and whether it is paused (0 or 1), in the order of the services' numbers. See
-  /// ``DayCounts``.
+  /// Counters of the present day only, empty in the row of a closed day: waiting customers by the number of the line;
+  /// served customers, and 1 for a paused service, both in the order of the services' numbers. See ``DayCounts``.
   static let present = ["waiting", "served_by_service", "paused"]
-  /// How often the calendar's clock had gone back, over all days until the end of this one.
+  /// Backward steps of the wall clock, over all days up to the end of this one.
   static let clock = "clock_steps"
   static let all = ["issued", "served", "cancelled", "delayed", "dead", "business_ns"] + present + [clock]
   static let list = all.joined(separator: ", ")
 
-  /// Binds what the books say, from a parameter on; gives the parameter behind them.
+  /// Binds the counters from a parameter on; returns the next parameter.
   @discardableResult static func bind(
     _ books: Books, _ lines: LineNumbers, _ texts: inout ServiceTexts, to statement: Statement,
     from first: Int32
@@ -36,7 +35,7 @@ struct DayRow {
   var books: Books
   var isClosed: Bool
   var firstSequence: Int64
-  /// Whether all of it could be read.
+  /// True if all columns are valid.
   let isReadable: Bool
 
   init(_ row: Statement, _ lines: LineNumbers, _ services: ServiceDirectory) {
@@ -51,7 +50,7 @@ struct DayRow {
     isReadable = Self.take(row, lines, &books)
   }
 
-  /// Takes what is counted by line and by service; false where it means nothing.
+  /// Reads the counters by line and by service; false if they are invalid.
   private static func take(_ row: Statement, _ lines: LineNumbers, _ books: inout Books) -> Bool {
     guard let waiting = DayCounts.numbers(in: row.utf8(10)), waiting.count % 2 == 0,
       let served = DayCounts.numbers(in: row.utf8(11)), served.count <= books.servedByService.count,
@@ -62,7 +61,7 @@ struct DayRow {
       guard let line = lines[waiting[index]] else { return false }
       books.waiting[line] = waiting[index + 1]
     }
-    // What is not written is 0.
+    // Missing values are 0.
     for (index, count) in served.enumerated() { books.servedByService[index] = count }
     for (index, isPaused) in paused.enumerated() { books.paused[index] = isPaused != 0 }
     return true

@@ -1,26 +1,26 @@
-// Owns how the attempts at a customer are packed into one column of its row. It knows no database. Invariant: where nothing
-// counts against `max_attempts` the column is the number of attempts that have ended, as it was before there was anything to
-// count; a program from before that takes any other value for damage, and serves nobody whom it would serve too often.
+// Attempts of a customer, packed into one column of its row.
+// Invariant: if no attempt counts against `max_attempts`, the column is the number of ended attempts, as in older
+// versions. An older program treats any other value as damage, and so does not serve a customer too often.
 
 import BankModel
 
-/// The column `attempts` of a customer: `under way << 48 | begun << 32 | ended`.
+/// The column `attempts` of a customer: `running << 48 | begun << 32 | ended`.
 struct CustomerAttempts: Equatable {
-  /// Attempts that ended without a receipt; each has its row in `attempt`.
+  /// Attempts that ended without a receipt; each has a row in `attempt`.
   let ended: Int32
-  /// Those that count against `max_attempts`, the one under way among them.
+  /// Attempts that count against `max_attempts`, including a running one.
   let begun: Int16
-  /// Whether one of them is under way.
+  /// True if an attempt is running.
   let isBegun: Bool
 
-  /// What SQL takes for ``ended``.
+  /// SQL expression for ``ended``.
   static let ended = "attempts & 4294967295"
 
   init(_ customer: Customer) {
     (ended, begun, isBegun) = (customer.attempts, customer.begun, customer.isBegun)
   }
 
-  /// Nil where the number means nothing.
+  /// Nil if the number is invalid.
   init?(packed: Int64) {
     guard packed >= 0, packed >> 49 == 0, let ended = Int32(exactly: packed & 0xffff_ffff),
       let begun = Int16(exactly: packed >> 32 & 0xffff)

@@ -1,12 +1,12 @@
-// Owns how the counts of a day by line and by service are written in its row, as one JSON text each: a commit changes one
-// row, and whoever looks with sqlite3 can read it (json_each). It knows no database.
-// Invariant: what was not written here is refused when it is read, and never traps.
+// JSON form of a day's counts by line and by service, one text each in the day's row. A commit changes one row, and it
+// is readable with sqlite3 (json_each).
+// Invariant: text of any other form is refused, and never traps.
 
 import BankModel
 import QueueCore
 
 enum DayCounts {
-  /// `{"4352":3,"4608":1}`: customers in line by the number of the line; those of empty lines are left out.
+  /// `{"4352":3,"4608":1}`: waiting customers by the number of the line, without empty lines.
   static func write(_ waiting: LineCounts, _ lines: LineNumbers) -> [UInt8] {
     var text = DigitText(open: "{", room: 16 * waiting.lines.count)
     for (place, line) in waiting.lines.enumerated() where waiting[place] != 0 {
@@ -19,8 +19,8 @@ enum DayCounts {
     return text.bytes
   }
 
-  /// `[3,1,0]`, in the order of the services' numbers. Of those with the highest numbers that have nothing nothing is
-  /// written: a bank may have had a thousand, and this is written with every commit.
+  /// `[3,1,0]`, in the order of the services' numbers. Trailing zeros are left out, because a bank may have had a
+  /// thousand services, and this is written with every commit.
   static func write(_ counts: some Collection<Int64>) -> [UInt8] {
     var told = ServiceName.branch.count
     for (place, count) in counts.enumerated() where count != 0 && place >= told { told = place + 1 }
@@ -30,7 +30,7 @@ enum DayCounts {
     return text.bytes
   }
 
-  /// All the numbers of such a text in their order; nil where it is none.
+  /// All numbers of such a text, in order; nil if the text is invalid.
   static func numbers(in text: [UInt8]) -> [Int64]? {
     var numbers: [Int64] = []
     var number: Int64?
@@ -52,14 +52,14 @@ enum DayCounts {
   }
 }
 
-/// What is counted by service, as it was bound last: a statement keeps what is bound to it, and between two customers of an
-/// intake nothing of it changes.
+/// Cache of the counts by service that were bound last. A statement keeps its bound values, and during an intake these
+/// do not change.
 struct ServiceTexts {
-  /// To which statement; nil for none.
+  /// Statement with the cached values; nil for none.
   private var bound: OpaquePointer?
   private var counts: (served: [Int64], paused: [Bool]) = ([], [])
 
-  /// Binds both texts, where others are bound, to the parameter `first` and the one behind it.
+  /// Binds both texts to the parameter `first` and the next one, unless they are bound already.
   mutating func bind(_ books: Books, to statement: Statement, from first: Int32) throws(StoreError) {
     let isKept = bound == statement.handle
     bound = nil
@@ -75,7 +75,7 @@ struct ServiceTexts {
   }
 }
 
-/// Written with nearly every commit, and so with room from the beginning.
+/// Written with nearly every commit, so the capacity is reserved first.
 private struct DigitText {
   private(set) var bytes: [UInt8] = []
 
@@ -99,7 +99,7 @@ private struct DigitText {
   }
 
   private mutating func appendDigits(of number: Int64) {
-    // The highest digit first: at most 10¹⁸, which fits.
+    // The highest digit first. The divisor is at most 10¹⁸, which fits.
     var unit: UInt64 = 1
     while number.magnitude / unit >= 10 { unit *= 10 }
     while unit > 0 {

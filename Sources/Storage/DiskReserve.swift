@@ -1,7 +1,6 @@
-// Owns the reserve: a file beside the database that holds room on the disk for the day on which there is none.
-// It must not know what the room is for. Invariant: the blocks that it counts are really allocated, so nobody else
-// can take them; giving some back never fails. Where the file system cannot allocate ahead, or the file cannot be
-// used at all, there is no reserve, and `isPossible` says so.
+// Reserve file beside the database that holds disk space for the case of a full disk.
+// Invariant: the counted blocks are allocated, so no other process can take them; releasing some never fails. If the
+// file system cannot preallocate, or the file is unusable, there is no reserve, and `isPossible` is false.
 
 import ByteText
 import Glibc
@@ -12,7 +11,7 @@ final class DiskReserve: Reserve {
   private(set) var size: Int64 = 0
   private(set) var isPossible: Bool
 
-  /// Opens the reserve at a path or makes an empty one, mode 0600. See open(2).
+  /// Opens the reserve at a path, or creates an empty one with mode 0600. See open(2).
   init(path: String) {
     self.path = path
     descriptor = path.withByteString { Glibc.open($0, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600) }
@@ -22,7 +21,7 @@ final class DiskReserve: Reserve {
       isPossible = false
       return
     }
-    // What counts is what was allocated: a file that was copied may have a length and no blocks.
+    // Only allocated blocks count: a copied file may have a length without blocks.
     size = min(Int64(facts.st_size), Int64(facts.st_blocks) * 512)
     if size < facts.st_size { cut(to: size) }
   }
@@ -32,8 +31,7 @@ final class DiskReserve: Reserve {
   /// See posix_fallocate(3).
   func grow(to wanted: Int64) -> Bool {
     guard isPossible, wanted > size else { return isPossible }
-    // Some file systems take everything that is left before they find it too little, and for that moment nobody else
-    // could write.
+    // Some file systems allocate all remaining space before they fail, and meanwhile no other process could write.
     if let free = room?.free, wanted - size > free { return false }
     while true {
       switch posix_fallocate(descriptor, off_t(size), off_t(wanted - size)) {
@@ -42,10 +40,10 @@ final class DiskReserve: Reserve {
         return true
       case EINTR: continue
       case ENOSPC, EDQUOT, EFBIG: break
-      // No such call on this file system, or a disk that is past help: others will say what is wrong with it.
+      // Not supported by this file system, or a broken disk, which other operations will report.
       default: isPossible = false
       }
-      // A part of it may have been allocated.
+      // A part may have been allocated.
       _ = ftruncate(descriptor, off_t(size))
       return false
     }
@@ -57,7 +55,7 @@ final class DiskReserve: Reserve {
     size = wanted
   }
 
-  /// What is free is free for the user of this process. See statvfs(3).
+  /// Space that is free for the user of this process. See statvfs(3).
   var room: (capacity: Int64, free: Int64)? {
     var facts = statvfs()
     guard isPossible, fstatvfs(descriptor, &facts) == 0 else { return nil }
@@ -69,7 +67,7 @@ final class DiskReserve: Reserve {
     return (bytes(facts.f_blocks), bytes(facts.f_bavail))
   }
 
-  /// Makes a file longer, with room on the disk; it stays as it is where there is none.
+  /// Extends a file by allocated bytes; leaves it unchanged if there is no space.
   static func extend(_ path: String, by bytes: Int64) {
     let file = path.withByteString { Glibc.open($0, O_RDWR | O_CLOEXEC | O_NOFOLLOW) }
     guard file >= 0 else { return }

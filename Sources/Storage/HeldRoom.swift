@@ -1,50 +1,50 @@
-// Owns the room that one database holds back for bad days: how it is kept, when some of it is given up, and when it is
-// held back again. It knows no row: how much is needed beyond a base is told by its store.
-// Invariant: what was held back before is held back still, until a full disk needs it. As long as a part is given up the
-// database is short: nobody new is to come, and those who are here are finished. Where no reserve is possible it is
-// never short, and a full disk is met when it comes.
+// Space that one database reserves for a full disk: when it is reserved, when some of it is released, and when it is
+// reserved again. The need beyond a base comes from the store.
+// Invariant: reserved space stays reserved until a full disk needs it. While a part is released the database is short:
+// new customers are refused, and the present ones are finished. Without a possible reserve it is never short, and a
+// full disk is handled when it occurs.
 
 import CSQLite
 import Glibc
 import QueueCore
 
 final class HeldRoom {
-  /// A page in the log, with its header.
+  /// Size of a page in the log, with its header.
   static let frame: Int64 = 4_096 + 24
 
-  /// How much is held back beside what is needed.
+  /// Amount of space reserved beyond the need.
   struct Plan {
-    /// For nobody in particular, at most, in bytes: the log of a few transactions, and what they write.
+    /// Maximum base reserve in bytes: the log of a few transactions, and their data.
     var limit: Int64
-    /// The same as a part of the whole disk, at most.
+    /// Divisor of the disk's capacity, which also limits the base reserve.
     var share: Int64
-    /// Held back at once where the need grows, so that room is not asked for at every commit.
+    /// Bytes reserved in addition when the need grows, so that not every commit allocates.
     var headroom: Int64 = 0
   }
 
-  /// Whether a part of the reserve is given up.
+  /// True if a part of the reserve is released.
   private(set) var isShort = false
-  /// What of it is held back for nobody in particular, in bytes.
+  /// Base reserve in bytes.
   private(set) var base: Int64 = 0
-  /// What the reserve had beyond the need when this was last looked at, in bytes.
+  /// Surplus of the reserve over the need at the last check, in bytes.
   private(set) var slack: Int64 = 0
 
-  /// Whether the last ``make()`` has gained anything, so that it is worth while to try again.
+  /// True if the last ``make()`` gained space, so that a retry is useful.
   private(set) var hasMadeRoom = false
 
   private let database: Database
   private let plan: Plan
   private var reserve: (any Reserve)?
-  /// Transactions in a row that found the disk full.
+  /// Consecutive transactions that found the disk full.
   private var fullCommits = 0
 
-  /// Nothing is held back before ``keep(for:)``.
+  /// Creates an object without a reserve, until ``keep(for:)`` is called.
   init(_ database: Database, _ plan: Plan) {
     self.database = database
     self.plan = plan
   }
 
-  /// Begins to hold room back: the base, and what the store needs beyond it.
+  /// Starts the reserve: the base, and the need of the store.
   func keep(for need: Int64 = 0) {
     let reserve = database.volume.reserve(at: database.path + "-reserve")
     guard reserve.isPossible, let capacity = reserve.room?.capacity else { return }
@@ -55,10 +55,10 @@ final class HeldRoom {
 
   var isKept: Bool { reserve != nil }
   var bytes: Int64 { reserve?.size ?? 0 }
-  /// Bytes of the disk that nobody has; nil where nothing is held back, or the file system does not say.
+  /// Free bytes of the disk; nil without a reserve, or if the file system does not report them.
   var free: Int64? { reserve?.room?.free }
 
-  /// Holds back what is needed; false where there is not so much room.
+  /// Reserves space for a need; false if there is not enough.
   func holdBack(_ need: Int64) -> Bool {
     guard let reserve else { return true }
     let needed = whole(need)
@@ -73,7 +73,7 @@ final class HeldRoom {
     return isHeld
   }
 
-  /// Looks whether there is room again. More must be free than is needed, or the next one would find the disk full
+  /// Checks again for free space. More must be free than is needed, or the next transaction would find the disk full
   /// again.
   func look(for need: Int64 = 0) {
     guard isShort, let reserve, let free = reserve.room?.free else { return }
@@ -102,13 +102,12 @@ final class HeldRoom {
   }
 
   private var databaseGrowth: Int64 { max(0, databaseLength - database.length(of: database.path)) }
-  /// By how much the database grows at once while the reserve is in use.
+  /// Step by which the database grows while the reserve is in use.
   private var step: Int64 { max(16 << 10, base / 16) }
 
-  /// Gives so much of the reserve up, or what is left of it; false when there is nothing.
+  /// Releases this many bytes of the reserve, or the rest of it; false if it is empty.
   ///
-  /// No more than is taken in the same breath: whoever has filled the disk would fill this as well, and the logs of
-  /// the tellers would.
+  /// Releases no more than is used immediately, because other writers, such as the tellers' logs, would take the rest.
   private func giveUp(_ bytes: Int64) -> Bool {
     guard let reserve, reserve.size > 0 else { return false }
     becomeShort()
@@ -119,10 +118,10 @@ final class HeldRoom {
 
   func committed() { fullCommits = 0 }
 
-  /// Copies the log into the database, with room from the reserve where there is no other. Then the log begins anew in
-  /// the space that it has.
+  /// Copies the log into the database, with space from the reserve if needed. The log then restarts in its existing
+  /// space.
   ///
-  /// - Throws: what no room can cure; `.diskFull` when there is nothing left to give up.
+  /// - Throws: errors that space cannot cure; `.diskFull` if the reserve is empty.
   func copyLog(_ mode: Int32) throws(StoreError) {
     while true {
       do throws(StoreError) { return try database.checkpoint(mode) } catch {
@@ -134,15 +133,15 @@ final class HeldRoom {
     }
   }
 
-  /// Whether the log has used most of the place that it has: it is copied before the next transaction finds it full.
+  /// True if the log has used three quarters of its file. It is copied before the next transaction finds it full.
   var isLogNearlyFull: Bool {
     Int64(database.logFrames) * Self.frame > database.length(of: database.path + "-wal") / 4 * 3
   }
 
-  /// After a full disk: makes the room there is for those who are to be finished. The log is copied and begins anew in
-  /// the space that it has, which is made enough for a few transactions.
+  /// Makes space after a full disk, so that the present customers can be finished. Copies the log, which restarts in
+  /// its existing space, and extends the log file for a few transactions.
   ///
-  /// - Returns: what went wrong meanwhile and is worse than a full disk.
+  /// - Returns: an error that is worse than a full disk; nil for none.
   func make() -> StoreError? {
     fullCommits += 1
     hasMadeRoom = false
@@ -156,7 +155,7 @@ final class HeldRoom {
       return error
     }
     let log = database.path + "-wal"
-    // A transaction that did not find room enough finds twice as much.
+    // Each further failed transaction doubles the size.
     let missing = (base / 4) << Int64(min(fullCommits - 1, 8)) - database.length(of: log)
     if missing > 0, giveUp(missing) { database.volume.extend(log, by: missing) }
     return nil

@@ -1,23 +1,22 @@
-// Owns how a receipt is written in its page, and read: one JSON array of numbers, so that whoever looks with sqlite3 can read
-// it, too. It knows no database.
-// Invariant: what was written is read back as it was; anything else is refused, and never traps.
+// Text form of a receipt in its page: a JSON array of numbers, readable with sqlite3.
+// Invariant: written text is read back unchanged; any other text is refused, and never traps.
 
 import BankModel
 import Time
 
-/// The numbers of a receipt as they stand on disk, whatever they mean.
+/// Stored numbers of a receipt, without interpretation.
 struct ReceiptEntry: Equatable {
   var sequence: Int64
   var day: BusinessDay
   var ticket: TicketNumber
-  /// The number of the service, and the code of the priority.
+  /// Number of the service, and code of the priority.
   var service, priority: Int64
   var outcome: Int64
-  /// The place of the window; nil where no window had the customer.
+  /// Place of the window; nil if the customer was at none.
   var place: Int64?
   var generation, pid, attempts: Int64
   var amount, account: Int64
-  /// Codes of accounts; nil where nothing was done.
+  /// Codes of accounts; nil if nothing was transferred.
   var debit, credit: Int64?
   /// Milliseconds since 1970.
   var issued: Int64
@@ -25,7 +24,7 @@ struct ReceiptEntry: Equatable {
   var finished: Int64
   var article = ""
 
-  /// Numbers in an entry. An article stands behind them where there is one.
+  /// Number of values in an entry. An article may follow them.
   static let numbers = 15
 }
 
@@ -44,10 +43,10 @@ extension ReceiptEntry {
 
   /// Appends the entry to the text of a page.
   ///
-  /// - Parameter moment: of the page. What came before is told by how long before, which makes the text a third shorter.
+  /// - Parameter moment: time of the page. Earlier times are stored as differences, which shortens the text by a third.
   func write(to text: inout [UInt8], at moment: Int64) {
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.numbers * 21) { room in
-      // From the last digit to the first one, as division gives them.
+      // Written from the last digit to the first, as division yields them.
       var digits = BackwardDigits(room: room)
       digits.prepend(finished &- moment)
       digits.prepend(started.map { finished &- $0 })
@@ -64,7 +63,7 @@ extension ReceiptEntry {
       digits.prepend(priority)
       digits.prepend(service)
       digits.prepend(ticket)
-      // The first comma gives its place to the bracket.
+      // The bracket replaces the first comma.
       digits.room[digits.start] = UInt8(ascii: "[")
       text.append(contentsOf: UnsafeBufferPointer(rebasing: room[digits.start...]))
     }
@@ -77,14 +76,14 @@ extension ReceiptEntry {
     text.append(UInt8(ascii: ","))
     text.append(UInt8(ascii: "\""))
     article.withUTF8 { bytes in
-      // Nearly every name is written as it is.
+      // Most names need no escaping.
       if !holdsEscaped(bytes) { return text.append(contentsOf: bytes) }
       for byte in bytes { append(byte, to: &text) }
     }
     text.append(UInt8(ascii: "\""))
   }
 
-  /// What may not stand in a string of JSON as it is. RFC 8259, 7
+  /// True for a byte that must be escaped in a JSON string. RFC 8259, 7
   private static func isEscaped(_ byte: UInt8) -> Bool {
     byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
   }
@@ -108,11 +107,11 @@ extension ReceiptEntry {
 
   private static let hexadecimal = Array("0123456789abcdef".utf8)
 
-  /// The receipts in the text of a page; nil where it is none.
+  /// The receipts in the text of a page; nil if it is invalid.
   ///
   /// - Parameters:
-  ///   - first: the number of the first of them.
-  ///   - moment: of the page.
+  ///   - first: sequence number of the first one.
+  ///   - moment: time of the page.
   static func read(
     _ text: UnsafeBufferPointer<UInt8>, first: Int64, day: BusinessDay, at moment: Int64
   ) -> [ReceiptEntry]? {
@@ -130,10 +129,10 @@ extension ReceiptEntry {
   }
 }
 
-/// Numbers that are written from the end of some room towards its beginning, each with a comma before it.
+/// Writer of numbers from the end of a buffer towards its start, each preceded by a comma.
 private struct BackwardDigits {
   let room: UnsafeMutableBufferPointer<UInt8>
-  /// Where what is written begins.
+  /// Index of the first written byte.
   private(set) var start: Int
 
   init(room: UnsafeMutableBufferPointer<UInt8>) { (self.room, start) = (room, room.count) }
@@ -145,7 +144,7 @@ private struct BackwardDigits {
       return put(UInt8(ascii: ","))
     }
     var rest = number.magnitude
-    // Two digits at a time: a division waits for the one before.
+    // Two digits per step, because each division depends on the previous one.
     while rest >= 10 {
       let (quotient, pair) = rest.quotientAndRemainder(dividingBy: 100)
       let (tens, ones) = pair.quotientAndRemainder(dividingBy: 10)
@@ -172,11 +171,11 @@ private struct BackwardDigits {
   }
 }
 
-/// Reads what ``ReceiptEntry`` writes, from the first byte to the last.
+/// Parser of the text that ``ReceiptEntry`` writes.
 private struct PageReader {
   let text: UnsafeBufferPointer<UInt8>
   private var place = 0
-  /// Something was met that is never written.
+  /// True after invalid input.
   private var isBroken = false
 
   init(text: UnsafeBufferPointer<UInt8>) { self.text = text }
@@ -221,7 +220,7 @@ private struct PageReader {
     let start = place
     var magnitude: UInt64 = 0
     while place < text.count, UInt8(ascii: "0")...UInt8(ascii: "9") ~= text[place] {
-      // Nineteen digits always fit; more are no number that is written here.
+      // Nineteen digits always fit; longer numbers are never written.
       magnitude = magnitude &* 10 &+ UInt64(text[place] &- UInt8(ascii: "0"))
       place += 1
     }
@@ -257,7 +256,7 @@ private struct PageReader {
     place += 1
     switch byte {
     case UInt8(ascii: "\""), UInt8(ascii: "\\"): return byte
-    // What SQLite itself has quoted, when a former database was brought up to date.
+    // Escapes that SQLite itself has written, when an old database was migrated.
     case UInt8(ascii: "b"): return 8
     case UInt8(ascii: "t"): return 9
     case UInt8(ascii: "n"): return 10

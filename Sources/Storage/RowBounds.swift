@@ -1,11 +1,11 @@
-// Owns between which numbers a table has rows that few have. It knows no table.
-// Invariant: whoever is outside has no row, so that those who have none cost no look into it.
+// Bounds on the keys of a sparsely used table.
+// Invariant: a key outside the bounds has no row, so it needs no query.
 
-/// Between which numbers there may be rows.
+/// Range that contains all keys of the table.
 struct RowBounds {
   private var bounds: ClosedRange<Int64>?
 
-  /// The bounds of a table with the lowest and the highest number in it; nil for none.
+  /// Creates the bounds from the lowest and the highest key; nil for an empty table.
   init(_ lowest: Int64? = nil, _ highest: Int64? = nil) {
     if let lowest, let highest, lowest <= highest { bounds = lowest...highest }
   }
