@@ -1,11 +1,12 @@
-// Owns the part of the audit that goes over everybody who has a ticket of one day, in the order of the numbers: receipts,
-// customers and attempts side by side. Each ticket stands once; money, attempts and results are its own; who has a receipt was
-// claimed by the branch that has written it; and within a page customers were begun in their order.
+// Audit of all tickets of one day, in ascending order: receipts, customers and attempts side by side. Each ticket is
+// stored once. Money, attempts and results belong to their ticket. A receipt was written by the branch that had claimed
+// the customer. Within a page, customers were started in order.
 //
-// Branches serve side by side, so nothing is said of the order between two pages: who was claimed first is for ClaimAudit. A
-// branch whose clock went back is left out.
-// Invariant: nothing is kept of what was read but counts, the last customer of each line, and a portion of receipts that are
-// looked for among the claims that were given back.
+// Branches serve concurrently, so the order between two pages is not judged here; the order of claims is checked in
+// `PostgresReading+Claims.swift`. A branch whose clock stepped back is skipped.
+//
+// Invariant: only counts, the last customer of each line, and a portion of receipts to look up among returned claims
+// are held in memory.
 import BankModel
 import Postgres
 import PostgresStore
@@ -16,10 +17,10 @@ struct HolderAudit {
   private let reading: PostgresReading
   private let day: PostgresReading.AuditedDay
   private let disordered: Set<PostgresBranch>
-  /// False if a clock was set back on this day, so that moments say nothing about an order.
+  /// False if a clock was set back on this day, so that times do not show an order.
   private let isOrdered: Bool
   private var order = OrderWalk(starts: [], disordered: [])
-  /// The page of which the last customer of each lane was.
+  /// Page of the last customer of each lane.
   private var pages: [Int64: (page: Page, number: Int)] = [:]
   private var pageCount = 0
   private var strays: [Stray] = []
@@ -30,7 +31,7 @@ struct HolderAudit {
     var branch: PostgresBranch
   }
 
-  /// Somebody whose claim is not among those in force.
+  /// A receipt whose claim is not among the present ones.
   private struct Stray {
     var ticket: TicketNumber
     var lane: Int64
@@ -72,7 +73,7 @@ struct HolderAudit {
     for cursor in [receipts, kept, attempts.cursor] { try cursor.close() }
   }
 
-  // MARK: - One of them
+  // MARK: - One ticket
 
   private mutating func visit(
     _ row: SnapshotCursor, _ walk: inout ReceiptWalk, _ attempts: inout AttemptColumn,
@@ -90,8 +91,8 @@ struct HolderAudit {
       account: row.integer(6), debit: row.optional(7), credit: row.optional(8))
     guard walk.visit(day.day, ticket, money, &record) else { return }
     let counted = row.integer(4)
-    // Who is cancelled may have been at a window or not; and another branch, which has the customer then, writes down later
-    // how its attempt has ended.
+    // A cancelled customer may or may not have been at a window. If another branch owned it, that branch records the
+    // end of its attempt later.
     let isPossible =
       outcome.isAttended ? counted == recorded + 1 : 0...recorded + 1 ~= counted
     if !isPossible {
@@ -116,7 +117,8 @@ struct HolderAudit {
     order.visit(day.day, ticket, line, under: number, attempts: counted, startedAt: started, &record)
   }
 
-  /// Customers of one page are compared with each other, and pages of a line come one behind the other.
+  /// Number of the page, which groups its customers for comparison. Pages of a line follow each other, so the state of
+  /// the preceding one is dropped.
   private mutating func number(of page: Page, in lane: Int64, of line: Line) -> Int {
     if let last = pages[lane] {
       if last.page == page { return last.number }
@@ -147,9 +149,10 @@ struct HolderAudit {
     }
   }
 
-  // MARK: - Claims that were given back
+  // MARK: - Returned claims
 
-  /// Notes those whose receipt was written by a branch that never had them. A claim that was given back is kept apart.
+  /// Adds a finding for each receipt that was written by a branch without a claim. Returned claims are in a table of
+  /// their own.
   private mutating func lookForStrays(_ record: inout AuditRecord) throws(StoreError) {
     guard !strays.isEmpty else { return }
     let rows = try reading.connection.ask(
@@ -171,9 +174,9 @@ struct HolderAudit {
     strays.removeAll(keepingCapacity: true)
   }
 
-  // MARK: - Questions
+  // MARK: - Queries
 
-  /// Receipts of the day; of the present one with the claim in which each lies.
+  /// Receipts of the day, and for the present day the claim of each.
   private var receiptsInOrder: String {
     let isWrong =
       ["output", "errors"].map { name in
@@ -196,7 +199,7 @@ struct HolderAudit {
       """
   }
 
-  /// Everybody who is here has a ticket of the present day.
+  /// Customers of the present day; none for a closed day.
   private var customersInOrder: String {
     let ticket = "position & \(PostgresPosition.highestTicket)"
     return """
@@ -214,7 +217,7 @@ struct HolderAudit {
   }
 }
 
-/// How many attempts are recorded of each ticket, in the order of the tickets.
+/// Number of recorded attempts of each ticket, in ticket order.
 private struct AttemptColumn {
   private(set) var cursor: SnapshotCursor
   private let day: BusinessDay
@@ -225,7 +228,7 @@ private struct AttemptColumn {
     next = try self.cursor.step() ? self.cursor.integer(0) : nil
   }
 
-  /// How many there are of a ticket, which are judged by themselves.
+  /// Number of attempts of a ticket; also checks the attempts themselves.
   mutating func take(_ ticket: TicketNumber, _ record: inout AuditRecord) throws(StoreError) -> Int64 {
     try skip(to: ticket, &record)
     guard next == ticket else { return 0 }
@@ -238,7 +241,7 @@ private struct AttemptColumn {
     return count
   }
 
-  /// Those below a ticket are of nobody: whoever stands somewhere has taken its own.
+  /// Skips lower tickets, whose attempts belong to no receipt and no customer, because each of these has taken its own.
   mutating func skip(to ticket: TicketNumber, _ record: inout AuditRecord) throws(StoreError) {
     while let stray = next, stray < ticket {
       record.note(Remark(.attemptsOfNobody, stray, day))

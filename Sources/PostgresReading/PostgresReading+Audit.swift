@@ -1,6 +1,7 @@
-// Owns the audit of shared books: what the counts and the claims say against what the rows are. It changes nothing.
-// Invariant: everything is seen as it was at one moment, in one snapshot that nobody waits for; rows are streamed and counted,
-// never collected, so memory is bounded however long the queue is. A value that means nothing is a finding, not an end.
+// Audit of a shared database: comparison of the counts and the claims with the rows.
+// Invariant: everything is read in one snapshot, which blocks no writer. Rows are streamed and counted, never
+// collected, so memory is bounded for any length of the queue. An invalid value is a finding and does not end the
+// audit.
 import BankModel
 import Postgres
 import PostgresStore
@@ -9,11 +10,11 @@ import Storage
 import Time
 
 extension PostgresReading {
-  /// Checks everything that can be checked from the shared books. See `QueueReading`.
+  /// Verifies every invariant that the shared database allows to check. See `QueueReading`.
   ///
-  /// Nothing is said of days whose receipts were pruned. Who has claimed whom is known of the present day alone.
+  /// Days whose receipts were pruned are skipped. Claims are checked for the present day only.
   ///
-  /// A large request that has its tickets and is still coming in is waited for, a while.
+  /// Waits for large requests that are being moved, for about 30 s.
   public func audit() throws(StoreError) -> StoreAudit {
     for _ in 0..<Self.looksAtArriving {
       if let audit = try audit(amidst: false) { return audit }
@@ -24,12 +25,12 @@ extension PostgresReading {
 
   private static let looksAtArriving = 300
 
-  /// - Parameter amidst: whether it is made while a request is coming in; otherwise it is nil then.
+  /// - Parameter amidst: if false, the result is nil while a large request is being moved.
   private func audit(amidst: Bool) throws(StoreError) -> StoreAudit? {
     try connection.inSnapshot { () throws(StoreError) in
       let isComing = try connection.ask(.once("SELECT EXISTS (SELECT FROM bank.batch)"))[0].boolean(0, 0)
       if isComing == true, !amidst { return nil }
-      // Here whole tables are read, where other questions look for a key.
+      // Reads whole tables, unlike other queries, which use keys.
       _ = try connection.ask(
         .once("SET LOCAL enable_seqscan = on"), .once("SET LOCAL enable_bitmapscan = on"))
       var record = AuditRecord(services: services)
@@ -49,7 +50,7 @@ extension PostgresReading {
     }
   }
 
-  /// What the server promises of a commit besides that it is on its disk: worth knowing, and no problem.
+  /// Durability of a commit beyond the server's own disk. For information only; not a finding.
   public func replicationNote() throws(StoreError) -> Remark {
     let (_, commit, standbys) = try serverSettings()
     return standbys.isEmpty || Self.isUnawaited(commit)
@@ -60,14 +61,15 @@ extension PostgresReading {
     let (fsync, commit, standbys) = try serverSettings()
     var faults: [Remark] = []
     if fsync == "off" { faults.append(Remark(.fsyncOff)) }
-    // Branches wait for the disk of the server in any case. To wait for that alone is a promise as long as there is no standby.
+    // Branches wait for the server's disk in any case. Waiting for it alone is sufficient as long as there is no
+    // standby.
     if commit == "local" && !standbys.isEmpty {
       faults.append(Remark(.commitsUnawaited, commit))
     }
     return faults
   }
 
-  /// What the audit cannot say because a clock was set back on the present day; nil where none was.
+  /// Checks that the audit omits because a clock was set back on the present day; nil for none.
   public func clockNote() throws(StoreError) -> Remark? {
     let day = try presentDay()
     return try clockWasSetBack(on: day) ? Remark(.clockSetBack, day) : nil
@@ -100,15 +102,15 @@ extension PostgresReading {
     }
   }
 
-  // MARK: - Days and tickets that were given
+  // MARK: - Days and issued tickets
 
-  /// A day as its row, its intake and its counts say.
+  /// A day, from its row, its tickets and its counts.
   struct AuditedDay {
     var day: BusinessDay
     var isPresent: Bool
-    /// Whether its receipts are there to be counted.
+    /// True if its receipts were not pruned.
     var isKept: Bool
-    /// The last ticket that was given.
+    /// Last issued ticket.
     var issued: TicketNumber = 0
     var books: Books
   }
@@ -136,7 +138,7 @@ extension PostgresReading {
     return days
   }
 
-  /// Tickets were given one behind the other, each once.
+  /// Checks that tickets were issued consecutively, each once.
   private func auditIntake(_ days: inout [AuditedDay], _ record: inout AuditRecord) throws(StoreError) {
     var places: [BusinessDay: Int] = [:]
     for (place, day) in days.enumerated() { places[day.day] = place }
@@ -156,9 +158,9 @@ extension PostgresReading {
     for day in days { record.audit.issued += day.issued }
   }
 
-  /// The counts that the branches have kept, by day and lane, as the books of each day.
+  /// Reads the counts of the branches, by day and lane, into the counters of each day.
   ///
-  /// - Returns: how many of the delayed came for which service on the present day.
+  /// - Returns: number of delayed customers of the present day by service.
   private func readTallies(
     _ days: inout [AuditedDay], _ record: inout AuditRecord
   ) throws(StoreError) -> [Int64] {
@@ -173,7 +175,7 @@ extension PostgresReading {
       """)
     while try cursor.step() {
       let counts = (2...8).map { min(max(cursor.integer($0), -Self.mostCounted), Self.mostCounted) }
-      // A commit that has changed no number has a row of no lane.
+      // A commit that changed no count has a row with lane 0.
       if counts.allSatisfy({ $0 == 0 }) { continue }
       guard let place = places[cursor.integer(0)] else {
         record.note(Remark(.rowMeaningless, "bank.tally", "\(cursor.integer(0))-\(cursor.integer(1))"))
@@ -187,7 +189,8 @@ extension PostgresReading {
     return days.last?.books.delayedByService ?? []
   }
 
-  /// Whoever was attended to stands in the commit of the receipt, and nobody else: so none is missed by whoever follows commits.
+  /// Checks that every served ticket is in the commit of its receipt, and no other ticket is. Otherwise a client that
+  /// follows commits would miss receipts.
   private func auditCommits(_ days: [AuditedDay], _ record: inout AuditRecord) throws(StoreError) {
     for day in days where day.isKept {
       var cursor = try SnapshotCursor(
@@ -211,7 +214,7 @@ extension PostgresReading {
     }
   }
 
-  /// Whatever a stock is to give back is of somebody who was cancelled and had come for it there.
+  /// Checks that every possible reservation belongs to a cancelled customer in a lane of that branch.
   private func auditReleases(_ record: inout AuditRecord) throws(StoreError) {
     var cursor = try SnapshotCursor(
       connection, "releases",
@@ -225,10 +228,10 @@ extension PostgresReading {
     try cursor.close()
   }
 
-  /// Counts of damaged books may be anything, and their sums must have room.
+  /// Limit for the counts of a damaged database, so that their sums do not overflow.
   private static let mostCounted: Int64 = 1 << 48
 
-  // MARK: - Everybody who has a ticket
+  // MARK: - All tickets
 
   private func auditHolders(
     _ days: [AuditedDay], _ delayed: [Int64], _ record: inout AuditRecord
@@ -255,8 +258,8 @@ extension PostgresReading {
     record.compare(present.books, customers, walk.counts[present.day], delayed: delayed)
   }
 
-  /// The branches of which the order in which they have begun customers cannot be told from their clocks, because a later
-  /// commit is of an earlier moment.
+  /// Branches whose clocks do not show the order in which they started customers, because a later commit has an earlier
+  /// time.
   private func branchesWhoseClockWentBack(on day: BusinessDay) throws(StoreError) -> Set<PostgresBranch> {
     var cursor = try SnapshotCursor(
       connection, "clocks",
@@ -276,7 +279,7 @@ extension PostgresReading {
 }
 
 extension Books {
-  /// Adds what was counted in a line: issued, waiting, delayed, dead, served, out of stock, cancelled.
+  /// Adds the counts of a line: issued, waiting, delayed, dead, served, out of stock, cancelled.
   fileprivate mutating func add(_ counts: [Int64], of line: Line) {
     issued += counts[0]
     waiting[line] += counts[1]

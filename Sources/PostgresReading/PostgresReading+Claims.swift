@@ -1,10 +1,12 @@
-// Owns the part of the audit that looks at the pages of each lane: nobody has what another has, everybody who waits and was
-// passed over is in somebody's hands or was given back, and pages were claimed in the order of their tickets.
+// Audit of the claims of each lane: no ticket is claimed twice, every waiting customer before the last claim is in a
+// claim or a returned range, and pages were claimed in ticket order.
 //
-// By this a shared bank keeps its order: a customer is overtaken by no more than the pages that others have at the same time.
-// A claim that is later than one behind it takes up what was given back: pages of a branch that has ended are written down,
-// and whoever comes back by himself, being due or brought back, is claimed alone, which says enough.
-// Invariant: one page and one customer are known at a time.
+// These checks bound the reordering in a shared bank: a customer is overtaken at most by the pages that other branches
+// hold at the same time. A claim that is later than a following one took up a returned range. Pages of an ended branch
+// are recorded as former claims. A customer that returned alone, because it was due or requeued, is claimed alone,
+// which is sufficient evidence.
+//
+// Invariant: one page and one customer are in memory at a time.
 import BankModel
 import Postgres
 import PostgresStore
@@ -17,11 +19,11 @@ extension PostgresReading {
     try auditTurns(&record)
   }
 
-  /// A page that is in somebody's hands, or that anybody may claim.
+  /// A claimed page, or a returned range that any branch may claim.
   private struct Piece {
     var lane, first, last: Int64
     var branch, epoch: Int64?
-    /// Whether whoever has it is there.
+    /// True if the branch of the claim is still in that epoch.
     var isInForce: Bool
     var isTold = false
 
@@ -48,7 +50,7 @@ extension PostgresReading {
       ORDER BY position
       """)
     var hasCustomer = try customers.step()
-    // How far a lane was claimed without a gap in what was seen of it.
+    // The last ticket of the lane that the preceding pieces have covered.
     var before: (lane: Int64, last: Int64) = (0, 0)
     while try pieces.step() {
       guard var piece = Piece(pieces) else { continue }
@@ -74,7 +76,8 @@ extension PostgresReading {
     for cursor in [pieces, customers] { try cursor.close() }
   }
 
-  /// From the last page of each lane to its first: none was claimed later than one behind it, unless it was given back.
+  /// Checks from the last page of each lane to the first that none was claimed later than a following one, unless it
+  /// had been returned.
   private func auditTurns(_ record: inout AuditRecord) throws(StoreError) {
     var claims = try SnapshotCursor(
       connection, "turns", "SELECT lane, first, last, at FROM bank.claim ORDER BY lane DESC, last DESC")
@@ -111,7 +114,7 @@ extension PostgresReading {
     late.removeAll(keepingCapacity: true)
   }
 
-  /// Notes what concerns a lane, by the names of its service and grade.
+  /// Adds a finding about a lane, with the names of its service and priority.
   private func note(
     _ kind: Remark.Kind, _ lane: Int64, _ values: [Int64], _ record: inout AuditRecord
   ) {

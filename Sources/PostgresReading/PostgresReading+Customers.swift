@@ -1,5 +1,5 @@
-// Owns the questions about those whose business is not finished: they stand in one table, by state, lane and ticket.
-// Invariant: each is answered by keys, however many customers there are. It changes nothing.
+// Queries of unfinished customers, which are in one table, by state, lane and ticket.
+// Invariant: every query uses keys, so its cost does not depend on the number of customers. Nothing is changed.
 import BankModel
 import Postgres
 import PostgresStore
@@ -32,7 +32,8 @@ extension PostgresReading {
     return first <= all.upperBound ? try customers(first...all.upperBound, limit: limit) : []
   }
 
-  /// The lane in which a list has come to somebody. A lane that belongs to a branch is of those who have come there.
+  /// Lane at which a list continues. A line has several lanes if branches have their own; the branch that issued the
+  /// ticket determines which.
   private func lane(of cursor: TicketCursor) throws(StoreError) -> Int64? {
     let lanes = lanes(of: cursor.line)
     guard lanes.count > 1 else { return lanes.first }
@@ -46,7 +47,7 @@ extension PostgresReading {
         .integer(places.lowerBound), .integer(places.upperBound), .integer(Int64(max(0, limit)))))
   }
 
-  /// The next delayed customers by their places. See `QueueReading`.
+  /// The next delayed customers, by due time. See `QueueReading`.
   public func delayed(after place: DuePlace, limit: Int) throws(StoreError) -> [DelayedCustomer] {
     var found: [DelayedCustomer] = []
     for stored in try all(
@@ -66,14 +67,13 @@ extension PostgresReading {
     return try all(Self.anyOf(.integers(places))).first
   }
 
-  /// What a customer carries. See `QueueReading`.
+  /// Payload of a customer. See `QueueReading`.
   public func payload(of ticket: TicketNumber) throws(StoreError) -> [UInt8]? {
     guard let places = places(of: ticket) else { return nil }
     return try connection.ask(Self.payload(.integers(places)))[0].bytes(0, 0)
   }
 
-  /// Where somebody with this number may stand; nil for a number that nobody has. There are few lanes, and each is asked by
-  /// its key.
+  /// Possible positions of this ticket, one per state and lane, because lanes are few; nil for an impossible number.
   private func places(of ticket: TicketNumber) -> [Int64]? {
     guard 1...Limits.ticket ~= ticket else { return nil }
     return CustomerPlace.states.flatMap { state in lines.keys.map { CustomerPlace.of(state, $0, ticket) } }
@@ -81,23 +81,23 @@ extension PostgresReading {
 
   // MARK: - Counts
 
-  /// Those who wait or are delayed. See `QueueReading`.
+  /// Number of waiting or delayed customers. See `QueueReading`.
   public func countUnfinished(_ tickets: ClosedRange<TicketNumber>) throws(StoreError) -> Int64 {
     try count(tickets, in: [.waiting, .delayed], of: Array(lines.keys))
   }
 
-  /// The dead letters in a range of numbers. See `QueueReading`.
+  /// Number of dead letters in a range of tickets. See `QueueReading`.
   public func countDead(_ tickets: ClosedRange<TicketNumber>) throws(StoreError) -> Int64 {
     try count(tickets, in: [.dead], of: Array(lines.keys))
   }
 
-  /// The dead letters who came for a service. See `QueueReading`.
+  /// Number of dead letters of one service. See `QueueReading`.
   public func countDead(of service: Service) throws(StoreError) -> Int64 {
     try count(
       1...Limits.ticket, in: [.dead], of: lines.filter { $0.value.service == service }.map(\.key))
   }
 
-  /// The waiting customers of a line between two numbers. See `QueueReading`.
+  /// Number of waiting customers of a line between two tickets. See `QueueReading`.
   public func countWaiting(
     in line: Line, after first: TicketNumber, below last: TicketNumber
   ) throws(StoreError) -> Int64 {
@@ -120,9 +120,9 @@ extension PostgresReading {
     return count
   }
 
-  /// What a key stands for. See `QueueReading`.
+  /// The request that used an idempotency key. See `QueueReading`.
   public func request(forKey key: String) throws(StoreError) -> KeyedRequest? {
-    // No text of the database has a zero byte, so no key that has one was ever remembered.
+    // PostgreSQL text has no zero bytes, so no such key was ever stored.
     guard !key.utf8.contains(0) else { return nil }
     let rows = try connection.ask(Self.key(.text(key)))[0]
     guard rows.count > 0 else { return nil }
@@ -196,11 +196,11 @@ extension PostgresReading {
     "read-key", [.text], "SELECT day, first, last, request FROM bank.intake WHERE key = $1")
 }
 
-/// The key of a customer's row, with the state by its name.
+/// Key of a customer's row, with the state as an enum.
 enum CustomerPlace {
   static let states: [CustomerState] = [.waiting, .delayed, .dead]
 
-  /// The ticket is clamped to what fits, so that no number reaches into another lane.
+  /// The ticket is clamped, so that no number can reach into another lane.
   static func of(_ state: CustomerState, _ lane: Int64, _ ticket: TicketNumber) -> Int64 {
     PostgresPosition.of(
       state: Int64(state.rawValue), lane: lane,
@@ -217,7 +217,7 @@ enum CustomerPlace {
     return first...(first | (1 << 60 - 1))
   }
 
-  /// nil for what no state is.
+  /// Nil if the state is invalid.
   static func state(_ place: Int64) -> CustomerState? {
     UInt8(exactly: place >> 60).flatMap(CustomerState.init(rawValue:)).flatMap {
       states.contains($0) ? $0 : nil

@@ -1,19 +1,20 @@
-// Owns the receipts of all branches for whoever follows them: of each branch those behind the last that were seen.
-// Invariant: a branch's commits take effect in their order, and none of a former epoch behind one of a later; so nothing of a
-// branch is seen late, whatever the others do. What it cancels goes another way, in an order of its own. All is read in one snapshot.
+// Receipts of all branches for a client that follows them: from each branch those after the last ones seen.
+// Invariant: commits of a branch take effect in order, also over its epochs. So no receipt of a branch appears before
+// one already seen, independently of the other branches. Cancellations have an order of their own. Everything is read
+// in one snapshot.
 import BankModel
 import Postgres
 import PostgresStore
 import QueueCore
 
 extension PostgresReading {
-  /// The receipts of all branches behind these marks, from a day on.
+  /// The receipts of all branches after these marks, from a day on.
   ///
   /// - Parameters:
-  ///   - marks: of each branch the last receipts that were seen, of customers who were attended to and of cancelled ones; where
-  ///     there is none everything is wanted.
-  ///   - service: of which service; nil for all.
-  ///   - limit: about so many, from 1: each branch has its share of them, and sixteen at least.
+  ///   - marks: the last receipts seen of each branch, one of served and one of cancelled customers; without a mark all
+  ///     receipts are returned.
+  ///   - service: service of the receipts; nil for all.
+  ///   - limit: approximate maximum, from 1. Each branch gets an equal share, at least sixteen.
   public func receipts(
     from day: BusinessDay, behind marks: [ReceiptMark], of service: Service?, limit: Int
   ) throws(StoreError) -> MergedReceipts {
@@ -45,10 +46,10 @@ extension PostgresReading {
     return MergedReceipts(portions)
   }
 
-  /// Of each branch, and of the attended to (0) and the cancelled (1), the receipts behind the mark, until they or their results
-  /// are as many as are its share. Branches, kinds, epochs, commits and tickets of the marks; day, lanes or nothing; how many in
-  /// all, and how many bytes of results. Behind each receipt come its epoch and commit, how many of its kind there were, and of
-  /// how many there may be more.
+  /// For each branch, and for its served (0) and cancelled (1) customers, the receipts after the mark, up to its share
+  /// of rows or result bytes. Parameters: branches, kinds, epochs, commits and tickets of the marks; day, lanes or
+  /// null; total rows; total bytes of results. After each receipt: epoch, commit, number of rows of its kind, and the
+  /// share, from which on there may be more.
   private static let following = PostgresStatement(
     "follow-receipts",
     [.integers, .integers, .integers, .integers, .integers, .integer, .integers, .integer, .integer],
@@ -67,7 +68,7 @@ extension PostgresReading {
     WHERE before < share.bytes ORDER BY b.id, k.kind, r.epoch, r.commit_no, r.ticket
     """)
 
-  /// Those who were attended to stand in their commits, which are gone through from the mark on until there are enough.
+  /// Served customers are found through the commits, from the mark on until the share is full.
   private static let attendedTo = """
     (SELECT r.* FROM (
         SELECT * FROM bank.commit WHERE k.kind = 0 AND branch = b.id AND day >= $6
@@ -79,14 +80,14 @@ extension PostgresReading {
       ORDER BY c.epoch, c.commit_no, r.ticket LIMIT share.rows)
     """
 
-  /// The cancelled have an index of their own.
+  /// Cancelled receipts have an index of their own.
   private static let cancelled = """
     (SELECT * FROM bank.receipt AS r
       WHERE k.kind = 1 AND r.outcome = 2 AND r.branch = b.id AND r.day >= $6 AND \(wanted)
       ORDER BY r.epoch, r.commit_no, r.ticket LIMIT share.rows)
     """
 
-  /// Behind the mark, and of the lanes that are wanted.
+  /// Condition: after the mark, and in one of the requested lanes.
   private static let wanted = """
     ($7 IS NULL OR r.lane = ANY ($7))
         AND (r.epoch, r.commit_no, r.ticket) > (coalesce(m.in_epoch, 0), coalesce(m.with_commit, 0), coalesce(m.last, 0))

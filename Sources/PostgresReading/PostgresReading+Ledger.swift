@@ -1,17 +1,17 @@
-// Owns the sums of the ledger, which the database makes from the receipts: a receipt is its transfer.
-// It changes nothing, and knows no table that could disagree with the receipts.
+// Sums of the ledger, computed from the receipts by the database.
+// A receipt is its transfer, so no second table can disagree with it.
 import BankModel
 import Postgres
 import QueueCore
 
 extension PostgresReading {
-  /// The sums of the whole ledger over all days. See `QueueReading`.
+  /// Sums of the ledger over all days. See `QueueReading`.
   public func trialBalance() throws(StoreError) -> TrialBalance {
     let rows = try connection.ask(Self.balance())[0]
     return TrialBalance(cash: try sums(rows, 0), loans: try sums(rows, 3), customers: try sums(rows, 6))
   }
 
-  /// One customer's account over all days. See `QueueReading`.
+  /// Account of one customer over all days. See `QueueReading`.
   public func statement(of account: AccountNumber, limit: Int) throws(StoreError) -> AccountStatement {
     let rows = try connection.ask(
       Self.account(.integer(account)),
@@ -29,7 +29,7 @@ extension PostgresReading {
     return LedgerSums(debit: debit, credit: credit, transfers: transfers)
   }
 
-  /// Three columns of the sums of those accounts for which a condition holds. Amounts have 64 bits and their sums more.
+  /// Three columns with the sums of the accounts that satisfy a condition. Amounts have 64 bits, their sums more.
   private static func columns(_ condition: (String) -> String) -> String {
     let (debit, credit) = (condition("debit"), condition("credit"))
     return """
@@ -44,7 +44,7 @@ extension PostgresReading {
     SELECT \(columns { "\($0) = \(LedgerAccount.cash.code)" }), \
     \(columns { "\($0) = \(LedgerAccount.loans.code)" }), \(columns { "\($0) >= 0" }) FROM bank.receipt
     """)
-  /// A transfer of an account is of a customer with this account, so the account is looked for by its index.
+  /// A transfer of an account belongs to a customer with this account, so the index by account finds it.
   private static let account = PostgresStatement(
     "read-account", [.integer], "SELECT \(columns { "\($0) = $1" }) FROM bank.receipt WHERE account = $1")
   private static let latest = PostgresStatement(

@@ -1,6 +1,6 @@
-// Owns the questions about those who are done: receipts by day and ticket, and attempts.
-// Invariant: a page is bounded in rows and in bytes of results, by the database already, so that no answer is larger than what
-// a connection takes.
+// Queries of finished customers: receipts by day and ticket, and attempts.
+// Invariant: the database limits a page in rows and in bytes of results, so that no result exceeds the limit of a
+// connection.
 import BankModel
 import Postgres
 import PostgresStore
@@ -8,7 +8,7 @@ import QueueCore
 import Time
 
 extension PostgresReading {
-  /// Receipts in the order of days and tickets, behind a sequence. See `QueueReading`.
+  /// Receipts by day and ticket after a sequence number. See `QueueReading`.
   public func receipts(
     day: BusinessDay?, after sequence: Int64, limit: Int
   ) throws(StoreError) -> [Receipt] {
@@ -35,7 +35,8 @@ extension PostgresReading {
     _ days: ClosedRange<BusinessDay>, _ after: (day: BusinessDay, ticket: TicketNumber), lanes: [Int64]?,
     limit: Int
   ) throws(StoreError) -> [Receipt] {
-    // The first day alone goes on behind a ticket; a key of two columns would be read from its beginning for every page.
+    // Only the first day continues after a ticket. A query by both key columns would read the index from its start for
+    // every page.
     var found: [Receipt] = []
     var (day, ticket) =
       after.day < days.lowerBound ? (days.lowerBound, 0) : (after.day, after.ticket)
@@ -59,16 +60,16 @@ extension PostgresReading {
     return found
   }
 
-  /// Whoever asks for all receipts at once has them asked for page by page all the same.
+  /// Maximum rows per query, also if the caller requests all receipts at once.
   private static let longestPage = 4_096
 
-  /// The receipt of one ticket.
+  /// The receipt of one ticket; nil if there is none.
   public func receipt(day: BusinessDay, ticket: TicketNumber) throws(StoreError) -> Receipt? {
     let rows = try connection.ask(Self.one(.integer(day), .integer(ticket)))[0]
     return rows.count > 0 ? try receipt(rows, 0) : nil
   }
 
-  /// Cancelled receipts of a day for tickets in a range. See `QueueReading`.
+  /// Number of cancelled receipts of a day in a range of tickets. See `QueueReading`.
   public func countCancelled(
     _ tickets: ClosedRange<TicketNumber>, on day: BusinessDay
   ) throws(StoreError) -> Int64 {
@@ -77,12 +78,12 @@ extension PostgresReading {
       .integer(0, 0) ?? 0
   }
 
-  /// The receipts of a day that say out of stock.
+  /// Number of receipts of a day with the outcome out of stock.
   public func countSentAway(on day: BusinessDay) throws(StoreError) -> Int64 {
     try connection.ask(Self.sentAway(.integer(day)))[0].integer(0, 0) ?? 0
   }
 
-  /// What stocks may hold for cancelled tickets. See `QueueReading`.
+  /// Cancelled tickets for which stocks may have reservations. See `QueueReading`.
   public func unreleased(after ticket: TicketOfDay?, limit: Int) throws(StoreError) -> [TicketOfDay] {
     let rows = try connection.ask(
       Self.unreleased(
@@ -95,7 +96,7 @@ extension PostgresReading {
 
   // MARK: - Attempts
 
-  /// The attempts at one ticket that ended without a receipt, in order.
+  /// Attempts at one ticket that ended without a receipt, in order.
   public func attempts(day: BusinessDay, ticket: TicketNumber) throws(StoreError) -> [Attempt] {
     let rows = try connection.ask(Self.attempts(.integer(day), .integer(ticket)))[0]
     var attempts: [Attempt] = []
@@ -175,7 +176,7 @@ extension PostgresReading {
 
   // MARK: - Statements
 
-  /// What every list shows; the result comes behind it.
+  /// Columns of every list; those of the result may follow.
   static let columns = """
     day, ticket, lane, outcome, place, generation, pid, attempts, amount, account, debit, credit, issued_ms, \
     started_ms, finished_ms, article, shortages, branch
@@ -187,7 +188,8 @@ extension PostgresReading {
   static let size = ["output_first", "output_last", "errors_first", "errors_last"]
     .map { "coalesce(octet_length(\($0)), 0)" }.joined(separator: " + ")
 
-  /// The receipts of a day behind a ticket, as many at most, of these lanes or all, until their results are so long.
+  /// Receipts of a day after a ticket. Parameters: day, ticket, maximum rows, lanes or null for all, maximum bytes of
+  /// results.
   private static let page = PostgresStatement(
     "read-receipts", [.integer, .integer, .integer, .integers, .integer],
     """

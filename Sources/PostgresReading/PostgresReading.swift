@@ -1,35 +1,35 @@
-// Owns the questions to the books that branches share: one connection that may be waited for, and the services and lanes as
-// they were looked up last. It changes nothing and holds nothing against those who write.
-// Invariant: nothing that comes from the database is trusted: what cannot be is `StoreError.damaged`, and never a trap.
-// Failure: StoreError.failed, where the database or the way to it refuses; whoever asks again is asked on a new connection.
+// Read access to a shared database: one connection with blocking queries, and the services and lanes of the last
+// look-up. It changes nothing and blocks no writer.
+// Invariant: all data from the database is validated; invalid data throws `StoreError.damaged` and never traps.
+// Errors: StoreError.failed, if the database refuses or is unreachable. The next query uses a new connection.
 import BankModel
 import Postgres
 import PostgresStore
 import QueueCore
 import Time
 
-/// The books of a shared bank, to be read by a process that may wait for them. Not Sendable: one question at a time.
+/// A shared database, for reads by a process that may block. Not Sendable: one query at a time.
 ///
-/// A receipt's sequence is `day << 40 | ticket` here: branches commit side by side, so there is no order of commits over all of
-/// them, and a list goes by days and tickets.
+/// A receipt's sequence is `day << 40 | ticket` here. Branches commit concurrently, so there is no commit order over
+/// all of them, and lists are by day and ticket.
 public final class PostgresReading: QueueReading {
-  /// How long the server may take for one answer.
+  /// Timeout for one answer of the server.
   public static let patience = TimeSpan.seconds(120)
 
   let connection: ReadingConnection
-  /// Every service that had a number when it was looked last.
+  /// Services with numbers, as of the last look-up.
   public private(set) var services = ServiceDirectory()
   private(set) var lines: [Int64: Line] = [:]
-  /// The branches that alone serve a lane, where there is one.
+  /// The only branch that serves a lane, for lanes that have one.
   private(set) var owners: [Int64: Int64] = [:]
-  /// Whose stock is meant where juice is asked for; nil for those of all branches.
+  /// Branch whose stock is meant in queries about juice; nil for all branches.
   var stock: Int64?
 
-  /// Looks into the books at an address.
+  /// Opens the database at an address.
   ///
-  /// - Parameter known: returns what is known of the books at that moment: other books, and a server from which another one has
-  ///   taken over, are refused.
-  /// - Throws: an address that is none, a database that is not reached, books of a newer program or none at all.
+  /// - Parameter known: returns the remembered identity of the database. A different database, and a server that was
+  ///   replaced by a failover, are refused.
+  /// - Throws: an invalid address, an unreachable database, a newer schema, or no schema.
   public init(
     _ address: String, patience: TimeSpan = PostgresReading.patience, in language: Language = .english,
     knowing known: @escaping () -> BooksMark? = { nil }
@@ -39,14 +39,15 @@ public final class PostgresReading: QueueReading {
     _ = try look()
   }
 
-  /// Looks into books on a connection that somebody else has, within whatever it is doing.
+  /// Uses a connection of the caller, within its present transaction.
   package init(on connection: ReadingConnection) throws(StoreError) {
     self.connection = connection
     try requireBooks()
     _ = try look()
   }
 
-  /// The same books where only what was ordered from the stock of one branch counts as juice; nil where there is no such branch.
+  /// A view of the same database in which juice means only orders from the stock of one branch; nil if that branch does
+  /// not exist.
   public func reading(ofStockOf branch: String) throws(StoreError) -> PostgresReading? {
     guard let id = try connection.ask(Self.numberOfBranch(.text(branch)))[0].integer(0, 0) else { return nil }
     let reading = try PostgresReading(on: connection)
@@ -54,22 +55,22 @@ public final class PostgresReading: QueueReading {
     return reading
   }
 
-  /// What may be shown of the address.
+  /// The address as it may be displayed.
   public var name: String { connection.name }
 
-  /// Nothing is staged by whoever only reads.
+  /// False: this connection stages nothing.
   public var hasStagedChanges: Bool { false }
 
-  /// The tickets and the customers of a request come in one transaction here.
+  /// Nil: a request gets its tickets and its customers in one transaction here.
   public var arrivingFrom: TicketNumber? { nil }
 
-  /// What is known of the present day.
+  /// State of the present day.
   public struct Numbers: Sendable, Equatable {
-    /// What the books are called.
+    /// Identity of the database.
     public var name: BooksName
     /// The present day.
     public var day: BusinessDay
-    /// The highest number that was issued on it.
+    /// Highest issued ticket of the day.
     public var issued: TicketNumber
   }
 
@@ -87,7 +88,7 @@ public final class PostgresReading: QueueReading {
     guard found == known else { throw .failed(path: name, detail: Remark(.olderBooks, found, known)) }
   }
 
-  /// Looks up what may have changed since the last question: the day, the services and the lanes.
+  /// Reads what may have changed since the last query: the day, the services and the lanes.
   public func look() throws(StoreError) -> Numbers {
     let rows = try connection.ask(
       Self.meta(), Self.presentDay(), Self.allServices(), Self.allLanes())
@@ -101,7 +102,7 @@ public final class PostgresReading: QueueReading {
     return day
   }
 
-  /// The present day by itself, for a question about those who are here.
+  /// The present day alone, for a query about its customers.
   func presentDay() throws(StoreError) -> BusinessDay { try day(try connection.ask(Self.presentDay())[0]) }
 
   private func booksName(_ rows: PostgresRows) throws(StoreError) -> BooksName {
@@ -139,7 +140,7 @@ public final class PostgresReading: QueueReading {
     (self.lines, self.owners) = (lines, owners)
   }
 
-  /// The line of a lane. One that was made since the last look is looked up.
+  /// Line of a lane. Reads the lanes again if the lane is new.
   func line(of lane: Int64) throws(StoreError) -> Line {
     if let line = lines[lane] { return line }
     let rows = try connection.ask(Self.allServices(), Self.allLanes())
@@ -148,14 +149,14 @@ public final class PostgresReading: QueueReading {
     return line
   }
 
-  /// The lanes of a line, in order: none where nobody ever stood, and several where branches have their own.
+  /// Lanes of a line, in order: none if it never had a customer, several if branches have their own.
   func lanes(of line: Line) -> [Int64] { lines.filter { $0.value == line }.map(\.key).sorted() }
 
-  // MARK: - What means nothing
+  // MARK: - Invalid data
 
-  /// A row that cannot be.
+  /// Error for an invalid row.
   ///
-  /// - Parameter place: what finds it in its table.
+  /// - Parameter place: key of the row in its table.
   func damage(of table: String, _ place: any CustomStringConvertible) -> StoreError {
     .damaged(path: name, detail: Remark(.rowMeaningless, "bank.\(table)", place))
   }
@@ -185,18 +186,18 @@ public final class PostgresReading: QueueReading {
     "read-lanes", [], "SELECT number, service, priority, branch FROM bank.lane ORDER BY number")
 }
 
-/// Where a receipt stands among all: by its day and its ticket.
+/// Position of a receipt among all: by day and ticket.
 enum ReceiptPlace {
-  /// The days there can be.
+  /// Possible days.
   static let days: ClosedRange<BusinessDay> = 1...(1 << 23 - 1)
 
-  /// The sequence of a ticket's receipt; nil for a day or a number that cannot be.
+  /// Sequence number of a ticket's receipt; nil for an impossible day or number.
   static func sequence(_ day: BusinessDay, _ ticket: TicketNumber) -> Int64? {
     guard days ~= day, 1...Limits.ticket ~= ticket else { return nil }
     return day << 40 | ticket
   }
 
-  /// The day and the number behind which a sequence says to go on.
+  /// Day and ticket after which a list continues.
   static func parts(of sequence: Int64) -> (day: BusinessDay, ticket: TicketNumber) {
     let sequence = max(0, sequence)
     return (sequence >> 40, sequence & PostgresPosition.highestTicket)

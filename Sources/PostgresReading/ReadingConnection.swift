@@ -1,8 +1,8 @@
-// Owns a connection that may be waited for: it turns a loop of its own until an answer is there, and connects anew where the
-// connection was lost. The server is told that the session is for reading alone, but where books are moved there by it.
-// Invariant: a snapshot, and a transaction that writes, is on one connection, so an answer from within it is never asked for
-// again on another.
-// Failure: StoreError.failed, in the words of PostgresError.
+// Connection with blocking queries: it runs an event loop of its own until the answer arrives, and reconnects after a
+// loss. The session is read-only, except for a move.
+// Invariant: a snapshot, and a transaction that writes, uses one connection, so a query within it is never repeated on
+// another.
+// Errors: StoreError.failed, with the message of PostgresError.
 import BankModel
 import Posix
 import Postgres
@@ -11,28 +11,28 @@ import QueueCore
 import Time
 
 package final class ReadingConnection: PostgresHandler {
-  /// What may be shown of the address.
+  /// The address as it may be displayed.
   package let name: String
   private let place: PostgresPlace
-  /// In which is told what goes wrong.
+  /// Language of error messages.
   private let language: Language
   private let loop: EventLoop
   private let limits: PostgresConnection.Limits
   private var connection: PostgresConnection?
   private var isConnected = false
   private var loss: PostgresError?
-  /// With which host the next attempt begins.
+  /// Index of the first host of the next attempt.
   private var host = 0
   private var isInSnapshot = false
-  /// What is known of the books from elsewhere, and what was seen of them here.
+  /// Identity of the database, as remembered elsewhere and as seen here.
   private let known: () -> BooksMark?
   private var seen: BooksMark?
 
   /// - Parameters:
-  ///   - patience: how long the server may take for one answer.
-  ///   - moves: whether books are moved there.
-  ///   - known: returns what is known of the books at that moment; nil for nothing.
-  /// - Throws: an address that is none.
+  ///   - patience: timeout for one answer of the server.
+  ///   - moves: true if the session writes, for a move.
+  ///   - known: returns the remembered identity of the database; nil for none.
+  /// - Throws: an invalid address.
   package init(
     _ address: String, patience: TimeSpan, moves: Bool = false, in language: Language = .english,
     knowing known: @escaping () -> BooksMark? = { nil }
@@ -52,10 +52,10 @@ package final class ReadingConnection: PostgresHandler {
     self.limits = limits
   }
 
-  // MARK: - Asking
+  // MARK: - Queries
 
-  /// Sends a segment and waits for the rows of each of its calls. Where the connection is lost it is asked once more on
-  /// another: a question changes nothing.
+  /// Sends a segment and waits for the rows of each of its calls. After a loss of the connection it is repeated once on
+  /// another, because a query changes nothing.
   package func ask(_ segment: PostgresCall...) throws(StoreError) -> [PostgresRows] { try ask(all: segment) }
 
   /// The same, with the calls in an array.
@@ -66,24 +66,24 @@ package final class ReadingConnection: PostgresHandler {
     do throws(PostgresError) { return try answer(to: segment) } catch { throw failure(error) }
   }
 
-  /// Has everything that is asked within `body` answered from one snapshot, and nobody waits for it.
+  /// Runs all queries within `body` in one snapshot, which blocks no writer.
   func inSnapshot<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
-    // Whoever is about to commit what it looks at sees nothing else.
+    // A transaction that is about to commit its own reads is already consistent.
     if isInSnapshot { return try body() }
     _ = try ask(.once("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"))
     isInSnapshot = true
     defer {
       isInSnapshot = false
-      // Where even this fails the server ends the snapshot with the connection.
+      // If even this fails, the server ends the snapshot with the connection.
       if (try? answer(to: [.once("ROLLBACK")])) == nil { close() }
     }
     return try body()
   }
 
-  /// Writes within one transaction, and nobody sees anything of it before it has ended well.
+  /// Runs `body` in one writing transaction, which is invisible to other sessions until its commit.
   ///
-  /// - Throws: what `body` throws, and then nothing has changed. Where it is the commit that fails, `isCommitting` was called
-  ///   before, and whether something has changed is to be found out.
+  /// - Throws: errors of `body`; nothing was changed then. If the commit fails, `isCommitting` was called before, and
+  ///   the caller must determine the outcome.
   package func inTransaction<Result>(
     _ body: () throws -> Result, isCommitting: () throws -> Void
   ) throws -> Result {
@@ -101,7 +101,7 @@ package final class ReadingConnection: PostgresHandler {
     }
   }
 
-  /// Makes the books where there are none, and brings those of an older program to the present version.
+  /// Creates the schema, or migrates it to the present version.
   package func prepareBooks() throws(StoreError) {
     var told: Result<Int64, PostgresPreparation.Failure>?
     do throws(PostgresError) {
@@ -143,8 +143,8 @@ package final class ReadingConnection: PostgresHandler {
   private func ready() throws(PostgresError) -> PostgresConnection {
     if let connection, connection.isReady { return connection }
     guard !isInSnapshot else { throw loss ?? PostgresError(.closed, at: name) }
-    // Each host that is named is tried once: one that is silent takes up the whole time of an attempt. Of several that take
-    // changes the one with the highest timeline has the books.
+    // Each host is tried once, because a silent one takes the whole timeout of an attempt. Among several writable
+    // hosts, the one with the highest timeline is used.
     var best: (host: Int, sight: BooksSight)?
     var trouble: PostgresError?
     for host in host..<(host + place.hostCount) {
@@ -169,7 +169,7 @@ package final class ReadingConnection: PostgresHandler {
     return use(connection, at: best.host, sight)
   }
 
-  /// What is known of the books: the later of what is told and what was seen.
+  /// Known identity of the database: the later one of the remembered and the seen.
   private var mark: BooksMark? {
     guard let told = known() else { return seen }
     guard let seen, seen.books == told.books, seen.system == told.system else { return told }
@@ -201,7 +201,7 @@ package final class ReadingConnection: PostgresHandler {
     return (connection, sight)
   }
 
-  /// Turns the loop until something has come to be, or the connection is lost. Each connection has its deadlines.
+  /// Runs the loop until the condition holds or the connection is lost. Each connection has its own deadlines.
   private func turn(until isDone: () -> Bool) throws(PostgresError) {
     while !isDone(), loss == nil {
       do throws(SystemError) { try loop.runOnce(until: connection?.nextDeadline) } catch {
@@ -224,7 +224,7 @@ package final class ReadingConnection: PostgresHandler {
 }
 
 extension PostgresError {
-  /// Whether another connection may have an answer.
+  /// True if another connection may succeed.
   fileprivate var isOfConnection: Bool {
     switch reason {
     case .lost, .closed: true

@@ -1,11 +1,12 @@
-// Owns a walk over the rows of one question within a snapshot: they come in portions, so that neither end keeps more of them.
-// Invariant: it lives within a snapshot, which ends it.
+// Iterator over the rows of one query within a snapshot. Rows are fetched in portions, so that neither side holds more
+// of them.
+// Invariant: it is valid within its snapshot, which closes it.
 import BankModel
 import Postgres
 import QueueCore
 
 struct SnapshotCursor {
-  /// Rows of a portion.
+  /// Rows per fetch.
   private static let portion = 4_096
 
   private let connection: ReadingConnection
@@ -15,15 +16,15 @@ struct SnapshotCursor {
   private var isOver = false
 
   /// - Parameters:
-  ///   - name: of the cursor; in a snapshot each has another.
-  ///   - question: in SQL, with an order.
+  ///   - name: name of the cursor, unique in the snapshot.
+  ///   - question: SQL query with an order.
   init(_ connection: ReadingConnection, _ name: String, _ question: String) throws(StoreError) {
     self.connection = connection
     self.name = name
     _ = try connection.ask(.once("DECLARE \(name) NO SCROLL CURSOR FOR \(question)"))
   }
 
-  /// Goes on to the next row; false behind the last one.
+  /// Advances to the next row; false after the last one.
   mutating func step() throws(StoreError) -> Bool {
     row += 1
     if let rows, row < rows.count { return true }
@@ -35,12 +36,12 @@ struct SnapshotCursor {
     return rows.count > 0
   }
 
-  /// No more is wanted of it.
+  /// Closes the cursor.
   func close() throws(StoreError) { _ = try connection.ask(.once("CLOSE \(name)")) }
 
-  /// nil for NULL, and for what is no whole number.
+  /// Nil for NULL, and for a value that is not an integer.
   func optional(_ column: Int) -> Int64? { rows?.integer(row, column) }
-  /// A column that is never NULL.
+  /// For a column that is never NULL.
   func integer(_ column: Int) -> Int64 { rows?.integer(row, column) ?? 0 }
   func boolean(_ column: Int) -> Bool { rows?.boolean(row, column) ?? false }
 }
