@@ -1,39 +1,39 @@
-// Owns one connection to a PostgreSQL server from the first packet to the last: connecting, the greeting, what is watched for
-// in the event loop, and every deadline. What is under way on it is PostgresPipeline's.
+// One connection to a PostgreSQL server, from the first packet to the last: connecting, the check of the server, the
+// registration in the event loop, and all deadlines. Segments in flight are in PostgresPipeline.
 //
-// Invariant: the handler is told `connected` at most once and `lost` at most once, and nothing after that; before `lost` every
-// segment has its outcome. No call waits: the library is in its non-blocking mode, with the one exception of PostgresPlace, a
-// host that is given by name.
-// Failure: PostgresError. Connecting again is the caller's business, with another connection.
+// Invariant: the handler receives `connected` at most once and `lost` at most once, and no call after that. Every
+// segment has its outcome before `lost`. No call blocks, because the library is in non-blocking mode. The one exception
+// is the name look-up of a host; see PostgresPlace.
+// Errors: PostgresError. The caller reconnects with another connection.
 import CPostgres
 import Posix
 import Time
 
-/// Who hears what becomes of a connection. Called from within the loop or from ``PostgresConnection/endTurn()``.
+/// Receiver of a connection's events. Called from within the loop or from ``PostgresConnection/endTurn()``.
 public protocol PostgresHandler: AnyObject {
-  /// The server has been looked at and is good.
+  /// The connection is ready, and the server was checked.
   func connected(_ connection: PostgresConnection, to server: PostgresServer)
-  /// It could not be made, or has ended. Whatever was under way has been told its outcome before.
+  /// The connection could not be made, or has ended. The outcomes of all segments in flight were reported before.
   func lost(_ connection: PostgresConnection, _ error: PostgresError)
-  /// Somebody has sent a notification to a channel that this connection listens to.
+  /// A notification has arrived on a channel to which this connection listens.
   func notified(_ connection: PostgresConnection, channel: String, payload: String)
 }
 
-/// A connection in pipeline mode. Not Sendable: everything is called from the thread that runs the loop.
+/// A connection in pipeline mode. Not Sendable: all calls are made on the thread of the loop.
 ///
-/// The caller wakes by ``nextDeadline`` and calls ``endTurn()`` at the end of each turn of the loop.
+/// The caller wakes at ``nextDeadline`` and calls ``endTurn()`` at the end of each loop iteration.
 /// Source: https://www.postgresql.org/docs/current/libpq-pipeline-mode.html
 public final class PostgresConnection {
-  /// How much may be under way, and how long it is waited for.
+  /// Limits on segments in flight, and their timeout.
   public struct Limits: Sendable {
-    /// Segments that were sent and not answered.
+    /// Maximum number of segments in flight.
     public var segments = 16
-    /// Bytes of segments that were sent and not answered.
+    /// Maximum bytes of segments in flight.
     public var bytes = 8 << 20
-    /// Bytes of all results of one segment.
+    /// Maximum bytes of all results of one segment.
     public var resultBytes = 32 << 20
-    /// How long the server may take for the oldest segment, in the time that the loop has attended. On a connection that hears no
-    /// notifications it is counted anew while an answer is coming, which takes its time on a slow line.
+    /// Timeout of the oldest segment, in the time during which the loop could receive. On a connection without
+    /// notifications it restarts while an answer arrives, which takes time on a slow line.
     public var patience: TimeSpan = .seconds(10)
 
     public init() {}
@@ -46,13 +46,13 @@ public final class PostgresConnection {
     case over
   }
 
-  /// Who is told; not kept alive.
+  /// Receiver of the events; a weak reference.
   public weak var handler: (any PostgresHandler)?
-  /// Whether segments are taken.
+  /// True if segments are accepted.
   public var isReady: Bool { stage == .ready && trouble == nil }
-  /// How many segments are under way.
+  /// Number of segments in flight.
   public var underWay: Int { pipeline?.count ?? played?.count ?? 0 }
-  /// The server's process for this connection, as `pg_stat_activity` shows it; 0 where there is none.
+  /// Pid of the server process of this connection, as in `pg_stat_activity`; 0 without one.
   public var backend: Int32 { library.map { PQbackendPID($0) } ?? played?.backend ?? 0 }
 
   private let place: PostgresPlace
@@ -62,16 +62,16 @@ public final class PostgresConnection {
   private var stage = Stage.connecting
   private var library: OpaquePointer?
   private var pipeline: PostgresPipeline?
-  /// What stands for library and server, where a simulation plays them.
+  /// Replacement for library and server in a simulation.
   private var played: PlayedPipeline?
   private var registration: Registration?
-  /// What has ended the connection and was not told yet, because it was found within a call of the caller's.
+  /// Error that has ended the connection and was not reported yet, because it was found within a call of the caller.
   private var trouble: PostgresError.Reason?
-  /// When something came that can only be an answer.
+  /// Last arrival of data that can only be an answer.
   private var heardAt = MonotonicTime(nanoseconds: 0)
   private var isListening = false
 
-  /// Begins to connect; the handler hears what became of it from a later turn of the loop.
+  /// Starts connecting; the handler receives the result in a later loop iteration.
   public init(to place: PostgresPlace, loop: EventLoop, limits: Limits = Limits()) {
     (self.place, self.loop, self.limits) = (place, loop, limits)
     loop.attend(until: SystemClock.monotonic())
@@ -100,29 +100,29 @@ public final class PostgresConnection {
     played?.close()
   }
 
-  // MARK: - Asking
+  // MARK: - Sending
 
-  /// Sends a segment, which is one transaction: it takes effect as a whole or not at all. The outcomes of several segments
-  /// are told in their order, from a later turn of the loop.
+  /// Sends a segment, which is one transaction: it takes effect as a whole or not at all. The outcomes of several
+  /// segments are reported in order, in later loop iterations.
   ///
-  /// - Throws: `full` where the limits leave no room for it now, `closed` where there is no connection, or it was just found
-  ///   that it is gone and the handler is told so at the end of this turn. Then it was not sent.
+  /// - Throws: `full` if the limits are reached; `closed` if there is no connection, or its loss was just found and is
+  ///   reported to the handler at the end of this iteration. The segment was not sent then.
   public func send(
     _ segment: [PostgresCall], _ finish: @escaping (PostgresOutcome) -> Void
   ) throws(PostgresError) {
     precondition(!segment.isEmpty, "a segment has a call")
     guard isReady else { throw error(.closed) }
     let size = PostgresPipeline.size(of: segment)
-    // One that is too large for the limit all by itself is let through when nothing else is under way.
+    // A segment larger than the limit is accepted if nothing else is in flight.
     guard underWay < limits.segments, underWay == 0 || (pipeline?.bytes ?? 0) + size <= limits.bytes else {
       throw error(.full)
     }
     pass(segment, size, finish)
   }
 
-  /// Hears the notifications that are sent to a channel from now on.
+  /// Subscribes to the notifications of a channel.
   ///
-  /// - Throws: as ``send(_:_:)`` does.
+  /// - Throws: the errors of ``send(_:_:)``.
   public func listen(
     to channel: String, _ finish: @escaping (PostgresOutcome) -> Void = { _ in }
   ) throws(PostgresError) {
@@ -140,22 +140,23 @@ public final class PostgresConnection {
     flush()
   }
 
-  /// Ends the connection. What is under way has an unknown outcome and is told so now; the handler is told nothing.
+  /// Closes the connection. Segments in flight get the outcome `unknown` now; the handler receives nothing.
   public func close() {
     handler = nil
     end(.closed)
   }
 
-  // MARK: - The turn of the loop
+  // MARK: - Event loop
 
-  /// When to call ``endTurn()`` at the latest.
+  /// The latest moment for the next call of ``endTurn()``.
   public var nextDeadline: MonotonicTime? {
     guard stage != .over else { return nil }
     if trouble != nil { return loop.wokeAt }
     return deadline.map { loop.wake(for: $0) }
   }
 
-  /// In the time that was attended: whoever did something else for long listens before it despairs.
+  /// Measured in time during which the loop could receive, so that a busy loop reads the socket before it reports a
+  /// timeout.
   private var deadline: MonotonicTime? {
     switch stage {
     case .connecting, .greeting: beganAt + .seconds(Int64(place.connectSeconds))
@@ -164,7 +165,7 @@ public final class PostgresConnection {
     }
   }
 
-  /// Looks at the deadlines, and tells what was found wrong within a call of the caller's.
+  /// Checks the deadlines, and reports an error that was found within a call of the caller.
   public func endTurn() {
     loop.attend(until: SystemClock.monotonic())
     if let trouble { return end(trouble) }
@@ -195,7 +196,7 @@ public final class PostgresConnection {
 
   private func goOn() {
     guard let library else { return }
-    // The library may close its socket and open another of the same number.
+    // The library may close its socket and open another one with the same number.
     if let registration { loop.deregister(registration) }
     registration = nil
     switch UInt32(postgres_go_on(library)) {
@@ -236,7 +237,7 @@ public final class PostgresConnection {
     }
   }
 
-  /// Reads what is there, tells what is known by it, and writes what is left.
+  /// Reads available data, reports the outcomes, and writes pending data.
   private func hear() {
     guard let library, let pipeline else { return }
     let isWell = PQconsumeInput(library) == 1
@@ -262,7 +263,7 @@ public final class PostgresConnection {
     }
   }
 
-  /// Hears a server that is played by a simulation, which needs no greeting.
+  /// Handles events of a simulated server, which needs no check.
   private func hear(_ played: PlayedPipeline) {
     while stage != .over, let word = played.hear() {
       switch word {
@@ -276,7 +277,7 @@ public final class PostgresConnection {
     if let trouble { end(trouble) }
   }
 
-  /// Writes what the kernel takes, and watches for room where that is not all.
+  /// Writes pending data, and registers for writability if some is left.
   private func flush() {
     guard let library, let registration else { return }
     let left = PQflush(library)
@@ -304,7 +305,7 @@ public final class PostgresConnection {
     pipeline = nil
     played?.abandon(error)
     played = nil
-    // In its non-blocking mode the library says good-bye only as far as there is room.
+    // In non-blocking mode the library sends the Terminate message only if the socket accepts it.
     if let library { PQfinish(library) }
     library = nil
     handler?.lost(self, error)

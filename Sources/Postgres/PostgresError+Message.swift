@@ -1,9 +1,10 @@
-// Owns the sentences of what went wrong with PostgreSQL, in both languages.
-// Invariant: one line; it says what failed, on what, why, and what to do. In Korean no particle follows an inserted word.
+// Messages for errors of PostgreSQL, in both languages.
+// Invariant: one line with the failure, its object, the reason, and what to do. In Korean no particle follows an
+// inserted word.
 import BankModel
 
 extension PostgresError {
-  /// The sentence for people: `PostgreSQL at postgres://bank@db/bank: nobody lets … in`.
+  /// Localised message, such as `PostgreSQL (postgres://bank@db/bank): …`.
   public func message(in language: Language) -> String {
     let words = language == .korean ? korean : english
     return place.isEmpty ? "PostgreSQL: \(words)" : "PostgreSQL (\(place)): \(words)"
@@ -143,7 +144,7 @@ extension PostgresError {
 
   private func behind(_ words: String) -> String { words.isEmpty ? "" : ": \(Self.oneLine(words))" }
 
-  /// What the server or the library says may have several lines, and control characters of a name.
+  /// Joins several lines and removes control characters, because texts of the server or the library may contain both.
   static func oneLine(_ words: String) -> String {
     let lines = words.split { $0.isNewline }.map { line in
       String(String.UnicodeScalarView(line.unicodeScalars.filter { $0.value >= 32 && $0.value != 127 }))
@@ -154,6 +155,6 @@ extension PostgresError {
 }
 
 extension PostgresError: CustomStringConvertible {
-  /// The English sentence.
+  /// The English message.
   public var description: String { message(in: .english) }
 }

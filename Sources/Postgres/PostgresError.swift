@@ -1,59 +1,60 @@
-// Owns why something was not to be had from PostgreSQL. Its sentences are beside it.
-// Invariant: it never holds a password: the place is what may be shown of it, and the library's words hold none.
+// Errors of the PostgreSQL client. Messages are in `PostgresError+Message.swift`.
+// Invariant: it never contains a password: the address is in its displayable form, and messages of the library contain
+// none.
 
-/// What failed, on which database, and why.
+/// An error with its database and its reason.
 public struct PostgresError: Error, Sendable, Hashable {
-  /// Why.
+  /// Reason of an error.
   public enum Reason: Sendable, Hashable {
-    /// What was given as the place cannot be understood; the library's words, or none.
+    /// The address is invalid; message of the library, or empty.
     case badPlace(String)
-    /// A password, or another secret, stands in the place, where arguments, logs and `ps` show it.
+    /// The address contains a password or another secret, which arguments, logs and `ps` would show.
     case passwordInPlace
-    /// Nobody listens there, or it is not found; the library's words.
+    /// No server listens there, or the host was not found; message of the library.
     case unreachable(String)
-    /// The server wants a password, and there is none.
+    /// The server requires a password, and none is configured.
     case passwordMissing
-    /// The server does not let this user in (SQLSTATE 28…).
+    /// The server refuses this user (SQLSTATE 28…).
     case notAdmitted(String)
     /// The server has no such database (SQLSTATE 3D000).
     case noDatabase(String)
-    /// Nothing was heard for so long, in milliseconds.
+    /// No answer within this time, in milliseconds.
     case silent(milliseconds: Int64)
-    /// It is not the server that answers, but a pooler such as PgBouncer, which hands the connection on.
+    /// The peer is a pooler such as PgBouncer, not a server.
     case pooler
-    /// The server only follows another one, and takes no changes.
+    /// The server is a standby and accepts no writes.
     case standby
-    /// The server is older than this one can be used with; both as PostgreSQL counts (150004 is 15.4).
+    /// The server is older than the minimum; both as PostgreSQL counts versions (150004 is 15.4).
     case tooOld(Int64, least: Int64)
-    /// The database has this encoding, in which some words cannot be stored.
+    /// The database has this encoding, which cannot store all text.
     case encoding(String)
-    /// The database has no books, and there were some.
+    /// The database has no bank's schema, but the branch knows one there.
     case noBooks
-    /// The database has other books than before.
+    /// The database is a different one than before.
     case otherBooks
-    /// Another server has the same books, and the one that had them is still there.
+    /// Another server has the same database, while the former one still answers.
     case otherServer
-    /// The server has had the books before another one took over; both timelines.
+    /// The server was replaced by a failover; its timeline and the known one.
     case formerServer(timeline: Int64, known: Int64)
-    /// Several of the servers that are named take changes, and none follows another.
+    /// Several of the named servers accept writes, and none follows another.
     case manyServers
-    /// The connection has ended; the library's words.
+    /// The connection has ended; message of the library.
     case lost(String)
-    /// The server has refused a statement, and nothing of its segment has had an effect.
+    /// The server refused a statement; its segment had no effect.
     case refused(state: String, message: String)
-    /// A result is larger than this in bytes.
+    /// A result exceeds this limit in bytes.
     case tooLarge(limit: Int)
-    /// So much is under way that no more is taken now.
+    /// The limits on segments in flight are reached.
     case full
     /// The caller has closed the connection.
     case closed
-    /// The server has said what this client does not expect.
+    /// The server sent something unexpected.
     case strange(String)
   }
 
-  /// The place as it may be shown, such as `postgres://bank@db.example:5432/bank`.
+  /// The address as it may be displayed, such as `postgres://bank@db.example:5432/bank`.
   public let place: String
-  /// Why.
+  /// Reason of the error.
   public let reason: Reason
 
   public init(_ reason: Reason, at place: String) {
@@ -61,30 +62,29 @@ public struct PostgresError: Error, Sendable, Hashable {
     self.place = place
   }
 
-  /// The five characters of SQLSTATE with which a statement was refused; nil for everything else.
+  /// SQLSTATE of a refused statement, five characters; nil for other errors.
   public var sqlState: String? {
     if case .refused(let state, _) = reason { return state }
     return nil
   }
 
-  /// Whether the server takes no changes for a while, as a managed one does whose disk is nearly full.
+  /// True if the server accepts no writes for a while, as a managed one does when its disk is nearly full.
   public var takesNoChanges: Bool { sqlState == "25006" }
 
-  /// Whether the same may succeed later without anybody changing anything: nobody listens yet, the server is busy or was
-  /// just promoted, or the connection was lost.
+  /// True if a retry may succeed without an intervention: no server listens yet, it is busy or was just promoted, or
+  /// the connection was lost.
   public var mayPass: Bool {
     switch reason {
     case .unreachable, .silent, .standby, .lost, .full, .formerServer, .otherServer: true
-    // What the server says of itself (57P03 cannot connect now, 53300 too many connections) and of others in the way
-    // (40001, 40P01).
+    // Conditions of the server (57P03 cannot connect now, 53300 too many connections) and conflicts (40001, 40P01).
     case .refused(let state, _):
-      // A server that takes no changes now (25006) takes them again.
+      // A server that accepts no writes now (25006) accepts them again later.
       ["57P", "53", "40", "08", "25006"].contains { state.hasPrefix($0) }
     default: false
     }
   }
 
-  /// True if the server at the other end is not the one with the books, or its books are not the ones that are known.
+  /// True if the peer is not the server of the database, or its database is not the known one.
   public var isOfOtherBooks: Bool {
     switch reason {
     case .noBooks, .otherBooks, .otherServer, .formerServer, .manyServers: true
@@ -92,12 +92,12 @@ public struct PostgresError: Error, Sendable, Hashable {
     }
   }
 
-  /// What a refusal while connecting means, by what the server said.
+  /// Reason of a refusal while connecting, derived from the server's message.
   static func whileConnecting(words: String, needsPassword: Bool) -> Reason {
     if needsPassword { return .passwordMissing }
-    // PgBouncer refuses what it cannot keep for a client, and is the only one that speaks so.
+    // Only PgBouncer uses this message, for a parameter that it cannot preserve for a client.
     if words.contains("unsupported startup parameter") { return .pooler }
-    // The library keeps the server's words alone: no SQLSTATE of a connection that has not come to be.
+    // For a failed connection the library provides only the server's message, without SQLSTATE.
     if words.contains("session is read-only") || words.contains("is in hot standby mode") { return .standby }
     if words.contains("database \""), words.contains("does not exist") { return .noDatabase(words) }
     if ["authentication failed", "no pg_hba.conf entry", "role \""].contains(where: words.contains) {

@@ -1,27 +1,27 @@
-// Owns what is under way on one connection in pipeline mode: the segments that were sent and have not ended, in order, and
-// what has come of each so far. A segment is one transaction: everything between two syncs.
+// Segments in flight on one connection in pipeline mode, in order, with their results so far. A segment is one
+// transaction: everything between two syncs.
 //
-// Invariant: every segment that was taken is told its outcome exactly once, in the order of sending. `done` is told when the
-// server has said that the segment is committed, `refused` when an ERROR has come before that, and nothing else is certain:
-// after a FATAL, which may come behind a commit, and after a lost connection the outcome is unknown.
-// Failure: a problem of the whole connection is what `drain` and `send` return; the owner then ends it with `abandon`.
+// Invariant: every accepted segment gets its outcome exactly once, in sending order. `done` means that the server has
+// reported the commit; `refused`, that an ERROR came before that. Otherwise the outcome is unknown: after a FATAL,
+// which may follow a commit, and after a lost connection.
+// Errors: `drain` and `send` return an error of the whole connection; the owner then calls `abandon`.
 import CPostgres
 import Time
 
-/// What came of a segment.
+/// Outcome of a segment.
 public enum PostgresOutcome: Sendable {
-  /// It is committed; the rows of each call.
+  /// Committed, with the rows of each call.
   case done([PostgresRows])
-  /// It has had no effect.
+  /// The segment had no effect.
   case refused(PostgresError)
-  /// The connection has ended before anything was said of it: it is committed, or it had no effect.
+  /// The connection ended before the outcome was known: committed, or without effect.
   case unknown(PostgresError)
 }
 
 final class PostgresPipeline {
-  /// A segment that was sent.
+  /// A sent segment.
   private struct Flight {
-    /// How many calls have not ended; what is prepared is a segment of its own that nobody waits for.
+    /// Number of unfinished calls. A preparation is a segment of its own, without a waiting caller.
     var callsLeft: Int
     var results: [PostgresRows] = []
     var current = PostgresRows()
@@ -30,23 +30,23 @@ final class PostgresPipeline {
     var sentAt: MonotonicTime
     var bytes: Int
     var prepares: [PostgresStatement] = []
-    /// The statements that it calls.
+    /// Statements that it calls.
     var calls: [PostgresStatement] = []
     var finish: ((PostgresOutcome) -> Void)?
   }
 
-  /// Segments under way that somebody waits for.
+  /// Number of segments in flight that a caller waits for.
   private(set) var count = 0
-  /// Bytes of the segments under way.
+  /// Bytes of the segments in flight.
   private(set) var bytes = 0
   private let library: OpaquePointer
   private let place: String
   private let resultLimit: Int
   private var flights: [Flight] = []
   private var prepared: [String: PostgresStatement] = [:]
-  /// Why a statement could not be prepared, for whoever has called it.
+  /// Errors of statements that could not be prepared, for the segments that called them.
   private var unprepared: [String: PostgresError.Reason] = [:]
-  /// Whether the library was told that the rows of the command that comes next are wanted one by one.
+  /// True if single-row mode was requested for the next command.
   private var isArmed = false
   private var isOver = false
 
@@ -54,21 +54,21 @@ final class PostgresPipeline {
     (self.library, self.place, self.resultLimit) = (library, place, resultLimit)
   }
 
-  /// When the oldest segment was sent that has not ended.
+  /// Sending time of the oldest unfinished segment.
   var oldest: MonotonicTime? { flights.first?.sentAt }
 
   // MARK: - Sending
 
-  /// What a segment takes while it is under way.
+  /// Approximate size of a segment in flight, in bytes.
   static func size(of segment: [PostgresCall]) -> Int {
     segment.reduce(64) { sum, call in
       sum + call.statement.text.utf8.count + call.values.reduce(64) { $0 + $1.size }
     }
   }
 
-  /// Sends a segment. It is taken in any case, and told its outcome.
+  /// Sends a segment. It is always accepted, and gets its outcome.
   ///
-  /// - Returns: what is wrong with the connection; nil where nothing is.
+  /// - Returns: an error of the connection; nil for none.
   func send(
     _ segment: [PostgresCall], size: Int, at now: MonotonicTime, _ finish: @escaping (PostgresOutcome) -> Void
   ) -> PostgresError.Reason? {
@@ -83,7 +83,7 @@ final class PostgresPipeline {
     return trouble ?? sync()
   }
 
-  /// A segment that fails would take the preparing with it, so it stands in front of it.
+  /// Prepares new statements before the segment, because a failed segment would roll back a preparation within it.
   private func prepare(_ segment: [PostgresCall], at now: MonotonicTime) -> PostgresError.Reason? {
     var new: [PostgresStatement] = []
     for call in segment where call.isPrepared {
@@ -95,7 +95,7 @@ final class PostgresPipeline {
       unprepared[call.statement.name] = nil
       new.append(call.statement)
     }
-    // Each alone, so that one that the server refuses hinders no other.
+    // Each in a segment of its own, so that a refused one does not affect the others.
     for statement in new {
       flights.append(Flight(callsLeft: 1, sentAt: now, bytes: 0, prepares: [statement]))
       let types = statement.parameters.map(\.rawValue)
@@ -114,7 +114,7 @@ final class PostgresPipeline {
     let formats = [CInt](repeating: 1, count: parameters.places.count)
     let lengths = parameters.places.map { CInt(truncatingIfNeeded: max(0, $0.length)) }
     let isSent = parameters.bytes.withUnsafeBufferPointer { buffer in
-      // An empty value is not NULL, so it points somewhere, too.
+      // An empty value is not NULL, so it needs a non-null pointer.
       let base = UnsafeRawPointer(buffer.baseAddress ?? UnsafePointer(Self.nowhere))
         .assumingMemoryBound(to: CChar.self)
       let values = parameters.places.map { $0.length < 0 ? nil : base + $0.start }
@@ -137,11 +137,11 @@ final class PostgresPipeline {
 
   // MARK: - Receiving
 
-  /// Tells all outcomes that are known by what was read.
+  /// Reports all outcomes that the received data determines.
   ///
-  /// - Returns: what is wrong with the connection; nil where nothing is.
+  /// - Returns: an error of the connection; nil for none.
   func drain() -> PostgresError.Reason? {
-    // How often in a row the library had nothing: once ends a command.
+    // Consecutive null results of the library; the first one ends a command.
     var nothings = 0
     while !isOver, !flights.isEmpty {
       if !isArmed {
@@ -189,7 +189,7 @@ final class PostgresPipeline {
     let state = text(postgres_state_of(result))
     let message = [text(postgres_message_of(result)), text(postgres_detail_of(result))]
       .filter { !$0.isEmpty }.joined(separator: "; ")
-    // A FATAL may come behind a commit, and what has no SQLSTATE is the library's own and says that the connection is lost.
+    // A FATAL may follow a commit. An error without SQLSTATE comes from the library and means a lost connection.
     guard text(postgres_severity_of(result)) == "ERROR", !state.isEmpty else {
       return .lost(message.isEmpty ? text(PQresultErrorMessage(result)) : "\(message) (SQLSTATE \(state))")
     }
@@ -197,7 +197,7 @@ final class PostgresPipeline {
     return nil
   }
 
-  /// A command has ended; the next of the same segment begins.
+  /// Ends a command; the next one of the segment starts.
   private func endCall() {
     guard flights[0].callsLeft > 0 else { return }
     flights[0].callsLeft -= 1
@@ -205,7 +205,7 @@ final class PostgresPipeline {
     flights[0].current = PostgresRows()
   }
 
-  /// The server has said that a segment has ended.
+  /// Ends a segment, at the server's sync.
   private func land() {
     let flight = flights.removeFirst()
     if let statement = flight.prepares.first {
@@ -224,13 +224,14 @@ final class PostgresPipeline {
     }
   }
 
-  /// A statement that could not be prepared is not there to be called (26000), which explains nothing.
+  /// Calling a statement that could not be prepared fails with 26000, so the error of the preparation is reported
+  /// instead.
   private func cause(of refusal: PostgresError.Reason, in flight: Flight) -> PostgresError.Reason {
     guard case .refused("26000", _) = refusal else { return refusal }
     return flight.calls.lazy.compactMap { self.unprepared[$0.name] }.first ?? refusal
   }
 
-  /// The connection has ended: whoever waits is told so.
+  /// Ends the pipeline after the connection has ended, and reports the outcomes.
   func abandon(_ error: PostgresError) {
     guard !isOver else { return }
     isOver = true
@@ -248,7 +249,7 @@ final class PostgresPipeline {
 }
 
 extension PostgresValue {
-  /// What it takes on its way, about.
+  /// Approximate encoded size, in bytes.
   fileprivate var size: Int {
     switch self {
     case .null, .boolean, .integer: 8

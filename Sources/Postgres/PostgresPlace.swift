@@ -1,14 +1,14 @@
-// Owns where the database is: an address as libpq reads it, completed by what this client wants of every connection.
-// Invariant: it holds no password, and what it shows of itself is made of user, hosts and database alone.
-// Failure: PostgresError; an address with a secret in it is refused before the library sees it, because the library quotes
-// what it does not understand.
+// Address of a database as libpq reads it, completed by the settings that this client needs for every connection.
+// Invariant: it contains no password, and its description consists of user, hosts and database only.
+// Errors: PostgresError. An address with a secret is refused before the library parses it, because the library quotes
+// text that it does not understand.
 import CPostgres
 
-/// The address of a database, such as `postgres://bank@db1,db2/bank?sslmode=verify-full`.
+/// Address of a database, such as `postgres://bank@db1,db2/bank?sslmode=verify-full`.
 ///
-/// What it leaves out is found as libpq finds it: a service file (`?service=NAME`), the environment (`PGHOST` …), `~/.pgpass`.
-/// What is added here stands above a service file and below the address itself. A host that is given by name is looked up by
-/// libpq while the process waits for the answer; an address (or `hostaddr=`) and a Unix socket are not looked up.
+/// Missing parts are found as libpq finds them: a service file (`?service=NAME`), the environment (`PGHOST` …),
+/// `~/.pgpass`. Settings added here take precedence over a service file, and the address takes precedence over them.
+/// libpq looks up a host name while the process blocks; IP addresses (or `hostaddr=`) and Unix sockets need no look-up.
 /// Source: https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING
 public struct PostgresPlace: Sendable, Hashable, CustomStringConvertible {
   struct Setting: Sendable, Hashable {
@@ -16,25 +16,24 @@ public struct PostgresPlace: Sendable, Hashable, CustomStringConvertible {
     var value: String
   }
 
-  /// What may be shown: user, hosts, ports and database.
+  /// The displayable parts: user, hosts, ports and database.
   public let description: String
-  /// How long a connection may take until it is ready.
+  /// Timeout for connecting, in seconds.
   public let connectSeconds: Int
-  /// What the library is given.
+  /// Parameters for the library.
   let settings: [Setting]
-  /// How many hosts are named; one of them after the other is tried.
+  /// Number of hosts, which are tried one after the other.
   public let hostCount: Int
-  /// What every session there sets before its first use.
+  /// Settings that every session makes before its first use.
   let session: SessionSettings
 
-  /// Reads an address.
+  /// Parses an address.
   ///
   /// - Parameters:
-  ///   - application: how the server shows the connection (`application_name` in `pg_stat_activity`).
-  ///   - wishes: settings of every session that may be decided otherwise by the address, such as `enable_seqscan=off`; without
-  ///     spaces.
+  ///   - application: name of the connection on the server (`application_name` in `pg_stat_activity`).
+  ///   - wishes: session settings that the address may override, such as `enable_seqscan=off`; without spaces.
   ///   - readsAlone: true for sessions that must not change anything.
-  ///   - schemas: where names without a schema are found, besides the server's own.
+  ///   - schemas: schemas for unqualified names, besides the server's own.
   /// - Throws: `badPlace`, `passwordInPlace`.
   public init(
     _ address: String, application: String = "bank", wishes: [String] = [], readsAlone: Bool = false,
@@ -42,7 +41,7 @@ public struct PostgresPlace: Sendable, Hashable, CustomStringConvertible {
   ) throws(PostgresError) {
     guard address.hasPrefix("postgres://") || address.hasPrefix("postgresql://"), !address.utf8.contains(0)
     else {
-      // Not shown: whoever writes `password=… host=…` has written a password.
+      // Not displayed, because `password=… host=…` contains a password.
       throw PostgresError(.badPlace(""), at: "")
     }
     guard !Self.mayHoldSecret(address) else { throw PostgresError(.passwordInPlace, at: "") }
@@ -55,7 +54,7 @@ public struct PostgresPlace: Sendable, Hashable, CustomStringConvertible {
     hostCount = max(1, hosts.count)
     description = Self.shown(named)
     session = SessionSettings(readsAlone: readsAlone, schemas: schemas)
-    // To the library a session that is to read alone is one of a standby: whoever wants that asks the server itself.
+    // The library treats a read-only session as one of a standby, so a reading caller checks the server itself.
     var settings = Self.wished(application, manyHosts: hosts.count > 1 && !readsAlone)
       .filter { named[$0.keyword] == nil }
     settings += given.filter {
@@ -63,13 +62,14 @@ public struct PostgresPlace: Sendable, Hashable, CustomStringConvertible {
         && !(readsAlone && $0.keyword == "target_session_attrs")
     }
     settings.append(Setting(keyword: "client_encoding", value: "UTF8"))
-    // The later word counts on the server, too: the address decides about wishes, and not about the meaning of statements.
+    // The later setting wins on the server too: the address overrides `wishes`, but not the settings that determine the
+    // meaning of statements.
     var options = (Self.options + wishes).map { "-c \($0)" }
     if let own = named["options"] { options.append(own) }
     options += session.startOptions.map { "-c \($0)" }
     settings.append(Setting(keyword: "options", value: options.joined(separator: " ")))
     self.settings = settings
-    // The library's own rule: less than two seconds are two.
+    // As in the library: a timeout below two seconds is two.
     connectSeconds = max(2, min(named["connect_timeout"].flatMap { Int($0) } ?? 5, 600))
   }
 
@@ -78,9 +78,9 @@ public struct PostgresPlace: Sendable, Hashable, CustomStringConvertible {
     (description, connectSeconds, hostCount) = (other.description, other.connectSeconds, other.hostCount)
   }
 
-  /// The same place, trying the hosts from another one on.
+  /// The same address, with the list of hosts rotated to start at another one.
   ///
-  /// A host that is silent takes up the whole time of an attempt, so each attempt should begin with another host.
+  /// A silent host takes the whole timeout of an attempt, so each attempt should start at another host.
   public func beginning(atHost number: Int) -> PostgresPlace {
     guard hostCount > 1 else { return self }
     let rotated = settings.map { setting in
@@ -95,7 +95,7 @@ public struct PostgresPlace: Sendable, Hashable, CustomStringConvertible {
     return PostgresPlace(rotated, like: self)
   }
 
-  /// The same place, with one of its hosts alone, whether or not that takes changes.
+  /// The same address with one of its hosts only, even if that host accepts no writes.
   public func alone(atHost number: Int) -> PostgresPlace {
     guard hostCount > 1 else { return self }
     let first = beginning(atHost: number)
@@ -109,40 +109,41 @@ public struct PostgresPlace: Sendable, Hashable, CustomStringConvertible {
     return PostgresPlace(one, like: self)
   }
 
-  // MARK: - What every connection is to be like
+  // MARK: - Settings of every connection
 
   private static func wished(_ application: String, manyHosts: Bool) -> [Setting] {
     var wished = [
       Setting(keyword: "application_name", value: application),
       Setting(keyword: "connect_timeout", value: "5"),
-      // A peer that is gone without a word is noticed in four seconds, whether something is under way or not.
+      // Detects a dead peer within four seconds, with or without data in flight.
       Setting(keyword: "keepalives", value: "1"),
       Setting(keyword: "keepalives_idle", value: "1"),
       Setting(keyword: "keepalives_interval", value: "1"),
       Setting(keyword: "keepalives_count", value: "3"),
       Setting(keyword: "tcp_user_timeout", value: "4000"),
-      // To ask for a ticket of Kerberos waits for another server.
+      // Disabled, because requesting a Kerberos ticket would block on another server.
       Setting(keyword: "gssencmode", value: "disable"),
     ]
     if manyHosts { wished.append(Setting(keyword: "target_session_attrs", value: "read-write")) }
     return wished
   }
 
-  /// Plans that are made once, and the same patience at the server's end: a session that is cut off keeps its locks until the
+  /// Generic plans, and the same keepalive on the server's side: a disconnected session keeps its locks until the
   /// server notices.
   private static let options = [
     "jit=off", "plan_cache_mode=force_generic_plan", "tcp_keepalives_idle=1", "tcp_keepalives_interval=1",
     "tcp_keepalives_count=3", "tcp_user_timeout=4000",
   ]
 
-  // MARK: - Reading
+  // MARK: - Parsing
 
-  /// Whether a password stands in it, or something that may be one: what is told of an address must not show it.
+  /// True if the address contains a password, or text that may be one, so that no message may display it.
   private static func mayHoldSecret(_ address: String) -> Bool {
     guard let start = address.ranges(of: "://").first?.upperBound else { return false }
     let rest = address[start...]
     let authority = rest.prefix { !"/?#".contains($0) }
-    // A password with a slash in it ends the authority too early; no name of a database or a host has this sign.
+    // A slash in a password ends the authority early. Names of hosts and databases contain no `@`, so one in the path
+    // shows this.
     let path = rest.dropFirst(authority.count).prefix { $0 != "?" }
     if path.contains("@") && !authority.contains("@") { return true }
     guard let at = authority.lastIndex(of: "@") else { return false }
@@ -154,7 +155,7 @@ public struct PostgresPlace: Sendable, Hashable, CustomStringConvertible {
     guard let options = PQconninfoParse(address, &words) else {
       let why = words.map { String(cString: $0) } ?? "there is no memory"
       if let words { PQfreemem(words) }
-      // The library quotes what it has not understood, which may be what nobody should read.
+      // The library quotes the text that it did not understand, which may contain a secret.
       let isHarmless = !address.contains("@") && !address.contains("pass")
       throw PostgresError(.badPlace(isHarmless ? PostgresError.oneLine(why) : ""), at: "")
     }
@@ -163,7 +164,7 @@ public struct PostgresPlace: Sendable, Hashable, CustomStringConvertible {
     var option = options
     while let keyword = option.pointee.keyword {
       if let value = option.pointee.val {
-        // "*" marks what is not to be shown.
+        // "*" marks secret options.
         let isSecret = option.pointee.dispchar.map { String(cString: $0) == "*" } ?? false
         guard !isSecret else { throw PostgresError(.passwordInPlace, at: "") }
         settings.append(Setting(keyword: String(cString: keyword), value: String(cString: value)))

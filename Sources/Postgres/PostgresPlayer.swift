@@ -1,32 +1,32 @@
-// Owns the seam at which a simulation stands for PostgreSQL and its library: what it is asked, and what is under way there. It
-// knows no network. Outside of a simulation nobody plays anything.
-// Invariant: as PostgresPipeline's: every segment is told its outcome once, in the order of sending.
+// Interface at which a simulation replaces PostgreSQL and its library, and the segments in flight there. Outside of a
+// simulation it is unused.
+// Invariant: as in PostgresPipeline, every segment gets its outcome once, in sending order.
 import Time
 
-/// A simulated kernel on which a PostgreSQL server can be reached.
+/// A simulated kernel on which a PostgreSQL server is reachable.
 package protocol PostgresPlayer: AnyObject {
-  /// Begins to connect.
+  /// Starts connecting.
   func connect() -> any PostgresSession
 }
 
-/// A connection to a server that is played.
+/// A connection to a simulated server.
 package protocol PostgresSession: AnyObject {
-  /// Can be read when there is something to be heard.
+  /// Readable if events are available.
   var descriptor: Int32 { get }
-  /// The number of the server's process.
+  /// Pid of the simulated server process.
   var backend: Int32 { get }
   /// Sends a segment, which is one transaction.
   func send(_ segment: [PostgresCall])
-  /// The next of what has come; nil where there is nothing yet.
+  /// The next event; nil if there is none yet.
   func hear() -> PostgresWord?
-  /// Lets it go; nothing is heard any more.
+  /// Closes the connection; no event follows.
   func close()
 }
 
-/// What is heard of a server that is played.
+/// Event of a simulated server.
 package enum PostgresWord: Sendable {
   case connected(PostgresServer)
-  /// The outcome of the oldest segment.
+  /// Outcome of the oldest segment.
   case done([PostgresRows])
   case refused(state: String, message: String)
   case notified(channel: String, payload: String)
@@ -34,13 +34,13 @@ package enum PostgresWord: Sendable {
 }
 
 extension PostgresServer {
-  /// One that is good enough.
+  /// A server that passes every check.
   package static var played: PostgresServer { PostgresServer(version: leastVersion, isSynchronous: false) }
 }
 
-/// What is under way on a connection to such a server.
+/// Segments in flight on a connection to a simulated server.
 final class PlayedPipeline {
-  /// What the owner of the connection has to deal with.
+  /// Event for the owner of the connection.
   enum Word {
     case connected(PostgresServer)
     case notified(channel: String, payload: String)
@@ -63,7 +63,7 @@ final class PlayedPipeline {
     session.send(segment)
   }
 
-  /// Tells outcomes until there is something else, or nothing.
+  /// Reports outcomes until another event or none is available.
   func hear() -> Word? {
     while let word = session.hear() {
       switch word {

@@ -1,18 +1,18 @@
-// Owns what one statement has brought: its rows, copied out of the library into one buffer.
-// Invariant: a value of its own, which outlives the connection. What has another shape than is asked for is nil and no trap,
-// because a server is outside.
+// Result rows of one statement, copied from the library into one buffer.
+// Invariant: an independent value that outlives the connection. A value of an unexpected type is nil, not a trap,
+// because the server is not trusted.
 import CPostgres
 
-/// The rows of one statement.
+/// Result rows of one statement.
 public struct PostgresRows: Sendable, Hashable {
-  /// How many columns each row has; 0 where there is no row.
+  /// Number of columns; 0 without rows.
   public private(set) var columns = 0
-  /// How many rows there are.
+  /// Number of rows.
   public private(set) var count = 0
-  /// How many rows the statement has inserted, changed, deleted or returned, as the server counts.
+  /// Number of rows that the statement inserted, changed, deleted or returned, as reported by the server.
   public internal(set) var affected: Int64 = 0
   private var bytes: [UInt8] = []
-  /// Where each cell begins, and how long it is; -1 for NULL.
+  /// Start and length of each cell in ``bytes``; the length is -1 for NULL.
   private var cells: [Cell] = []
 
   private struct Cell: Hashable {
@@ -20,12 +20,12 @@ public struct PostgresRows: Sendable, Hashable {
     var length: Int
   }
 
-  /// What the rows take, about.
+  /// Approximate size in bytes.
   var size: Int { bytes.count + cells.count * MemoryLayout<Cell>.stride }
 
   init() {}
 
-  /// Rows as a server would send them that is played by somebody else.
+  /// Creates rows as a server would send them, for a simulated server.
   package init(_ rows: [[PostgresValue]]) {
     columns = rows.first?.count ?? 0
     for row in rows {
@@ -38,7 +38,7 @@ public struct PostgresRows: Sendable, Hashable {
     affected = Int64(count)
   }
 
-  /// Takes over every row of a result of the library's.
+  /// Appends every row of a result of the library.
   mutating func append(_ result: OpaquePointer) {
     let width = PQnfields(result)
     columns = Int(width)
@@ -63,28 +63,28 @@ public struct PostgresRows: Sendable, Hashable {
     return cell.length < 0 ? nil : cell.start..<(cell.start + cell.length)
   }
 
-  /// Whether there is a value.
+  /// True if the value is not NULL.
   public func has(_ row: Int, _ column: Int) -> Bool { range(row, column) != nil }
 
-  /// A whole number of 2, 4 or 8 bytes, or a moment in PostgreSQL's microseconds.
+  /// An integer of 2, 4 or 8 bytes, or a timestamp in PostgreSQL's microseconds; nil otherwise.
   public func integer(_ row: Int, _ column: Int) -> Int64? {
     range(row, column).flatMap { integer(in: $0) }
   }
 
-  /// Yes or no.
+  /// A boolean; nil otherwise.
   public func boolean(_ row: Int, _ column: Int) -> Bool? {
     range(row, column).flatMap { $0.count == 1 ? bytes[$0.lowerBound] != 0 : nil }
   }
 
-  /// A text; what is no UTF-8 is replaced.
+  /// A text; invalid UTF-8 is replaced.
   public func text(_ row: Int, _ column: Int) -> String? {
     range(row, column).map { String(decoding: bytes[$0], as: UTF8.self) }
   }
 
-  /// The bytes as they came.
+  /// The raw bytes of the value.
   public func bytes(_ row: Int, _ column: Int) -> [UInt8]? { range(row, column).map { Array(bytes[$0]) } }
 
-  /// An array of whole numbers of one dimension without NULL (array_send).
+  /// A one-dimensional array of integers without NULL (array_send); nil otherwise.
   public func integers(_ row: Int, _ column: Int) -> [Int64]? {
     guard let whole = range(row, column), whole.count >= 12, let dimensions = number(at: whole.lowerBound)
     else {

@@ -1,16 +1,16 @@
-// Owns the first question on a connection: whether it is a server at the other end, and one that this client can work with.
-// Invariant: a pooler is found by the number of the server's process. It tells its client a number of its own, because what
-// it hands on goes now to one process and now to another.
+// First query on a connection: checks that the peer is a PostgreSQL server that this client supports.
+// Invariant: a pooler is detected by the pid of the server process. It sends its client a pid of its own, because it
+// uses different server processes over time.
 import CPostgres
 
-/// What a server says of itself.
+/// Properties of a server.
 public struct PostgresServer: Sendable, Hashable {
-  /// As PostgreSQL counts: 150004 is 15.4.
+  /// Version as PostgreSQL counts: 150004 is 15.4.
   public let version: Int64
-  /// Whether commits wait for a standby, so that nothing is lost with the primary.
+  /// True if commits wait for a standby, so that no commit is lost with the primary.
   public let isSynchronous: Bool
 
-  /// The oldest server with which pipelines and everything in our statements were tried or are documented to work: 13.
+  /// Oldest version with which pipelines and all our statements were tested or are documented to work: 13.
   public static let leastVersion: Int64 = 130_000
 
   static let question = PostgresCall.once(
@@ -20,10 +20,10 @@ public struct PostgresServer: Sendable, Hashable {
     AND current_setting('synchronous_commit') NOT IN ('off', 'local'), current_setting('server_encoding')
     """)
 
-  /// The encodings of a database that hold every word: a server that has no encoding keeps the bytes as they come.
+  /// Database encodings that can store all text. SQL_ASCII stores bytes unchanged.
   private static let encodings: Set = ["UTF8", "SQL_ASCII"]
 
-  /// - Parameter backend: the number of the server's process as the connection was told it at its beginning.
+  /// - Parameter backend: pid of the server process, as sent when the connection started.
   static func read(_ rows: PostgresRows?, backend: Int32) -> Result<PostgresServer, Refusal> {
     guard let rows, let pid = rows.integer(0, 0), let version = rows.integer(0, 1),
       let isStandby = rows.boolean(0, 2), let isSynchronous = rows.boolean(0, 3),

@@ -1,23 +1,23 @@
-// Owns what is asked of the server: a text with its parameters' types, known under a name, and one call of it.
-// Invariant: a name stands for one text, on every connection and for as long as the process lives.
+// A statement with its name and parameter types, and one call of it with values.
+// Invariant: a name identifies one text, on every connection and for the lifetime of the process.
 
-/// A statement, which a connection has the server prepare before its first call.
+/// A statement, which a connection prepares on the server before its first call.
 public struct PostgresStatement: Sendable, Hashable {
-  /// Its name on the server.
+  /// Name on the server.
   public let name: String
-  /// One statement in SQL, with `$1`, `$2` … for its parameters.
+  /// One SQL statement, with `$1`, `$2` … for its parameters.
   public let text: String
-  /// What its parameters are.
+  /// Types of the parameters.
   public let parameters: [PostgresType]
 
   public init(_ name: String, _ parameters: [PostgresType] = [], _ text: String) {
     (self.name, self.parameters, self.text) = (name, parameters, text)
   }
 
-  /// With these parameters, as many as there are types.
+  /// A call with these values, as many as there are types.
   public func callAsFunction(_ values: PostgresValue...) -> PostgresCall { with(values) }
 
-  /// The same, with the parameters in an array.
+  /// The same, with the values in an array.
   public func with(_ values: [PostgresValue]) -> PostgresCall {
     precondition(
       values.count == parameters.count, "\(name) takes \(parameters.count) parameters, not \(values.count)")
@@ -25,7 +25,7 @@ public struct PostgresStatement: Sendable, Hashable {
   }
 }
 
-/// One statement with its parameters, as a part of a segment.
+/// One statement with its values, as a part of a segment.
 public struct PostgresCall: Sendable, Hashable {
   package let statement: PostgresStatement
   package let values: [PostgresValue]
@@ -35,7 +35,7 @@ public struct PostgresCall: Sendable, Hashable {
     (self.statement, self.values, self.isPrepared) = (statement, values, isPrepared)
   }
 
-  /// A statement that is not worth preparing, such as one of a migration.
+  /// A statement that is not prepared, because it is used once, such as one of a migration.
   public static func once(
     _ text: String, _ types: [PostgresType] = [], _ values: [PostgresValue] = []
   ) -> PostgresCall {
@@ -50,7 +50,7 @@ extension PostgresStatement {
     return self
   }
 
-  /// A name as SQL wants it, whatever stands in it.
+  /// A quoted SQL identifier.
   static func quoted(_ name: String) -> String {
     precondition(!name.utf8.contains(0), "a name has no zero byte")
     return "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"")

@@ -1,8 +1,8 @@
-// Owns what is handed to a statement, and how it looks on the wire: everything is binary (PostgreSQL's own "send" formats), so
-// nothing is written as text to be read again at the other end.
-// Invariant: the bytes of a call lie in one buffer, and a parameter is a range of it. Nothing here can fail.
+// Parameter values of a statement and their encoding: all are binary (PostgreSQL's "send" formats), so that no number
+// is formatted and parsed as text.
+// Invariant: the bytes of a call are in one buffer, and a parameter is a range of it. Encoding cannot fail.
 
-/// The types that parameters have, by the numbers that every server has for them (pg_type.dat).
+/// Parameter types, by the type OIDs that are the same on every server (pg_type.dat).
 public enum PostgresType: UInt32, Sendable, Hashable {
   case boolean = 16
   case bytes = 17
@@ -17,25 +17,25 @@ public enum PostgresType: UInt32, Sendable, Hashable {
   case integers = 1016
 }
 
-/// A parameter of a statement.
+/// A parameter value of a statement.
 public enum PostgresValue: Sendable, Hashable {
   case null
   case boolean(Bool)
   case integer(Int64)
-  /// The server refuses a zero byte in it, and with it the segment.
+  /// The server refuses a zero byte in a text, and the whole segment with it.
   case text(String)
   case bytes([UInt8])
   case integers([Int64])
-  /// nil is NULL.
+  /// Nil is NULL.
   case texts([String?])
-  /// nil is NULL.
+  /// Nil is NULL.
   case manyBytes([[UInt8]?])
 }
 
-/// The parameters of one call as they are sent.
+/// Encoded parameters of one call.
 struct PostgresParameters {
   private(set) var bytes: [UInt8] = []
-  /// Where each begins, and how long it is; -1 for NULL.
+  /// Start and length of each parameter in ``bytes``; the length is -1 for NULL.
   private(set) var places: [(start: Int, length: Int)] = []
 
   init(_ values: [PostgresValue]) {
@@ -74,7 +74,7 @@ struct PostgresParameters {
     }
   }
 
-  /// The head of an array of one dimension that is counted from 1 (array_send).
+  /// Appends the header of a one-dimensional array with lower bound 1 (array_send).
   private mutating func beginArray(of type: PostgresType, count: Int, hasNull: Bool) {
     append(Int32(count == 0 ? 0 : 1))
     append(Int32(hasNull ? 1 : 0))

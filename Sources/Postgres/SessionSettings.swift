@@ -1,8 +1,8 @@
-// Owns the settings of a session on which the meaning of a statement depends, in one table, and the statement that sets them.
-// Invariant: every connection sets all of them before its first use, so neither role, database, environment nor address decides
-// one. Failure: the server's refusal of one of them ends the connection, with the server's words.
+// Settings of a session that determine the meaning of statements, in one table, and the statement that makes them.
+// Invariant: every connection makes all of them before its first use, so that role, database, environment and address
+// have no influence. Errors: a refusal of one of them ends the connection, with the server's message.
 
-/// How a session is used, and in which schemas it looks for names.
+/// Access mode of a session, and its schemas for unqualified names.
 struct SessionSettings: Sendable, Hashable {
   struct Setting: Sendable, Hashable {
     var name: String
@@ -11,17 +11,17 @@ struct SessionSettings: Sendable, Hashable {
 
   /// True if the session must not change anything.
   var readsAlone = false
-  /// Schemas in which names are found that have none, after those of the server itself. Objects of other roles can lie there, so
-  /// the statements of a bank need none of them.
+  /// Schemas for unqualified names, after the server's own. They may contain objects of other roles, so the bank's
+  /// statements use none of them.
   var schemas: [String] = []
 
-  /// The server looks in its own schema first, also if that is not named, and for temporary objects last: a function of another
-  /// role is never found in place of one of the server's.
+  /// The server searches its own schema first, even if it is not named, and temporary objects last. So a function of
+  /// another role never replaces one of the server's.
   var searchPath: String {
     ((schemas.isEmpty ? ["pg_catalog"] : schemas) + ["pg_temp"]).joined(separator: ",")
   }
 
-  /// The table. A setting that this version of the server does not have is left out.
+  /// The table of settings. A setting that this server version does not have is skipped.
   var settings: [Setting] {
     [
       Setting(name: "search_path", value: searchPath),
@@ -34,28 +34,29 @@ struct SessionSettings: Sendable, Hashable {
       Setting(name: "bytea_output", value: "hex"), Setting(name: "array_nulls", value: "on"),
       Setting(name: "standard_conforming_strings", value: "on"),
       Setting(name: "transform_null_equals", value: "off"),
-      // Each client has a deadline of its own. A statement that ends earlier would be retried forever.
+      // Each client has a timeout of its own. A statement that the server ends earlier would be retried forever.
       Setting(name: "statement_timeout", value: "0"), Setting(name: "lock_timeout", value: "0"),
       Setting(name: "transaction_timeout", value: "0"),
       Setting(name: "idle_in_transaction_session_timeout", value: "0"),
       Setting(name: "idle_session_timeout", value: "0"),
       Setting(name: "exit_on_error", value: "off"),
-      // A policy that hides rows is an error, and no answer with fewer rows.
+      // A row security policy that hides rows causes an error instead of a result with fewer rows.
       Setting(name: "row_security", value: "off"),
       // The statements use physical positions of rows.
       Setting(name: "default_table_access_method", value: "heap"),
-      // A server that takes no changes for a while, as one whose disk is nearly full, is not overruled: a branch waits.
+      // Read-only mode is not switched off: a server sets it temporarily, for example when its disk is nearly full, and
+      // the branch waits.
     ] + (readsAlone ? [Setting(name: "default_transaction_read_only", value: "on")] : [])
   }
 
-  /// The part of the table that counts before the first statement and in it.
+  /// The settings that apply before and in the first statement.
   var startOptions: [String] {
     ["search_path=\(searchPath)"] + (readsAlone ? ["default_transaction_read_only=on"] : [])
       + ["statement_timeout=0"]
   }
 
-  /// Sets everything, and restores the durability of a commit if the role or the server gave it up. Other choices of an operator
-  /// about standbys stay.
+  /// Makes all settings, and restores durable commits if the role or the server has switched them off. Other settings
+  /// of an operator for standbys are kept.
   var call: PostgresCall {
     let rows = settings.map { "('\($0.name)', '\($0.value)')" } + ["('synchronous_commit', \(Self.durable))"]
     return .once(
