@@ -1,8 +1,8 @@
-// Owns the move of a whole bank into empty shared books: the order in which everything is carried over, in portions that are
-// soon forgotten, and what must be true of it before anybody may see it.
-// Invariant: it is one transaction. What is there afterwards is counted by the database, row by kind, and audited from within
-// the transaction; where anything is not as in the home, nothing has been moved.
-// Failure: Failure `not_moved` where that is certain, and StoreError where the connection or the server has failed.
+// Move of a whole bank into an empty shared database: the order of the transfer, in bounded portions, and the checks
+// before it becomes visible.
+// Invariant: it is one transaction. Within it the database counts all rows by kind and audits the result. If anything
+// differs from the home, nothing is moved.
+// Errors: Failure `not_moved` if nothing was moved for certain; StoreError if the connection or the server failed.
 import BankModel
 import Coordinator
 import Postgres
@@ -13,9 +13,9 @@ import Time
 import Wire
 
 final class BookMove {
-  /// How long the server may take for one portion, or for the commit.
+  /// Timeout of the server for one portion, or for the commit.
   private static let patience = TimeSpan.seconds(300)
-  /// Rows of a portion.
+  /// Rows per portion.
   static let portion = 2_048
 
   private let books: MovingBooks
@@ -27,7 +27,7 @@ final class BookMove {
   private var numbers: [ServiceName: Int64] = [:]
   private var lanes: [Line: Int64] = [:]
   private var tallies: [DayOfLane: [Int64]] = [:]
-  /// From which to which ticket of a lane somebody was at a window on the present day.
+  /// First and last ticket of each lane that were at a window on the present day.
   private var served: [Int64: (first: Int64, last: Int64)] = [:]
   private var done: Int64 = 0
   private var total: Int64 = 0
@@ -61,8 +61,8 @@ final class BookMove {
     }
   }
 
-  /// What an earlier move has brought; nil where nobody has ever been there. A home that has gone on since, such as a restored
-  /// copy that was opened alone, is refused: what it has besides is not there.
+  /// Result of an earlier move of this bank; nil if the database is unused. A home that has changed since, such as a
+  /// restored copy that was opened alone, is refused, because the database lacks its later data.
   private func brought(_ rows: ExportedRows) throws -> MovedBooks? {
     let look = try connection.ask(all: MovingStatements.hold + [MovingStatements.look]).last
     guard let look, let number = look.integer(0, 0), let isEmpty = look.boolean(0, 1),
@@ -76,7 +76,7 @@ final class BookMove {
           throw refusal(.movedOtherwise, kind.rawValue, rows[kind], moved[kind])
         }
       } else if rows[.tickets] > moved[.tickets] {
-        // Books that an older program has moved have no mark.
+        // Databases moved by an older program have no mark.
         throw refusal(.movedOtherwise, "tickets", rows[.tickets], moved[.tickets])
       }
       return MovedBooks(
@@ -88,7 +88,7 @@ final class BookMove {
     return nil
   }
 
-  // MARK: - Everything there is
+  // MARK: - Transfer
 
   private func fill() throws {
     let rows = try connection.ask(
@@ -137,7 +137,7 @@ final class BookMove {
     for day in days { _ = try connection.ask(all: MovingStatements.room(for: day.day)) }
   }
 
-  /// Tickets stand in the intake one behind the other, those without a key as well.
+  /// Ranges of tickets in `intake` are consecutive, including those without keys.
   private func moveKeys() throws {
     var columns = MovedColumns(numbers: 4, texts: 1)
     var rest = days[...]
@@ -229,7 +229,7 @@ final class BookMove {
     }
   }
 
-  /// What the stock of this home may hold for cancelled tickets, it gives back when the branch is open.
+  /// Possible reservations of this home's stock; it releases them when the branch is open.
   private func moveReleases() throws {
     var last: TicketOfDay?
     while true {
@@ -266,7 +266,7 @@ final class BookMove {
     columns.removeAll()
   }
 
-  /// Gives numbers to the lanes that have none.
+  /// Assigns numbers to new lanes.
   private func know(_ lines: [Line]) throws {
     let new = Set(lines).filter { lanes[$0] == nil }
     guard !new.isEmpty else { return }
@@ -289,7 +289,7 @@ final class BookMove {
     }
   }
 
-  /// The branch that alone serves a line: what is wanted lies in the stock of this home.
+  /// The only branch that serves a line: the moved one if the line draws on this home's stock, else 0.
   private func owner(of line: Line) -> Int64 { line.service.drawsOnStock ? owner.id : 0 }
 
   private func count(_ day: BusinessDay, _ lane: Int64, _ places: [Int]) {
@@ -303,7 +303,7 @@ final class BookMove {
     guard told.moved(done, of: total) else { throw refusal(.moveGivenUp) }
   }
 
-  // MARK: - Whether it is the same
+  // MARK: - Verification
 
   private func count() throws -> ExportedRows {
     let found = try connection.ask(MovingStatements.count)[0]
@@ -325,7 +325,7 @@ final class BookMove {
       throw refusal(.movedOtherwise, "ledger", try source.trialBalance().difference, balance.difference)
     }
     var after = try reading.audit()
-    // What the server does not promise was so before.
+    // Durability settings of the server are not a result of the move.
     after.remarks.removeAll { [.fsyncOff, .commitsUnawaited].contains($0.kind) }
     if let first = after.remarks.first { throw refusal(.movedBroken, first.description) }
     guard after == before else { throw refusal(.movedOtherwise, "audit", before.issued, after.issued) }

@@ -1,17 +1,17 @@
-// Owns a portion of rows that are carried over, column by column, as the statements take them.
-// Invariant: every column has one entry for each row.
+// A portion of rows to transfer, as columns of the SQL statements.
+// Invariant: every column has one entry per row.
 import BankModel
 import Postgres
 import PostgresStore
 import QueueCore
 
 struct MovedColumns {
-  /// Bytes with which a portion ends.
+  /// Bytes at which a portion ends.
   static let longest = 4 << 20
 
-  /// How many rows there are.
+  /// Number of rows.
   private(set) var count = 0
-  /// What its bytes take.
+  /// Total bytes of the byte columns.
   private(set) var bytes = 0
   private var numbers: [[Int64]]
   private var texts: [[String?]]
@@ -32,7 +32,7 @@ struct MovedColumns {
     precondition(row.count == numbers.count && words.count == texts.count && pieces.count == contents.count)
     count += 1
     for column in row.indices { numbers[column].append(row[column]) }
-    // A text of the database has no zero byte.
+    // PostgreSQL text has no zero bytes.
     for column in words.indices {
       texts[column].append(words[column].flatMap { $0.isEmpty ? nil : $0.replacing("\0", with: "\u{FFFD}") })
     }

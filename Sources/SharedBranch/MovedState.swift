@@ -1,8 +1,9 @@
-// Owns the mark of everything that is in a home: by it a move that is repeated knows whether the home has gone on since.
-// Invariant: two homes with other days, rows or sums have other marks, as far as 64 bits tell. The mark is kept in the books.
+// Checksum of the state of a home, by which a repeated move detects that the home has changed since.
+// Invariant: homes with different days, rows or sums have different checksums, up to collisions of 64 bits. The
+// checksum is stored in the database.
 import QueueCore
 
-/// FNV-1a of 64 bits over the numbers of a closed bank.
+/// 64-bit FNV-1a over the numbers of a closed bank.
 struct MovedState {
   private var state: UInt64 = 0xCBF2_9CE4_8422_2325
 

@@ -1,5 +1,6 @@
-// Owns the books of a shared bank as an inspector reads them. It has no home: what is beside the books is each branch's own.
-// Failure: StoreError, which the inspector tells its client.
+// Database of a shared bank, as an inspector reads it. It has no home, because all other files belong to one branch
+// each.
+// Errors: StoreError, which the inspector sends to its client.
 import BankModel
 import Coordinator
 import PostgresReading
@@ -32,7 +33,7 @@ final class SharedBank: InspectedBooks {
     try books.reading(ofStockOf: name)
   }
 
-  /// The books alone. What the server promises of a commit is a note.
+  /// Audits the database only. The durability of commits and clock steps are added as remarks without being problems.
   func audit() throws(StoreError) -> AuditReport? {
     var report = AuditReport(try books.audit())
     report.note(try books.replicationNote())

@@ -1,5 +1,5 @@
-// Owns what a coordinator needs of a shared bank, as far as it is PostgreSQL's: how an address becomes books. `bankd` hands
-// it to the coordinator, which knows no such store.
+// PostgreSQL implementation of what a coordinator needs for a shared bank: it opens the database at an address.
+// `bankd` passes it to the coordinator, which does not depend on PostgreSQL.
 import BankModel
 import Coordinator
 import Posix
@@ -10,27 +10,27 @@ import QueueCore
 import Time
 import Wire
 
-/// Opens the books of a shared bank in PostgreSQL.
+/// Opener of shared databases in PostgreSQL.
 public struct SharedBranch: SharedBooksOpener {
   public init() {}
 
-  /// For how long a branch tries to join before it is said that it cannot. Who opens a bank waits for so long, and a guardian
-  /// begins anew then.
+  /// Timeout for joining, after which the start fails. A client that opens a bank waits this long, and a guardian then
+  /// restarts the branch.
   static let patience = TimeSpan.seconds(20)
 
-  /// Opens the books at an address to be read. See ``Coordinator/SharedBooksOpener``.
+  /// Opens the database at an address for reading. See ``Coordinator/SharedBooksOpener``.
   public func inspect(
     _ address: String, in language: Language, knowing known: @escaping () -> BooksMark?
   ) throws -> any InspectedBooks {
     try SharedBank(address, in: language, knowing: known)
   }
 
-  /// Moves everything into the books at an address. See ``Coordinator/SharedBooksOpener``.
+  /// Moves a bank into the database at an address. See ``Coordinator/SharedBooksOpener``.
   public func move(_ books: MovingBooks, told watch: any MoveWatch) throws -> MovedBooks {
     try BookMove(books, told: watch).run()
   }
 
-  /// Joins the bank whose books are at an address. See ``Coordinator/SharedBooksOpener``.
+  /// Joins the bank at an address. See ``Coordinator/SharedBooksOpener``.
   public func join(
     _ branch: JoiningBranch, on loop: EventLoop, progressed: () -> Void
   ) throws -> (books: any BranchStore, opening: BranchOpening) {
@@ -43,19 +43,19 @@ public struct SharedBranch: SharedBooksOpener {
   }
 }
 
-/// A branch on its way into a shared bank, turn by turn.
+/// A branch that is joining a shared bank, advanced once per loop iteration.
 package final class SharedJoining {
   private let books: SharedBooks
   private let name: String
   private let language: Language
   private let place: PostgresPlace
   private var until = SystemClock.monotonic() + SharedBranch.patience
-  /// Whether it waits for as long as the database can be expected back.
+  /// True if it waits without a timeout, because the database is expected back.
   private let isPatient: Bool
   private var trouble: PostgresError?
   private var early: [SharedHappening] = []
 
-  /// Begins to join.
+  /// Starts joining.
   package init(_ branch: JoiningBranch, on loop: EventLoop) throws {
     do throws(PostgresError) { place = try .ofBooks(branch.address) } catch {
       throw Self.failure(error, branch.language)
@@ -71,13 +71,13 @@ package final class SharedJoining {
     isPatient = branch.isReturning
   }
 
-  /// When to look at the latest.
+  /// The latest moment for the next call of ``look()``.
   package var nextDeadline: MonotonicTime {
     let most = SystemClock.monotonic() + .milliseconds(500)
     return books.nextDeadline.map { min($0, most) } ?? most
   }
 
-  /// The books and what there is in them, once it has joined.
+  /// The joined store and its initial state; nil before the join is complete.
   package func look() throws -> (books: any BranchStore, opening: BranchOpening)? {
     guard isPatient || SystemClock.monotonic() < until else {
       throw trouble.map { Self.failure($0, language) }
@@ -89,7 +89,7 @@ package final class SharedJoining {
       case .joined(let opening): return joined(opening)
       case .refused(let failure): throw Self.failure(failure, language)
       case .interrupted(let error): trouble = error
-      // They come before it has joined, and are told behind that.
+      // These events arrive before the join, and are reported after it.
       case .older, .known, .forgotten: early.append(happening)
       default: break
       }

@@ -1,7 +1,7 @@
-// Owns how the books of a shared bank in PostgreSQL are the store of a branch's queue: what they say becomes events of the queue
-// and news of the branch, in the order in which it was said. It decides nothing.
-// Invariants: behind `.branchLost` nothing is told of what was handed over before; a question that was asked before it is never
-// answered; and a customer's payload is here for as long as the customer is in hand.
+// Adapter from the shared database to the store of a branch's queue: translates its events into events of the queue and
+// news of the branch, in order.
+// Invariants: after `.branchLost` no result of an earlier transaction is reported, and no earlier query is answered.
+// The payload of a customer is held here while the branch owns the customer.
 
 import BankModel
 import Posix
@@ -14,36 +14,37 @@ final class SharedStore: BranchStore {
   private(set) var services: ServiceDirectory
   private var identity: BranchIdentity
   private var isDraining: Bool
-  /// The day that the queue was opened on. Another one begins only when the bank has ended this one.
+  /// The day on which the queue was opened. Another day starts only after the bank has ended this one.
   private let day: BusinessDay
   private let language: Language
-  /// The present day as it was heard last.
+  /// The present day, as last reported.
   private var today: BusinessDay
-  /// Whether this branch was asked to end the bank's day; the books may not have said so yet.
+  /// True if this branch was asked to drain the bank, even before the database has confirmed it.
   private var asksToDrain = false
   private var events: [QueueEvent] = []
   private var news: [BranchNews] = []
-  /// Transactions that were handed over, the oldest first: whether there was anything in it that the books were told.
+  /// Transactions in flight, the oldest first: true if the transaction contained changes and was sent.
   private var underway: [Bool] = []
-  /// Whether what is told of transactions is of those before the loss.
+  /// True while reported results still belong to transactions before the loss.
   private var isForgetting = false
-  /// The lease was lost, and the queue was not told yet: what it hands over until then was done in an epoch that has ended.
+  /// True after the loss of the lease until the queue has received it. Commits of the queue until then belong to the
+  /// ended epoch and are dropped.
   private var isLossUnheard = false
-  /// The database has refused what was handed over, and the queue was not told yet: it is behind so many events.
+  /// Refusal of a commit that the queue has not received yet, and the number of events that precede it.
   private var refusal: (error: StoreError, behind: Int)?
-  /// Of which ticket a request is that is not answered yet.
+  /// Tickets of unanswered requests.
   private var asked: [RequestNumber: TicketNumber] = [:]
-  /// How many dead letters a request has brought back so far.
+  /// Number of dead letters that each unfinished request has requeued so far.
   private var revived: [RequestNumber: Int64] = [:]
-  /// What customers in hand carry.
+  /// Payloads of the customers that the branch owns.
   private var payloads: [TicketNumber: [UInt8]] = [:]
-  /// For which tickets the stock has given back what it held, and the books were not told yet.
+  /// Tickets whose reservations the stock has released, and that were not sent yet.
   private var released: [TicketOfDay] = []
-  /// The request with which the day is closed, before the branch leaves; nil where it is not.
+  /// The request that ends the day before the branch leaves; nil for none.
   private var closing: RequestNumber?
   private var isLeaving = false
 
-  /// - Parameter early: what the books have said before they were joined.
+  /// - Parameter early: events that arrived before the join.
   init(
     _ books: SharedBooks, _ opening: SharedOpening, name: String, in language: Language = .english,
     after early: [SharedHappening] = []
@@ -52,7 +53,7 @@ final class SharedStore: BranchStore {
     services = opening.services
     (isDraining, day, today) = (opening.isDraining, opening.day, opening.day)
     identity = BranchIdentity(opening.branch, name: name)
-    // Others are ending the day: this branch helps, and closes with them.
+    // Other branches are draining the bank: this branch takes part, and closes with them.
     if isDraining { news.append(.draining) }
     for happening in early { hear(happening) }
   }
@@ -95,7 +96,7 @@ final class SharedStore: BranchStore {
 
   func takeResult() throws(StoreError) -> QueueEvent? {
     hearAll()
-    // What was said before it is heard before it: a transaction that is in the books is not taken for a refused one.
+    // Events before the refusal are delivered first, so that a committed transaction is not treated as refused.
     if let refusal, refusal.behind == 0 {
       self.refusal = nil
       throw refusal.error
@@ -103,7 +104,7 @@ final class SharedStore: BranchStore {
     guard !events.isEmpty else { return nil }
     let event = events.removeFirst()
     refusal?.behind -= 1
-    // The queue forgets what it has staged until now, and so do the books.
+    // The queue drops its staged changes at this event, and so does the store.
     if case .branchLost = event {
       isLossUnheard = false
       books.forgetStaged()
@@ -151,7 +152,7 @@ final class SharedStore: BranchStore {
   func note(windows: Int64, oldest: WallTime?) { books.note(windows: Int(windows), oldest: oldest) }
   func keepPaused(_ services: [Service], for request: RequestNumber) { books.keepPaused(request, services) }
   func drainBank(for request: RequestNumber) {
-    // Whoever has asked for it may leave before it is heard of.
+    // Set at once, because the branch may leave before the database confirms the drain.
     asksToDrain = true
     books.drainDay(request)
   }
@@ -159,7 +160,7 @@ final class SharedStore: BranchStore {
   func leave() {
     guard !isLeaving else { return }
     isLeaving = true
-    // A day that has begun since this branch was asked is nobody's to end.
+    // A day that started after the request must not be ended.
     guard isDraining || asksToDrain && today == day else { return leaveNow() }
     closing = .max
     books.endDay(.max, today)
@@ -167,13 +168,13 @@ final class SharedStore: BranchStore {
 
   private func leaveNow() {
     books.leave(drains: isDraining || asksToDrain) { [weak self] in
-      // How the bank is then was told just before.
+      // The last state of the bank was reported just before.
       self?.hearAll()
       self?.news.append(.left)
     }
   }
 
-  /// What has come of it is heard in the next turn, for which nobody sleeps.
+  /// The resulting events are delivered in the next iteration; ``nextResult`` prevents the loop from sleeping.
   func endTurn() {
     books.released(released)
     released.removeAll(keepingCapacity: true)
@@ -181,7 +182,7 @@ final class SharedStore: BranchStore {
     hearAll()
   }
 
-  // MARK: - What the books say
+  // MARK: - Events of the database
 
   private func hearAll() { while let happening = books.takeHappening() { hear(happening) } }
 
@@ -223,7 +224,7 @@ final class SharedStore: BranchStore {
     }
   }
 
-  /// The bank drains, or has ended the day for which this branch was opened, perhaps when nothing was heard of it.
+  /// Handles a drain, or the end of the day for which this branch was opened, which may have happened during an outage.
   private func hear(draining drains: Bool, on day: BusinessDay) {
     defer { (isDraining, today) = (drains, day) }
     guard !Kernel.makes("isDeafToTheDrain") else { return }
@@ -241,7 +242,7 @@ final class SharedStore: BranchStore {
     (isForgetting, isLossUnheard) = (true, true)
   }
 
-  /// The oldest transaction is in the books, and so is whatever was handed over behind it with nothing in it.
+  /// Reports the oldest transaction as committed, and with it the following empty ones.
   private func settle(_ withoutEffect: [TicketNumber]) {
     guard !isForgetting else { return }
     if !withoutEffect.isEmpty { events.append(.withoutEffect(withoutEffect)) }
@@ -255,7 +256,7 @@ final class SharedStore: BranchStore {
 
   private func refuse(_ error: StoreError) {
     guard !isForgetting else { return }
-    // The queue stages everything anew.
+    // The queue stages all its changes again.
     underway.removeAll()
     refusal = (error, events.count)
   }
@@ -300,7 +301,7 @@ extension BranchIdentity {
 }
 
 extension SharedLoss {
-  /// Why, for the log.
+  /// Reason for the log.
   var words: String {
     switch self {
     case .fenced: "another branch, or this one begun anew, has ended its epoch"
