@@ -121,7 +121,7 @@ public enum TellerAnswer: Sendable, Equatable {
   case outOfStock([Shortage])
   /// The work could not be done.
   case failed(WorkFailure)
-  /// The customer is returned, as requested.
+  /// The customer is returned: after a recall, or by a side-by-side worker that declines it.
   case returned
 }
 

@@ -255,7 +255,7 @@ public struct QueueMachine: ~Copyable, Sendable {
   }
   /// True if tickets were issued that are not on disk. A reset waits for them.
   public var hasUnsettledTickets: Bool { !admissions.isEmpty }
-  /// True if so many changes or result bytes wait for the disk that no customer is assigned until the next commit.
+  /// True if changes or result bytes that wait for the disk have reached their limit. No customer is assigned then.
   var isSaturated: Bool {
     unsettled.count >= policy.maxUnsettled || unsettledBytes >= policy.maxUnsettledBytes
   }

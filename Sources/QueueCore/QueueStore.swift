@@ -220,7 +220,7 @@ public struct EmptyingProgress: Sendable, Equatable {
 }
 
 extension QueueStore {
-  /// Nil: this store empties the queue in one transaction step.
+  /// Nil: this store empties the queue in one step.
   public var emptying: EmptyingProgress? { nil }
   /// Does nothing; see ``emptying``.
   public func emptyFurther() throws(StoreError) {}
