@@ -69,7 +69,7 @@ extension PostgresReading {
     return faults
   }
 
-  /// Checks that the audit omits because a clock was set back on the present day; nil for none.
+  /// Remark about the checks that the audit skips if a clock was set back on the present day; nil for none.
   public func clockNote() throws(StoreError) -> Remark? {
     let day = try presentDay()
     return try clockWasSetBack(on: day) ? Remark(.clockSetBack, day) : nil

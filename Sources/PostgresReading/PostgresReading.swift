@@ -61,7 +61,7 @@ public final class PostgresReading: QueueReading {
   /// False: this connection stages nothing.
   public var hasStagedChanges: Bool { false }
 
-  /// Nil: a request gets its tickets and its customers in one transaction here.
+  /// Nil: `bank.customer` contains only customers whose tickets were issued.
   public var arrivingFrom: TicketNumber? { nil }
 
   /// State of the present day.
