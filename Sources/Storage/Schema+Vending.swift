@@ -8,9 +8,9 @@ extension Schema {
   ///   which records both its price and its position in the history.
   /// - `purchase`: every purchase that was ever started, with its state. Its row is written before the order to the
   ///   stock, and ends in the transaction of its ledger row.
-  /// - `meta`: named numbers; `machine` identifies this machine, `plain purchases` is the last purchase whose stock
-  ///   order is named by its number alone, and `bank books`, `bank opening` and `bank moment` are the last opening of a
-  ///   bank with which it was used, see `BankMark`.
+  /// - `meta`: named numbers; `machine` identifies this machine. `plain purchases` is the last purchase whose stock
+  ///   order is named by its number alone. `bank books`, `bank opening` and `bank moment` are the last opening of a bank
+  ///   with which it was used, see `BankMark`.
   static let vending = Schema(applicationID: 0x5645_4E44, migrations: [vendingVersion1])
 
   private static let vendingVersion1 = """

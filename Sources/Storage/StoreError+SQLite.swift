@@ -10,8 +10,8 @@ extension StoreError {
   /// The error of the last call on a connection. See https://sqlite.org/rescode.html.
   ///
   /// A full disk is `SQLITE_FULL`. A quota, a failed creation, or a file size limit (RLIMIT_FSIZE, with SIGXFSZ
-  /// ignored) is another code, with the errno of the system. A failed fsync is never treated as a full disk, whatever
-  /// its errno, because its effect is unknown.
+  /// ignored) is another code, with the errno of the system. A failed fsync is never treated as a full disk,
+  /// regardless of its errno, because its effect is unknown.
   init(sqlite connection: OpaquePointer?, code: Int32, path: String, while purpose: StaticString) {
     let name = Self.name(of: code)
     let message =
