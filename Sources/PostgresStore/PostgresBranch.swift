@@ -231,8 +231,8 @@ public struct PostgresBranch: Sendable, Hashable {
   /// The commits among these, of this epoch, that are in the database.
   ///
   /// The answer is final only if no statement of the epoch can still be running in the server. The server may continue
-  /// for a while after a connection was lost. The answer is final after ``join(_:lease:host:after:)`` of the same name, which waits
-  /// for it, or after the server process of that connection has exited.
+  /// for a while after a connection was lost. The answer is final after ``join(_:lease:host:after:)`` of the same name,
+  /// which waits for it, or after the server process of that connection has exited.
   public func kept(_ numbers: [Int64]) -> PostgresRequest<Set<Int64>> {
     PostgresRequest(segment: [PostgresStatements.commitsKept.with(fence + [.integers(numbers)])]) { results in
       guard let rows = results.first, rows.count == 1 else { return nil }
