@@ -1,12 +1,12 @@
-// Owns the files of Assets as bytes of the executable; see the header. A compiler that has #embed (Clang 19, GCC 15) sees when a file
-// changes; with an older one the assembler takes the file in, and a change is seen when this file is compiled again.
+// The files of Assets as bytes of the executable; see the header. A compiler with #embed (Clang 19, GCC 15) detects changes of the
+// files. For an older one the assembler includes the files, and a change takes effect when this file is compiled again.
 #include "CWebAssets.h"
 
 #ifndef __has_embed
 #define __has_embed(file) 0
 #endif
 
-// Every file: its symbol, its name and its type. An #embed stands in a line of its own, which no macro can write.
+// Every file: symbol, name and type. An #embed needs a line of its own, which a macro cannot produce.
 #define ASSETS(EACH)                                                                                         \
   EACH(style_css, "style.css", css)                                                                          \
   EACH(page_js, "page.js", script)                                                                           \
@@ -66,7 +66,7 @@ static const unsigned char icon_svg[] = {
 };
 #define LENGTH(symbol) sizeof(symbol)
 #else
-// Package.swift says where the files are: the assembler does not look beside the source.
+// Package.swift defines the directory of the files, because the assembler does not search beside the source.
 #define ASSET(symbol, file, type)                                                                            \
   __asm__(".pushsection .rodata\n.globl bank_" #symbol "\nbank_" #symbol                                     \
           ":\n.incbin \"" BANK_ASSETS "/" file "\"\n.globl bank_" #symbol "_end\nbank_" #symbol              \
@@ -93,7 +93,7 @@ struct bank_web_asset bank_web_asset_at(size_t place) {
 
 static size_t is_comment(const unsigned char *line, size_t length, const char *type) {
   if (type == script) return length >= 2 && line[0] == '/' && line[1] == '/';
-  // A comment of a sheet that is a line of its own.
+  // Only a comment that is a complete line of a style sheet.
   return type == css && length >= 4 && line[0] == '/' && line[1] == '*' && line[length - 2] == '*' && line[length - 1] == '/';
 }
 

@@ -1,4 +1,4 @@
-// Sounds when somebody is called, once it was turned on: a browser lets no page sound before somebody has pressed something.
+// Plays a chime for each call, after the user has turned it on: browsers allow no sound before a user action.
 const button = document.querySelector('[data-chime]');
 let sound = null;
 let called = null;

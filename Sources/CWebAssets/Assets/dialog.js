@@ -1,5 +1,5 @@
-// Sends forms without leaving the page, and asks what has to be asked. Every press has a key of its own, and a form that is sent again
-// because nobody answered has the same one: so two presses count twice and a repeated one once. The sentences come from the server.
+// Sends forms without leaving the page, and shows confirmations. Each press has a new key, and a retry after a missing answer keeps
+// it, so two presses count twice and a retried one once. All sentences come from the server.
 import { doubt, makeSure } from './server.js';
 
 const toast = document.getElementById('toast');
@@ -9,19 +9,19 @@ function freshKey() {
   return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-// Questions and answers come in the language of the page, whatever the browser or a cookie prefers.
+// Requests use the language of the page, whatever the browser or a cookie prefers.
 function inLanguage(address) {
   const url = new URL(address, location.href);
   url.searchParams.set('lang', document.documentElement.lang);
   return url.pathname + url.search;
 }
 
-// A page that was asked for in a language leads on in it.
+// If the address of the page contains a language, the next address keeps it.
 const goTo = (address) => location.assign(new URLSearchParams(location.search).has('lang') ? inLanguage(address) : address);
 
 const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
 
-// Whoever does not answer is asked again for some seconds, under the same key: it may be starting anew.
+// Retries for some seconds with the same key, because the server may be restarting.
 async function send(url, options) {
   for (let attempt = 0; ; attempt++) {
     try {
@@ -57,7 +57,7 @@ function ask(content) {
     dialog.remove();
     (opener?.id && document.getElementById(opener.id) || opener)?.focus?.({ preventScroll: true });
   });
-  // A press beside the dialog leaves it, as Escape does.
+  // A click outside closes the dialog, as Escape does.
   dialog.addEventListener('click', (event) => { if (event.target === dialog) dialog.close(); });
   document.body.append(dialog);
   dialog.showModal();
@@ -71,7 +71,7 @@ function button(text, look) {
   return made;
 }
 
-// The alerts of the juice maker.
+// Alerts and questions of the juice maker.
 function alertOf(answer) {
   const content = document.createElement('div');
   content.className = 'confirm';
@@ -94,7 +94,7 @@ function alertOf(answer) {
 }
 
 function show(answer, isQuiet) {
-  // What is not of a form, such as an origin that is not ours, is refused as a request of a script is: in English, or in no JSON.
+  // Errors before the form is handled, such as a foreign origin, are those for scripts: in English, or not JSON.
   if (!answer) return tell(document.body.dataset.failed, 'refused');
   if (answer.error) {
     return tell(document.documentElement.lang === 'en' ? answer.error.message : document.body.dataset.failed, 'refused');
@@ -104,7 +104,7 @@ function show(answer, isQuiet) {
   else if (!isQuiet || answer.tone === 'refused') tell(answer.text, answer.tone);
 }
 
-// The page that asks, as a dialog: its question and its form are taken as they are.
+// Shows a confirmation page as a dialog, with the question and the form of that page.
 async function askFirst(url, options) {
   const answer = await send(url, { headers: { Accept: 'text/html' }, ...options });
   const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
@@ -115,7 +115,7 @@ async function askFirst(url, options) {
     return;
   }
   const dialog = ask(document.importNode(question, true));
-  // What cannot be taken back is not what a hasty Enter presses.
+  // The default button of a command that cannot be undone is "no".
   if (dialog.querySelector('.danger')) dialog.querySelector('[data-answer="no"]')?.focus();
   dialog.querySelector('[data-answer="no"]')?.addEventListener('click', (event) => {
     event.preventDefault();
@@ -135,7 +135,7 @@ document.addEventListener('submit', async (event) => {
   if (isPost) fields.set('key', freshKey());
   const target = presser?.getAttribute('formaction') ?? form.getAttribute('action');
   const sent = new URLSearchParams(fields);
-  // A juice takes a moment, and nobody shall wonder whether the press was felt.
+  // A juice takes some time, so show that the press was received.
   if (form.hasAttribute('data-wait')) presser?.setAttribute('aria-busy', 'true');
   try {
     if (asks) return await (isPost ? askFirst(target, { method: 'POST', body: sent }) : askFirst(`${target}?${sent}`));

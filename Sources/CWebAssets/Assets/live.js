@@ -1,5 +1,5 @@
-// Keeps a page live: hears what has changed and puts it in place. It knows names of regions and keys of rows and nothing of what they
-// mean. The stream is open only while a page is seen, and all windows of a browser share it.
+// Applies changes from the server to the page. It uses only names of regions and keys of rows, not their meaning. The stream is
+// open only while a page is visible, and all windows of a browser share it.
 import { doubt, makeSure, server, trust } from './server.js';
 
 const body = document.body;
@@ -11,14 +11,14 @@ let isFollowing = false;
 const region = (name) => document.querySelector(`[data-region="${CSS.escape(name)}"]`);
 
 function parsed(html, parent) {
-  // Rows of a table are no rows outside of one.
+  // Table rows are parsed correctly only within a table.
   const range = document.createRange();
   range.selectNodeContents(parent);
   return range.createContextualFragment(html);
 }
 
-// Makes a node what another is and leaves in place what stays the same: a press, what is typed and what is ticked are not lost to a
-// change beside them. A form that would order something else now is another one, so nobody presses what they have not seen.
+// Changes a node to another one and keeps equal parts, so that a press, typed text and ticked boxes survive a change beside them. A
+// form with another command is replaced instead, so that a press never sends a command that the user has not seen.
 function become(old, fresh) {
   if (old.nodeName !== fresh.nodeName || (old.nodeName === 'FORM' && order(old) !== order(fresh))) return old.replaceWith(fresh);
   if (old.nodeType !== Node.ELEMENT_NODE) {
@@ -37,7 +37,7 @@ function becomeInside(old, fresh) {
   for (const child of kept.slice(wanted.length)) child.remove();
 }
 
-// What a form orders, all but the key of its document.
+// The command of a form: everything except the key of its document.
 const order = (form) => [form.getAttribute('action'), ...form.querySelectorAll('input[type="hidden"]:not([name="key"])')].map(
   (part) => part?.value ?? part).join('\n');
 
@@ -71,7 +71,7 @@ function replaceAll(list, rows) {
   }
 }
 
-// Rows that look alike come as the number of what they look like, in which a character that no document holds stands for the key.
+// Equal rows arrive as the index of a template, in which a character that documents do not contain stands for the key.
 function spelledOut(rows, looks) {
   for (const row of rows) {
     if (typeof row[1] === 'number') row[1] = looks[row[1]].replaceAll('\x7f', () => row[0]);
@@ -105,7 +105,7 @@ function apply(change) {
   speakSoon();
 }
 
-// Whoever hears the page hears it at most once a second.
+// Screen readers get at most one announcement a second.
 let spokenAt = 0;
 let speaking = 0;
 function speakSoon() {
@@ -146,7 +146,7 @@ function hear(kind, data) {
   }
 }
 
-// A page that may not be seen any more says so itself.
+// Reloads a page whose session has ended, and stops following one that does not exist any more.
 async function lookAgain() {
   const answer = await fetch(location.href, { method: 'GET' }).catch(() => null);
   if (answer?.status === 401) location.reload();

@@ -1,9 +1,9 @@
-// What every page runs. Each part does nothing where its page has nothing for it; without this file every page works all the same.
+// Script of every page. A part does nothing if the page has no element for it. Every page works without this file too.
 import './server.js';
 import './timer.js';
 import './dialog.js';
 import './live.js';
 
-// What few pages need is asked for there alone.
+// Parts of few pages are loaded only there.
 if (document.querySelector('[data-hold]')) import('./stepper.js');
 if (document.querySelector('[data-chime]')) import('./chime.js');

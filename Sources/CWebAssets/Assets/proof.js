@@ -1,5 +1,5 @@
-// Asks whether the server at this address is the bank that let this browser in: it signs a fresh question with a key that only the
-// bank and this browser know. The question goes out without a cookie, and the signature holds for this address alone.
+// Checks that the server at this address is the bank of this browser's session. It must sign a new random question with a key that
+// only the bank and this browser have. The request contains no cookie, and the signature is valid only for this address.
 const encoder = new TextEncoder();
 const hex = (bytes) => [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 
@@ -8,8 +8,8 @@ async function expected(key, question) {
   return hex(await crypto.subtle.sign('HMAC', secret, encoder.encode(`${location.host} ${question}`)));
 }
 
-// True for the bank, or if there is no session that could be sent to another server; false for another program. Fails if nothing
-// answers.
+// Returns true for the bank, or if there is no session that another server could receive; false for another program. Fails without
+// an answer.
 export async function proves(server) {
   const [session, key] = (server ?? '').split(' ');
   if (!key) return true;

@@ -1,30 +1,30 @@
-// Makes sure that the server at this address is still the bank. A browser sends its cookie to every program that takes the port, so
-// after a loss nothing with a cookie is sent before the server has proven itself.
+// Verifies that the server at this address is still the bank. A browser sends its cookie to any program that has taken the port. After
+// a lost connection, no request with a cookie is therefore sent before the proof of the server.
 import { proves } from './proof.js';
 
 export const server = document.body.dataset.server ?? '';
 let isSure = true;
 
-// True while nothing says that the server may be another one.
+// True unless the server may have been replaced.
 export const sure = () => isSure || !server;
 
-// A request has failed, or a connection was lost.
+// Called after a failed request or a lost connection.
 export function doubt() {
   isSure = false;
 }
 
-// The server has proven itself in another way.
+// Called when another part has verified the server.
 export function trust() {
   isSure = true;
 }
 
-// Asks the server for its proof, unless it is known; false for another server. Fails if nothing answers.
+// Requests the proof unless the server is verified; returns false for another server. Fails without an answer.
 export async function makeSure() {
   if (!sure()) isSure = await proves(server);
   return sure();
 }
 
-// A link or a form that leaves the page waits for the proof, too.
+// Links and forms that leave the page wait for the proof, too.
 async function later(go) {
   if (await makeSure().catch(() => false)) go();
 }

@@ -1,5 +1,5 @@
-// One stream of events for all windows of a browser: a browser opens six connections to a server, and with a stream in each of six
-// windows no button could be pressed any more. Windows say which page they show, and are told the events of that page.
+// One event stream for all windows of a browser. A browser opens at most six connections to a server, so with a stream in each of six
+// windows no further request would be sent. Each window sends its page, and receives the events of that page.
 import { Stream } from './stream.js';
 
 const windows = new Set();

@@ -1,5 +1,5 @@
-// Lets a button that is held down step on. Each step is a press: a form of its own with a key of its own. After a change the button may be
-// another element, so it is held by its name.
+// Repeats a button while it is held down. Each repetition is a press of its own, with a new key. After a change the button may be
+// another element, so it is found by its id.
 let held = null;
 let timer = 0;
 

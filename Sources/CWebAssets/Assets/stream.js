@@ -1,17 +1,17 @@
-// Keeps one stream of events open for some pages, and opens it again after a loss, when the server has proven itself. A page that
-// is named with the last event that it has is sent what came after; one without is sent everything.
+// Keeps one event stream open for several pages, and reopens it after a loss, when the server is verified. For a page with a last
+// event the server sends the later changes; for one without, a snapshot.
 import { proves } from './proof.js';
 
 const firstDelay = 300;
 const longestDelay = 3000;
 
 export class Stream {
-  // tell(page, kind, data): an event of a page; without a page: open, lost, refused, or stranger for another program at this address.
+  // tell(page, kind, data): an event of a page; with page null: open, lost, refused, or stranger for another program at this address.
   constructor(lang, tell) {
     Object.assign(this, { lang, tell, server: '', pages: new Map(), source: null, isSure: true, delay: firstDelay, timer: 0, turn: 0 });
   }
 
-  // Follows a page; from now on it is sent everything once.
+  // Follows a page, starting with a snapshot.
   follow(page, server) {
     this.server = server;
     this.pages.set(page, '');
@@ -22,7 +22,7 @@ export class Stream {
     if (this.pages.delete(page)) this.openSoon(0);
   }
 
-  // Windows that come and go together change the stream once.
+  // Windows that open and close together change the stream once.
   openSoon(delay) {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.open(), delay);
@@ -41,7 +41,7 @@ export class Stream {
 
   async open() {
     this.close();
-    // Behind a time without a connection the server may be another one.
+    // After a time without a connection the server may be another program.
     if (this.pages.size === 0) return void (this.isSure = false);
     const turn = this.turn;
     if (!this.isSure) {
@@ -82,7 +82,7 @@ export class Stream {
     source.addEventListener('error', () => {
       if (this.source !== source) return;
       const isRefused = source.readyState === EventSource.CLOSED;
-      // The browser would try again by itself, and send its cookie along.
+      // The browser would retry automatically, and send its cookie to an unverified server.
       this.close();
       this.isSure = false;
       this.tell(null, isRefused ? 'refused' : 'lost');

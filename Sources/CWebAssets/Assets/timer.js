@@ -1,5 +1,5 @@
-// Lets the business time run between two events, and how long somebody is at a window. It computes nothing but time that has passed
-// since the server said a number: the next event says the number again.
+// Advances the business time and the service times of customers between two events. It only adds the time since the server's last
+// value; the next event contains a new value.
 const seen = new WeakMap();
 const unit = document.documentElement.lang === 'ko' ? '초' : ' s';
 let wanted = false;
@@ -8,7 +8,7 @@ const padded = (number, digits) => String(number).padStart(digits, '0');
 
 function show() {
   wanted = false;
-  // While the server does not answer, nothing is known that a running number could show.
+  // Stopped while the server does not answer, because the actual values are unknown then.
   if (document.body.classList.contains('away')) return;
   const now = performance.now();
   let runs = false;
@@ -30,7 +30,7 @@ function show() {
   if (runs) ask();
 }
 
-// A page that nobody sees is asked for no picture, so nothing runs there.
+// Browsers draw no frames for a hidden page, so nothing runs there.
 function ask() {
   if (wanted) return;
   wanted = true;
