@@ -1,7 +1,6 @@
 // `enqueue`: issues tickets to customers, and waits for them with `--wait`.
-// Invariant: a request is repeated only if a duplicate adds no customers. If it is unknown whether tickets
-// were issued, the error says so. A Ctrl-C withdraws a request that was not accepted yet; the last line
-// reports the actual result.
+// Invariant: a request is repeated only if a duplicate adds no customers. An unknown result is reported as
+// unknown. A Ctrl-C withdraws a request that was not accepted yet; the last line reports the actual result.
 import Arguments
 import BankModel
 import Posix
@@ -227,8 +226,8 @@ final class EnqueueCommand {
     throw .control(.timedOut(what: "tickets"))
   }
 
-  /// Returns the next answer. The first signal withdraws the request, and its answer says if that was in
-  /// time. The second signal ends the wait.
+  /// Returns the next answer. The first signal withdraws the request; the answer reports if the withdrawal
+  /// was in time. The second signal ends the wait.
   private func next(_ number: UInt32, _ heard: inout Int) throws(CommandError) -> ControlReply? {
     guard let wait else { return try coordinator.next(until: nil) }
     while true {

@@ -1,6 +1,6 @@
 // `juice menu` and `juice order`: the list of juices, and an order that is awaited.
 // Invariant: an unknown name or an unreachable stock is reported before anything is ordered. Every order is
-// reported as made, short of ingredients, or cancelled; none is left behind silently.
+// reported as made, short of ingredients, cancelled or unfinished.
 // Errors: `CommandError`; exit code 5 for too few ingredients, 75 if the station hung.
 import BankModel
 import Posix

@@ -1,6 +1,5 @@
-// Commands without a bank: `chaos` and `completions`. `chaos` executes another program, because a program
-// that kills processes at random does not belong in the one that all users run. `completions` are made from
-// the table that parses.
+// Commands without a bank: `chaos` and `completions`. `chaos` executes another program, because code that
+// kills processes at random does not belong in bankctl. `completions` are made from the table that parses.
 import Arguments
 import Posix
 

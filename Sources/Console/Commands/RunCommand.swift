@@ -102,7 +102,7 @@ enum RunCommand {
       case .signal(let signal): 128 + signal
       case nil: Int32(0)
       }
-    // A customer who was not served is a failure, whatever the exit code of the command.
+    // A customer who was not served is a failure for every exit code of the command.
     if !isServed, code == 0 { code = ProgramExit.failed.rawValue }
     guard let known = ProgramExit(rawValue: code) else { exit(code) }
     return known

@@ -14,7 +14,7 @@ final class StockWatchCommand {
   private var failure: CommandError?
   private var hasSeenPicture = false
 
-  /// Interval of the checks whether the bank is still open while its stock is missing.
+  /// Interval of checking that the bank is still open while its stock is missing.
   private static let look = TimeSpan.seconds(1)
 
   static func run(_ session: Session) throws(CommandError) {

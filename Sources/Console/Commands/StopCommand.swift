@@ -41,8 +41,8 @@ enum StopCommand {
     let deadline = SystemClock.monotonic() + .seconds(1)
     while session.home.isGuarded, SystemClock.monotonic() < deadline { Pause.momentarily() }
     try session.show(.stopped(report), or: session.words.stopped(report))
-    // Customers who remain are a failure, except in a shared bank: there dead letters, or juice orders of a
-    // branch that is gone, do not keep the day open.
+    // Waiting customers are a failure of `--bank`. Dead letters are not counted, and juice orders that only
+    // a closed branch can make do not keep the day open.
     let isLeft = report.waiting > 0 && report.branches == nil
     return order.endsBank == true && !report.isDayClosed && isLeft ? .failed : .done
   }

@@ -53,7 +53,8 @@ enum TicketCommands {
       ) { .requeueAll($0) }
     }
     var day = session.invocation.integer("day")
-    // A retry after a lost connection is refused if the first attempt has succeeded. The refusal says so.
+    // A retry after a lost connection is refused if the first attempt has succeeded, with the state of the
+    // ticket as the reason.
     let ticket = try CoordinatorClient.converse(session) { coordinator throws(CommandError) in
       if day == nil { day = try coordinator.presentDay() }
       let meant = day ?? 0

@@ -103,7 +103,7 @@ struct StreamNeed {
   private var isObject = false
   private var customers: Int64 = 0
 
-  /// True if a line is too long or there are too many customers, whatever follows.
+  /// True if a line is too long or there are too many customers. Later input cannot change that.
   mutating func isMet(by portion: UnsafeRawBufferPointer) -> Bool {
     guard var place = portion.baseAddress else { return false }
     let end = place + portion.count

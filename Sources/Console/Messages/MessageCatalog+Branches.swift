@@ -83,7 +83,7 @@ extension MessageCatalog {
     }
   }
 
-  /// Customers whom only one branch can serve, and the remedy.
+  /// Customers of one branch only, and the remedy.
   func leftAtBranch(_ branch: BranchReport) -> String {
     let (name, count) = (safe(branch.name), Self.grouped(branch.juices ?? 0))
     return say(

@@ -155,8 +155,8 @@ package final class CoordinatorClient {
     // The last message of a bank that has just closed.
     case .failure(let failure) where failure.code == .notOpen: return coordinator?.inspector == nil
     case .control(.coordinatorEnded):
-      // A launched inspector may lose a race with other openers, so a few exits are retried. One that
-      // cannot start exits every time.
+      // A launched inspector may lose a race with other openers, so three exits are retried. An inspector
+      // that cannot start exits every time.
       losses += 1
       return losses <= 3 && (goesOn || coordinator?.hasAnswered != true)
     default: return error.isLoss && (goesOn || coordinator?.hasAnswered != true)

@@ -1,6 +1,6 @@
 // Messages about a drain, and the step that the next Ctrl-C requests.
 // Invariant: as for all progress, nothing is printed in the first second. After that each step is one line,
-// whatever the progress bar shows. A Ctrl-C never requests a step twice.
+// independent of the progress bar. A Ctrl-C never requests a step twice.
 import BankModel
 import Posix
 import Time

@@ -1,7 +1,7 @@
 // A command's requests to a service of the open bank. Each is bounded in time. A missing service is awaited
 // for the given patience, and not after the bank has closed.
 // Invariant: a refusal is never returned as an answer. A change that may have happened is never reported as
-// one that did not.
+// not done.
 // Errors: `CommandError`; exit code 75 without an answer in time, 3 if the bank has closed.
 import BankModel
 import Posix
@@ -101,7 +101,7 @@ extension MessageCatalog {
   }
 }
 
-/// Interval of the checks whether the bank is still open while its service is missing.
+/// Interval of checking that the bank is still open while its service is missing.
 private let serviceLook = TimeSpan.milliseconds(500)
 
 extension Session {

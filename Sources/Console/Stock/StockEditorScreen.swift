@@ -1,8 +1,8 @@
 // Connection of the stock editor to the stock; `StockEditor` interprets keys.
 // Invariant: the screen waits for requested changes, unless the user closes it twice or presses Ctrl-C. It
 // then reports that there was no answer.
-// Errors: `CommandError`. The screen waits for a stock that is missing or does not answer, as long as the
-// user wants.
+// Errors: `CommandError`. The screen waits for a stock that is missing or does not answer until the user
+// closes it.
 import BankModel
 import Posix
 import StockClient

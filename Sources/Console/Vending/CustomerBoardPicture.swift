@@ -135,7 +135,7 @@ struct CustomerBoardPicture {
 
   // MARK: - Purchases
 
-  /// The latest purchases on the right, scrolled back as far as the user wants.
+  /// The latest purchases on the right, or earlier ones while scrolled back.
   private func strip(_ columns: Int) -> String {
     let all = board.purchases.dropLast(board.pushed)
     let total = board.picture?.sales.reduce(0) { $0 + $1.count } ?? 0

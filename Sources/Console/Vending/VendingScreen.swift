@@ -1,8 +1,8 @@
 // Connections of the vending screens to the machine; the boards interpret keys.
 // Invariant: each side has its own socket. The screen waits for accepted requests, unless the user closes
 // it twice or presses Ctrl-C. It then reports that there was no answer.
-// Errors: `CommandError`. The screen waits for a machine that is missing or does not answer, as long as the
-// user wants.
+// Errors: `CommandError`. The screen waits for a machine that is missing or does not answer until the user
+// closes it.
 import BankModel
 import Posix
 import Time
