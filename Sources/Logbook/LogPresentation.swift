@@ -1,6 +1,6 @@
 // Display of a log line: unchanged, for a terminal, or as JSON.
 // Invariant: one record becomes one line. On a terminal no byte of a log can move the cursor, change
-// colours or hide text, whatever wrote the file.
+// colours or hide text, even in a file written by another program.
 // Errors: none; text that is not a log line is shown unchanged.
 
 /// Format of displayed lines.

@@ -1,5 +1,5 @@
 // One open log file of a worker, present or rotated.
-// Invariant: it stays the same file while it is open, whatever its name is, and its inode number is not
+// Invariant: it stays the same file while it is open, also after a rename, and its inode number is not
 // reused.
 // Errors: `LogFailure.system`.
 import Glibc
