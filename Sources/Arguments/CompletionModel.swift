@@ -121,8 +121,8 @@ extension CommandTable {
     command(at: path)?.summary ?? commands(below: path).first?.group ?? ""
   }
 
-  /// Spellings of all options with a value, each once, in any command. A script must know them to skip a
-  /// value before it knows the command.
+  /// Spellings of all options with a value, each once, in any command. A script needs them to skip a value
+  /// before it has found the command.
   var spellingsWithValue: [String] {
     var spellings: [String] = []
     for option in allGlobalOptions + commands.flatMap(\.options) where option.takesValue {
@@ -214,7 +214,7 @@ extension CommandTable {
 
   /// A completion script, ending in a newline.
   ///
-  /// It offers commands, subcommands, options, choices, and file names for paths; it never runs the
+  /// The script offers commands, subcommands, options, choices, and file names for paths; it never runs the
   /// program. Usage: `source` it (bash, zsh), or write it to `~/.config/fish/completions/PROGRAM.fish`
   /// (fish).
   /// - Parameter language: Language of the explanations in zsh and fish.

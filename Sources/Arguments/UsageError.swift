@@ -1,6 +1,6 @@
 // Errors of a command line, with the data for their sentences, which are in `UsageError+English` and
 // `UsageError+Korean`.
-// Invariant: creating or formatting an error never fails, whatever the input was.
+// Invariant: creating or formatting an error never fails for any input.
 import ByteText
 
 /// An invalid command line, with the data that a user needs to correct it.
