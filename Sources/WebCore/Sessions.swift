@@ -1,4 +1,4 @@
-// Sessions of visitors: one per login, each with a random secret of which only the digest is stored.
+// Sessions of visitors: one per login, each with a random secret. Only the digest of a secret is stored.
 // Invariant: a secret is valid until its session ends or expires, and never after. There are at most `most`
 // sessions. The list survives the process as text. A damaged text contains no session.
 

@@ -8,7 +8,7 @@ struct MemoryRest {
   enum Part: Equatable {
     /// Mapped pages of the program's files. Pages that are needed again are loaded on demand.
     case program
-    /// Those, and free pages of the heap. A busy process would only allocate them again.
+    /// The same, and free pages of the heap. A busy process would only allocate them again.
     case all
   }
 

@@ -153,7 +153,7 @@ final class Gate {
 
   /// Deadline for the next call of ``endTurn(_:)``; nil for none.
   var nextDeadline: MonotonicTime? {
-    // Scanned completely: deadlines are ordered except for answered connections, of which there are few.
+    // Scanned completely: deadlines are in order except for the few answered connections.
     newcomers.reduce(nil) { .earlier($0, .earlier($1.nextLook, $1.deadline)) }
   }
 

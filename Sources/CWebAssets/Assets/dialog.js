@@ -9,7 +9,7 @@ function freshKey() {
   return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-// Requests use the language of the page, whatever the browser or a cookie prefers.
+// Requests use the language of the page, not that of the browser or a cookie.
 function inLanguage(address) {
   const url = new URL(address, location.href);
   url.searchParams.set('lang', document.documentElement.lang);

@@ -30,7 +30,7 @@ public struct ConfirmPage: WebPage {
   }
 }
 
-/// Instructions for a visitor without a session: the way to a login link.
+/// Page for a visitor without a session: how to get a login link.
 public struct LoginPage: WebPage {
   /// True after following a used link.
   public var wasUsed: Bool
