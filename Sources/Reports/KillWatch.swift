@@ -10,8 +10,9 @@ package struct KillWatch: Sendable, Equatable {
   package enum Stage: Sendable, Equatable {
     /// The kill was requested.
     case ordered
-    /// The process exited with this customer. The time is in milliseconds since 1970; if the exit was not
-    /// observed, it is a lower bound.
+    /// The process exited with this customer. The time is in milliseconds since 1970. If the exit was not
+    /// observed, it is the last observation of the process (a lower bound), or, without a customer, the
+    /// time of the frame (an upper bound).
     case died(ticket: Int64?, at: Int64)
     /// The customer is served again, after exactly or at most this number of milliseconds.
     case served(ticket: Int64, window: String, after: Int64, isExact: Bool)
@@ -173,8 +174,8 @@ package struct KillWatch: Sendable, Equatable {
     if let now = frame.serving.first(where: { $0.ticket == ticket && $0.since >= moment }) {
       return stage = again(now.window, at: now.since, isExact: true)
     }
-    // The customer is neither waiting nor served although the frame has room for all of them and all
-    // earlier events are over: the customer has been served.
+    // The events since the exit are no longer in the frame, all waiting customers are in it, and none is
+    // delayed. The customer is not among them, so the customer was served.
     let isOutOfSight =
       (frame.events.first?.sequence ?? 0) > diedIn && frame.hidden.waiting == 0 && frame.counts.delayed == 0
     guard isOutOfSight, !frame.waiting.contains(where: { $0.ticket == ticket }) else { return }
