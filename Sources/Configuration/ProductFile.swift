@@ -108,7 +108,7 @@ private struct DrinkReader {
 }
 
 extension ConfigurationReader {
-  /// The values of an object by key, whatever the keys are. Repeated keys are reported later.
+  /// The values of an object by arbitrary keys. Repeated keys are reported later.
   fileprivate func freeParts() throws(ConfigurationError) -> [String: ConfigurationReader] {
     Dictionary(try freeMembers(), uniquingKeysWith: { first, _ in first })
   }

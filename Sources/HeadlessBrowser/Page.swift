@@ -1,6 +1,5 @@
 // One page of a browser: navigation, evaluation of scripts, and waiting for a state.
-// Invariant: an evaluation interrupted by a navigation is repeated in the new document. Every wait is
-// bounded.
+// Invariant: a wait continues in the new document after a navigation. Every wait is bounded.
 // Errors: `BrowserError`, after a failed wait with the end of the page's text.
 import Posix
 import Time
