@@ -4,7 +4,7 @@ import BankModel
 import Wire
 
 extension JSONValue {
-  /// `board`, on one line.
+  /// JSON line of `bankctl board`.
   package static func board(_ frame: BoardFrame) -> JSONValue {
     var shape: JSONValue = [
       "version": 1, "day": .init(frame.day), "state": .string(frame.state.name),
@@ -108,7 +108,7 @@ extension JSONValue {
     ]
   }
 
-  /// `cancel` and `requeue` of several tickets.
+  /// JSON of `cancel` and `requeue` of several tickets.
   package static func selection(_ report: SelectionReport, day: Int64) -> JSONValue {
     [
       "version": 1, "day": .init(day), "done": .init(report.done),

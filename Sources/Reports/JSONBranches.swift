@@ -4,7 +4,7 @@ import BankModel
 import Wire
 
 extension JSONValue {
-  /// `branches`, and `status --branch`.
+  /// JSON of `branches` and `status --branch`.
   package static func branches(_ branches: [BranchReport]) -> JSONValue {
     ["version": 1, "branches": .array(branches.map(branch))]
   }

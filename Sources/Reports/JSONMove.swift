@@ -3,7 +3,7 @@
 import Wire
 
 extension JSONValue {
-  /// `move`.
+  /// JSON of `bankctl move`.
   package static func moved(_ report: MoveReport) -> JSONValue {
     [
       "version": 1, "to": .string(report.place), "day": .init(report.day),

@@ -13,7 +13,7 @@ extension JSONValue {
     milliseconds.map { .string(Timestamp.utc(milliseconds: $0)) } ?? .null
   }
 
-  /// `start`, `status` and all commands with the same answer.
+  /// JSON of `start`, `status` and all commands with the same answer.
   ///
   /// With a shared database, `queue` and `services` are those of the whole bank, and `branch` contains
   /// those of this branch.
@@ -76,8 +76,8 @@ extension JSONValue {
     ["code": .init(exit.code), "signal": .init(exit.signal), "error": .init(exit.trouble)]
   }
 
-  /// `enqueue`. `known` is true if no customer was added, because the key, or every key of a list, had its
-  /// tickets already. For a list, the number of its known customers and their tickets are included.
+  /// JSON of `enqueue`. `known` is true if no customer was added, because the key, or every key of a list,
+  /// had its tickets already. For a list, the number of its known customers and their tickets are included.
   package static func enqueued(_ report: EnqueuedReport, ofList isList: Bool) -> JSONValue {
     let shape: JSONValue = [
       "version": 1, "day": .init(report.day), "first": .init(report.first), "last": .init(report.last),
@@ -90,7 +90,7 @@ extension JSONValue {
     return shape.adding(["known_count": .init(report.known), "known_tickets": .array(tickets)])
   }
 
-  /// A line of `receipts`.
+  /// JSON line of `receipts`.
   package static func receipt(_ receipt: ReceiptReport) -> JSONValue {
     let shape: JSONValue = [
       "day": .init(receipt.day), "ticket": .init(receipt.ticket), "service": .string(receipt.service.text),
@@ -119,7 +119,7 @@ extension JSONValue {
       })
   }
 
-  /// A line of `tickets`: position and expected wait while waiting, due time while delayed, window while
+  /// JSON line of `tickets`: position and expected wait while waiting, due time while delayed, window while
   /// served, and for a dead letter the end of its last attempt.
   package static func listed(_ ticket: TicketReport) -> JSONValue {
     guard ticket.state == .dead, let last = ticket.attempts.last else { return row(ticket) }
@@ -147,7 +147,7 @@ extension JSONValue {
     }
   }
 
-  /// `ticket`: state, attempts, and the fields of the receipt if there is one.
+  /// JSON of `ticket`: state, attempts, and the fields of the receipt if there is one.
   package static func ticket(_ ticket: TicketReport) -> JSONValue {
     var shape: JSONValue = ["version": 1]
     shape = shape.adding(row(ticket))
@@ -182,8 +182,8 @@ extension JSONValue {
     return words.adding(field(ofBranch: attempt.branch))
   }
 
-  /// `stop`: day and results of the drain: customers `finished` since its start, customers `waiting` for
-  /// the next start, tellers `killed`, and the duration of each step.
+  /// JSON of `stop`: day and results of the drain: customers `finished` since its start, customers
+  /// `waiting` for the next start, tellers `killed`, and the duration of each step.
   package static func stopped(_ report: StoppedReport) -> JSONValue {
     let shape: JSONValue = [
       "version": 1, "day": .init(report.day), "served": .init(report.served),
@@ -199,7 +199,7 @@ extension JSONValue {
     return all.adding(field(ofBranch: report.branch))
   }
 
-  /// `audit`. A missing stock or machine has no difference.
+  /// JSON of `audit`. A missing stock or machine has no difference.
   package static func audit(_ report: AuditReport) -> JSONValue {
     let shape: JSONValue = [
       "version": 1, "ok": .bool(report.isClean), "issued": .init(report.issued),
@@ -213,7 +213,7 @@ extension JSONValue {
     return report.notes.map { shape.adding(["notes": .array($0.map { .string($0) })]) } ?? shape
   }
 
-  /// `ledger`.
+  /// JSON of `bankctl ledger`.
   package static func ledger(_ rows: [LedgerRow]) -> JSONValue {
     [
       "version": 1, "accounts": .array(rows.map(ledgerRow)),
@@ -228,13 +228,13 @@ extension JSONValue {
     ]
   }
 
-  /// `account N`.
+  /// JSON of `account N`.
   package static func account(_ report: AccountReport) -> JSONValue {
     let shape: JSONValue = ["version": 1]
     return shape.adding(ledgerRow(report.row)).adding(["latest": .array(report.latest.map(receipt))])
   }
 
-  /// A line of `open`.
+  /// JSON line of `open`.
   package static func event(_ event: BranchEvent) -> JSONValue {
     let name =
       switch event.happening {

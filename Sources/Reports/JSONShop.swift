@@ -4,7 +4,7 @@ import BankModel
 import Wire
 
 extension JSONValue {
-  /// `juice menu`: recipe and availability of each juice, with missing ingredients.
+  /// JSON of `juice menu`: recipe and availability of each juice, with missing ingredients.
   package static func menu(_ assortment: Assortment, _ picture: StockPicture) -> JSONValue {
     let juices = assortment.juices.map { juice -> JSONValue in
       let shortages = juice.shortages(from: picture.items)
@@ -17,7 +17,7 @@ extension JSONValue {
     return ["version": 1, "juices": .array(juices), "items": items(picture)]
   }
 
-  /// A line of `juice order`: result for one juice.
+  /// JSON line of `juice order`: result for one juice.
   package static func juice(
     _ order: OrderID, _ juice: Juice, _ outcome: String, _ shortages: [Shortage], message: String
   ) -> JSONValue {
@@ -51,7 +51,7 @@ extension JSONValue {
     .array(picture.items.map { ["item": .string($0.item.name), "quantity": .integer($0.quantity)] })
   }
 
-  /// `vending`: the customers' side of the machine.
+  /// JSON of `vending`: the customers' side of the machine.
   package static func vending(_ picture: VendingPicture) -> JSONValue {
     JSONValue.balance(picture.balance).adding(["products": list(picture)])
   }
@@ -62,7 +62,7 @@ extension JSONValue {
   /// First fields of every document with the balance.
   package static func balance(_ balance: Won) -> JSONValue { ["version": 1, "balance": .integer(balance)] }
 
-  /// A line of `vending history`.
+  /// JSON line of `vending history`.
   package static func purchase(_ purchase: MoneyChange) -> JSONValue {
     [
       "product": .init(purchase.product?.name), "price": .integer(purchase.amount),

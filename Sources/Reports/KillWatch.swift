@@ -57,7 +57,6 @@ package struct KillWatch: Sendable, Equatable {
   /// True if the other observes the same process.
   package func isOf(_ other: KillWatch) -> Bool { window == other.window && pid == other.pid }
 
-  /// True if the result is final.
   package var isOver: Bool {
     switch stage {
     case .ordered, .died: false
@@ -85,7 +84,6 @@ package struct KillWatch: Sendable, Equatable {
     if case .served(_, _, let after, true) = stage { after } else { nil }
   }
 
-  /// Handles the next frame.
   package mutating func hear(_ frame: BoardFrame) {
     if stage == .ordered { findDeath(in: frame) }
     guard stage != .ordered else { return see(in: frame) }
