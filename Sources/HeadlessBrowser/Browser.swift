@@ -9,7 +9,6 @@ import Time
 package final class Browser {
   /// Another name of 127.0.0.1, for pages of another origin.
   package static let foreignName = "stranger.test"
-  /// True if a browser is installed.
   package static var isInstalled: Bool { BrowserProcess.path != nil }
   /// Timeout of every operation; generous, because the machine may be shared.
   package static let patience = TimeSpan.seconds(30)
@@ -34,7 +33,6 @@ package final class Browser {
     try ask("Browser.getVersion")["product"].text ?? ""
   }
 
-  /// True if the browser answers.
   func isAlive() throws(BrowserError) -> Bool { try !version().isEmpty }
 
   /// Opens an empty page.

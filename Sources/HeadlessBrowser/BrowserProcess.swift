@@ -104,7 +104,6 @@ final class BrowserProcess {
     return arguments
   }
 
-  /// Sends one message.
   func say(_ message: JSONValue) throws(BrowserError) {
     let bytes = Array(message.description.utf8) + [0]
     do throws(SystemError) { try commands?.writeAll(bytes) } catch {

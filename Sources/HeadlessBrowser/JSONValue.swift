@@ -2,7 +2,6 @@
 // Invariant: a missing member is `null`, so that a failed expectation shows the value instead of trapping.
 import JSON
 
-/// A JSON value.
 package enum JSONValue: Sendable, Equatable {
   case null
   case flag(Bool)
@@ -11,7 +10,6 @@ package enum JSONValue: Sendable, Equatable {
   case list([JSONValue])
   case object([String: JSONValue])
 
-  /// Parses JSON.
   package init(parsing text: some Sequence<UInt8>) throws(BrowserError) {
     do throws(JSONFault) { self.init(try JSONReader.read(Array(text))) } catch {
       throw BrowserError("the browser speaks no JSON: \(error)")

@@ -146,6 +146,5 @@ package final class Page {
   /// Stores the events that the browser has sent so far.
   package func catchUp() throws(BrowserError) { try ask("Runtime.evaluate", ["expression": "0"]) }
 
-  /// Clears the log.
   package func forget() { log = PageLog() }
 }

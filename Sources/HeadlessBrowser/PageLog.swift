@@ -1,7 +1,6 @@
 // Log of a page: requests, responses, errors and alerts.
 // Invariant: entries are in the order of the browser's events.
 
-/// One request of a page.
 package struct PageRequest: Sendable {
   package let url: String
   package let method: String
@@ -33,7 +32,6 @@ package struct PageRequest: Sendable {
 
 /// Requests, errors and alerts of a page.
 package struct PageLog: Sendable {
-  /// Requests of the page.
   package internal(set) var requests: [PageRequest] = []
   /// Console errors and warnings, uncaught exceptions, and resources blocked by the browser.
   package internal(set) var complaints: [String] = []
@@ -43,7 +41,6 @@ package struct PageLog: Sendable {
 
   /// URLs of requests to other machines.
   package var strayed: [String] { requests.filter { !$0.staysHere }.map(\.url) }
-  /// Number of bytes received in all.
   package var bytes: Int { requests.reduce(0) { $0 + $1.bytes } }
 
   mutating func note(_ event: String, _ facts: JSONValue) {
