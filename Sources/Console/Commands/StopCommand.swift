@@ -47,7 +47,7 @@ enum StopCommand {
     return order.endsBank == true && !report.isDayClosed && isLeft ? .failed : .done
   }
 
-  /// Waits for the exit of a guardian. The wait is bounded, because a user may have stopped the process.
+  /// Waits for the exit of a guardian. The wait is bounded, because a user may have suspended the process.
   private static func awaitEnd(of guardian: OtherProcess) {
     let deadline = SystemClock.monotonic() + patience
     while ProcessTable.alive(guardian.pid), SystemClock.monotonic() < deadline {

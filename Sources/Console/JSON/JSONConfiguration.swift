@@ -5,14 +5,14 @@ import Configuration
 @_exported import Reports
 
 extension JSONValue {
-  /// `config check` of valid files.
+  /// JSON of `config check` for valid files.
   static func checked(_ files: BranchFiles) -> JSONValue {
     (["version": 1, "ok": true] as JSONValue).adding(.path(files.configuration, named: "file"))
       .adding(.path(files.assortment, named: "stock_file"))
       .adding(.path(files.products, named: "vending_file"))
   }
 
-  /// `config show`.
+  /// JSON of `config show`.
   /// - Parameter inUse: Settings that differ in an open bank.
   static func settings(
     _ settings: [PresentSetting], of file: ChosenConfiguration?, inUse: [PresentSetting]

@@ -133,7 +133,6 @@ extension MessageCatalog {
 
   var anyKeyReturns: String { say("↑ ↓ move · any other key returns", "↑ ↓ 움직이기 · 다른 키는 돌아가기") }
 
-  /// Every key with its meaning.
   func topHelp(isChaos: Bool) -> [(key: String, meaning: String)] {
     [
       ("↑ ↓ j k", say("select; Home, End, PgUp and PgDn, too", "고르기. Home, End, PgUp, PgDn도 됩니다")),

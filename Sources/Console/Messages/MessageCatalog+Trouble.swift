@@ -106,7 +106,7 @@ extension MessageCatalog {
         + (isStock ? "되돌리거나 " : "되돌린 뒤 ") + koreanWay)
   }
 
-  /// Reason why a faultless window serves no customer.
+  /// Reason why a window without an error of its own serves no customer.
   private func heldUp(_ worker: WorkerReport, _ remark: Remark) -> String {
     let pids = remark.values.first ?? ""
     return say(

@@ -21,7 +21,6 @@ struct ServiceNotice {
   }
 
   mutating func say(_ text: String, isAlarm: Bool = true) { last = (text, isAlarm) }
-  /// Appends a text to the notice.
   mutating func add(_ text: String) { say([last?.text, text].compactMap { $0 }.joined(separator: " ")) }
   mutating func clear() { last = nil }
 

@@ -4,7 +4,6 @@
 import Arguments
 
 extension TopList {
-  /// Shortening of a cell.
   enum Shortening {
     case never
     /// For a name, whose start and end distinguish it.
