@@ -50,7 +50,8 @@ public enum Suggestions {
     }
   }
 
-  /// The optimal string alignment distance of two words.
+  /// Optimal string alignment distance of two words. Dynamic programming over the prefixes of `b`, one row
+  /// for each prefix of `a`. A swap needs the row before the last one, so three rows are stored.
   static func distance(_ a: [Character], _ b: [Character]) -> Int {
     if a.isEmpty || b.isEmpty { return max(a.count, b.count) }
     var beforeLast: [Int] = []
