@@ -39,7 +39,6 @@ extension ConfigurationReader {
     return path
   }
 
-  /// Variables of an environment.
   func variables() throws(ConfigurationError) -> Variables {
     var variables = Variables()
     for (name, value) in try freeMembers() {

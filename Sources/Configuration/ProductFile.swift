@@ -7,7 +7,6 @@ import BankModel
 
 /// The file of the vending machine's products.
 public enum ProductFile {
-  /// Maximum number of products.
   static let longestList = 100
   /// Maximum length of a name, in characters.
   static let longestName = 40

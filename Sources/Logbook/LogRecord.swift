@@ -30,7 +30,6 @@ public enum LogFailure: Error, Sendable, Hashable {
   case system(SystemError)
 }
 
-/// Converts an error of the system.
 @inline(__always)
 func asLogFailure<Result: ~Copyable>(_ call: () throws(SystemError) -> Result) throws(LogFailure) -> Result {
   do throws(SystemError) { return try call() } catch { throw .system(error) }

@@ -9,7 +9,6 @@ import VendingClient
 import WebPages
 import Wire
 
-/// Result of loading a page.
 enum PageOutcome {
   case page(any WebPage)
   /// The object does not exist.

@@ -141,7 +141,6 @@ extension WebApplication {
     home.keep(credentials.sessions)
   }
 
-  /// Ends expired sessions.
   func removeExpired() {
     let ended = credentials.removeExpired(at: wallNow)
     guard !ended.isEmpty else { return }

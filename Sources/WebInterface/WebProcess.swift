@@ -52,7 +52,6 @@ public enum WebProcess {
   private static func complain(_ failure: Failure) { ParentLink.complain(failure, as: "bank-web") }
 }
 
-/// One run of the server.
 private final class WebRun {
   private let loop: EventLoop
   private let link: ParentLink?

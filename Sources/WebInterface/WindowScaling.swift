@@ -4,9 +4,7 @@ import BankModel
 import Time
 import Wire
 
-/// Sends scale requests.
 struct WindowScaling {
-  /// Result of a request.
   enum Outcome {
     /// The number of windows is as requested.
     case done(StatusReport)

@@ -4,11 +4,9 @@ import WebCore
 
 /// A source whose pieces are sent to viewers.
 public protocol EventFeed: AnyObject {
-  /// Adds a viewer.
   func join(_ viewer: EventViewer)
   /// Returns the next piece for a viewer; nil if there is none yet.
   func next(for viewer: EventViewer) -> EventBytes?
-  /// Removes a viewer.
   func leave(_ viewer: EventViewer)
 }
 

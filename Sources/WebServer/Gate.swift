@@ -54,7 +54,6 @@ final class Gate {
 
   init(_ loop: EventLoop, _ limits: HTTPServer.Limits) { (self.loop, self.limits) = (loop, limits) }
 
-  /// Number of waiting connections.
   var count: Int { newcomers.count }
 
   /// Adds a connection. If there are too many of its kind, closes the one that has waited longest.
@@ -180,6 +179,5 @@ final class Gate {
     refuse(newcomer, 408, HTTPRequest(method: .get, target: RequestTarget(path: "/")))
   }
 
-  /// Closes all connections.
   func close() { for newcomer in newcomers { close(newcomer) } }
 }

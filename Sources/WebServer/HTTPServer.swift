@@ -163,7 +163,6 @@ public final class HTTPServer {
   /// Schedules a viewer that has data to write.
   func owe(_ viewer: StreamViewer) { due.append(viewer) }
 
-  /// Removes a viewer.
   func left(_ viewer: StreamViewer) {
     viewers[ObjectIdentifier(viewer)] = nil
     onRoom?()

@@ -25,7 +25,6 @@ extension PageFrame {
   /// Attribute that disables a button on a read-only server.
   var locked: HTML { isReadOnly ? " disabled" : "" }
 
-  /// A button that sends its form.
   func button(_ text: String, _ look: HTML = "", attributes: HTML = "") -> HTML {
     #"<button class="\#(look)"\#(attributes)\#(locked)>\#(text)</button>"#
   }

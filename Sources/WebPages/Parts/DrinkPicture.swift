@@ -5,7 +5,6 @@
 import BankModel
 
 enum DrinkPicture {
-  /// The drawing of a drink.
   static func use(_ drink: ItemID, _ kind: DrinkClass.Kind?) -> HTML {
     let name = names.contains(drink.name) ? drink.name : plain(kind)
     return

@@ -6,7 +6,6 @@ import BankModel
 enum FruitPicture {
   private static let known: Set<String> = ["strawberry", "banana", "pineapple", "kiwi", "mango"]
 
-  /// The drawing of a fruit.
   static func use(_ fruit: ItemID, _ emoji: String) -> HTML {
     guard known.contains(fruit.name) else {
       return emoji.isEmpty ? "" : #"<span class="picture" aria-hidden="true">\#(emoji)</span>"#

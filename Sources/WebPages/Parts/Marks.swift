@@ -69,7 +69,6 @@ extension PageFrame {
     #"<div class="figure \#(look)"><dt>\#(name)</dt><dd>\#(number)</dd></div>"#
   }
 
-  /// A number with its name.
   func figure(_ name: String, _ number: Int64, _ look: HTML = "") -> HTML {
     figure(name, words.count(number), look)
   }
@@ -85,7 +84,6 @@ extension PageFrame {
       """
   }
 
-  /// Rates of served customers.
   func rates(_ rates: BranchRates) -> HTML {
     """
     <p class="rates"><span>\(words.ratesHeading)</span> \
