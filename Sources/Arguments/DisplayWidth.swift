@@ -35,7 +35,7 @@ public enum DisplayWidth {
 
   /// Blocks whose characters take two columns: Hangul, CJK, Kana, full-width forms, pictographs.
   private static let wide: [ClosedRange<UInt32>] = [
-    0x1100...0x115F,  // Hangul letters that begin a syllable
+    0x1100...0x115F,  // Hangul letters at the start of a syllable
     0x2E80...0x303E,  // CJK radicals and punctuation
     0x3041...0x33FF,  // Kana, Hangul compatibility letters, CJK symbols
     0x3400...0x4DBF,  // CJK extension A
@@ -47,10 +47,10 @@ public enum DisplayWidth {
     0xFE30...0xFE6F,  // CJK compatibility forms
     0xFF00...0xFF60,  // full-width forms
     0xFFE0...0xFFE6,  // full-width signs
-    0x1F300...0x1F64F,  // pictures
+    0x1F300...0x1F64F,  // pictographs
     0x1F680...0x1F6FF,  // transport
-    0x1F900...0x1F9FF,  // more pictures
-    0x1FA70...0x1FAFF,  // still more pictures
+    0x1F900...0x1F9FF,  // more pictographs
+    0x1FA70...0x1FAFF,  // further pictographs
     0x20000...0x3FFFD,  // CJK extensions B and later
   ]
 
