@@ -86,10 +86,9 @@ public struct BankConfiguration: Sendable, Equatable {
   /// Time without progress after which a teller counts as stuck. `lease`
   public var lease = TimeSpan.seconds(10)
   /// Time of silence between the coordinator and its guardian after which each checks the other's state. It
-  /// also applies to a service process (stock, vending machine, web server) that does not answer a ping.
-  /// `standstill`
+  /// also applies to a service process, such as the stock, that does not answer a ping. `standstill`
   public var standstill = TimeSpan.seconds(10)
-  /// Customers that are assigned to a teller at a time. `prefetch`
+  /// Maximum number of customers assigned to a teller at a time. `prefetch`
   public var prefetch: Int32 = 1
   /// Crashed attempts after which a customer becomes a dead letter. `max_crashes`
   public var maxCrashes: Int32 = 3

@@ -43,7 +43,7 @@ public struct ServiceSettings: Sendable, Equatable {
   public var exit: [String: EndingMeaning] = [:]
   /// Time without progress after which a teller counts as stuck. `lease`
   public var lease: TimeSpan?
-  /// Customers that are assigned to a teller at a time. `prefetch`
+  /// Maximum number of customers assigned to a teller at a time. `prefetch`
   public var prefetch: Int32?
   /// Crashed attempts after which a customer becomes a dead letter. `retries.crashes`
   public var crashes: Int32?
