@@ -4,7 +4,7 @@
 
 /// Id of an event: the epoch of a page's feed, and the position in it.
 public struct EventID: Sendable, Equatable {
-  /// Epoch of the feed: new with each process, and whenever the page had no viewer for a time.
+  /// Epoch of the feed: new with each process, and each time after the page had no viewers.
   public var epoch: UInt64
   /// Position, from 1.
   public var sequence: Int64

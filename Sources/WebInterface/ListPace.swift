@@ -1,6 +1,6 @@
 // Budget of bytes for the lists of a page, per viewer.
-// Invariant: a small change is always sent. A large change is sent as often as the budget allows, and
-// always at last. At full speed every row of a list changes twenty times a second. No user can read that,
+// Invariant: a small change is always sent. A large change is sent as soon as the budget allows, and is
+// never dropped. At full speed every row of a list changes twenty times a second. No user can read that,
 // and sending all of it to a thousand viewers would take the time in which customers are served.
 import Time
 
