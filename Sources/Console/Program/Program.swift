@@ -7,8 +7,8 @@ import ControlClient
 import Posix
 
 package struct Program {
-  /// The program name as called, the prefix of its messages. A program that bankctl has executed has the
-  /// name of that command.
+  /// The program name as called (argv[0]), the prefix of its messages. bankctl executes other programs
+  /// under its own name.
   private static let name = CurrentProcess.arguments.first.map(Paths.lastPart) ?? ""
 
   private let table: CommandTable
