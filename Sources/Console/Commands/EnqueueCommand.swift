@@ -254,7 +254,7 @@ final class EnqueueCommand {
     var sent: Int64 = 0
     let refuse = { Self.refuse($0, self.session.invocation.text("from") ?? "-", self.session) }
     try list.forEachPart(refusing: refuse) { part throws(CommandError) in
-      // An incomplete list adds no customers.
+      // Stop here after a signal: an incomplete list adds no customers.
       try goOn()
       number = try coordinator.send(.enqueueList(part), continuing: number)
       sent += Int64(part.entries.count)
