@@ -5,7 +5,7 @@
 extension Page {
   /// Clicks the middle of the first element of a selector.
   ///
-  /// - Throws: if there is no element, or another one covers it.
+  /// - Throws: if the selector finds no element, or another one covers it.
   package func click(_ selector: String) throws(BrowserError) {
     // The layout may move until the document is complete.
     try wait(for: "document.readyState === 'complete'")

@@ -23,8 +23,8 @@ extension LogFile {
 
   /// Starts a new file and renames the others.
   ///
-  /// The new file is created under a name that readers ignore. If there is no descriptor or disk space for
-  /// it, the present file keeps its name, and no old file is deleted in vain.
+  /// The new file is created under a name that readers ignore. Without a descriptor or disk space for it,
+  /// the present file keeps its name, and no old file is deleted in vain.
   func rotate() {
     let draft = "\(path).new"
     guard let fresh = try? Self.open(draft), let freshSize = try? fresh.size(), shift(),

@@ -11,7 +11,7 @@ package enum CommandError: Error, Sendable, Equatable {
   case control(ControlError)
   case system(SystemError)
   case complaint(Complaint)
-  /// The reader of standard output has closed it. No message is printed, because there is no reader for it.
+  /// The reader of standard output has closed it. No message is printed, because no process would read it.
   case readerGone
 
   /// True if an existing connection was lost, so a retry may succeed.

@@ -65,8 +65,8 @@ package final class Output {
 }
 
 enum Notes {
-  /// Prints a message on standard error, folded to the width of the terminal. A failure is ignored: there
-  /// is no other place to report it.
+  /// Prints a message on standard error, folded to the width of the terminal. A failure is ignored, because
+  /// it could not be reported anywhere else.
   static func say(_ text: String) {
     write(lines(text, columns: Terminal.size(of: StandardStreams.Stream.error.fd)?.columns))
   }

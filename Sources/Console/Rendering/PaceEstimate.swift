@@ -1,5 +1,5 @@
 // Rate of progress and estimate of the remaining time.
-// Invariant: there is no estimate before enough data. The rate is that of the last third of the time. A
+// Invariant: no estimate is made before enough data. The rate is that of the last third of the time. A
 // displayed estimate moves only by a part of the difference to the newest one, so it changes slowly.
 import Posix
 import Time

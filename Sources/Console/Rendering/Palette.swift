@@ -46,7 +46,7 @@ package struct Palette: Sendable, Equatable {
   }
 
   /// Terminals with 16 colours are known by their names. Nearly all others have 256, even if TERM does not
-  /// say so.
+  /// show it.
   private static func depth(terminal: String, colours: String) -> Depth {
     if ["truecolor", "24bit"].contains(colours) { return .full }
     let isPlain =

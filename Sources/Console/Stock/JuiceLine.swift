@@ -1,8 +1,8 @@
 // Tickets of one juice order after they were issued: waiting for their receipts, also across restarts of
 // the coordinator, and cancelling the rest.
 // Invariant: on return every ticket was reported once, and none waits any more except those reported as
-// unfinished. The station counts as hung only if it serves no customer for a time, so a long queue in front
-// of an order is no reason to cancel it.
+// unfinished. The station counts as hung only if it serves no customer for a time. A long queue in front of
+// an order therefore does not cancel it.
 // Errors: `CommandError` if the coordinator does not come back.
 import BankModel
 import Posix

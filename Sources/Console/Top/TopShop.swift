@@ -13,7 +13,7 @@ struct TopShop {
   private(set) var machine: VendingPicture?
   var isStockThere = false
   var isMachineThere = false
-  /// Reason why there is no data.
+  /// Reason why data are missing.
   private(set) var stockRefusal: StockFailure?
   private(set) var machineRefusal: VendingFailure?
 

@@ -156,8 +156,8 @@ struct SharePie {
     return rows > 0 ? [words.shares] + legend(rows: rows - 1) : []
   }
 
-  /// Each product with its share, the largest first. A name is cut if there is no room for both; a share
-  /// never is.
+  /// Each product with its share, the largest first. Without room for both, the name is cut; a share never
+  /// is.
   func legend(rows: Int, columns: Int? = nil) -> [String] {
     let lines = zip(slices, tenths).map { slice, tenths in
       let (name, share) = (
