@@ -8,7 +8,7 @@ async function expected(key, question) {
   return hex(await crypto.subtle.sign('HMAC', secret, encoder.encode(`${location.host} ${question}`)));
 }
 
-// Returns true for the bank, or if there is no session that another server could receive; false for another program. Fails without
+// Returns true for the bank, or without a session that another server could receive; false for another program. Fails without
 // an answer.
 export async function proves(server) {
   const [session, key] = (server ?? '').split(' ');
