@@ -170,7 +170,8 @@ public struct ReceiptRow: Sendable, Equatable {
 
 /// A piece of the output of a ticket's command.
 public struct OutputChunk: Sendable, Equatable {
-  /// Number of the piece, from 0.
+  /// Identity of the piece: twice its index in the file, plus 1 for standard error. It does not change
+  /// while the file grows.
   public var number: Int64
   /// Text of the piece.
   public var text: String
