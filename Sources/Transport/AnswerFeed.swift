@@ -1,17 +1,16 @@
-// Owns the answers that somebody who looks on has not been sent yet: each encoded once, in the order in which they came.
-// It must not know who looks on, nor what is in an answer. Invariant: it keeps at most `limit` bytes and a page; whoever
-// stands before what is kept has lost answers, and must be told so.
-// Failure: an answer that fits no frame counts as one that everybody has lost.
+// Buffer of the answers that subscribers have not been sent yet: each is encoded once, in order of arrival.
+// Invariant: it retains at most `limit` bytes and a page. A subscriber whose place is before the retained
+// answers has lost some, and must be told so. An answer that fits no frame counts as lost by all subscribers.
 import Wire
 
-/// What has happened, for those who look on.
+/// Retained answers for subscribers.
 public struct AnswerFeed {
-  /// A place in the feed: behind so many answers of a page.
+  /// A position in the feed: after `index` answers of a page.
   public struct Place: Equatable, Sendable {
     var page: Int64
     var index: Int
 
-    /// Whether it is on an earlier page than another.
+    /// True if it is on an earlier page than `other`.
     public func isOnPage(before other: Place) -> Bool { page < other.page }
   }
 
@@ -20,33 +19,34 @@ public struct AnswerFeed {
     var ends: [Int] = []
   }
 
-  /// Bytes of a page, which are sent to one client in one go.
+  /// Size in bytes at which a page is complete; a page is sent to one client at once.
   public static let pageBytes = 32 << 10
-  /// Bytes that are kept for those who are behind.
+  /// Maximum of retained bytes.
   public static let limit = 8 << 20
-  /// The most that a frame adds to what is kept: its length, the heads, and the longest number.
+  /// Maximum of bytes that a frame adds to a retained answer: its length, the CBOR heads, and the longest
+  /// number.
   private static let heads = 16
-  /// Answers that were encoded since the beginning.
+  /// Number of answers encoded so far.
   public private(set) var encoded = 0
   private let frame: Int
   private var pages = [Page()]
   private var firstPage: Int64 = 0
   private(set) var kept = 0
-  /// What was made last, for the next who has seen as much and asked under the same number.
+  /// The frames made last, for another subscriber at the same place that uses the same request number.
   private var made: (place: Place, end: Place, number: UInt32, bytes: [UInt8], next: Place)?
 
-  /// An empty feed of answers whose frames have so many bytes at most; one of ``FrameLimits``.
+  /// An empty feed. `frame` is the maximum frame size in bytes; one of ``FrameLimits``.
   public init(frame: Int) { self.frame = frame }
 
-  /// The place behind everything.
+  /// The position after the last answer.
   public var end: Place {
     Place(page: firstPage + Int64(pages.count) - 1, index: pages[pages.count - 1].ends.count)
   }
 
-  /// Whether everything behind a place is still there.
+  /// True if everything after a position is still retained.
   public func keeps(_ place: Place) -> Bool { place.page >= firstPage }
 
-  /// Puts an answer behind all others: what ``AnswerTail`` makes of it.
+  /// Appends an answer, which `write` encodes with ``AnswerTail``.
   public mutating func append(_ write: (inout [UInt8]) throws(FrameEncodingError) -> Void) {
     if pages[pages.count - 1].bytes.count >= Self.pageBytes { turnPage() }
     let last = pages.count - 1
@@ -70,7 +70,7 @@ public struct AnswerFeed {
     firstPage += Int64(count)
   }
 
-  /// The frames with what is behind a place, up to the end of its page; the place is behind them then.
+  /// Frames with the answers after a position, up to the end of its page. Advances the position past them.
   public mutating func next(behind place: inout Place, for number: UInt32) -> [UInt8] {
     let end = end
     if let made, made.place == place, made.end == end, made.number == number {
@@ -90,7 +90,7 @@ public struct AnswerFeed {
     var begin = place.index == 0 ? 0 : page.ends[place.index - 1]
     bytes.reserveCapacity(page.bytes.count - begin + Self.heads * (page.ends.count - place.index))
     for end in page.ends[place.index...] {
-      // What fits no frame was never kept.
+      // An answer that fits no frame was never retained.
       try? AnswerTail.appendFrame(to: number, page.bytes[begin..<end], to: &bytes, limit: frame)
       begin = end
     }
@@ -98,20 +98,20 @@ public struct AnswerFeed {
     return (bytes, isLast ? end : Place(page: place.page + 1, index: 0))
   }
 
-  /// Forgets the pages before the one of a place, which nobody stands on.
+  /// Drops the pages before a position, which no subscriber needs any more.
   public mutating func forget(before place: Place) {
     made = nil
     let count = Int(min(place.page, end.page) - firstPage)
     if count > 0 { dropPages(count) }
   }
 
-  /// Forgets everything: nobody is behind.
+  /// Drops everything, because no subscriber is behind.
   public mutating func forgetAll() {
     guard end.index > 0 else { return forget(before: end) }
     loseAll()
   }
 
-  /// Whoever stands anywhere has lost something.
+  /// Makes every existing position outdated.
   private mutating func loseAll() {
     made = nil
     firstPage = end.page + 1

@@ -1,59 +1,59 @@
-// Owns those who look on without end, and how much of a loop's time they get: a share of it, however many they are, so
-// that whoever is served does not wait for them. Everybody gets a piece in turn.
-// It must not know what anybody is shown. Invariant: after a turn of theirs there is a rest that is longer than the turn,
-// and whoever came last before the rest is followed by the next one after it.
+// Subscribers of a server, and their share of the loop's time. The share is the same for any number of them,
+// so that requests do not wait for publications. Each subscriber gets one piece in turn.
+// Invariant: each period of publishing is followed by a longer rest, and the next period continues with the
+// subscriber after the last one.
 import Posix
 import Time
 
-/// The time of those who look on.
+/// Time limits of publishing.
 public enum ViewingTime {
-  /// The longest in one go.
+  /// Longest period.
   public static let turn = TimeSpan.milliseconds(1)
-  /// After so much time on them the loop does something else for so many times as long: with any number of them the others
-  /// have seven eighths of its time. To read what they are told takes time of the same processors, too.
+  /// Length of a rest as a multiple of the period before it: requests have seven eighths of the loop's time
+  /// with any number of subscribers. Reading what is published uses the same processors, too.
   public static let rest: Int64 = 7
 }
 
-/// Those who look on. Not Sendable: everything happens on the loop's thread.
+/// The subscribers of a server. Not Sendable: everything happens on the loop's thread.
 public final class Audience<Viewer: AnyObject> {
-  /// What showing something to a viewer has come to.
+  /// Result of publishing to one subscriber.
   public enum Step: Sendable {
-    /// There is nothing that it has not seen.
+    /// The subscriber has received everything.
     case isCurrent
-    /// It does not read for now, or what it is to see is not there for now; a later turn of the loop finds out.
+    /// The client does not read now, or the next piece is not available now; a later iteration tries again.
     case waits
-    /// It was given a piece, or told that there will be no more.
+    /// A piece was sent, or a message that nothing more follows.
     case wasTold
   }
 
-  /// Everybody, in the order in which they came.
+  /// All subscribers, in the order in which they subscribed.
   public private(set) var all: [Viewer] = []
-  /// Whether somebody may not have seen everything.
+  /// True if a subscriber may not have received everything.
   public private(set) var isOwed = false
-  /// Whether all that is owed waits for readers.
+  /// True if all pending subscribers wait for their clients to read.
   public private(set) var waitsForReaders = false
-  /// Before this nobody is told anything.
+  /// Time before which nothing is published.
   public var due = MonotonicTime(nanoseconds: 0)
   private let clock: () -> MonotonicTime
   private var first = 0
 
-  /// Nobody yet.
   public init(clock: @escaping () -> MonotonicTime = SystemClock.monotonic) { self.clock = clock }
 
-  /// Takes somebody in.
+  /// Adds a subscriber.
   public func admit(_ viewer: Viewer) { all.append(viewer) }
-  /// Takes those out who are meant.
+  /// Removes the matching subscribers.
   public func remove(where isMeant: (Viewer) -> Bool) { all.removeAll(where: isMeant) }
-  /// There is something that nobody has seen yet.
+  /// Records that there is something that no subscriber has received yet.
   public func hasNews() { (isOwed, waitsForReaders) = (true, false) }
-  /// When ``tell(at:_:)`` has something to do by itself; nil where that is found out by the loop.
+  /// Time of the next useful ``tell(at:_:)``; nil if only events of the loop require it.
   public var nextDeadline: MonotonicTime? { isOwed && !waitsForReaders ? due : nil }
 
-  /// Shows everybody what comes next until the time is up or nobody reads any more; not before the rest is over.
+  /// Publishes to all subscribers in turn until the period is over or no client reads any more. Does nothing
+  /// during a rest.
   ///
-  /// - Parameter show: Gives a viewer its next piece, and writes it at once, so that the time which that takes is part of
-  ///   their share. Asked about a viewer that was taken out meanwhile it says ``Step/isCurrent``.
-  /// - Returns: whether it was their turn.
+  /// - Parameter show: sends a subscriber its next piece. It writes at once, so that the time of writing is
+  ///   part of the period. For a subscriber that was removed meanwhile it returns ``Step/isCurrent``.
+  /// - Returns: true if the rest was over.
   @discardableResult
   public func tell(at now: MonotonicTime, _ show: (Viewer) -> Step) -> Bool {
     guard isOwed, now >= due else { return false }

@@ -1,9 +1,8 @@
-// Owns the name of this build, as the handshake carries it. Invariant: the same in every executable of one
-// build, and constant while a process lives. Failure: none; a build that nobody named is called "dev".
+// Identity of this build, as the handshake contains it. Invariant: the same in every executable of one build,
+// and constant while a process runs.
 import CBuild
 
-/// Which build this program belongs to.
 public enum BuildIdentity {
-  /// A short digest of the sources, or `dev` where nobody computed one.
+  /// A short digest of the sources, or `dev` if none was computed.
   public static let current = String(cString: bank_build_id())
 }

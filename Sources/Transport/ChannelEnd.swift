@@ -1,30 +1,31 @@
-// Owns the ways in which a channel can end, as a value. Invariant: every channel ends exactly once, with
-// exactly one of these. Failure: this is how failure looks. The words are for logs, in English.
+// Reasons for the end of a channel. Invariant: every channel ends exactly once, with exactly one of these.
+// The texts are for logs, in English.
 import BankModel
 import Posix
 
-/// Why a ``MessageChannel`` ended. From then on it sends and delivers nothing.
+/// Reason for the end of a ``MessageChannel``, which then sends and delivers nothing any more.
 public enum ChannelEnd: Error, Sendable, Hashable {
   case endOfFile
   case midFrame
-  /// The peer sent what is no message of the expected type; the text says which rule was broken.
+  /// The peer sent bytes that are no message of the expected type; the text names the broken rule.
   case malformed(String)
   /// The peer announced a message longer than the connection allows.
   case oversized
   case system(SystemError)
-  /// The peer reads so slowly that more bytes wait for it than the backlog allows.
+  /// The peer reads so slowly that its backlog exceeds the limit.
   case backlogExceeded
-  /// This side tried to send a message that cannot be sent: a mistake in this program, not the peer's.
+  /// This side tried to send an invalid message: a bug of this program, not of the peer.
   case unsendable(String)
-  /// This side closed, after everything was handed to the kernel where that was asked for.
+  /// This side closed the channel; after ``MessageChannel/closeAfterFlush()``, all output was passed to the
+  /// kernel.
   case closedHere
 }
 
 extension ChannelEnd: CustomStringConvertible {
-  /// One sentence for a log: what happened and, where there is a reason, why.
+  /// One sentence for a log: the event and, if there is one, its reason.
   public var description: String { remark.description }
 
-  /// The same, so that it can be said in any language.
+  /// The same in a form that can be translated.
   public var remark: Remark {
     switch self {
     case .endOfFile: Remark(.peerClosed)

@@ -1,23 +1,23 @@
-// Owns a listening socket and those who are connected: who may connect, how many, how long a client may take
-// to say hello or to finish a frame, and when what was said to them is written. It knows no request. A client
-// that breaks a limit loses its connection, and nobody else notices. Invariant: only the owner of the process
-// and root get in, unless the limits say otherwise; no request is heard before the hello. Failure:
-// SystemError where the socket cannot be made; nothing that a client does is one.
+// A listening socket and its clients: who may connect, how many, their time limits for hello and for a frame,
+// and the flushing of output. A client that exceeds a limit loses its connection, without effect on the
+// others.
+// Invariant: only the owner of the process and root can connect, unless the limits allow others. No request
+// is handled before the hello. Errors: SystemError if the socket cannot be made; no action of a client is an
+// error.
 import Glibc
 import Posix
 import Time
 import Wire
 
-/// A listening socket and its clients. Whoever serves them inherits it and says what becomes of a request. Not Sendable:
-/// everything happens on the loop's thread.
+/// A listening socket and its clients. A subclass handles the requests. Not Sendable: everything happens on
+/// the loop's thread.
 open class ClientServer<
   Question: FrameMessage, Answer: RefusingMessage, Session: ClientSession<Question, Answer>
 > {
-  /// Called once when a client has left.
+  /// Called once after a client has left.
   public final var onEnd: ((Session) -> Void)?
-  /// Called when a client has taken everything that waited for it.
+  /// Called after a client has read everything that waited for it.
   public final var onDrained: ((Session) -> Void)?
-  /// The clients that are connected.
   public private(set) final var sessions: [UInt64: Session] = [:]
   package final let loop: EventLoop
   package final let limits: ServiceLimits
@@ -26,12 +26,12 @@ open class ClientServer<
   private final var isHearing = true
   private final var room: Int
   private final var lastID: UInt64 = 0
-  /// The next check for silent clients, in attended time; nil while every client has sent its hello and whole messages. A
-  /// server with quiet clients alone therefore has no timer.
+  /// Time of the next check for silent clients, in attended time; nil while every client has sent its hello
+  /// and only whole messages. So a server with quiet clients has no timer.
   package private(set) final var nextCheck: MonotonicTime?
   private final var unflushed: [Session] = []
 
-  /// A server that nobody can connect to yet.
+  /// A server that does not listen yet.
   public init(
     loop: EventLoop, limits: ServiceLimits = ServiceLimits(), build: String = BuildIdentity.current
   ) {
@@ -41,11 +41,11 @@ open class ClientServer<
     self.build = build
   }
 
-  /// Begins to listen. The caller holds a lock on what is served, so a socket that is there is a leftover.
+  /// Starts to listen. The caller holds a lock on the served data, so an existing socket file is stale.
   public final func listen(at path: String) throws(SystemError) {
     room = Listener.room(for: limits.sessions)
     let refusal = Refusal(reason: .crowded, build: build, detail: "there are no file descriptors left")
-    // Where lines may be spoken whoever has said nothing is told in one.
+    // If lines are allowed, a client that has sent nothing yet gets its refusal as a line.
     let farewell =
       limits.line.map { Session.Channel.line(of: .refused(refusal), limit: $0) }
       ?? Session.Channel.frame(of: .refused(refusal), limit: limits.frame)
@@ -54,34 +54,35 @@ open class ClientServer<
     self.listener = listener
   }
 
-  /// Takes no more clients; those who are there stay.
+  /// Accepts no more clients; connected ones stay.
   public final func stopListening() {
     listener?.stop()
     listener = nil
   }
 
-  /// Takes no more clients and hears no more requests: whatever is heard from now on is as if it had not come.
+  /// Accepts no more clients and no more requests: input that arrives later is ignored.
   public final func stopHearing() {
     stopListening()
     isHearing = false
   }
 
-  /// The clients in the order in which they came, so that nothing depends on where a table keeps them.
+  /// The clients in order of arrival, so that nothing depends on the order of a hash table.
   package final var present: [Session] { sessions.values.sorted { $0.id < $1.id } }
 
-  // MARK: What a server adds
+  // MARK: Overridden by a server
 
-  /// Hears a message of a client: a hello is for ``greet(_:_:)``, and a request is served if ``isGreeted(_:)``. The message
-  /// goes to the server as a whole: a request that is taken out of it here would be copied for every customer.
+  /// Handles a message of a client. Pass a hello to ``greet(_:_:)``, and serve a request only if
+  /// ``isGreeted(_:)``. The message is passed as a whole, because a request extracted here would be copied
+  /// for every customer.
   open func hear(_ message: Question, from session: Session) {}
-  /// What was said to a client was written, as far as it reads.
+  /// Called after the output for a client was written, as far as the client reads.
   open func hasFlushed(_ session: Session) {}
-  /// A client has left; ``onEnd`` is called next.
+  /// Called when a client has left, before ``onEnd``.
   open func hasLeft(_ session: Session) {}
 
-  // MARK: What is said
+  // MARK: Output
 
-  /// Says something to a client; it leaves with the next ``writeAll()``.
+  /// Queues a message for a client, which the next ``writeAll()`` sends.
   package final func send(_ message: Answer, to session: Session) {
     guard session.channel.isOpen else { return }
     session.channel.send(message)
@@ -94,7 +95,7 @@ open class ClientServer<
     unflushed.append(session)
   }
 
-  /// Writes everything that was said since the last time.
+  /// Writes all queued messages.
   package final func writeAll() {
     while !unflushed.isEmpty {
       let waiting = unflushed
@@ -107,8 +108,8 @@ open class ClientServer<
     }
   }
 
-  /// Bytes that may wait for one client before it is not heard and no further page is made for it: the same for everybody,
-  /// and together no more than for all.
+  /// Limit in bytes of one client's backlog. Above it, the client's requests are not handled and no further
+  /// page is made for it. It is the same for all clients, and their sum is limited, too.
   package final var share: Int {
     min(limits.heardWhileUnread, max(16 << 10, limits.unreadInAll / max(1, sessions.count)))
   }
@@ -120,14 +121,14 @@ open class ClientServer<
 
   // MARK: Time
 
-  /// When the listener, for which there was no descriptor left, is to be heard again, by the steady clock.
+  /// Time at which the listener continues after it ran out of descriptors, by the monotonic clock.
   package final var nextListening: MonotonicTime? { listener?.nextDeadline }
 
-  /// Sends those away who connected and say nothing, or stopped in the middle of a frame.
+  /// Refuses clients that sent no hello in time, or stopped in the middle of a frame.
   ///
   /// - Parameters:
-  ///   - moment: now, by the steady clock.
-  ///   - now: the same in the time that was attended; time in which nobody was heard counts for nothing.
+  ///   - moment: now, by the monotonic clock.
+  ///   - now: the same in attended time, which excludes the time in which this process was not listening.
   package final func keepTime(_ moment: MonotonicTime, attended now: MonotonicTime) {
     listener?.keepTime(moment)
     guard let due = nextCheck, due <= now else { return }
@@ -154,7 +155,7 @@ open class ClientServer<
   // MARK: Connections
 
   private final func admit(_ descriptor: consuming FileDescriptor) {
-    // A client that cannot be asked who it is, or not be listened to, has gone or is let go.
+    // A client whose identity cannot be read, or whose socket cannot be watched, has gone or is dropped.
     guard let peer = try? UnixSocket.peer(of: descriptor),
       limits.admitsOthers || peer.uid == CurrentProcess.uid || peer.uid == 0,
       let session = try? adopt(descriptor)
@@ -162,7 +163,7 @@ open class ClientServer<
     if sessions.count > room { refuse(session, .crowded, "\(room) clients are connected already") }
   }
 
-  /// Takes a connection over as a client, such as the one on descriptor 3, without asking whose it is.
+  /// Adopts a connection as a client, such as the one on descriptor 3, without checking its owner.
   @discardableResult
   package final func adopt(_ descriptor: consuming FileDescriptor) throws(SystemError) -> Session {
     let channel = try Session.Channel(
@@ -195,7 +196,7 @@ open class ClientServer<
     if isHearing { hear(message, from: session) }
   }
 
-  /// Whether a client that asks for something has said hello; it is sent away otherwise.
+  /// True if a client has sent its hello; otherwise it is refused.
   package final func isGreeted(_ session: Session) -> Bool {
     if !session.isGreeted { refuse(session, .hello, "a request before the hello") }
     return session.isGreeted

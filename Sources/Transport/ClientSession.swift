@@ -1,33 +1,31 @@
-// Owns one client's connection to a server: its channel, whether it has said hello, and what it is owed.
-// Invariant: nothing is delivered from a client before its hello was accepted.
-// Failure: the end of the channel; the session is of no more use then.
+// One client's connection to a server: its channel, its greeting, and its open requests.
+// Invariant: no request of a client is delivered before its hello was accepted. After the end of the channel
+// the session is unusable.
 import Posix
 import Time
 import Wire
 
-/// One client of a ``ClientServer``.
 open class ClientSession<Question: FrameMessage, Answer: RefusingMessage> {
-  /// What carries the conversation.
+  /// Channel type of the connection.
   public typealias Channel = MessageChannel<Question, Answer>
 
-  /// Tells sessions apart, also those that have ended.
+  /// Number that is unique among all sessions, including ended ones.
   public final let id: UInt64
   /// The connection. Its handlers belong to the server.
   public final let channel: Channel
   package final var isGreeted = false
-  /// Requests that have not been answered for the last time.
+  /// Requests without their last answer.
   package final var openRequests = 0
-  /// Those that are told of changes until their client leaves.
+  /// Subscriptions, which last until the client leaves.
   package final var views = 0
-  /// In the time that was attended, as all that a client is judged by.
+  /// In attended time, like all times by which a client is judged.
   final let connectedAt: MonotonicTime
-  /// Whether something was said to it since the last flush.
+  /// True if messages were queued since the last flush.
   final var isUnflushed = false
-  /// What was heard last when this was looked at last, and since when there was nothing else.
+  /// Time of the last input at the previous check, and the start of the silence after it.
   private final var lastHeard: MonotonicTime
   private final var silentSince: MonotonicTime
 
-  /// A client that has just connected.
   public required init(id: UInt64, channel: Channel) {
     self.id = id
     self.channel = channel
@@ -36,10 +34,10 @@ open class ClientSession<Question: FrameMessage, Answer: RefusingMessage> {
     silentSince = connectedAt
   }
 
-  /// Whether the connection still stands.
+  /// True while the connection is open.
   public final var isOpen: Bool { channel.isOpen }
 
-  /// For how long nothing was heard, to the fineness with which this is asked.
+  /// Duration of the client's silence, to the precision of the calls to this function.
   final func silence(until now: MonotonicTime) -> TimeSpan {
     if channel.lastReceiveAt != lastHeard { (lastHeard, silentSince) = (channel.lastReceiveAt, now) }
     return now.since(silentSince)

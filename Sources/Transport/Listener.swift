@@ -1,36 +1,36 @@
-// Owns a listening socket: when it is watched, and what becomes of those who come while there is no descriptor for them.
-// It must not know who may come in, nor what is said to whom is in.
-// Invariant: a listener is never deaf for longer than `rest`, whatever has run out and whoever has it: the process, the
-// system, or nobody who is connected here. It never spins either: what cannot be accepted is left alone for that long.
-// Failure: SystemError where the socket cannot be made; afterwards nothing that could be told.
+// A listening socket, and its behaviour when descriptors run out.
+// Invariant: a listener never stops accepting for longer than `rest`, whether the process, the system or
+// another user has used up the descriptors. It never spins either: after a failed accept it pauses for that
+// long. Errors: SystemError if the socket cannot be made; later failures are not reported.
 import Glibc
 import Posix
 import Time
 
-/// A listening socket that accepts connections, and goes on doing so after descriptors had run out.
+/// A listening socket that continues to accept connections after descriptors had run out.
 ///
-/// One descriptor is kept spare. When there is none left for somebody who comes, the spare one is given up for a moment:
-/// the client is accepted, told to try later, and let go. Not Sendable: everything happens on the loop's thread.
+/// One spare descriptor is kept. If none is left for a client, the spare one is closed for a moment: the
+/// client is accepted, receives the message to try later, and is disconnected. Not Sendable: everything
+/// happens on the loop's thread.
 public final class Listener {
-  /// Takes a connection over.
+  /// Receives each accepted connection.
   public var onConnection: ((consuming FileDescriptor) -> Void)?
-  /// How long nobody is accepted after even the spare descriptor was of no use.
+  /// Pause in accepting if even the spare descriptor did not help.
   private static let rest = TimeSpan.milliseconds(100)
-  /// Connections that are accepted in one turn, so that a crowd at the door does not hold up those who are in.
+  /// Connections accepted in one iteration, so that many new clients do not delay the connected ones.
   private static let crowd = 64
   private let loop: EventLoop
   private let socket: FileDescriptor
-  /// The file of the socket; nil where it has none.
+  /// Path of the socket's file; nil for a socket without one.
   private let path: String?
-  /// What is said to somebody for whom there is no descriptor: one frame.
+  /// Frame that is sent to a client without a descriptor.
   private let farewell: [UInt8]
   private var spare: FileDescriptor?
   private var registration: Registration?
   private var restsUntil: MonotonicTime?
 
-  /// Begins to listen. The caller holds the lock on what is served, so a socket that is there is a leftover.
+  /// Starts to listen. The caller holds the lock on the served data, so an existing socket file is stale.
   ///
-  /// - Parameter farewell: a whole frame that sends somebody away for now.
+  /// - Parameter farewell: a whole frame that tells a client to try later.
   public convenience init(
     path: String, backlog: CInt, loop: EventLoop, farewell: [UInt8]
   ) throws(SystemError) {
@@ -39,11 +39,11 @@ public final class Listener {
       socket: try UnixSocket.listen(path: path, backlog: backlog), path: path, loop: loop, farewell: farewell)
   }
 
-  /// Begins to accept at a socket that listens already, without waiting.
+  /// Starts to accept on a non-blocking socket that already listens.
   ///
   /// - Parameters:
-  ///   - path: the socket's file, where it has one that goes with it.
-  ///   - farewell: what is said to somebody who is sent away for now.
+  ///   - path: file of the socket, removed by ``stop()``; nil for none.
+  ///   - farewell: a whole frame that tells a client to try later.
   public init(
     socket: consuming FileDescriptor, path: String? = nil, loop: EventLoop, farewell: [UInt8]
   ) throws(SystemError) {
@@ -58,7 +58,7 @@ public final class Listener {
 
   deinit { if let registration { loop.deregister(registration) } }
 
-  /// Takes nobody any more, and removes the socket's file.
+  /// Accepts no more connections, and removes the socket's file.
   public func stop() {
     if let registration { loop.deregister(registration) }
     registration = nil
@@ -66,29 +66,29 @@ public final class Listener {
     if let path { UnixSocket.remove(path) }
   }
 
-  /// How many clients there may be at the same time: at most half of the descriptors that this process may have, so that
-  /// they never take those with which it starts workers, writes its logs and keeps its database.
+  /// Maximum number of clients: at most half of the descriptors of this process, so that enough are left to
+  /// start workers, write logs and use the database.
   public static func room(for wanted: Int) -> Int {
     let allowed = (try? ResourceLimits.openFiles()) ?? UInt64(wanted) * 2
     return min(wanted, max(1, Int(clamping: allowed / 2)))
   }
 
-  /// When ``keepTime(_:)`` wants to be called; nil while the socket is watched.
+  /// Time of the next ``keepTime(_:)``; nil while the socket is watched.
   public var nextDeadline: MonotonicTime? { restsUntil }
 
-  /// Watches the socket again when it has rested.
+  /// Watches the socket again after a pause.
   public func keepTime(_ now: MonotonicTime) {
     if let restsUntil, restsUntil <= now { watchAgain() }
   }
 
-  /// A descriptor is free again.
+  /// Watches the socket again, because a descriptor is free.
   public func someoneLeft() { if restsUntil != nil { watchAgain() } }
 
   private func watchAgain() {
     guard let registration else { return }
     restsUntil = nil
     if spare == nil { spare = Self.makeSpare() }
-    // It fails only for what is not registered.
+    // Fails only for a socket that is not registered.
     try? loop.modify(registration, interest: .read)
   }
 
@@ -99,19 +99,20 @@ public final class Listener {
         guard let descriptor = try UnixSocket.accept(socket) else { return }
         onConnection?(descriptor)
       } catch {
-        // Whatever it is, it is not over at once, and a listener stays ready until somebody was accepted.
+        // Whatever the cause, it lasts for a while, and the socket stays readable until a client is accepted.
         guard sendOneAway() else { return takeRest() }
       }
     }
   }
 
-  /// Gives the spare descriptor up for a moment; false where there is none, or another process was faster.
+  /// Closes the spare descriptor to accept and refuse one client. Returns false if there is no spare one, or
+  /// if another process took the free descriptor.
   private func sendOneAway() -> Bool {
     guard spare != nil else { return false }
     spare = nil
     defer { spare = Self.makeSpare() }
     guard let descriptor = try? UnixSocket.accept(socket) else { return false }
-    // Whoever came is not waited for: the frame fits into an empty buffer, or the client has gone.
+    // Never waits for the client: the frame fits into an empty buffer, or the client has gone.
     _ = try? farewell.withUnsafeBytes { try descriptor.send($0) }
     return true
   }

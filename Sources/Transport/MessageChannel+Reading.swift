@@ -1,7 +1,7 @@
-// Owns what the event loop tells a channel, and the way of bytes from the socket to the owner's handler.
-// Invariant: handlers are never called from within one another; a handler that pauses or closes is obeyed before the
-// next message. One read a readiness is enough, because the loop tells again.
-// Failure: the end of the channel.
+// Input of a channel: events of the loop, and the path of bytes from the socket to the owner's handler.
+// Invariant: handlers are never called recursively, and a handler that pauses or closes takes effect before
+// the next message. One read per readiness event is enough, because the loop is level-triggered. Errors: the
+// end of the channel.
 import Glibc
 import Posix
 import Wire
@@ -9,7 +9,7 @@ import Wire
 extension MessageChannel {
   func attach() throws(SystemError) {
     guard let number = descriptor?.rawValue else { return }
-    // Taken out before the channel goes, so the loop never calls one that is gone.
+    // Deregistered before the channel is released, so the loop never calls a released one.
     registration = try loop.register(fd: number, interest: interest) { [unowned self] in handle($0) }
   }
 
@@ -20,7 +20,7 @@ extension MessageChannel {
     return interest
   }
 
-  /// Brings what the loop waits for in line with the state.
+  /// Adapts the loop's interest to the state.
   func watch() {
     guard isOpen, failure == nil else { return }
     do throws(SystemError) {
@@ -47,15 +47,16 @@ extension MessageChannel {
     if !isReadingPaused, !isClosing, !isHeardOut {
       if isGone || readiness.contains(.read) { receive() }
     } else if isGone, let registration {
-      // Hanging up is reported unasked and again and again; whoever resumes will read the end.
+      // A hang-up is reported without being requested, and repeatedly; after a resume the channel reads the
+      // end.
       loop.deregister(registration)
       self.registration = nil
     }
   }
 
-  /// Delivers what has arrived without asking the loop; false where that is nothing.
+  /// Delivers input that has arrived, without waiting for the loop. Returns false if there is none.
   ///
-  /// For a peer whose answer is expected now: one call of the system for each message, and not two.
+  /// For a peer whose answer is expected now: one system call per message instead of two.
   public func receiveNow() -> Bool {
     guard isOpen, !isReadingPaused, !isClosing, !isBlocked else { return false }
     return receive()
@@ -89,7 +90,8 @@ extension MessageChannel {
     return true
   }
 
-  /// Takes bytes of a peer that has not begun with a frame; false where it has begun with neither a frame nor a line.
+  /// Handles the first bytes of a peer, which select the encoding. Ends the channel and returns false if they
+  /// start neither a frame nor a line.
   private func takeUnframed(_ bytes: UnsafeRawBufferPointer) -> Bool {
     if encoding == nil { encoding = bytes.first.flatMap { MessageEncoding(firstByte: $0) } }
     switch encoding {
@@ -103,7 +105,7 @@ extension MessageChannel {
     return true
   }
 
-  /// Hands out every whole message, for as long as the handlers want them.
+  /// Delivers every whole message until a handler pauses or closes.
   func deliver() {
     guard !isDelivering else { return }
     isDelivering = true
@@ -153,11 +155,11 @@ extension MessageChannel {
   }
 }
 
-/// The thread's block for reading.
+/// Input buffer of the thread.
 ///
-/// Its pages cost memory only once they are written to, so a process with small messages pays for small reads.
+/// Its pages use memory only once they are written to, so a process with small messages needs little.
 enum ReadBuffer {
-  /// Bytes that one read can bring.
+  /// Maximum of bytes in one read.
   static let size = 64 << 10
 
   static var current: UnsafeMutableRawBufferPointer {

@@ -1,14 +1,14 @@
-// Owns the way of bytes from the output buffer to the socket, and the end of a channel. Invariant: writing
-// calls no handler; whatever it finds is kept in `failure` until `settle` tells it, so that an owner can send
-// from anywhere without being called back. Failure: the end of the channel.
+// Output of a channel, and its end. Invariant: writing calls no handler; an error is stored in `failure`
+// until `settle` reports it. So an owner can send from anywhere without being called back. Errors: the end of
+// the channel.
 import Posix
 import Wire
 
 extension MessageChannel {
-  /// An output buffer that has grown larger is given back when it runs empty, in bytes.
+  /// Capacity in bytes above which an empty output buffer is freed.
   private static var keptCapacity: Int { 64 << 10 }
 
-  /// Writes what the kernel takes. It calls no handler; `settle` does.
+  /// Writes as much as the kernel accepts. Calls no handler; `settle` does.
   func writeOutput() {
     while hasUnflushedOutput, !isBlocked, failure == nil {
       switch writeOnce() {
@@ -51,7 +51,7 @@ extension MessageChannel {
     }
   }
 
-  /// Tells the owner what sending and writing have found, and stops waiting for a peer that takes everything.
+  /// Reports errors of sending and writing, and stops watching for a peer that reads everything.
   func settle() {
     if let failure { return end(failure) }
     if isClosing, !hasUnflushedOutput { return end(isPeerDeaf ? .endOfFile : .closedHere) }
@@ -59,7 +59,7 @@ extension MessageChannel {
     if let failure { end(failure) }
   }
 
-  /// Ends the channel of a peer that has broken the rules, with a word about which.
+  /// Ends the channel of a peer that broke a rule, with a message that names the rule.
   func breakOff(because reason: ChannelEnd) {
     if let word = lastWord?(reason), isOpen {
       send(word)

@@ -1,74 +1,80 @@
-// Owns one connection that carries messages: the descriptor, what has been read of the next one, and what
-// has not been written yet. Invariant: `onEnd` is called exactly once, and nothing is delivered afterwards. A connection has
-// one encoding: frames, or where that is allowed what the peer's first byte says.
-// The bytes that wait to be written never exceed the backlog limit by more than one message, whatever the
-// peer does. Failure: a `ChannelEnd`. Input from the peer can end this channel and nothing else.
+// One connection that carries messages: the descriptor, the partly received message, and the unsent output.
+// Invariant: `onEnd` is called exactly once, and nothing is delivered after it. A connection has one
+// encoding: frames or, if lines are allowed, the one that the peer's first byte selects. The output never
+// exceeds the backlog limit by more than one message, whatever the peer does. Errors: a `ChannelEnd`. Input
+// from the peer can end this channel and nothing else.
 import Posix
 import Time
 import Wire
 
 /// A non-blocking stream socket on an ``EventLoop`` that carries frames or lines with one message each.
 ///
-/// Not Sendable: everything happens on the loop's thread. The channel lives as long as its owner holds it; dropping it
-/// closes the socket without a word. A handler may do anything with the channel, also close it.
+/// Not Sendable: everything happens on the loop's thread. The channel lives as long as its owner holds it;
+/// releasing it closes the socket silently. A handler may do anything with the channel, including closing it.
 ///
-/// Messages that were sent leave with the next ``flush()``, all in one write: the owner flushes at the end of its turn.
+/// Messages are sent with the next ``flush()``, all in one write: the owner flushes at the end of its
+/// iteration.
 public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage> {
-  /// Called with each message, in order. It may be replaced at any time, also by itself.
+  /// Called with each message, in order. A handler may be replaced at any time, even by itself.
   public var onMessage: ((Incoming) -> Void)?
-  /// Called once, when the channel has ended and its descriptor is closed. Both other handlers are gone by then.
+  /// Called once, after the channel has ended and its descriptor is closed. The other handlers are removed
+  /// before.
   public var onEnd: ((ChannelEnd) -> Void)?
-  /// Called when a peer that was too slow for a ``flush()`` has taken everything, so that a long reply can go on.
+  /// Called when a peer that was too slow for a ``flush()`` has read everything, so that a long reply can
+  /// continue.
   public var onDrained: (() -> Void)?
 
-  /// Called after a delivery that left the beginning of a message behind, of which the rest is still to come.
+  /// Called after a delivery that ended with the first part of an incomplete message.
   public var onPart: (() -> Void)?
 
-  /// Asked once, when the peer has broken the rules, for a last word to it; what was sent before goes first. It is
-  /// written as far as the kernel takes it at once: such a peer is not waited for.
+  /// Called once after the peer broke a rule. Returns a last message for it, sent after all earlier ones.
+  /// Only as much is written as the kernel accepts at once, because such a peer is not waited for.
   public var lastWord: ((ChannelEnd) -> Outgoing?)?
 
-  /// When bytes last arrived; at first the moment at which the channel was made.
+  /// Time of the last input; at first the time at which the channel was made.
   public internal(set) var lastReceiveAt: MonotonicTime
-  /// Whether the channel has not ended.
+  /// True until the channel ends.
   public internal(set) var isOpen = true
-  /// Whether reading is paused; see ``pauseReading()``.
+  /// True while reading is paused; see ``pauseReading()``.
   public private(set) var isReadingPaused = false
   let loop: EventLoop
   var descriptor: FileDescriptor?
-  /// Nil after the end, and where a peer that hung up while reading was paused would wake the loop for ever.
+  /// Nil after the end, and for a peer that hung up while reading was paused: it would wake the loop
+  /// repeatedly.
   var registration: Registration?
   var decoder: FrameDecoder
-  /// What messages look like here; nil until the peer's first byte says so. What is sent before that is said in lines,
-  /// because a program in any language can show them to somebody.
+  /// Encoding of messages; nil until the peer's first byte selects it. Messages sent before that are lines,
+  /// because a program in any language can show a line to its user.
   public internal(set) var encoding: MessageEncoding?
   var lines: LineDecoder
   var isDelivering = false
   var isClosing = false
-  /// Whether nothing more is heard: the end that is read then is this side's, and what is still to be written goes on.
+  /// True if nothing more is received: the end of file that is read then comes from this side, and pending
+  /// output is still written.
   var isHeardOut = false
   let outgoingLimit: Int
   let lineLimit: Int
   let backlogLimit: Int
   var output: [UInt8] = []
-  /// How many bytes at the beginning of the output the kernel has taken.
+  /// Number of bytes at the start of `output` that the kernel has accepted.
   var written = 0
-  /// The kernel takes nothing until the loop says that it does.
+  /// True while the kernel accepts nothing; the loop reports the change.
   var isBlocked = false
-  /// Whether the peer reads no more, so that what is sent is dropped; what it still said before is read to the end.
+  /// True if the peer reads no more, so that output is dropped. Its earlier input is still read to the end.
   public internal(set) var isPeerDeaf = false
-  /// Found while sending, told by the next flush, so that `send` never calls a handler.
+  /// Error found while sending. The next flush reports it, so that `send` never calls a handler.
   var failure: ChannelEnd?
 
-  /// Begins to read from a connected stream socket, which it makes non-blocking.
+  /// Starts to read from a connected stream socket, which becomes non-blocking.
   ///
   /// - Parameters:
-  ///   - incomingLimit: the longest body of a frame that is accepted, in bytes; one of ``FrameLimits``.
-  ///   - outgoingLimit: the longest that is sent; nil for the same.
-  ///   - lineLimit: the longest line in either direction, in bytes, one of ``LineLimits``, where the peer may choose lines by
-  ///     its first byte; nil where frames alone are spoken.
-  ///   - backlogLimit: how many bytes may wait for a slow peer before the channel ends.
-  /// - Throws: a descriptor that is no socket, or none left to watch with. It is closed then.
+  ///   - incomingLimit: maximum body of an incoming frame in bytes; one of ``FrameLimits``.
+  ///   - outgoingLimit: maximum body of an outgoing frame; nil for the same.
+  ///   - lineLimit: maximum line in either direction in bytes, one of ``LineLimits``, if the peer may select
+  ///     lines by its first byte; nil to allow only frames.
+  ///   - backlogLimit: bytes of unsent output above which the channel ends.
+  /// - Throws: an error if the descriptor is no socket, or if it cannot be watched. The descriptor is closed
+  ///   then.
   public init(
     descriptor: consuming FileDescriptor, loop: EventLoop, incomingLimit: Int, backlogLimit: Int,
     outgoingLimit: Int? = nil, lineLimit: Int? = nil
@@ -90,23 +96,23 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
     if let registration { loop.deregister(registration) }
   }
 
-  /// The process that has connected, or made the pair; 0 where that cannot be said.
+  /// Process id of the peer that connected, or made the pair; 0 if unknown.
   public var peerPid: Int32 {
     guard descriptor != nil, let peer = try? UnixSocket.peer(of: descriptor!) else { return 0 }
     return peer.pid
   }
-  /// Whether more has arrived than was delivered: the beginning of a message, or within a handler also a whole one.
+  /// True if more has arrived than was delivered: part of a message or, within a handler, even a whole one.
   public var isMidFrame: Bool { isOpen && isMidMessage }
   var isMidMessage: Bool { encoding == .frames ? decoder.isMidFrame : lines.isMidLine }
-  /// Whether bytes wait for a ``flush()`` or for the peer.
+  /// True if output waits for a ``flush()`` or for the peer.
   public var hasUnflushedOutput: Bool { backlog > 0 }
-  /// How many bytes wait for a ``flush()`` or for the peer.
+  /// Bytes of output that wait for a ``flush()`` or for the peer.
   public var backlog: Int { output.count - written }
 
-  /// Puts a message behind those that wait to be written. After the end it does nothing.
+  /// Queues a message. Does nothing after the end.
   ///
-  /// A message that cannot be sent, or one too many for a slow peer, ends the channel at the next ``flush()``. One that has no
-  /// line is not said to a peer that speaks in lines.
+  /// A message that cannot be sent, or one that exceeds the backlog limit, ends the channel at the next
+  /// ``flush()``. A message without a line form is skipped for a peer that uses lines.
   public func send(_ message: Outgoing) {
     guard isOpen, failure == nil, !isPeerDeaf, !isClosing else { return }
     guard encoding == .frames else { return send(line: message) }
@@ -129,9 +135,9 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
     makeRoom()
   }
 
-  /// The same for whole frames that were made before, which are the same for many peers.
+  /// Queues whole frames that were encoded before, because they are the same for many peers.
   ///
-  /// - Precondition: frames are what is spoken here.
+  /// - Precondition: the encoding is frames.
   public func send(frames: [UInt8]) {
     precondition(encoding == .frames, "frames are for a peer that speaks in frames")
     guard isOpen, failure == nil, !isPeerDeaf, !isClosing else { return }
@@ -141,46 +147,46 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
 
   private func makeRoom() {
     guard backlog > backlogLimit else { return }
-    // A peer that keeps up has made room in the meantime; only one that does not has a backlog.
+    // A peer that keeps up has made space meanwhile; only a slow one has a backlog.
     writeOutput()
     if backlog > backlogLimit, failure == nil { failure = .backlogExceeded }
   }
 
-  /// A message as one frame, for whoever gets no channel. Empty where it cannot be sent.
+  /// A message as one frame, for a client without a channel. Empty if it cannot be sent.
   public static func frame(of message: Outgoing, limit: Int) -> [UInt8] {
     var bytes: [UInt8] = []
-    // On an error nothing was appended.
+    // After an error nothing was appended.
     try? FrameEncoder().append(message, to: &bytes, limit: limit)
     return bytes
   }
 
-  /// A message as one line, for whoever gets no channel. Empty where it has none.
+  /// A message as one line, for a client without a channel. Empty if it has no line form.
   public static func line(of message: Outgoing, limit: Int) -> [UInt8] {
     var bytes: [UInt8] = []
-    // On an error nothing was appended.
+    // After an error nothing was appended.
     try? LineEncoder().append(message, to: &bytes, limit: limit)
     return bytes
   }
 
-  /// Writes what the kernel takes now, and leaves the rest to the loop. It may call ``onEnd``.
+  /// Writes as much as the kernel accepts now, and leaves the rest to the loop. It may call ``onEnd``.
   public func flush() {
     guard isOpen else { return }
     if failure == nil { writeOutput() }
     settle()
   }
 
-  /// Ends the channel as soon as everything that was sent is written. No message is delivered any more.
+  /// Ends the channel as soon as all queued output is written. No more messages are delivered.
   public func closeAfterFlush() {
     guard isOpen else { return }
     isClosing = true
     flush()
   }
 
-  /// Ends the channel now; what was not flushed is lost.
+  /// Ends the channel now; unsent output is lost.
   public func close() { end(.closedHere) }
 
-  /// Delivers nothing from now on, not even what has arrived already. The peer's writes fill the kernel's buffer
-  /// and then wait. The end of the peer shows when reading goes on.
+  /// Stops delivery, even of input that has arrived already. The peer's writes fill the kernel's buffer and
+  /// then block. The end of the peer becomes visible when reading resumes.
   public func pauseReading() {
     guard isOpen, !isReadingPaused else { return }
     isReadingPaused = true
@@ -188,11 +194,11 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
     settle()
   }
 
-  /// Hears the peer out, and then no more: what it sends after this fails there, and every message that had come by
-  /// then is delivered before this returns. So nobody has to guess whether something was heard.
+  /// Reads the peer's input to the end, and shuts down reading: every message that had arrived is delivered
+  /// before this returns, and later ones fail at the peer. So both sides know which messages were received.
   public func hearOut() {
     guard isOpen, !isClosing, descriptor != nil else { return }
-    // It fails where the connection is gone already, and then there is nothing to be kept out.
+    // Fails if the connection is gone, and then no more input can arrive.
     try? UnixSocket.shutdownReading(descriptor!)
     isHeardOut = true
     resumeReading()
@@ -200,8 +206,8 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
     watch()
   }
 
-  /// Delivers again. Messages that were held back are delivered before this returns, except from within a delivery,
-  /// which then goes on with them.
+  /// Resumes delivery. Held-back messages are delivered before this returns; within a delivery, the running
+  /// one continues with them.
   public func resumeReading() {
     guard isOpen, isReadingPaused else { return }
     isReadingPaused = false

@@ -1,32 +1,33 @@
-// Owns how the process of a service begins: under the coordinator that has started it, if one has, whose orders it waits for.
-// Invariant: a process with a coordinator does not outlive it, from its first moment on.
-// Failure: why there is no use in going on is told on standard error, and is the exit code.
+// Start of a service's process: under the coordinator that has started it, if there is one, it waits for its
+// orders.
+// Invariant: a process with a coordinator never outlives it. Errors: a reason to exit is written to standard
+// error, and determines the exit code.
 import Glibc
 import Posix
 import Wire
 
 extension ParentLink {
-  /// How a process has begun.
+  /// Result of the start.
   public enum Start {
-    /// By hand: nobody has started it that wants to be told.
+    /// Started by a user: there is no coordinator.
     case alone
-    /// Under a coordinator, which has given its orders.
+    /// Under a coordinator, which has sent its orders.
     case supervised(ParentLink)
-    /// It is not wanted, or its coordinator is gone or speaks otherwise: the exit code.
+    /// The coordinator refused it, is gone, or uses another protocol: the exit code.
     case ended(Int32)
   }
 
   /// Greets the coordinator at descriptor 3, and waits for its orders.
   ///
   /// - Parameters:
-  ///   - role: what the process is to the coordinator.
-  ///   - name: the program, as lists of processes and standard error show it.
+  ///   - role: role of the process for the coordinator.
+  ///   - name: program name in lists of processes and on standard error.
   public static func start(as role: PeerRole, named name: String, on loop: EventLoop) throws(SystemError)
     -> Start
   {
     var link: ParentLink?
     if let channel = inheritedChannel() {
-      // A pair's credentials are those of the process that made it, which is the coordinator.
+      // A socket pair has the credentials of the process that made it, which is the coordinator.
       let parent = try UnixSocket.peer(of: channel).pid
       guard ParentDeath.followParent(expectedParent: parent) else { return .ended(0) }
       link = try ParentLink(channel, loop: loop, role: role)
@@ -43,10 +44,10 @@ extension ParentLink {
     }
   }
 
-  /// Tells a failure of a program on standard error.
+  /// Writes a program's failure to standard error.
   public static func complain(_ failure: Failure, as name: String) {
     let words = [failure.code.rawValue, failure.subject, failure.detail].filter { !$0.isEmpty }
-    // Where nobody reads standard error there is nobody to tell.
+    // If standard error has no reader there is no other place to report to.
     _ = try? StandardStreams.write("\(name): \(words.joined(separator: ": "))\n", to: .error)
   }
 }

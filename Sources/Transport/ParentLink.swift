@@ -1,40 +1,38 @@
-// Owns the channel to the coordinator that supervises a service: hello, orders, signs of life, the end.
-// Invariant: a check is answered at the end of the turn in which it came, behind the work of that turn: the loop that
-// works is the loop that answers.
-// Failure: a coordinator that is gone, or cannot be understood, is the end of the service.
+// Channel of a service to the coordinator that supervises it: hello, orders, liveness checks, the end.
+// Invariant: a check is answered at the end of the iteration in which it arrived, after the work of that
+// iteration. So the answer proves that the loop does its work. Errors: if the coordinator is gone or cannot
+// be understood, the service ends.
 import BankModel
 import Glibc
 import Posix
 import Time
 import Wire
 
-/// The channel on descriptor 3.
 public final class ParentLink {
-  /// What the link has come to.
+  /// State of the link.
   public enum State: Equatable, Sendable {
     case greeting
     case atWork
-    /// Answer what was asked, and end.
+    /// Answer the pending requests, and end.
     case closing
     case gone
-    /// The coordinator does not want this service, or cannot be understood.
+    /// The coordinator refused this service, or cannot be understood.
     case misunderstood(String)
   }
 
-  /// What the link has come to.
   public private(set) var state = State.greeting
-  /// What the service was told.
+  /// Orders from the coordinator; nil before the welcome.
   public private(set) var orders: WorkerOrders?
   private let channel: MessageChannel<SupervisorMessage, WorkerMessage>
   private var checks: [Int64] = []
-  /// The opening of the bank that the service is to write down; nil where it has.
+  /// Opening of the bank that the service has to store; nil once it was taken.
   private var bank: BankMark?
   private var hasWorked = false
   private var progressAt = MonotonicTime(nanoseconds: 0)
-  /// The shortest time between two reports of progress.
+  /// Shortest time between two reports of progress.
   private static let progressPause = TimeSpan.seconds(1)
 
-  /// Says hello on a connected socket.
+  /// Sends hello on a connected socket.
   public init(_ descriptor: consuming FileDescriptor, loop: EventLoop, role: PeerRole) throws(SystemError) {
     channel = try MessageChannel(
       descriptor: descriptor, loop: loop, incomingLimit: FrameLimits.teller, backlogLimit: 1 << 20)
@@ -50,7 +48,7 @@ public final class ParentLink {
     channel.flush()
   }
 
-  /// Descriptor 3, if it is a socket; whoever started this process is at its other end.
+  /// Descriptor 3, if it is a socket; the other end is the process that started this one.
   public static func inheritedChannel() -> FileDescriptor? {
     var kind: CInt = 0
     var length = socklen_t(MemoryLayout<CInt>.size)
@@ -78,15 +76,16 @@ public final class ParentLink {
     }
   }
 
-  /// Says something now.
+  /// Sends a message at once.
   public func say(_ message: WorkerMessage) {
     channel.send(message)
     channel.flush()
   }
 
-  /// A work that keeps the loop from turning has come further: the coordinator is told so, now and then.
+  /// Reports progress of a long computation that blocks the loop, at most once per pause.
   ///
-  /// To be called by the work itself, and never by a clock: what is told is that it goes on.
+  /// Call it from the computation itself and never from a timer, because it has to prove that the computation
+  /// advances.
   public func progressed() {
     let now = SystemClock.monotonic()
     guard state == .atWork, now.since(progressAt) >= Self.progressPause else { return }
@@ -94,22 +93,22 @@ public final class ParentLink {
     say(.beat(WorkerMessage.progress))
   }
 
-  /// An order is done: the coordinator is told so once, because a process that has worked is a healthy one, however soon it
-  /// is killed. To be called before whoever has ordered is told. An answer that changes nothing is no work: other processes
-  /// ask for one as soon as the service is there.
+  /// Reports once that this process has done work, because such a process is healthy even if it is killed
+  /// soon after. Call it before the client is answered. An answer that changes nothing is no work: other
+  /// processes send such requests as soon as the service exists.
   public func worked() {
     guard state == .atWork, !hasWorked else { return }
     hasWorked = true
     say(.beat(WorkerMessage.worked))
   }
 
-  /// The opening of the bank that the service is to write down, once.
+  /// Returns the opening of the bank that the service has to store, once.
   public func takeBank() -> BankMark? {
     defer { bank = nil }
     return bank
   }
 
-  /// Answers the checks of this turn.
+  /// Answers the checks of this iteration.
   public func endTurn() {
     guard !checks.isEmpty else { return }
     for number in checks { channel.send(.beat(number)) }

@@ -1,10 +1,9 @@
-// Owns how the end of a process becomes a particular that can be said in any language. It must not know whose process it
-// was. Failure: none.
+// Conversion of an exit status into a detail that can be translated.
 import BankModel
 import Posix
 
 extension Remark {
-  /// How a process ended. In English it reads as ``Posix/ExitStatus/description``.
+  /// Exit of a process. The English text is that of ``Posix/ExitStatus/description``.
   public init(_ status: ExitStatus) {
     switch status.ending {
     case .code(let code): self.init(.processCode, code)

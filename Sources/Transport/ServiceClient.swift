@@ -1,9 +1,8 @@
-// Owns the way to a service: connecting, asking with several requests in flight, following every change, and trying again
-// while the service is being restarted. It knows no service (ServiceCommand says what there is to know) and not what is done
-// with an answer.
-// Invariant: every request is answered exactly once, by the service or by its deadline. Whatever changes something has a
-// name, drawn here where the caller gave none, so asking again after a lost connection does nothing twice.
-// Failure: ServiceClientError. A service that is not there is not one before the deadline has come.
+// Client of a service: connection, several requests in flight, one subscription, and reconnection while the
+// service restarts. `ServiceCommand` describes the service.
+// Invariant: every request is answered exactly once, by the service or by its deadline. Every change has a
+// name, which is generated here if the caller gave none, so a retry after a lost connection changes nothing
+// twice. Errors: ServiceClientError. A missing service is an error only after the deadline.
 import BankModel
 import Posix
 import Time
@@ -11,23 +10,21 @@ import Wire
 
 /// A client of a service, on an ``EventLoop`` of the caller's. Not Sendable.
 ///
-/// A caller with a loop of its own calls ``endTurn()`` at the end of each turn, and wakes by ``nextDeadline``. A caller
-/// without one uses ``call(_:as:within:)`` and ``turn(until:)``.
+/// A caller with a loop of its own calls ``endTurn()`` at the end of each iteration, and wakes by
+/// ``nextDeadline``. Any other caller uses ``call(_:as:within:)`` and ``turn(until:)``.
 public final class ServiceClient<Command: ServiceCommand> {
-  /// What the service answers.
   public typealias Answer = Command.Answer
-  /// Why it does not.
   public typealias Trouble = ServiceClientError<Command>
-  /// What somebody who follows it is told.
+  /// News for the subscriber.
   public typealias News = Command.View.News
-  /// What hears the answer to a request.
+  /// Handler of the answer to a request.
   public typealias Listener = (Result<Answer, Trouble>) -> Void
 
   private typealias Channel = MessageChannel<ServiceAnswer<Answer>, ServiceQuestion<ServiceRequest<Command>>>
 
-  /// Whether the service has said welcome and has not gone since.
+  /// True after the service's welcome, until the connection ends.
   public private(set) var isConnected = false
-  /// How often a service has said welcome. Behind each time there may be another process, with another configuration.
+  /// Number of welcomes. After each there may be another process, with another configuration.
   public private(set) var welcomes = 0
   private let path: String
   private let loop: EventLoop
@@ -42,24 +39,24 @@ public final class ServiceClient<Command: ServiceCommand> {
   private var open: [UInt32: OpenRequest] = [:]
   private var view: (number: UInt32, state: Command.View, hear: (News) -> Void)?
   private(set) var lastTrouble = Remark(.nobodyListensYet)
-  /// Whether a change that was asked for may have been made although no answer has come.
+  /// True if a change may have been made although no answer has arrived.
   public var isInDoubt: Bool { open.values.contains(where: \.isInDoubt) }
 
   private struct OpenRequest {
     var request: ServiceRequest<Command>
-    /// In the time that was attended: whoever was stopped, or did something else for long, listens before it despairs.
+    /// In attended time: a process that was stopped or busy reads its input before it gives up.
     var deadline: MonotonicTime
     var sendings = 0
-    /// Whether it is with the service that is there now.
+    /// True if it was sent to the service that is connected now.
     var isSent = false
-    /// Whether a service was sent it and has gone without a word about it.
+    /// True if a service received it and went away without an answer.
     var wasLost = false
     var listener: Listener
 
-    /// Whether what it asks for may have been done without an answer.
+    /// True if the request may have taken effect without an answer.
     var isInDoubt: Bool { request.command.changesSomething && (isSent || wasLost) }
 
-    /// The service that had it is gone.
+    /// Records that the service that had it is gone.
     mutating func lose() {
       wasLost = wasLost || isSent
       isSent = false
@@ -68,14 +65,15 @@ public final class ServiceClient<Command: ServiceCommand> {
 
   private static var firstPause: TimeSpan { .milliseconds(10) }
   private static var longestPause: TimeSpan { .milliseconds(250) }
-  /// How often a question that may take minutes is sent: a service that ends over it each time would never be at work.
+  /// Maximum number of times that a long query is sent: a service that crashes on it each time would never be
+  /// available.
   private static var longSendings: Int { 2 }
-  /// Bytes that may wait for a service that does not read.
+  /// Limit in bytes of the output for a service that does not read.
   private static var backlogLimit: Int { 64 << 20 }
 
-  /// A client that connects when it is first asked.
+  /// A client that connects with its first request.
   ///
-  /// - Parameter helloPatience: How long the service may take to say welcome; a large audit takes its time.
+  /// - Parameter helloPatience: time limit for the service's welcome; a large audit delays it.
   public init(
     socket path: String, loop: EventLoop, build: String = BuildIdentity.current,
     helloPatience: TimeSpan = .seconds(10)
@@ -83,19 +81,20 @@ public final class ServiceClient<Command: ServiceCommand> {
     (self.path, self.loop, self.build, self.helloPatience) = (path, loop, build, helloPatience)
   }
 
-  /// Nobody hears what comes after the client is gone. Whoever still waits for an answer gets none.
+  /// Requests without an answer are dropped, because their listeners may be gone.
   deinit {
     channel?.onMessage = nil
     channel?.onEnd = nil
     channel?.close()
   }
 
-  // MARK: - Asking
+  // MARK: - Requests
 
-  /// Asks; the listener hears the answer, or why there is none, from a later turn of the loop.
+  /// Sends a request. The listener receives the answer, or the reason why there is none, in a later iteration
+  /// of the loop.
   ///
   /// - Parameters:
-  ///   - order: the name that makes a change repeatable by the caller too, after a crash of its own.
+  ///   - order: name that lets the caller repeat a change, even after a crash of its own.
   ///   - deadline: until then the request is sent again whenever the service has come back.
   public func ask(
     _ command: Command, as order: OrderID? = nil, until deadline: MonotonicTime,
@@ -104,7 +103,8 @@ public final class ServiceClient<Command: ServiceCommand> {
     lastNumber &+= 1
     let name = order ?? (command.changesSomething ? names.next() : nil)
     let request = ServiceRequest(number: lastNumber, order: name, command: command)
-    // Brought up to now first: what passed since the caller last listened is not taken from the patience for this answer.
+    // Update the clock first: the time since the caller last ran the loop must not count against this
+    // deadline.
     let now = SystemClock.monotonic()
     loop.attend(until: now)
     let patience = deadline.since(now)
@@ -113,17 +113,18 @@ public final class ServiceClient<Command: ServiceCommand> {
     if isConnected { send(lastNumber) } else { connectIfDue() }
   }
 
-  /// Follows the service over lost connections, too, from what was seen before on. Another view takes its place.
+  /// Subscribes to the service from the state seen before, across lost connections. Replaces the previous
+  /// subscription.
   public func follow(_ seen: Command.View, _ hear: @escaping (News) -> Void) {
     lastNumber &+= 1
     view = (lastNumber, seen, hear)
     if isConnected { sendView() } else { connectIfDue() }
   }
 
-  /// Asks, and runs the loop until the answer is there.
+  /// Sends a request, and runs the loop until the answer arrives.
   ///
-  /// Not from within a handler of the loop.
-  /// - Throws: `tryLater` where no answer came in time; the same order may be asked again.
+  /// Do not call it from within a handler of the loop.
+  /// - Throws: `tryLater` without an answer in time; the same order may be sent again.
   public func call(
     _ command: Command, as order: OrderID? = nil, within patience: TimeSpan
   ) throws(Trouble) -> Answer {
@@ -134,7 +135,7 @@ public final class ServiceClient<Command: ServiceCommand> {
     return try (outcome ?? .failure(.tryLater(detail: lastTrouble, isInDoubt: true))).get()
   }
 
-  /// Waits for the next thing to happen, no longer than until the deadline, and does what there is to do.
+  /// Runs one loop iteration, which waits at most until the deadline.
   public func turn(until deadline: MonotonicTime?) throws(Trouble) {
     endTurn()
     do throws(SystemError) { try loop.runOnce(until: .earliest(nextDeadline, deadline)) } catch {
@@ -143,12 +144,12 @@ public final class ServiceClient<Command: ServiceCommand> {
     endTurn()
   }
 
-  // MARK: - Turns
+  // MARK: - Loop iterations
 
-  /// When ``endTurn()`` has something to do by itself; nil for never.
+  /// Time of the next useful ``endTurn()``; nil for never.
   public var nextDeadline: MonotonicTime? {
-    // Without a key path, which keeps the compiler from making this for one service alone: with it a question costs a
-    // quarter more instructions.
+    // No key path here, because it prevents the compiler from specialising this function: a query would take
+    // a quarter more instructions.
     var deadline: MonotonicTime?
     for request in open.values { deadline = min(deadline ?? request.deadline, request.deadline) }
     var earliest = deadline.map { loop.attended.wake(for: $0) }
@@ -160,12 +161,12 @@ public final class ServiceClient<Command: ServiceCommand> {
     return earliest
   }
 
-  /// Sends what was asked, connects again where that is due, and ends what has come to its deadline.
+  /// Sends queued requests, reconnects if that is due, and ends requests whose deadline has passed.
   public func endTurn() {
     channel?.flush()
     loop.attend(until: SystemClock.monotonic())
     let now = loop.attended.now
-    // What has come while nobody listened is heard before anything is given up.
+    // Handle the input that arrived while the loop was not running, before giving up any request.
     if isOverdue(now) { while channel?.receiveNow() == true {} }
     if channel != nil, !isConnected, now.since(connectedAt) >= helloPatience {
       channel?.close()
@@ -173,7 +174,7 @@ public final class ServiceClient<Command: ServiceCommand> {
     }
     connectIfDue()
     guard open.values.contains(where: { $0.deadline <= now }) else { return }
-    // In the order in which they were asked, so that nothing depends on where a table keeps them.
+    // In the order of the requests, so that nothing depends on the order of a hash table.
     for number in open.keys.sorted() {
       guard let request = open[number], request.deadline <= now else { continue }
       open[number] = nil
@@ -187,7 +188,7 @@ public final class ServiceClient<Command: ServiceCommand> {
         || open.values.contains { $0.deadline <= now })
   }
 
-  /// Ends the connection. Whoever still waits for an answer gets none.
+  /// Ends the connection. Open requests get no answer.
   public func close() {
     view = nil
     open.removeAll()
@@ -196,8 +197,8 @@ public final class ServiceClient<Command: ServiceCommand> {
 
   // MARK: - The connection
 
-  /// Whether there is anything to connect for. A moment to try again in which nothing is to be tried is none: it would pass,
-  /// and keep the loop of the caller awake for ever.
+  /// True if there is a reason to connect. Without one, `retryAt` must not wake the caller's loop: it would
+  /// stay in the past and wake it forever.
   private var wantsConnection: Bool { !open.isEmpty || view != nil }
 
   private func connectIfDue() {
@@ -213,7 +214,7 @@ public final class ServiceClient<Command: ServiceCommand> {
       case .permissionDenied: fail(.notPermitted(socket: path))
       }
     } catch {
-      // What has run out comes back; anything else would fail again.
+      // A shortage is temporary; any other error would recur.
       if error.isShortage { tryLater(Remark(quoting: error.description)) } else { fail(.system(error)) }
     }
   }
@@ -236,7 +237,7 @@ public final class ServiceClient<Command: ServiceCommand> {
     channel.flush()
   }
 
-  /// Sends a request, the first time or again, unless it has ended so many that nobody should be sent it any more.
+  /// Sends a request, for the first time or again, unless too many services have ended while working on it.
   private func send(_ number: UInt32) {
     guard let request = open[number] else { return }
     guard !request.request.command.isLong || request.sendings < Self.longSendings else {
@@ -255,7 +256,7 @@ public final class ServiceClient<Command: ServiceCommand> {
     pause = min(pause * 2, Self.longestPause)
   }
 
-  /// There is no hope of an answer; a later request tries anew.
+  /// Fails all requests, because no answer can come; a later request connects again.
   private func fail(_ error: Trouble) {
     channel?.close()
     tryLater(Remark(quoting: "\(error)"))
@@ -278,7 +279,7 @@ public final class ServiceClient<Command: ServiceCommand> {
       fail(.otherVersion(theirs: refusal.version, build: refusal.build))
     case .refused(let refusal):
       if refusal.reason == .closing { for number in open.keys { open[number]?.isSent = false } }
-      // What the service says of the end says more than the end.
+      // The service's own message explains more than the end of the connection.
       channel?.close()
       lastTrouble = Remark(quoting: refusal.detail)
     case .reply(let reply): hear(reply)
@@ -293,7 +294,7 @@ public final class ServiceClient<Command: ServiceCommand> {
     request.listener(.success(reply.result))
   }
 
-  // MARK: - The view
+  // MARK: - The subscription
 
   private func sendView() {
     guard let view else { return }

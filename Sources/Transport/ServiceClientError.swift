@@ -1,14 +1,13 @@
-// Owns the ways in which asking a service can fail. It knows no person's language and no exit code: whoever talks to people
-// finds the words.
+// Errors of a request to a service. The caller translates them for users and chooses the exit code.
 import BankModel
 import Posix
 import Wire
 
-/// Why there is no answer from a service.
+/// Reason why a service has not answered.
 public enum ServiceClientError<Command: ServiceCommand>: Error, Sendable, Equatable {
-  /// The service was not there, or did not answer in time. The same order may be asked again.
+  /// The service did not exist, or did not answer in time. The same order may be sent again.
   ///
-  /// In doubt where a change was sent to a service that has not said that it heard nothing of it.
+  /// `isInDoubt`: a change was sent to a service that has not reported that it ignored it.
   case tryLater(detail: Remark, isInDoubt: Bool)
   case notPermitted(socket: String)
   case otherVersion(theirs: UInt32, build: String)
@@ -16,7 +15,7 @@ public enum ServiceClientError<Command: ServiceCommand>: Error, Sendable, Equata
 }
 
 extension ServiceClientError: CustomStringConvertible {
-  /// What failed, on what, and why, in English, for a log or a test.
+  /// The failed operation, its object and the reason, in English, for a log or a test.
   public var description: String {
     switch self {
     case .tryLater(let detail, _): "\(Command.serviceName) did not answer in time (\(detail)): try later"
@@ -27,7 +26,7 @@ extension ServiceClientError: CustomStringConvertible {
     }
   }
 
-  /// Why there is no answer, so that it can be said in any language.
+  /// The reason in a form that can be translated.
   public var remark: Remark {
     if case .tryLater(let detail, _) = self { detail } else { Remark(quoting: description) }
   }

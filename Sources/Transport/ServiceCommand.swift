@@ -1,42 +1,38 @@
-// Owns what a service has to say of itself so that there is a client of it (ServiceClient): what it is asked and answers,
-// and what somebody who follows it is told. A new service costs its messages and a conformance here.
-// It knows no service.
+// Description of a service for ``ServiceClient``: its requests, its answers, and the news for subscribers. A
+// new service needs only its messages and a conformance to this protocol.
 
-/// What a service can be asked, and by it the service itself.
+/// Requests of a service; the type represents the service itself.
 public protocol ServiceCommand: Codable, Sendable, Equatable {
-  /// What the service answers.
   associatedtype Answer: Codable & Sendable & Equatable
-  /// What somebody who follows the service has seen of it.
+  /// State that a subscriber of the service has seen.
   associatedtype View: ServiceView where View.Command == Self, View.Answer == Answer
 
-  /// What the service is called in a log, in English: `the stock service`.
+  /// Name of the service in a log, in English: `the stock service`.
   static var serviceName: String { get }
-  /// Whether something is another when it is done; the request has a name then, so that it can be repeated.
+  /// True if the request changes data; it then has a name, so that it can be repeated.
   var changesSomething: Bool { get }
-  /// Whether the answer may take minutes, because every row is read for it.
+  /// True if the answer may take minutes, because every row is read for it.
   var isLong: Bool { get }
 }
 
-/// What somebody who follows a service has seen, so that the next connection goes on there.
+/// State that a subscriber has seen, so that the next connection continues from there.
 public protocol ServiceView {
-  /// What the service can be asked.
   associatedtype Command
-  /// What the service answers.
   associatedtype Answer
-  /// What is told to whoever follows.
+  /// News for the subscriber.
   associatedtype News
 
-  /// What a new connection is asked, so that whoever follows misses nothing.
+  /// Request for a new connection that makes the subscriber miss nothing.
   var question: Command { get }
-  /// Takes an answer to it.
+  /// Processes an answer to `question`.
   mutating func hear(_ answer: Answer) -> ViewStep<News>
 }
 
-/// What an answer means for somebody who follows a service.
+/// Meaning of an answer for a subscriber.
 public enum ViewStep<News> {
   case news(News)
-  /// Something was missed: it is asked for anew.
+  /// An answer was missed: ask again from the current state.
   case askAgain
-  /// It was known before, or says nothing.
+  /// Nothing new.
   case nothing
 }

@@ -1,39 +1,36 @@
-// Owns where a service lives in the home of a bank, such as the stock in `stock.db`, and whether that may be used at all.
-// It knows no database and no message. Invariant: nothing that is there is changed; what is missing is made for this user
-// alone. A home that cannot be used is a failure with its reason.
+// Paths of a service in the home directory of a bank, such as the stock in `stock.db`, and checks whether
+// they can be used.
+// Invariant: no existing file is changed; missing directories are created for this user alone. Errors: the
+// reason why a home cannot be used.
 import Glibc
 import BankModel
 import Posix
 import Time
 import Wire
 
-/// The paths of one service of one bank.
 public struct ServiceHome: Sendable {
-  /// The home itself, absolute.
+  /// Home directory, absolute.
   public let path: String
-  /// The service, as its files are called: `stock`.
+  /// Base name of the service's files: `stock`.
   public let name: String
 
   public init(path: String, name: String) { (self.path, self.name) = (path, name) }
 
-  /// The service's database.
   public var database: String { Paths.join(path, name + ".db") }
-  /// The log of the database.
+  /// Write-ahead log of the database.
   public var databaseLog: String { database + "-wal" }
-  /// The room that is held back for the database.
+  /// Disk space reserved for the database.
   public var databaseReserve: String { database + "-reserve" }
-  /// The lock that keeps two such services off one home.
+  /// Lock that prevents two such services in one home.
   public var lock: String { Paths.join(path, name + ".lock") }
-  /// The directory of the sockets.
+  /// Directory of the sockets.
   public var run: String { Paths.join(path, "run") }
-  /// The service's socket.
   public var socket: String { Paths.join(run, name + ".sock") }
-  /// The directory of the logs.
+  /// Directory of the logs.
   public var logs: String { Paths.join(path, "logs") }
-  /// The service's log.
   public var log: String { Paths.join(logs, name + ".log") }
 
-  /// Makes the directories that are missing, and refuses a home of another user or one that others can write to.
+  /// Creates missing directories, and refuses a home of another user or one that others can write to.
   public func prepare() throws(Failure) {
     do throws(SystemError) {
       for directory in [path, run, logs] { try Directory.create(path: directory) }
@@ -48,11 +45,11 @@ public struct ServiceHome: Sendable {
     }
   }
 
-  /// Refuses a database that has lost its contents: an empty file is what a crash while it is made leaves behind, but
-  /// the log comes after the database, so a service that has logged had one.
+  /// Refuses a database that has lost its contents. An empty file is normal after a crash during its
+  /// creation. But the log is created after the database, so a service with a log had a database.
   ///
-  /// - Parameter mustExist: whether there was a database when the bank was opened. One that was removed since is not
-  ///   replaced by a new one, which would have forgotten everything.
+  /// - Parameter mustExist: true if there was a database when the bank was opened. If it was removed since,
+  ///   it is not replaced by a new, empty one.
   public func examineDatabase(mustExist: Bool = false) throws(Failure) {
     if mustExist, ((try? FileFacts.inspect(database)) ?? nil) == nil {
       let words = "\(database) was removed or renamed while the bank was open"
@@ -64,7 +61,7 @@ public struct ServiceHome: Sendable {
     throw Failure(.damaged, subject: database, remark: Remark(.emptyBesideLog))
   }
 
-  /// Takes the lock. One that has just died gives it up within a moment, so the lock is asked for more than once.
+  /// Takes the lock. A process that has just exited releases it within a moment, so the attempt is repeated.
   public func takeLock(_ loop: EventLoop) throws(Failure) -> LockFile {
     let until = SystemClock.monotonic() + .seconds(3)
     do throws(SystemError) {

@@ -1,11 +1,10 @@
-// Owns which clients of a service are heard, and what waits for those who do not read.
-// It knows no request. Invariant: a client that does not read is not heard either, so what waits for it is bounded, and what
-// waits for all of them together.
+// Socket of a service with flow control for its clients.
+// Invariant: no input is read from a client that does not read its answers. So the pending output is bounded,
+// for one client and for all together.
 import Posix
 import Time
 import Wire
 
-/// One client of a ``ServiceSocket``.
 public typealias ServiceSession<
   Request: Codable & Sendable & Equatable, Result: Codable & Sendable & Equatable
 > = ClientSession<ServiceQuestion<Request>, ServiceAnswer<Result>>
@@ -14,12 +13,11 @@ public typealias ServiceSession<
 public final class ServiceSocket<
   Request: Codable & Sendable & Equatable, Result: Codable & Sendable & Equatable
 >: ClientServer<ServiceQuestion<Request>, ServiceAnswer<Result>, ServiceSession<Request, Result>> {
-  /// A client.
   public typealias Session = ServiceSession<Request, Result>
 
   /// Called with every request.
   public var onRequest: ((Session, Request) -> Void)?
-  /// Clients for whom something waited after the last flush.
+  /// Clients with pending output after the last flush.
   private var behind: [UInt64: Session] = [:]
 
   override public func hear(_ message: ServiceQuestion<Request>, from session: Session) {
@@ -29,30 +27,30 @@ public final class ServiceSocket<
       guard isGreeted(session) else { return }
       session.openRequests += 1
       onRequest?(session, request)
-      // One read can bring thousands of requests: the next one waits until there is room for its answer.
+      // One read can bring thousands of requests: the next one waits until there is space for its answer.
       if isOwedTooMuch(session) { session.channel.pauseReading() }
     }
   }
 
-  /// Answers a client's request; it leaves with the next ``flush()``.
+  /// Answers a client's request; the next ``flush()`` sends the answer.
   public func answer(_ session: Session, _ number: UInt32, _ result: Result, more: Bool = false) {
     if !more, session.openRequests > 0 { session.openRequests -= 1 }
     send(.reply(NumberedReply(number: number, result: result, more: more)), to: session)
   }
 
-  /// Whether a client reads, so that there is room for another long answer. Whoever has none is asked again at the end
-  /// of a later turn: room comes with the loop.
+  /// True if a client reads, so that there is space for another long answer. Otherwise ask again at the end
+  /// of a later iteration: the loop makes space.
   public func hasRoom(for session: Session) -> Bool {
     session.channel.isOpen && session.channel.backlog < share
   }
 
-  /// The same after a try to write what is there already: for those who are told without having asked.
+  /// The same after an attempt to write the pending output, for unsolicited messages.
   func makesRoom(for session: Session) -> Bool {
     if session.channel.isOpen, session.channel.backlog >= share { session.channel.flush() }
     return hasRoom(for: session)
   }
 
-  /// How many requests of one client may follow.
+  /// Maximum number of subscriptions of one client.
   public var viewsOfOne: Int { limits.openViews }
 
   func send(frames: [UInt8], to session: Session) {
@@ -61,9 +59,9 @@ public final class ServiceSocket<
     if session.channel.hasUnflushedOutput { flushLater(session) }
   }
 
-  /// The same for one answer, of which all but the number of the request was made before.
+  /// Sends one answer whose encoding was made before, except for the request number.
   ///
-  /// - Returns: whether it fits a frame.
+  /// - Returns: false if it does not fit into a frame.
   func send(_ tail: [UInt8], to session: Session, _ number: UInt32) -> Bool {
     var frame: [UInt8] = []
     guard (try? AnswerTail.appendFrame(to: number, tail[...], to: &frame, limit: limits.frame)) != nil else {
@@ -73,8 +71,8 @@ public final class ServiceSocket<
     return true
   }
 
-  /// Writes everything that was said since the last time. A client who has not read so much of it, or of whom so much is
-  /// unanswered, is not heard until it has; one who has caught up is heard again, from within this call.
+  /// Writes all queued messages. A client with too much pending output or too many open requests is not read
+  /// from until it has caught up; reading then resumes within this call.
   public func flush() {
     writeAll()
     letGoWhoReadsLeast()
@@ -98,7 +96,8 @@ public final class ServiceSocket<
     session.channel.backlog >= share || session.openRequests >= limits.openRequests
   }
 
-  /// Answers that were under way when their clients were no longer heard may be more than there is room for.
+  /// Disconnects the slowest clients, because answers that were in progress when reading stopped may exceed
+  /// the total limit.
   private func letGoWhoReadsLeast() {
     guard !behind.isEmpty else { return }
     var sum = behind.values.reduce(0) { $0 + $1.channel.backlog }
@@ -110,8 +109,9 @@ public final class ServiceSocket<
     }
   }
 
-  /// Ends every connection as soon as everything that was said is written, after ``stopHearing()``. The last word says that
-  /// of what was not answered nothing was changed; whoever has asked for something that goes on without this process is told nothing.
+  /// Ends every connection as soon as its output is written, after ``stopHearing()``. The last message says
+  /// that unanswered requests have changed nothing. It is not sent to a client whose request continues
+  /// without this process.
   public func closeAfterFlush() {
     for session in present {
       let isAnswered = session.openRequests <= session.views
@@ -123,14 +123,14 @@ public final class ServiceSocket<
     }
   }
 
-  /// When ``keepTime(_:)`` wants to be called; nil while there are no clients and everybody can come in.
+  /// Time of the next ``keepTime(_:)``; nil without clients while connections can be accepted.
   public var nextDeadline: MonotonicTime? {
     .earliest(nextListening, nextCheck.map { loop.attended.wake(for: $0) })
   }
 
-  /// Sends those away who connected and say nothing, or stopped in the middle of a frame.
+  /// Refuses clients that sent no hello in time, or stopped in the middle of a frame.
   ///
-  /// - Parameter moment: now, by the steady clock.
+  /// - Parameter moment: now, by the monotonic clock.
   public func keepTime(_ moment: MonotonicTime) {
     loop.attend(until: moment)
     keepTime(moment, attended: Kernel.makes("servicesBlameClients") ? moment : loop.attended.now)

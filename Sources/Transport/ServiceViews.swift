@@ -1,36 +1,35 @@
-// Owns those who follow a service: what each of them has been told, on any of the service's sockets. What all are told is
-// encoded once, they have a share of the loop's time together, and one connection has few of them.
-// It knows no answer. Invariant: whoever follows is told everything behind its place, in order and once, or is told that
-// it was too slow, and no more; nobody is told with a gap.
-// Failure: none; a client that is too slow may follow again.
+// Subscriptions of a service on all its sockets, and the position of each. An answer for all is encoded once.
+// Subscriptions share a part of the loop's time, and their number per connection is limited.
+// Invariant: a subscription receives everything after its position, in order and once, or the message that it
+// was too slow, and nothing more. There are never gaps. Errors: none; a client that was too slow may
+// subscribe again.
 import Posix
 import Time
 import Wire
 
-/// Where a viewer of a service comes from who was told something before, and is not up to the present yet.
+/// Next piece for a subscription that starts in the past.
 public enum MissedAnswers<Result> {
-  /// What comes next, and the place behind it.
+  /// The next answer, and the position after it.
   case next(Result, upTo: Int64)
-  /// There is nothing more but what is told to everybody.
+  /// Nothing is missing any more: the feed continues.
   case none
-  /// It cannot be said now; a later turn of the loop can.
+  /// Not available now, but in a later iteration of the loop.
   case notNow
   case tooMany
 }
 
-/// Those who follow a service. Not Sendable: everything happens on the loop's thread.
+/// Subscriptions of a service. Not Sendable: everything happens on the loop's thread.
 public final class ServiceViews<
   Request: Codable & Sendable & Equatable, Result: Codable & Sendable & Equatable
 > {
-  /// A socket of the service.
   public typealias Socket = ServiceSocket<Request, Result>
 
-  /// One request that is told of changes until its client leaves.
+  /// One subscription, which lasts until its client leaves.
   public final class View {
     fileprivate enum State {
-      /// Its first answer has not been given.
+      /// Before its first answer.
       case begins
-      /// It is told what others were told before it came, from a place that the service knows.
+      /// Receives earlier answers, from a position that the service knows.
       case catchesUp(Int64)
       case follows(AnswerFeed.Place)
       case ended
@@ -46,26 +45,27 @@ public final class ServiceViews<
       (self.socket, self.session, self.number, self.topic) = (socket, session, number, topic)
     }
 
-    /// Whether nothing more is told to it.
+    /// True if it receives nothing any more.
     public var isEnded: Bool { if case .ended = state { true } else { false } }
   }
 
-  /// What somebody has missed behind a place; asked where a view began in the past.
+  /// Returns what is missing after a position, for a subscription that started in the past.
   public var missed: ((Int64) -> MissedAnswers<Result>)?
-  /// Called when somebody was too slow.
+  /// Called when a subscription was too slow.
   public var onSlow: (() -> Void)?
-  /// What is told to everybody, by topic.
+  /// Published answers, by topic.
   public private(set) var feeds: [AnswerFeed]
   private let tooSlow: Result
   private let audience: Audience<View>
-  /// What somebody had missed was encoded last: several who come back together have missed the same.
+  /// Last encoded answer for a subscription in the past: several clients that reconnect together need the
+  /// same one.
   private var found: (place: Int64, upTo: Int64, tail: [UInt8])?
 
-  /// Nobody yet.
+  /// No subscriptions.
   ///
   /// - Parameters:
-  ///   - topics: how many kinds of answers there are; a view is of one.
-  ///   - tooSlow: the last answer to whoever was.
+  ///   - topics: number of kinds of answers; a subscription has one of them.
+  ///   - tooSlow: last answer to a subscription that was too slow.
   public init(
     topics: Int = 1, frame: Int = FrameLimits.control, tooSlow: Result,
     clock: @escaping () -> MonotonicTime = SystemClock.monotonic
@@ -75,10 +75,10 @@ public final class ServiceViews<
     audience = Audience(clock: clock)
   }
 
-  // MARK: - Coming and going
+  // MARK: - Subscribing
 
-  /// A view for a request, which is told nothing before ``begin(_:after:)``; nil where the client has as many as it may.
-  /// One under the same number of the same client ends: this one takes its place.
+  /// Makes a request a subscription, which receives nothing before ``begin(_:after:)``; nil if the client has
+  /// its maximum. An older one with the same request number of the same client ends.
   public func open(_ socket: Socket, _ session: Socket.Session, _ number: UInt32, topic: Int = 0) -> View? {
     for view in audience.all where view.session === session && view.number == number { end(view) }
     guard session.views < socket.viewsOfOne else { return nil }
@@ -92,14 +92,15 @@ public final class ServiceViews<
     return view
   }
 
-  /// Tells a view of everything from now on, or from a place in the past that the service knows.
+  /// Starts a subscription with everything from now on, or from a position in the past that the service
+  /// knows.
   public func begin(_ view: View, after place: Int64? = nil) {
     guard !view.isEnded else { return }
     view.state = place.map { .catchesUp($0) } ?? .follows(feeds[view.topic].end)
     if place != nil { audience.hasNews() }
   }
 
-  /// Ends a view with a last answer, or with none where its client has left or asks for it anew.
+  /// Ends a subscription with a last answer, or without one if its client has left or subscribes again.
   public func end(_ view: View, with result: Result? = nil) {
     guard !view.isEnded else { return }
     view.state = .ended
@@ -112,34 +113,34 @@ public final class ServiceViews<
     }
   }
 
-  /// A client has left.
+  /// Ends the subscriptions of a client that has left.
   public func forget(_ session: Socket.Session) {
     for view in audience.all where view.session === session { end(view) }
   }
 
-  /// Views that are open.
   public var count: Int { audience.all.count }
-  /// Whether somebody looks at a topic.
+  /// True if a topic has a subscription.
   public func isWatched(_ topic: Int = 0) -> Bool { audience.all.contains { $0.topic == topic } }
 
-  // MARK: - Telling
+  // MARK: - Publishing
 
-  /// Something has happened, and is on disk.
+  /// Publishes an answer that is on disk.
   public func publish(_ result: Result, topic: Int = 0) {
     guard isWatched(topic) else { return }
     feeds[topic].append { bytes throws(FrameEncodingError) in try AnswerTail.append(result, to: &bytes) }
     audience.hasNews()
   }
 
-  /// When ``tell(at:)`` has something to do by itself.
+  /// Time of the next useful ``tell(at:)``.
   public var nextDeadline: MonotonicTime? { audience.nextDeadline }
 
-  /// Tells those who look on what they have not seen, for as long as they may have. What is staged is published before.
+  /// Sends pending answers to the subscriptions for their share of the time. Commit and publish staged
+  /// changes before.
   public func tell(at now: MonotonicTime) {
     if audience.tell(at: now, show) { tidy() }
   }
 
-  /// The same without regard to the time, as much as there is room for: the service ends.
+  /// Sends all pending answers regardless of the time, as far as clients read, because the service ends.
   public func tellTheRest() {
     for view in audience.all { while show(view) == .wasTold {} }
   }
@@ -186,7 +187,7 @@ public final class ServiceViews<
     return .wasTold
   }
 
-  /// Forgets what everybody has seen.
+  /// Drops what all subscriptions have received.
   private func tidy() {
     if !audience.isOwed { found = nil }
     for topic in feeds.indices {
