@@ -1,18 +1,16 @@
-// Owns the sockets of one service, which are one to its server: who may come to which, and that each is bound anew when it is
-// removed. It knows no request.
-// Invariant: a socket is for the bank's owner alone, unless its endpoint names a group; nothing else is opened to that group
-// but the way there.
+// Sockets of one service: access rights of each, and their renewal after removal.
+// Invariant: a socket is accessible to the bank's owner alone, unless its endpoint names a group. That group
+// gets access to nothing else but the path to the socket.
 
 import Posix
 import Time
 import Transport
 import Wire
 
-/// A socket of a service.
 public struct ServiceEndpoint: Sendable {
-  /// What it is called in the directory of the sockets, without `.sock`.
+  /// File name in the directory of the sockets, without `.sock`.
   public var name: String
-  /// The group whose members may connect as well, and the setting that names it.
+  /// Group whose members may connect as well, and the setting that names it.
   public var group: (name: String, setting: String)?
 
   /// A socket for the owner alone, or for a group as well.
@@ -38,7 +36,7 @@ final class EndpointSockets<Command: Codable & Sendable & Equatable, Reply: Coda
 
   func paths(in home: ServiceHome) -> [String] { endpoints.map { Paths.join(home.run, $0.name + ".sock") } }
 
-  /// Begins to listen. Whoever can come to the first socket finds the others, too.
+  /// Starts to listen. The first socket comes last, so a client that can connect to it finds the others, too.
   func listen(in home: ServiceHome) throws {
     for path in paths(in: home).reversed() { try listen(at: path, home) }
   }

@@ -1,66 +1,61 @@
-// Owns a machine of a service with its store, and the one way by which events reach it: effects are performed in order,
-// everything of a turn is one commit, and what was committed is handed on. It knows no client and no service.
-// Invariant: an answer that rests on a change is given after that change was fsynced. A full disk takes everything of the
-// turn back and refuses it; what cannot be asked for again is written when there is room. After any other failure of the
-// disk the process has to end, because nobody knows any more what is on it.
+// Driver of a service's state machine and its store. Effects are performed in order, and all changes of one
+// loop iteration are one commit.
+// Invariant: an answer that depends on a change is sent after that change was fsynced. A full disk rolls back
+// and refuses all changes of the iteration; a change that no client can repeat is written later, when there
+// is space. After any other disk error the process has to end, because the contents of the disk are unknown.
 
 import BankModel
 import Posix
 import QueueCore
 import Time
 
-/// What an effect asks of whoever drives the machine.
+/// Step that an effect requires from the driver.
 public enum EffectStep<Event, Entry, Answer> {
-  /// Something is to happen, as a question to the store was answered.
+  /// An event that results from an answer of the store.
   case follow(Event)
-  /// Something is to be on disk before anything else is said.
+  /// An entry that has to be on disk before any later answer is sent.
   case stage(Entry)
-  /// Somebody is to be answered.
+  /// An answer to a request.
   case reply(UInt64, Answer)
-  /// The service itself is to do something.
+  /// An effect that the service performs itself.
   case own
 }
 
-/// The store of a service, as its machine is driven over it.
+/// Store of a service, as the driver uses it.
 public protocol ServicePersistence: AnyObject {
-  /// What the machine hears.
   associatedtype Event: StoreEvents
-  /// What follows from it.
   associatedtype Effect
-  /// What is written.
   associatedtype Entry
-  /// What those hear who have asked for something.
   associatedtype Answer
 
-  /// What everything is staged in.
+  /// Store that receives all entries.
   var store: any EntryStore<Entry, StoreError> { get }
-  /// What an effect asks for.
+  /// Translates an effect of the machine.
   func step(for effect: Effect) throws(StoreError) -> EffectStep<Event, Entry, Answer>
-  /// All of this is on disk.
+  /// Receives the entries of a commit that is on disk.
   func committed(_ entries: [Entry])
 }
 
 /// A machine and its store. Not Sendable: everything happens on the loop's thread.
 public final class MachineDriver<Machine: Decisions, Persistence: ServicePersistence>
 where Machine.Event == Persistence.Event, Machine.Effect == Persistence.Effect {
-  /// Entries that one commit holds at most; the commit does not wait for the end of the turn then.
+  /// Maximum number of entries in one commit; when it is reached the commit does not wait for the end of the
+  /// iteration.
   private var longestCommit: Int { 4_096 }
-  /// How long it is waited before what did not fit on the disk is tried again.
+  /// Pause before another attempt to write what did not fit on the disk.
   private var retryPause: TimeSpan { .milliseconds(500) }
 
   /// Called with each answer.
   public var onReply: ((UInt64, Persistence.Answer) -> Void)?
-  /// Called with each effect that is the service's own.
+  /// Called with each effect that the service performs itself.
   public var onEffect: ((Machine.Effect) -> Void)?
-  /// Called when the disk turned out to be full, and when it is not any more.
+  /// Called with the error when the disk is full, and with nil when it has space again.
   public var onDiskFull: ((StoreError?) -> Void)?
-  /// Called when the store begins to live on its reserve, and when there is room again.
+  /// Called when the store starts to use its reserve, and when there is free space again.
   public var onRoom: ((_ isShort: Bool) -> Void)?
-  /// What the disk has done that cannot be lived with. Nothing is done any more after it.
+  /// Disk error that ends the service. Nothing is done after it.
   public private(set) var failure: StoreError?
-  /// The rules.
   public private(set) var machine: Machine
-  /// What is on disk, beside the rules.
   public let persistence: Persistence
 
   private let store: any EntryStore<Persistence.Entry, StoreError>
@@ -69,12 +64,12 @@ where Machine.Event == Persistence.Event, Machine.Effect == Persistence.Effect {
   private var gathering = CommitGathering()
   private var retryAt: MonotonicTime?
   private var isFull = false
-  /// How often a full disk has refused what was staged.
+  /// Number of commits that a full disk has refused.
   private var refusals = 0
   private var room = RoomWatch()
   private var isShort = false
 
-  /// Brings rules and their store together; the rules know what the store has.
+  /// Combines a machine and its store. The machine was loaded from the store.
   public init(_ persistence: Persistence, _ machine: Machine) {
     self.persistence = persistence
     self.machine = machine
@@ -83,7 +78,7 @@ where Machine.Event == Persistence.Event, Machine.Effect == Persistence.Effect {
 
   // MARK: - Events
 
-  /// Lets something happen, and does what follows from it.
+  /// Handles an event and performs its effects.
   public func happen(_ event: Machine.Event, at now: Moment) {
     guard failure == nil else { return }
     let before = refusals
@@ -101,7 +96,7 @@ where Machine.Event == Persistence.Event, Machine.Effect == Persistence.Effect {
       switch try persistence.step(for: effect) {
       case .follow(let event): happen(event, at: now)
       case .stage(let entry):
-        // The machine has taken back everything of this event; the rest of it is not written either.
+        // The machine has already undone this event, so the rest of it is not written either.
         if isTakenBack { return }
         try store.stage(entry)
         staged.append(entry)
@@ -114,14 +109,14 @@ where Machine.Event == Persistence.Event, Machine.Effect == Persistence.Effect {
 
   // MARK: - Commits
 
-  /// When ``commit(at:)`` is to be called; nil while nothing waits for it.
+  /// Time of the next ``commit(at:)``; nil if none is needed.
   public var commitDue: MonotonicTime? {
     guard failure == nil else { return nil }
     guard machine.isUnsettled else { return machine.retry == nil ? nil : retryAt }
     return stagedSince.map { gathering.due(staged.count, since: $0) } ?? MonotonicTime(nanoseconds: 0)
   }
 
-  /// Puts everything that was staged on disk; the answers follow.
+  /// Commits everything that was staged; the answers follow.
   public func commit(at now: Moment) {
     guard failure == nil else { return }
     if let retry = machine.retry { happen(retry, at: now) }
@@ -137,7 +132,7 @@ where Machine.Event == Persistence.Event, Machine.Effect == Persistence.Effect {
       onDiskFull?(nil)
     }
     happen(.committed, at: now)
-    // There is room again: what waited for it is written at once, and not with the next change.
+    // There is space again: write what waited for it at once, and not with the next change.
     if machine.retry != nil, !Kernel.makes("vendingForgetsToRetry") { retryAt = now.monotonic }
     noteRoom(at: now)
   }
@@ -149,17 +144,17 @@ where Machine.Event == Persistence.Event, Machine.Effect == Persistence.Effect {
 
   // MARK: - The disk
 
-  /// When ``lookForRoom(at:)`` has something to do; nil while there is room.
+  /// Time of the next useful ``lookForRoom(at:)``; nil while there is space.
   public var roomDue: MonotonicTime? { failure == nil ? room.dueAt : nil }
 
-  /// Looks whether there is room again, where a store that is short has been left alone long enough.
+  /// Checks for free space, at most once per pause while the store is short of it.
   public func lookForRoom(at now: Moment) {
     guard failure == nil, room.takeDue(at: now.monotonic) else { return }
     store.lookForRoom()
     noteRoom(at: now)
   }
 
-  /// Tells the machine what its store has found of room.
+  /// Passes the store's result of that check to the machine.
   public func noteRoom(at now: Moment) {
     room.note(isShort: store.isShort, at: now.monotonic)
     guard store.isShort != isShort else { return }
@@ -168,7 +163,7 @@ where Machine.Event == Persistence.Event, Machine.Effect == Persistence.Effect {
     happen(.roomChanged(isShort: isShort), at: now)
   }
 
-  /// Nothing is done any more: the store is not what it was, or of no use.
+  /// Stops all work: the store is damaged or unusable.
   public func end(because error: StoreError) { if failure == nil { failure = error } }
 
   private func storeFailed(_ error: StoreError, at now: Moment) {
@@ -189,11 +184,12 @@ where Machine.Event == Persistence.Event, Machine.Effect == Persistence.Effect {
     noteRoom(at: now)
   }
 
-  // MARK: - Questions
+  // MARK: - Queries
 
-  /// Reads what is on disk. Nothing may be staged. Nil where the disk has failed.
-  /// - Parameter refuse: What is found where the disk has no room for the question: one that sorts what it reads needs room as
-  ///   well, and nothing else is wrong then. Without it a full disk is a failure as any other.
+  /// Reads committed data. Nothing may be staged. Returns nil if the disk has failed.
+  /// - Parameter refuse: result for a query that the full disk cannot answer. A query that sorts its rows
+  ///   needs disk space, too, and nothing else is wrong then. Without it a full disk is an error like any
+  ///   other.
   public func read<Found>(
     orRefuse refuse: ((Remark) -> Found)? = nil, _ body: (Persistence) throws(StoreError) -> Found
   ) -> Found? {
@@ -207,27 +203,28 @@ where Machine.Event == Persistence.Event, Machine.Effect == Persistence.Effect {
   }
 }
 
-/// How long a commit waits for more to put into it. Whoever was answered by the last commit is likely to ask again at
-/// once, and while the answers are still being written the first of them do. To commit for these few alone would keep
-/// all the others waiting for two commits.
-/// Invariant: a client that asks one thing after the other never waits; nobody waits longer than a quarter of a commit.
+/// Delay of a commit in order to collect more requests. A client that was answered by the last commit is
+/// likely to send its next request at once, and the first of them arrive while the other answers are still
+/// being written. A commit for these few would make all other clients wait for two commits.
+/// Invariant: a client that sends one request at a time never waits, and no client waits longer than a
+/// quarter of a commit.
 struct CommitGathering {
-  /// The longest that a commit is waited with, whatever the disk takes.
+  /// Longest delay, however slow the disk is.
   static let longest = TimeSpan.milliseconds(2)
 
   private var answered = 0
   private var ended = MonotonicTime(nanoseconds: 0)
   private var took = TimeSpan.zero
 
-  /// A commit has answered so many requests.
+  /// Records a commit that has answered this number of requests.
   mutating func committed(_ requests: Int, from begin: MonotonicTime, to end: MonotonicTime) {
     answered = requests
     ended = end
-    // One commit that was slow is not the disk's pace.
+    // Smoothed, because one slow commit does not show the disk's speed.
     took = TimeSpan(nanoseconds: (3 * took.nanoseconds + end.since(begin).nanoseconds) / 4)
   }
 
-  /// The moment for a transaction of so many requests of which the first came at a moment; the past for at once.
+  /// Commit time for a transaction of `requests` whose first arrived at `first`; a past time means at once.
   func due(_ requests: Int, since first: MonotonicTime) -> MonotonicTime {
     let pause = min(TimeSpan(nanoseconds: took.nanoseconds / 4), Self.longest)
     let isExpectingMore = requests < answered && first.since(ended) <= took

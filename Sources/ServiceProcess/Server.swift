@@ -1,7 +1,7 @@
-// Owns a service at work: one loop on which its clients, its machine and the coordinator meet. The turn: hear everyone,
-// commit, answer, tell those who follow, write it all.
-// Invariant: what is on disk alone is shown to anybody; who has asked for something comes before who follows. When the disk
-// fails in a way that leaves it in doubt, the service ends, and a new one reads the disk again.
+// Server of a running service: one loop that serves its clients, its machine and the coordinator. One
+// iteration reads all input, commits, answers, publishes to subscribers, and writes the output.
+// Invariant: clients see committed data only, and answers come before publications. If the disk fails in a
+// way that leaves its contents unknown, the service ends, and a new process reads the disk again.
 
 import BankModel
 import Logbook
@@ -17,7 +17,7 @@ public final class Server<Handler: ServiceHandler> {
   private struct Question {
     var call: Handler.Call
     var command: Handler.Command
-    /// In the time that was attended: when a service that is not ready for it excuses itself.
+    /// In attended time: after it, a service that is not ready sends its excuse.
     var deadline: MonotonicTime
   }
 
@@ -27,22 +27,22 @@ public final class Server<Handler: ServiceHandler> {
   private let log: LogFile
   private let link: ParentLink?
   private let sockets: EndpointSockets<Handler.Command, Handler.Reply>
-  /// Who waits for an answer of the machine.
+  /// Requests that wait for an answer of the machine.
   private var calls: [UInt64: Handler.Call] = [:]
   private var lastCall: UInt64 = 0
-  /// Questions about what is on disk, which wait until nothing is staged.
+  /// Queries of committed data, which wait until nothing is staged.
   private var questions: [Question] = []
   private var isAskedToEnd = false
   private var isEnding = false
   private var watch: ServiceWatch?
-  /// What of its files was removed, for good.
+  /// File loss that cannot be repaired, and ends the service.
   private var loss: Failure?
-  /// The database, as it tells of itself; nil where nobody wants to know.
+  /// Identity of the database, for the coordinator; nil if no coordinator needs it.
   public var mark: DatabaseMark?
-  /// Writes down the opening of the bank with which the database is used.
+  /// Stores the opening of the bank with which the database is used.
   public var remember: ((BankMark) throws(StoreError) -> Void)?
 
-  /// A server that nobody can connect to yet; where there is no link to the coordinator nobody supervises it.
+  /// A server that does not listen yet; without a link it runs unsupervised.
   public init(
     _ service: Handler, on loop: EventLoop, log: LogFile, link: ParentLink?,
     clients: ServiceLimits = ServiceLimits()
@@ -57,11 +57,12 @@ public final class Server<Handler: ServiceHandler> {
 
   private var now: Moment { service.clock.now }
 
-  // MARK: - The life
+  // MARK: - Start and end
 
-  /// Lets the service begin, and listens; `files` says what is done when those of the database are removed.
+  /// Starts the service and listens. `files` repairs files of the database that are removed.
   ///
-  /// - Parameter retakeLock: takes the lock of the service again after its file was removed; false if another process has it.
+  /// - Parameter retakeLock: takes the service's lock again after its file was removed; returns false if
+  ///   another process has it.
   public func open(
     in home: ServiceHome, _ files: DatabaseFiles? = nil, retakeLock: @escaping () -> Bool = { true }
   ) throws {
@@ -102,21 +103,21 @@ public final class Server<Handler: ServiceHandler> {
     }
   }
 
-  /// Asks the service to answer what it has heard, and to end.
+  /// Makes the service answer what it has received, and end.
   public func askToEnd() { isAskedToEnd = true }
 
-  /// Whether nothing has asked it to end, and nothing has forced it to.
+  /// True while neither a request nor a failure has ended the service.
   public var isAtWork: Bool {
     driver.failure == nil && !isAskedToEnd && link.map { $0.state == .atWork } ?? true
   }
 
-  /// Runs until the end, and returns the code to exit with.
+  /// Runs until the end. Returns the exit code.
   public func run() throws(SystemError) -> Int32 {
     while isAtWork { try turn() }
     return try finish()
   }
 
-  /// Everything that was heard is answered; clients ask the next service for the rest.
+  /// Answers everything that was received; clients send the rest to the next process.
   private func finish() throws(SystemError) -> Int32 {
     isEnding = true
     sockets.stopHearing()
@@ -135,15 +136,16 @@ public final class Server<Handler: ServiceHandler> {
     if let reason { _ = try? StandardStreams.write("\(Handler.executable): \(reason)\n", to: .error) }
     guard reason == nil else { return 1 }
     sockets.closeAfterFlush()
-    // The last words may still be on their way to a client that reads slowly; nobody waits for the coordinator's end.
+    // The last messages may still be in flight to a slow client. If the coordinator is gone, do not wait for
+    // that.
     let until = SystemClock.monotonic() + (link?.state == .gone ? .zero : .seconds(1))
     while !sockets.isEmpty, SystemClock.monotonic() < until { try loop.runOnce(until: until) }
     return 0
   }
 
-  // MARK: - The turn
+  // MARK: - Loop iteration
 
-  /// Hears everybody, for whom it waits no longer than until a limit, and does what follows from it.
+  /// Runs one loop iteration, which waits for input at most until `limit`.
   public func turn(until limit: MonotonicTime? = nil) throws(SystemError) {
     try loop.runOnce(until: .earliest(nextDeadline, limit))
     service.clock.turn()
@@ -153,10 +155,11 @@ public final class Server<Handler: ServiceHandler> {
   }
 
   private var nextDeadline: MonotonicTime? {
-    // The kernel has taken a long answer at once: the rest of it can be said without waiting for anybody.
+    // The kernel has accepted a long answer completely, so the next part can be sent without waiting for any
+    // event.
     if !driver.machine.isUnsettled, questions.contains(where: isDue) { return service.clock.now.monotonic }
-    // Whoever does not read is waited for by the loop, and not by the clock. There is no key path here, because one keeps the
-    // compiler from making this for each service: with them a turn takes twice the instructions.
+    // A client that does not read is awaited by the loop, not by a timer. No key path here, because it
+    // prevents the compiler from specialising this function: an iteration would take twice the instructions.
     var patience: MonotonicTime?
     for question in questions where question.call.hasRoom {
       patience = .earliest(patience, question.deadline)
@@ -169,14 +172,14 @@ public final class Server<Handler: ServiceHandler> {
 
   private func endTurn() {
     service.beforeCommit()
-    // Nobody is left who could come with more.
+    // While ending, no client can send more, so the commit does not wait.
     if isEnding || driver.commitDue.map({ $0 <= now.monotonic }) ?? false { driver.commit(at: now) }
     driver.lookForRoom(at: now)
     answerQuestions()
     service.afterCommit()
     rememberBank()
     if !Kernel.makes("givesNoSignOfLife") { link?.endTurn() }
-    // Whoever has asked for something comes first.
+    // Answers come before publications.
     sockets.flush()
     service.publish()
     service.views.tell(at: service.clock.now.monotonic)
@@ -199,7 +202,7 @@ public final class Server<Handler: ServiceHandler> {
     }
   }
 
-  /// Whether something can be said to a question: an answer or an excuse.
+  /// True if a query can be answered or excused now.
   private func isDue(_ question: Question) -> Bool {
     question.call.hasRoom
       && (service.isReady(for: question.command) || question.deadline <= loop.attended.now)
@@ -211,8 +214,8 @@ public final class Server<Handler: ServiceHandler> {
     guard !driver.machine.isUnsettled else { return }
     let asked = questions
     questions.removeAll()
-    // An audit reads every row: all who have asked for one by now share it. Who asks meanwhile shares the next, and
-    // before it begins everybody else is heard.
+    // An audit reads every row, so all clients that have requested one by now share it. Later ones share the
+    // next, and before that one starts all other clients are served.
     var audit: Handler.Reply?
     for question in asked {
       if !isDue(question) {
@@ -230,7 +233,8 @@ public final class Server<Handler: ServiceHandler> {
 
   // MARK: - The database
 
-  /// The bank knows this database: with the next turn that stages nothing that is on disk, and the bank hears of it.
+  /// Stores the bank's opening in this database. The next iteration that stages nothing commits it, and the
+  /// coordinator is notified.
   private func rememberBank() {
     guard !driver.machine.isUnsettled, let remember, let bank = link?.takeBank() else { return }
     do throws(StoreError) {
@@ -238,13 +242,13 @@ public final class Server<Handler: ServiceHandler> {
       mark?.bank = bank
       if let mark { link?.say(.database(mark)) }
     } catch {
-      // Without room the note is made with the next opening.
+      // If the disk is full the opening is stored next time.
       guard case .diskFull = error else { return driver.end(because: error) }
     }
   }
 
-  /// What is done when files of the service are removed: the log of the database is copied and begun anew, the reserve is held
-  /// back again, the sockets are bound again, and without its database the service ends.
+  /// Actions after the removal of files of the service: copy and restart the database's log, allocate the
+  /// reserve again, bind the sockets again, and end if the database is gone.
   private func remedies(
     for files: DatabaseFiles, in home: ServiceHome, _ retakeLock: @escaping () -> Bool
   ) -> ServiceWatch.Remedies {

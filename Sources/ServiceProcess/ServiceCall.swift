@@ -1,32 +1,32 @@
-// Owns a request of a client until it is answered for the last time, and the way back to whoever has made it. It knows no
-// service. A client that has left is answered as well, and nobody hears it.
+// A client's request from its arrival to its last answer, and the path back to the client. The answer to a
+// client that has left is discarded.
 
 import Transport
 import Wire
 
-/// A request of a client, until it is answered for the last time.
+/// A client's request, until its last answer.
 public struct ServiceCall<Command: Codable & Sendable & Equatable, Reply: Codable & Sendable & Equatable> {
-  /// The socket that a request comes to.
+  /// Socket that receives requests.
   public typealias Socket = ServiceSocket<ServiceRequest<Command>, Reply>
-  /// Those who follow.
+  /// Subscriptions.
   public typealias Views = ServiceViews<ServiceRequest<Command>, Reply>
 
-  /// Tells it from every other call of this process; a machine answers under this number.
+  /// Number that is unique among all calls of this process; a machine answers with it.
   public let id: UInt64
-  /// Which of the service's sockets it came to.
+  /// Index of the service's socket that received it.
   public let endpoint: Int
   let socket: Socket
   let session: Socket.Session
   let number: UInt32
 
-  /// Whether the client reads what it is told.
+  /// True if the client reads its answers.
   public var hasRoom: Bool { socket.hasRoom(for: session) }
-  /// How many requests of one client may follow.
+  /// Maximum number of subscriptions of one client.
   public var viewsOfOne: Int { socket.viewsOfOne }
-  /// Answers; the answer leaves with the end of the turn.
+  /// Sends an answer, which is written at the end of the iteration.
   public func answer(_ reply: Reply, more: Bool = false) { socket.answer(session, number, reply, more: more) }
 
-  /// A view for this call; nil where the client has as many as it may.
+  /// Makes the call a subscription; nil if the client has its maximum.
   public func open(in views: Views, topic: Int = 0) -> Views.View? {
     views.open(socket, session, number, topic: topic)
   }

@@ -1,5 +1,5 @@
-// Owns what a service at work is to its server: which requests there are, and what they come to. Everything else, from the
-// sockets to the exit code, is the server's.
+// The part of a service that differs between services: its requests and their effects. All else, from the
+// sockets to the exit code, belongs to the server.
 
 import BankModel
 import Logbook
@@ -8,100 +8,97 @@ import Time
 import Transport
 import Wire
 
-/// A service: a machine, the commands that are for it, and those that are not.
+/// A service: its machine, the commands for the machine, and all other commands.
 public protocol ServiceHandler: AnyObject {
-  /// The rules.
+  /// State machine.
   associatedtype Machine: Decisions
   where Machine.Event == Persistence.Event, Machine.Effect == Persistence.Effect
-  /// The store of them.
+  /// Store of the machine.
   associatedtype Persistence: ServicePersistence
-  /// What clients ask for.
+  /// Requests of clients.
   associatedtype Command: Codable & Sendable & Equatable
-  /// What they are told.
+  /// Answers to clients.
   associatedtype Reply: Codable & Sendable & Equatable
 
-  /// A request that somebody is owed an answer to.
+  /// A request that still needs an answer.
   typealias Call = ServiceCall<Command, Reply>
-  /// Those who follow.
+  /// Subscriptions.
   typealias Views = ServiceViews<ServiceRequest<Command>, Reply>
 
-  /// The executable, as people see it in `ps`: `bank-stockd`.
+  /// Name of the executable, as `ps` shows it: `bank-stockd`.
   static var executable: String { get }
-  /// What is done and what is not while the store lives on its reserve, in English.
+  /// Services available and unavailable while the store uses its reserve, in English.
   static var whileShort: String { get }
-  /// The question that reads every row: all who have asked it by now share one answer.
+  /// The query that reads every row: all pending ones share one answer.
   static var audit: Command { get }
-  /// The machine at work.
   var driver: MachineDriver<Machine, Persistence> { get }
-  /// The moment of the turn.
+  /// Time of the current iteration.
   var clock: TurnClock { get }
   /// The sockets; the first has the name of the service.
   var endpoints: [ServiceEndpoint] { get }
-  /// Those who follow.
   var views: Views { get }
 
-  /// Goes on with what was left open, before anybody can connect.
+  /// Continues unfinished work, before the first client can connect.
   func begin()
-  /// Adds what is worth a word in the log when the service is ready.
+  /// Adds fields to the log line that reports the service ready.
   func describe(in fields: inout LogFields)
 
-  /// What a request comes to.
+  /// Decides how a request is handled.
   func react(to request: ServiceRequest<Command>, _ call: Call) -> ServiceReaction<Machine.Event, Reply>
-  /// Whether an answer says that something was done.
+  /// True if an answer proves that something was changed.
   static func isWork(_ answer: Persistence.Answer) -> Bool
-  /// Tells a client what the machine has answered.
+  /// Sends the machine's answer to a client.
   func reply(_ answer: Persistence.Answer, to call: Call)
 
-  /// Whether a question can be answered now; one that cannot waits for as long as its reaction said.
+  /// True if a query can be answered now; otherwise it waits for the time that its reaction allows.
   func isReady(for question: Command) -> Bool
-  /// What somebody is told whose question could not be answered in time.
+  /// Answer to a query that could not be answered in time.
   func excuse(for question: Command) -> Reply
-  /// The answer to a question. Nothing is staged. Nil where there is none: the disk has failed, or the client has become a
-  /// view.
+  /// Answers a query. Nothing is staged. Nil without an answer: the disk has failed, or the client has become
+  /// a subscriber.
   func answer(_ question: Command, of call: Call) -> Reply?
 
-  /// Hears whoever else has a say, before everything of the turn is committed.
+  /// Handles other sources of input, before the commit of the iteration.
   func beforeCommit()
-  /// Does what follows from the commit.
+  /// Performs the consequences of the commit.
   func afterCommit()
-  /// Hands what is on disk to those who follow.
+  /// Publishes committed data to subscribers.
   func publish()
-  /// When there is something to do by itself; nil for never.
+  /// Time of the next work without an event; nil for never.
   var nextDeadline: MonotonicTime? { get }
 }
 
 extension ServiceHandler {
-  /// Every question can be answered.
+  /// True: every query can be answered.
   public func isReady(for question: Command) -> Bool { true }
-  /// Nobody waits.
+  /// Never called.
   public func excuse(for question: Command) -> Reply { preconditionFailure("every question can be answered") }
-  /// There is nobody else.
+  /// Does nothing: there is no other input.
   public func beforeCommit() {}
-  /// Nothing follows.
+  /// Does nothing.
   public func afterCommit() {}
-  /// Never.
+  /// Nil: never.
   public var nextDeadline: MonotonicTime? { nil }
 }
 
-/// What a request comes to.
+/// Handling of a request.
 public enum ServiceReaction<Event, Reply> {
-  /// The answer is known.
+  /// An immediate answer.
   case answer(Reply)
-  /// Something happens to the machine, which answers under the number of the call.
+  /// An event for the machine, which answers with the number of the call.
   case event(Event)
-  /// The answer is on disk: it is given when nothing is staged, and the service is ready for it.
+  /// A query of committed data: answered when nothing is staged and the service is ready.
   case question(within: TimeSpan = .zero)
-  /// The service answers by itself.
+  /// The service answers later, by itself.
   case later
 }
 
-/// The time of a service.
-/// Invariant: within a turn all parts of a service have the same moment.
+/// Clock of a service.
+/// Invariant: within one iteration all parts of a service see the same time.
 public final class TurnClock {
-  /// The moment of this turn.
+  /// Time of this iteration.
   public private(set) var now = SystemClock.moment()
 
-  /// A clock that shows the present.
   public init() {}
 
   func turn() { now = SystemClock.moment() }

@@ -1,7 +1,7 @@
-// Owns the life of the process of a service: from its command line to its exit code. It knows no service. Whatever keeps it
-// from opening is told to the coordinator on descriptor 3, and on standard error.
-// Invariant: under a coordinator it never outlives the coordinator. The home is looked at under the lock, and the log, which
-// tells that there was a database, is made after that.
+// Process of a service: from its command line to its exit code. An error that prevents the start is reported
+// to the coordinator on descriptor 3, and on standard error.
+// Invariant: under a coordinator the process never outlives the coordinator. The home directory is examined
+// under the lock, and before the log is created, because a log proves that there was a database.
 
 import BankModel
 import Glibc
@@ -12,9 +12,9 @@ import Storage
 import Transport
 import Wire
 
-/// A service as a process.
 public enum ServiceProcess<Program: ServiceProgram> {
-  /// Runs until the end; the exit code of the process: 0 ended as asked, 1 failed, 2 started with other words.
+  /// Runs until the end. Returns the exit code: 0 ended as requested, 1 failed, 2 started with invalid
+  /// arguments.
   public static func run(arguments: [String]) -> Int32 {
     ProcessStart.prepare(as: .service)
     let options: ServiceOptions
@@ -61,7 +61,8 @@ public enum ServiceProcess<Program: ServiceProgram> {
     let server = Server(service, on: loop, log: try log(home, link), link: link)
     server.mark = DatabaseMark(identity: service.driver.machine.identity, bank: try store.lastBank())
     server.remember = store.remember
-    // A terminal sends SIGINT and SIGHUP to everybody; under a coordinator the end is for the coordinator to say.
+    // A terminal sends SIGINT and SIGHUP to the whole process group; under a coordinator only the coordinator
+    // decides the end.
     let signals = try SignalSource([SIGTERM, SIGINT, SIGHUP], on: loop) { report in
       if report.signal == SIGTERM || link == nil { server.askToEnd() }
     }
@@ -69,7 +70,7 @@ public enum ServiceProcess<Program: ServiceProgram> {
     if let error = service.driver.failure { throw Failure(error, of: home) }
     let code = try server.run()
     withExtendedLifetime(signals) {}
-    // Nothing is lost if the log cannot be copied now: the next start reads it.
+    // If the log cannot be copied now nothing is lost: the next start reads it.
     if code == 0 { try? store.close() }
     lock.unlock()
     return code
@@ -107,7 +108,7 @@ public enum ServiceProcess<Program: ServiceProgram> {
 }
 
 extension Failure {
-  /// Why the database of a service could not be used.
+  /// Error for a database that could not be used.
   init(_ error: StoreError, of home: ServiceHome) {
     let code: Code =
       switch error {
@@ -123,7 +124,7 @@ extension Failure {
   }
 }
 
-/// The lock of a service at work.
+/// Lock of a running service.
 private final class ServiceLock {
   private let home: ServiceHome
   private var lock: LockFile?
@@ -133,9 +134,10 @@ private final class ServiceLock {
     lock = try home.takeLock(loop)
   }
 
-  /// Takes the lock again after its file was removed; false if another process has the file that has its name now.
+  /// Takes the lock again after its file was removed; false if another process holds the file that has the
+  /// name now.
   func retake() -> Bool {
-    // Whoever had moved it away may have put it back.
+    // The file may have been moved away and back.
     if lock != nil, lock!.isAt(path: home.lock) { return true }
     guard case .acquired(let fresh)? = try? LockFile.acquire(path: home.lock) else { return false }
     lock = consume fresh

@@ -1,5 +1,5 @@
-// Owns what a service brings into its process: its name, its configuration, and what it keeps in its database. Everything else
-// of the process is ServiceProcess's.
+// The part of a service's process that differs between services: its name, its configuration, and its
+// database.
 
 import Posix
 import QueueCore
@@ -7,56 +7,56 @@ import Storage
 import Transport
 import Wire
 
-/// A service as its process runs it.
+/// A service, as its process runs it.
 public protocol ServiceProgram {
-  /// The service at work.
   associatedtype Handler: ServiceHandler
 
-  /// What the files of the service are called: `stock`.
+  /// Base name of the service's files: `stock`.
   static var name: String { get }
-  /// What the service is to the coordinator.
+  /// Role of the service for the coordinator.
   static var role: PeerRole { get }
-  /// What it is called in a complaint, in English: `the stock service`.
+  /// Name in an error message, in English: `the stock service`.
   static var title: String { get }
-  /// The options that name a file, without `--home`: the first is the service's configuration.
+  /// Options that name a file, without `--home`: the first is the service's configuration.
   static var fileOptions: [String] { get }
 
-  /// Reads the configuration; nil stands for the one that is built in.
+  /// Reads the configuration; nil for the built-in one.
   init(configuration path: String?) throws(Failure)
 
-  /// Opens the database, loads what is in it, and makes the service of it, to which nobody can connect yet.
-  /// - Parameter identity: the number by which a new database tells itself from all others.
+  /// Opens the database, loads it, and makes the service, which does not listen yet.
+  /// - Parameter identity: random number that identifies a new database.
   /// - Parameter onProgress: see `DatabaseStore`.
   func open(
     _ home: ServiceHome, on loop: EventLoop, identity: Int64, onProgress: @escaping () -> Void
   ) throws(StoreError) -> (DatabaseStore, Handler)
 
-  /// What the command line asks for in place of serving; the exit code, or nil where it asks for nothing else.
+  /// Performs another task that the command line requests. Returns its exit code, or nil if none is
+  /// requested.
   static func runInstead(_ options: ServiceOptions) throws -> Int32?
 }
 
 extension ServiceProgram {
-  /// Nothing else.
+  /// Nil: no other task.
   public static func runInstead(_ options: ServiceOptions) throws -> Int32? { nil }
 }
 
-/// The command line of a service: `--home DIR [--existing]`, and options that each name a file.
+/// Command line of a service: `--home DIR [--existing]`, and options that each name a file.
 public struct ServiceOptions: Sendable, Equatable {
-  /// The home, absolute.
+  /// Home directory, absolute.
   public var home = ""
-  /// Whether there must be a database already: there was one when the bank was opened.
+  /// True if the database must exist already, because it existed when the bank was opened.
   public var mustExist = false
-  /// The files that were named, by their options.
+  /// Paths by option.
   public var files: [String: String] = [:]
 
-  /// The same with files that are found from any directory.
+  /// The same with absolute paths.
   func absolute() throws(SystemError) -> ServiceOptions {
     var options = self
     for (option, path) in files { options.files[option] = try Paths.absolute(path) }
     return options
   }
 
-  /// Reads the words behind the program's name; `title` is who is told that there is no such option.
+  /// Parses the arguments after the program name; `title` is the subject of an error about an unknown option.
   public init(_ arguments: [String], fileOptions: [String], title: String) throws(Failure) {
     var words = arguments[...]
     while let word = words.popFirst() {

@@ -1,8 +1,9 @@
-// Owns what a service does when its files are removed while it is at work, as the table of the home says: its sockets are
-// bound again, its lock is taken again, its log starts again, its database's log is rescued, its reserve is held back again,
-// and without its database it ends. It knows no database: the store does that part.
-// Invariant: what is lost for good is told before anything else is promised; what can be made again is made again once
-// whoever removes things has had the time to finish, and only in a home that is still there.
+// Reaction of a running service to the removal of its files, according to ``HomeTable``. Sockets are bound
+// again, the lock is taken again, the log is reopened, the database's log is rescued, the reserve is
+// allocated again; without its database the service ends.
+// Invariant: a loss that cannot be repaired is reported before anything else is promised. A repair waits
+// until the process that removes files has had time to finish, and is made only if the home directory still
+// exists.
 
 import Posix
 import Time
@@ -11,19 +12,19 @@ import Wire
 
 final class ServiceWatch {
   struct Remedies {
-    /// The log of the database was removed: what is in it is copied.
+    /// Copies the contents of the database's log, whose file was removed.
     var rescueLog: () -> Void
-    /// Begins a new log; false where that has to be tried again.
+    /// Starts a new log of the database; false if that has to be retried.
     var renewLog: () -> Bool
-    /// Holds the room back again that was held back in a file that is gone.
+    /// Allocates the reserve again after its file was removed.
     var renewReserve: () -> Void
-    /// Takes the lock again whose file is gone; false if another process has the new file.
+    /// Takes the lock again after its file was removed; false if another process has the new file.
     var retakeLock: () -> Bool
-    /// Begins the log again under its name.
+    /// Reopens the service's log under its name.
     var restoreLog: () -> Void
     var listen: (_ path: String) throws -> Void
     var end: (Failure) -> Void
-    /// Says what was made again, or could not be, in English.
+    /// Logs a repair or a failed repair, in English.
     var note: (_ words: String, _ isRepaired: Bool) -> Void
   }
 
@@ -35,7 +36,7 @@ final class ServiceWatch {
   private var owesLog = false
   private var owesLock = false
 
-  /// Takes what is in the home now for what belongs there.
+  /// Assumes that the files that are in the home directory now belong there.
   init(_ home: ServiceHome, sockets: [String], on loop: EventLoop, _ remedies: Remedies) {
     self.home = home
     self.sockets = sockets
@@ -44,7 +45,7 @@ final class ServiceWatch {
       let hasLogs = ((try? FileFacts.inspect(home.logs)) ?? nil) != nil
       let names = try NameWatch(in: [home.path, home.run] + (hasLogs ? [home.logs] : []), on: loop)
       names.expect([home.database, home.databaseLog, home.databaseReserve, home.lock] + sockets)
-      // The log is rotated by its own rules.
+      // Log rotation renames this file regularly.
       names.expect([home.log], .any)
       names.onLoss = { [unowned self] in lost.formUnion($0) }
       try names.remember()
@@ -54,7 +55,7 @@ final class ServiceWatch {
 
   var nextDeadline: MonotonicTime? { names?.repairAt }
 
-  /// Does what is to be done about what was removed. Comes before anything is committed in a turn.
+  /// Handles removed files. Call it before anything is committed in an iteration.
   func keepTime(_ now: MonotonicTime) {
     if !lost.isEmpty { meet(lost) }
     guard let names, let due = names.repairAt, due <= now else { return }
@@ -62,7 +63,7 @@ final class ServiceWatch {
     if missing.contains(home.database) { meet([home.database]) }
     do {
       let own = missing.filter(sockets.contains)
-      // A home that is gone is not made again.
+      // A home directory that is gone is not created again.
       if !own.isEmpty { try Directory.create(path: home.run, recursive: false) }
       for socket in own { try remedies.listen(socket) }
       if missing.contains(home.databaseReserve) { remedies.renewReserve() }
