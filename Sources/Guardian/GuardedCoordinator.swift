@@ -1,15 +1,15 @@
-// Owns the view of the one coordinator that is guarded: a child of this process, or one that was taken over.
-// Invariant: it is signalled only while it is certainly this coordinator's process. A signal that comes too late reaches
-// nobody.
+// State of the one coordinator that is guarded: a child of this process, or an adopted process.
+// Invariant: a signal is sent only while the process is certainly this coordinator. A late signal has no
+// effect.
 import Posix
 import Supervision
 import Time
 
 struct GuardedCoordinator {
   enum Process {
-    /// This guardian has started it, and can see how it ends.
+    /// Started by this guardian, which can read its exit status.
     case started(ChildProcess)
-    /// It was there already, and only that it ends can be seen.
+    /// It existed before; the guardian sees its exit, but not its exit status.
     case adopted(OtherProcess)
 
     var fd: CInt {
@@ -24,12 +24,12 @@ struct GuardedCoordinator {
   let registration: Registration
   let since: MonotonicTime
   var silence: Standstill
-  /// Whether it has ever reported progress: one of an older build does not know how to.
+  /// True after its first progress report. A coordinator of an older build sends none.
   var hasReported = false
-  /// When it gets SIGKILL, after it was found to stand still; in the time that was attended, as all of this.
+  /// Time of SIGKILL, after the process was found hanging; in attended time, like all times here.
   var killAt: MonotonicTime?
 
-  /// How long one that stands still has between SIGABRT and SIGKILL.
+  /// Time between SIGABRT and SIGKILL for a hanging process.
   static let abortGrace = TimeSpan.milliseconds(200)
 
   var nextJudgement: MonotonicTime { killAt ?? silence.lookAt }

@@ -1,7 +1,7 @@
-// Owns what a guardian needs of a bank's home: the lock, its socket, its log, and the places for them. Where something is
-// wrong with the home the coordinator says so to whoever is starting the bank, in the protocol's words.
-// Invariant: nothing is written into a home that belongs to somebody else, and nothing but directories and the lock into
-// one that is in use.
+// Files of a guardian in the home directory: the lock, its socket and its log. If the home is unusable, the
+// coordinator reports that to the client that starts the bank, in the protocol's terms.
+// Invariant: nothing is written into a home of another user. In a home that is in use, only directories and
+// the lock are created.
 import Glibc
 import Logbook
 import Posix
@@ -10,21 +10,21 @@ import Time
 struct GuardedHome {
   let path: String
 
-  /// The lock that coordinator and guardian share.
+  /// Lock that coordinator and guardian share.
   var lock: String { Paths.join(path, "bank.lock") }
-  /// Where the coordinator tells its guardian how it is.
+  /// Socket that receives the coordinator's messages to its guardian.
   var socket: String { Paths.join(path, "run", "guardian.sock") }
-  /// Where the coordinator hears that its signs of progress were heard.
+  /// Socket of the coordinator that receives the acknowledgements of its progress reports.
   var answers: String { Paths.join(path, "run", "answers.sock") }
-  /// Where whatever is said outside the logs goes.
+  /// File that receives standard error.
   var standardError: String { Paths.join(path, "logs", "bankd.stderr") }
   private var log: String { Paths.join(path, "logs", "guardian.log") }
 
   enum Outcome {
     case taken(Equipment)
-    /// Another coordinator or guardian has it.
+    /// Another coordinator or guardian holds the lock.
     case occupied(pid: Int32?)
-    /// Somebody looks into the closed bank, and has not ended in time.
+    /// An inspection of the closed bank did not end in time.
     case inspected
     case unusable(reason: String)
   }
@@ -34,12 +34,12 @@ struct GuardedHome {
     let inode: UInt64
   }
 
-  /// What a guardian works with, held for as long as it guards.
+  /// Resources of a guardian, held for as long as it guards.
   final class Equipment {
     fileprivate(set) var lock: LockFile
     fileprivate(set) var socket: FileDescriptor
     let log: LogFile
-    /// Which directory the home is, whatever has its name later.
+    /// Identity of the home directory, whatever directory has its name later.
     fileprivate let place: Place
 
     fileprivate init(lock: consuming LockFile, socket: consuming FileDescriptor, log: LogFile, place: Place) {
@@ -50,18 +50,19 @@ struct GuardedHome {
     }
   }
 
-  /// The guardian says little, so little is kept.
+  /// A guardian logs little.
   private static let logLimit: Int64 = 1 << 20
 
   private static let patience = TimeSpan.seconds(5)
 
-  /// - Parameter inherited: The lock, where the coordinator that is to be guarded has it already.
+  /// - Parameter inherited: the lock, if the coordinator that is to be guarded holds it already.
   func take(_ inherited: consuming FileDescriptor?) -> Outcome {
     do throws(SystemError) {
       try makePlaces()
       let outcome: LockFile.Outcome
       if let inherited = consume inherited {
-        // Whoever is refused is told of the coordinator, and not of its guardian.
+        // Do not become the recorded holder: a refused client should see the coordinator's process id, not
+        // the guardian's.
         outcome = try LockFile.join(inherited, path: lock, isHolder: false)
       } else {
         outcome = try LockFile.acquire(path: lock, patience: Self.patience)
@@ -78,9 +79,9 @@ struct GuardedHome {
     } catch { return .unusable(reason: error.description) }
   }
 
-  /// Makes good what somebody has removed since, before the next coordinator is started: the one before it may have taken a
-  /// new lock file, which it has left by dying. True where there is a new socket to be watched; throws where the home is
-  /// gone, or somebody else has it.
+  /// Restores removed files before the next coordinator is started: the previous one may have taken a new
+  /// lock file, which is free since its exit. Returns true if there is a new socket to watch. Throws if the
+  /// home is gone, or if another process has it.
   func repair(_ equipment: Equipment) throws(SystemError) -> Bool {
     if !equipment.lock.isAt(path: lock) {
       guard case .acquired(let fresh) = try LockFile.acquire(path: lock, patience: Self.patience) else {
@@ -92,7 +93,7 @@ struct GuardedHome {
     return try renewSocket(equipment)
   }
 
-  /// Binds the socket anew where somebody has removed it: whether there is a new one, to be watched in the old one's place.
+  /// Binds the socket again if it was removed. Returns true if there is a new one to watch.
   func renewSocket(_ equipment: Equipment) throws(SystemError) -> Bool {
     guard Datagrams.isReceived(at: socket) == false else { return false }
     try Directory.create(path: Paths.directory(of: socket), recursive: false)
@@ -104,19 +105,19 @@ struct GuardedHome {
     let directories = [path, Paths.directory(of: socket), Paths.directory(of: log)]
     let watch = try NameWatch(in: directories, on: loop)
     watch.expect([socket])
-    // The log is rotated by its own rules.
+    // Log rotation renames this file regularly.
     watch.expect([log], .any)
     try watch.remember()
     return watch
   }
 
-  /// Whether what is said outside the logs can be kept.
+  /// True if the file for standard error can be opened.
   var canKeepErrors: Bool {
     (try? FileDescriptor.open(standardError, [.writeOnly, .create, .append], mode: 0o600)) != nil
   }
 
-  /// Whether the home was removed or moved away, also where another one has its name by now. One that cannot be looked
-  /// at is not gone.
+  /// True if the home was removed or moved away, even if another directory has its name now. A home that
+  /// cannot be examined counts as present.
   func isGone(_ equipment: Equipment) -> Bool {
     do throws(SystemError) { return try place() != equipment.place } catch { return false }
   }

@@ -1,15 +1,16 @@
-// Owns the life of a guarded coordinator: started or taken over, heard, seen to end, and succeeded. Its word for its
-// guardian is a datagram, and everybody of this user could send one, so what does not name the coordinator's process is not
-// heard.
-// Invariant: everything that a coordinator has said is heard before its end is judged.
-// Failure: a coordinator that cannot be started is told to the policy as one that has ended.
+// Life cycle of a guarded coordinator: start or adoption, messages, exit, and successor. Messages arrive as
+// datagrams, and any process of this user could send one; those without the coordinator's process id are
+// ignored.
+// Invariant: all messages of a coordinator are handled before its exit is judged.
+// Errors: a coordinator that cannot be started is reported to the policy like one that has exited.
 import Glibc
 import Posix
 import Supervision
 import Time
 
 extension Guardian {
-  /// Starts the first coordinator; the channel, its conversation with whoever wants the bank open, becomes its descriptor 3.
+  /// Starts the first coordinator. `channel` becomes its descriptor 3: the connection of the client that
+  /// wants the bank open.
   public func begin(channel: consuming FileDescriptor?) {
     do throws(SystemError) {
       try spawn(channel: channel)
@@ -17,10 +18,11 @@ extension Guardian {
     } catch { couldNotStart(error) }
   }
 
-  /// Takes a coordinator over that runs already.
+  /// Adopts a coordinator that already runs.
   public func adopt(_ other: GuardianOptions.GuardedCoordinator) {
     do throws(SystemError) {
-      // After the process is held, its number cannot become a stranger's; before, it was the parent's.
+      // Once the pidfd is open the process id cannot be reused; before that, the check of the parent's id
+      // confirms it.
       guard let process = try OtherProcess(pid: other.pid), CurrentProcess.parentPid == other.pid else {
         note("adopted_too_late")
         wardEnded(.unseen, pid: other.pid)
@@ -29,7 +31,8 @@ extension Guardian {
       try watch(.adopted(process), patience: other.patienceMilliseconds.map { .milliseconds($0) })
       note("adopted")
     } catch {
-      // It may well be alive, and there must never be two: it is left to start another guardian.
+      // The coordinator may still run, and there must never be two. So this guardian exits, and the
+      // coordinator starts another.
       log?.write(event: "adopt_failed", level: .error) { $0.field("msg", error.description) }
       end = .neverOpened(.unseen)
     }
@@ -56,7 +59,7 @@ extension Guardian {
       }
     }
     if policy.hasOpened { words.append("--recover") }
-    // A place for last words is no reason to be without a bank.
+    // A missing file for standard error is no reason to leave the bank closed.
     let keepsErrors = hasHome && !order.isForeground && home.canKeepErrors
     let child = try ChildProcess.spawn(
       executable: order.program, arguments: words, environment: environment, channel: channel,
@@ -68,7 +71,7 @@ extension Guardian {
     }
   }
 
-  /// The old descriptor was closed with its replacement, and what is closed is watched no more.
+  /// The old descriptor was closed by its replacement, and epoll drops a closed descriptor.
   private func listenAnew() throws(SystemError) {
     if let hearing { loop.deregister(hearing) }
     try listen()
@@ -80,10 +83,10 @@ extension Guardian {
     }
   }
 
-  /// Makes the socket and the log good that somebody has removed; the lock is left to the coordinator while there is one.
+  /// Restores the socket and the log if they were removed. The lock is the coordinator's task while one runs.
   func keepHome(_ now: MonotonicTime) {
     guard let watch, let due = watch.repairAt, due <= now, let equipment else { return }
-    // Without its home there is nothing to be guarded, and the coordinator ends by itself.
+    // Without its home there is nothing to guard, and the coordinator ends by itself.
     guard !home.isGone(equipment) else { return watch.putOff() }
     do throws(SystemError) {
       try renewSocket(equipment)
@@ -95,7 +98,7 @@ extension Guardian {
     } catch { watch.putOff() }
   }
 
-  /// - Returns: Whether there is a new socket.
+  /// - Returns: true if there is a new socket.
   @discardableResult
   private func renewSocket(_ equipment: GuardedHome.Equipment) throws(SystemError) -> Bool {
     guard try home.renewSocket(equipment) else { return false }
@@ -103,9 +106,9 @@ extension Guardian {
     return true
   }
 
-  // MARK: - Standing still
+  // MARK: - Hang detection
 
-  /// Looks after a coordinator from which nothing was heard for long. Everything that was said has been heard before.
+  /// Examines a coordinator that was silent for long. All its messages have been handled before.
   func judgeWard(at now: MonotonicTime) {
     guard var ward else { return }
     defer { if self.ward?.pid == ward.pid { self.ward = ward } }
@@ -128,7 +131,7 @@ extension Guardian {
     }
   }
 
-  /// Whether the coordinator may have spoken and nobody could hear it, because the way to this process was removed.
+  /// True if messages of the coordinator could not arrive, because the socket was removed.
   private func isDeaf() -> Bool {
     guard let equipment else { return true }
     if home.isGone(equipment) { return true }
@@ -152,7 +155,7 @@ extension Guardian {
       process: process, registration: registration, since: now.monotonic, silence: silence)
   }
 
-  /// The pidfd speaks: the coordinator has ended.
+  /// The pidfd is readable: the coordinator has exited.
   private func wardIsReady() {
     guard let ward else { return }
     let end: CoordinatorEnd
@@ -165,7 +168,7 @@ extension Guardian {
       peak = status.maxResidentBytes / 1024
     }
     loop.deregister(ward.registration)
-    // Whatever it has still said comes before its end.
+    // Handle its remaining messages before its exit.
     hearWard()
     let uptime = SystemClock.monotonic().since(ward.since)
     log?.write(event: "exit", level: end == .code(0) || policy.phase == .closed ? .info : .warn) {
@@ -196,7 +199,8 @@ extension Guardian {
     if pid > 0 { onNews?(.ended(end, pid: pid)) }
     let wasStopping = policy.phase == .stopping
     let now = SystemClock.monotonic()
-    // The coordinator that saw it cannot say so any more: the way to this process was in the home.
+    // The coordinator that saw the loss cannot report it any more, because the socket was in the removed
+    // home.
     if let equipment, home.isGone(equipment) { policy.lost() }
     switch policy.ended(end, at: now) {
     case .end(let end): finish(end)
@@ -214,7 +218,8 @@ extension Guardian {
     }
   }
 
-  /// Whoever asked for the end was not told that it came, and can ask again.
+  /// Logs that a drain was cut off: the client that requested it was not told of its end, and can repeat the
+  /// request.
   private func noteCutOffDrain() {
     log?.write(event: "drain_cut_off", level: .warn) {
       $0.field("msg", "the coordinator died while the bank was closing; the bank opens again")
@@ -223,10 +228,10 @@ extension Guardian {
 
   private func note(_ event: StaticString) { log?.write(event: event) { $0.field("child", ward?.pid ?? 0) } }
 
-  // MARK: - What the coordinator says
+  // MARK: - Messages of the coordinator
 
   func hearWard() {
-    // Bounded, because anybody of this user may write here.
+    // Bounded, because any process of this user can send datagrams.
     for _ in 0..<64 {
       guard let equipment, let bytes = try? Datagrams.receive(from: equipment.socket) else { return }
       hear(ServiceMessage(bytes))
@@ -254,7 +259,8 @@ extension Guardian {
     }
     if message.isStopping {
       policy.stopping()
-      // A manager gives whoever says this a short while to end. A drain that an operator has asked for may take hours.
+      // A service manager gives a process that sends this only a short time to exit. A drain requested by an
+      // operator may take hours.
       if !policy.isToEnd { passedOn = passedOn.without("STOPPING") }
     }
     if message[Self.closedField] == Self.lost { policy.lost() }
@@ -265,23 +271,23 @@ extension Guardian {
     if !passedOn.fields.isEmpty { order.manager?.tell(passedOn) }
   }
 
-  /// The stride is longer than the coordinator's pause between two signs, so that in an idle bank only its signs wake the
-  /// guardian.
+  /// The stride is longer than the coordinator's pause between two reports, so that in an idle bank only its
+  /// reports wake the guardian.
   private func attend(for patience: TimeSpan) { loop.attend(inStridesOf: patience / 2) }
 
-  /// Whoever says something goes on; how long it may be silent it says itself.
+  /// Records progress. Any message counts, and the message contains the permitted time of silence.
   private func hearProgress(_ message: ServiceMessage) {
     ward?.silence.heard(at: loop.moment().attended, patience: message.patience)
     guard let number = message.pulse, let ward else { return }
     self.ward?.hasReported = true
     attend(for: ward.silence.patience)
     let answer = ServiceMessage().with("MAINPID", "\(CurrentProcess.pid)").withPulse(number)
-    // One who does not read the answer is none the worse for it.
+    // A coordinator that does not read the acknowledgement is not affected.
     _ = try? Datagrams.send(answer.bytes, to: home.answers)
   }
 
-  /// With this field the coordinator says that everything is kept and the home is free.
+  /// Field with which the coordinator reports that everything is stored and the home is free.
   public static let closedField = "X_BANK_CLOSED"
-  /// The value of that field with which it says that there is no bank any more that could be opened again.
+  /// Value of that field if the bank is gone and cannot be opened again.
   static let lost = "lost"
 }

@@ -1,30 +1,31 @@
-// Owns one coordinator at a time: starts it, or takes one over; hears how it is; and starts the next one where the
-// policy says so. It holds the lock of the home, so that nobody comes between two coordinators, and listens.
-// Invariant: there is never more than one coordinator under a guardian, and none is started before the end of the one
-// before it was seen.
-// Failure: a coordinator that cannot be started counts as one that died before it was ready.
+// Guardian of one coordinator at a time: starts or adopts it, receives its messages, and starts the next one
+// according to the policy. It holds the lock of the home, so that no other process takes it between two
+// coordinators.
+// Invariant: there is never more than one coordinator under a guardian, and none is started before the exit
+// of the previous one was seen.
+// Errors: a coordinator that cannot be started counts as one that exited before it was ready.
 import Glibc
 import Logbook
 import Posix
 import Supervision
 import Time
 
-/// The guardian of one bank.
 public final class Guardian {
-  /// What a guardian is told.
+  /// Settings of a guardian.
   public struct Order {
-    /// The home, absolute.
+    /// Home directory, absolute.
     public var home: String
-    /// The coordinator's program.
+    /// Path of the coordinator's program.
     public var program: String
-    /// The words for every coordinator.
+    /// Arguments of every coordinator.
     public var words: [String]
-    /// The manager that has started this process; nil where nobody waits for news.
+    /// Service manager that has started this process; nil for none.
     public var manager: ServiceNotifier?
-    /// A person or a manager stays with this process: the first wish to end lets everyone be served, and the
-    /// coordinator says where this process says.
+    /// True if a user or a service manager stays with this process. The first request to end then lets all
+    /// customers be served, and the coordinator writes to the standard error of this process.
     public var isForeground: Bool
-    /// A hang-up is a wish to end, because it is the terminal's; otherwise it is one to read the configuration again.
+    /// True if SIGHUP is a request to end, because it comes from the terminal; false if it means to reload
+    /// the configuration.
     public var endsOnHangUp: Bool
 
     public init(
@@ -40,25 +41,24 @@ public final class Guardian {
     }
   }
 
-  /// What a person who stays with the guardian may want to know.
+  /// Events for a user who stays with the guardian.
   public enum News: Sendable, Equatable {
-    /// The bank is open, the first time or again.
+    /// The bank is open, for the first time or again.
     case opened
     case ended(CoordinatorEnd, pid: Int32)
     case pausing(TimeSpan)
     case restarted(pid: Int32)
   }
 
-  /// The signals that a guardian takes from its process; they stay blocked when it ends. See ``listenToSignals()``.
+  /// Signals that a guardian handles; they stay blocked when it ends. See ``listenToSignals()``.
   public static let signals = [SIGTERM, SIGINT, SIGHUP]
-  /// The signals that come when a child has ended; they stay blocked, too. See ``collectOthers()``.
+  /// Signals for the exit of a child; they stay blocked, too. See ``collectOthers()``.
   public static let endsOfChildren = [SIGCHLD]
 
-  /// The loop on which everything happens; whoever stays with the guardian may watch more on it.
+  /// The loop on which everything happens; the caller may register more descriptors on it.
   public let loop: EventLoop
-  /// Called with what happens.
   public var onNews: ((News) -> Void)?
-  /// Asked to pass on the n-th wish to end; false where it has no way to, and then a signal is sent.
+  /// Passes on the n-th request to end; returns false if it cannot, and then a signal is sent.
   public var passOnWish: ((Int) -> Bool)?
 
   let order: Order
@@ -69,7 +69,7 @@ public final class Guardian {
   var equipment: GuardedHome.Equipment?
   var refusal: [String] = []
   var hearing: Registration?
-  /// Notices when the guardian's own files are removed; nil where the system has no watch left.
+  /// Watch for the removal of the guardian's own files; nil if the system has no watch left.
   var watch: NameWatch?
   var restartAt: MonotonicTime?
   var lastEnd = CoordinatorEnd.unseen
@@ -78,10 +78,11 @@ public final class Guardian {
   var isReloadHeldBack = false
   private var pulseAt: MonotonicTime?
 
-  /// Takes the home. Where that is not possible the coordinator that is started next says why, and nothing else.
-  /// - Parameter lock: the home's lock, inherited from a coordinator that is to be taken over.
+  /// Takes the home. If that fails, the coordinator that is started next reports the reason, and does nothing
+  /// else.
+  /// - Parameter lock: the home's lock, inherited from a coordinator that is to be adopted.
   /// - Parameter ward: that coordinator.
-  /// - Throws: where the process cannot even wait for events.
+  /// - Throws: an error if the process cannot wait for events.
   public init(
     _ order: Order, lock inherited: consuming FileDescriptor? = nil,
     of ward: GuardianOptions.GuardedCoordinator? = nil, restarts: RestartPolicy = RestartPolicy()
@@ -103,18 +104,19 @@ public final class Guardian {
     }
   }
 
-  /// Whether the home is this guardian's.
+  /// True if this guardian holds the home.
   public var hasHome: Bool { equipment != nil }
   var log: LogFile? { equipment?.log }
 
-  /// Takes the process's signals: from here on none can end it and leave a coordinator behind that nobody knows of. To be
-  /// called before one is started, and the result to be kept for as long as this one guards.
+  /// Takes over the process's signals, so that none can end this process and leave a coordinator without a
+  /// guardian. Call it before a coordinator is started, and keep the result for as long as this one guards.
   public func listenToSignals() throws(SystemError) -> SignalSource {
     try SignalSource(Self.signals, on: loop) { [unowned self] report in hear(signal: report.signal) }
   }
 
-  /// Collects what falls to this process and was not started by it, now and whenever a child ends: what dead coordinators
-  /// have left, and as process 1 all orphans of a container. The result is to be kept for as long as this one guards.
+  /// Reaps orphans that this process has inherited, now and whenever a child exits: processes left by dead
+  /// coordinators and, as process 1, all orphans of a container. Keep the result for as long as this one
+  /// guards.
   public func collectOthers() throws(SystemError) -> SignalSource {
     let source = try SignalSource(Self.endsOfChildren, on: loop) { _ in Subreaper.collectOthers() }
     Subreaper.collectOthers()
@@ -126,7 +128,7 @@ public final class Guardian {
     while true { if let end = try turn() { return end } }
   }
 
-  /// Waits for what happens next and does what follows from it; how the work has ended, once it has.
+  /// Runs one loop iteration. Returns the end of the guardian's work, once it has come.
   public func turn() throws(SystemError) -> GuardianEnd? {
     if let end {
       log?.flush()
@@ -134,7 +136,7 @@ public final class Guardian {
     }
     try loop.runOnce(until: nextDeadline)
     if let due = ward?.nextJudgement, due <= loop.moment().attended {
-      // Whatever it has said until now is heard before it is judged, and so is its end.
+      // Handle all messages so far, and the exit if there was one, before judging the silence.
       try loop.hearEverybody()
       if let due = ward?.nextJudgement, due <= loop.moment().attended {
         judgeWard(at: loop.moment().attended)
@@ -161,8 +163,8 @@ public final class Guardian {
     keepHome(now)
   }
 
-  /// While there is no coordinator that could give signs of progress, because the next one is waited for, the guardian
-  /// gives its own. While there is one only its signs are passed on.
+  /// Sends the guardian's own progress reports to the service manager while no coordinator runs that could.
+  /// While one runs only its reports are passed on.
   private func keepPulse(_ now: MonotonicTime) {
     guard let manager = order.manager, let interval = manager.watchdog, ward == nil else {
       pulseAt = nil
@@ -175,10 +177,10 @@ public final class Guardian {
     if pulseAt == nil { pulseAt = now + interval / 2 }
   }
 
-  /// A signal asks for something.
+  /// Handles a signal.
   public func hear(signal: CInt) {
     if signal == SIGHUP, !order.endsOnHangUp {
-      // The same goes for this one as for a wish to end.
+      // A starting coordinator would be killed by this signal, as by a request to end.
       isReloadHeldBack = policy.phase == .opening
       if !isReloadHeldBack { ward?.kill(SIGHUP) }
       return
@@ -192,13 +194,13 @@ public final class Guardian {
     guard let ward else {
       return finish(policy.hasOpened ? .diedWhileClosing(lastEnd) : .neverOpened(lastEnd))
     }
-    // A coordinator that has only just begun would die of a signal instead of closing the bank.
+    // A coordinator that has only just started would be killed by a signal instead of closing the bank.
     isWishHeldBack = wishes == 1 && policy.phase == .opening
     passOn(to: ward)
   }
 
-  /// Passes the present wish on, if need be by a signal: on the one the coordinator serves everyone who waits, on the
-  /// other only those at a window.
+  /// Passes the current request on, if necessary by a signal: on SIGINT the coordinator serves all waiting
+  /// customers, on SIGTERM only those at a window.
   func passOn(to ward: GuardedCoordinator) {
     if passOnWish?(wishes) == true {
       isWishHeldBack = false

@@ -1,20 +1,19 @@
-// Owns the decision what becomes of a bank whose coordinator has ended: what the coordinator said, how it ended and moments
-// go in, a verdict comes out.
-// Invariant: a bank that was closed, or that somebody wants closed, is never opened again; one that had never opened is
-// left to whoever was starting it; one whose database is gone is given up; any other one is opened again, slower and slower
-// where opening does not work.
+// Decision about a bank whose coordinator has exited. Input is its messages, its exit and times.
+// Invariant: a bank that was closed, or is requested to close, is never opened again. One that never opened
+// is left to the client that started it. One whose database is gone is given up. Any other is opened again,
+// with growing pauses while opening fails.
 import Posix
 import Supervision
 import Time
 
-/// How a coordinator ended, as far as its guardian can see.
+/// Exit of a coordinator, as far as its guardian can see it.
 public enum CoordinatorEnd: Sendable, Equatable {
   case code(Int32)
   case signal(Int32)
-  /// It is gone; only its parent could have seen how.
+  /// It has exited; only its parent could read the status.
   case unseen
 
-  /// The exit code with which a guardian passes it on: 128 and the number for a signal, as a shell does.
+  /// Exit code with which a guardian passes it on: 128 plus the number of a signal, as shells do.
   public var exitCode: Int32 {
     switch self {
     case .code(let code): code
@@ -24,18 +23,16 @@ public enum CoordinatorEnd: Sendable, Equatable {
   }
 }
 
-/// How a guardian's work ends.
+/// End of a guardian's work.
 public enum GuardianEnd: Sendable, Equatable {
   case closed
-  /// The bank never opened; whoever was starting it has been told why.
+  /// The bank never opened; the client that started it has received the reason.
   case neverOpened(CoordinatorEnd)
-  /// The bank was to be closed, and its coordinator died before it had done so. Nobody is lost: the next start reads
-  /// the disk.
+  /// The bank was to be closed, and its coordinator exited before that was done. No customer is lost: the
+  /// next start reads the disk.
   case diedWhileClosing(CoordinatorEnd)
-  /// Opening the bank again has failed too often.
   case givenUp(CoordinatorEnd)
 
-  /// The exit code of the guardian's process.
   public var exitCode: Int32 {
     switch self {
     case .closed: 0
@@ -45,32 +42,31 @@ public enum GuardianEnd: Sendable, Equatable {
   }
 }
 
-/// What is to be done about a coordinator that has ended.
+/// Action after the exit of a coordinator.
 public enum GuardianVerdict: Sendable, Equatable {
   case restart
   case restartAfter(TimeSpan)
   case end(GuardianEnd)
 }
 
-/// What a guardian knows of its bank.
+/// State of a guarded bank.
 public struct GuardianPolicy: Sendable {
-  /// How far the bank has come.
+  /// Phase of the bank.
   public enum Phase: String, Sendable, CaseIterable { case opening, open, stopping, closed }
 
-  /// How far the bank has come.
   public private(set) var phase: Phase
-  /// Whether the bank has ever been open under this guardian or one before it.
+  /// True if the bank was ever open under this guardian or an earlier one.
   public private(set) var hasOpened: Bool
-  /// Whether somebody wants the bank closed by way of the guardian.
+  /// True if the guardian was asked to close the bank.
   public private(set) var isToEnd = false
   private var isLost = false
-  /// When coordinators died at work, the latest last.
+  /// Times of exits during work, the latest last.
   private var deathsAtWork: [MonotonicTime] = []
   private var history: RestartHistory
 
-  /// A bank that is in this phase.
-  /// - Parameter hasOpened: whether it was open before, so that whoever started it has long left.
-  /// - Parameter now: the moment from which an open bank counts as at work.
+  /// A bank in this phase.
+  /// - Parameter hasOpened: true if it was open before, so that the client that started it has left.
+  /// - Parameter now: time from which an open bank counts as working.
   public init(
     phase: Phase = .opening, hasOpened: Bool = false, policy: RestartPolicy = RestartPolicy(), seed: UInt64,
     at now: MonotonicTime
@@ -81,7 +77,7 @@ public struct GuardianPolicy: Sendable {
     if phase == .open || phase == .stopping { hasWorked(at: now) }
   }
 
-  /// The coordinator says that the bank is open.
+  /// Records that the coordinator reports the bank open.
   public mutating func opened(at now: MonotonicTime) {
     guard phase == .opening else { return }
     phase = .open
@@ -89,22 +85,22 @@ public struct GuardianPolicy: Sendable {
     hasWorked(at: now)
   }
 
-  /// An opening that worked is what a coordinator is started for: failures before it are in no row with those after it.
+  /// A successful opening is the purpose of a coordinator: earlier failures are not in a row with later ones.
   private mutating func hasWorked(at now: MonotonicTime) {
     history.becameReady(at: now)
     history.didWork()
   }
 
-  /// The coordinator says that the bank is being closed.
+  /// Records that the coordinator reports the bank closing.
   public mutating func stopping() { if phase != .closed { phase = .stopping } }
-  /// The coordinator says that everything is kept and the home is free.
+  /// Records that the coordinator reports everything stored and the home free.
   public mutating func closed() { phase = .closed }
-  /// The coordinator says that the database is gone: opening again would make another, empty bank.
+  /// Records that the database is gone: opening again would create another, empty bank.
   public mutating func lost() { isLost = true }
-  /// Somebody wants the bank closed.
+  /// Records a request to close the bank.
   public mutating func wantEnd() { isToEnd = true }
 
-  /// The coordinator has ended, or could not be started: what now?
+  /// Decides after a coordinator has exited, or could not be started.
   public mutating func ended(_ end: CoordinatorEnd, at now: MonotonicTime) -> GuardianVerdict {
     if phase == .closed || end == .code(0), !Kernel.makes("opensTheClosed") { return .end(.closed) }
     if isToEnd { return .end(hasOpened ? .diedWhileClosing(end) : .neverOpened(end)) }
@@ -118,18 +114,18 @@ public struct GuardianPolicy: Sendable {
     }
   }
 
-  /// One that opens the bank and dies of it, over and over, would fill the disk with its logs. Each is still restarted,
-  /// for ever, only not in a tight loop.
+  /// A coordinator that opens the bank and crashes repeatedly would fill the disk with logs. It is restarted
+  /// without limit, but not in a tight loop.
   private mutating func isStorm(at now: MonotonicTime) -> Bool {
     deathsAtWork.append(now)
     guard deathsAtWork.count > Self.stormCount else { return false }
     return now.since(deathsAtWork.removeFirst()) < Self.stormSpan
   }
 
-  /// So many deaths at work,
+  /// Number of exits during work,
   static let stormCount = 20
   /// within this time,
   static let stormSpan = TimeSpan.seconds(10)
-  /// are followed by this pause.
+  /// after which this pause follows.
   static let stormPause = TimeSpan.milliseconds(500)
 }

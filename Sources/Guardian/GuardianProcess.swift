@@ -1,16 +1,15 @@
-// Owns the life of the guardian as a process of its own: from its command line to its exit code.
-// Invariant: descriptor 3 is the conversation of whoever wants the bank open, and goes to the first coordinator alone;
-// descriptor 4 is the home's lock, where a coordinator has started this process.
+// Guardian as a process of its own: from its command line to its exit code.
+// Invariant: descriptor 3 is the connection of the client that wants the bank open, and is passed only to the
+// first coordinator. Descriptor 4 is the home's lock, if a coordinator has started this process.
 import Glibc
 import Posix
 
-/// The guardian as a process.
 public enum GuardianProcess {
-  /// Guards a bank until it is closed; the exit code of the process.
+  /// Guards a bank until it is closed. Returns the exit code of the process.
   public static func run(arguments: [String]) -> Int32 {
     ProcessStart.prepare(as: .service)
     CurrentProcess.setName("bank-guardian")
-    // Before anything is opened, or the numbers would be others'.
+    // First of all, because any other open would take these numbers.
     let channel = inherited(3)
     let lock = inherited(4)
     do {
@@ -37,12 +36,13 @@ public enum GuardianProcess {
     _ channel: consuming FileDescriptor?, _ lock: consuming FileDescriptor?
   ) throws(SystemError) -> Int32 {
     let guardian = try Guardian(order, lock: lock, of: ward)
-    // Whatever a dead coordinator leaves falls to this process, so the next one can tell it by its parent.
+    // Processes left by a dead coordinator become children of this process, so the next coordinator can
+    // recognize them by their parent.
     try Subreaper.become()
     let signals = [try guardian.listenToSignals(), try guardian.collectOthers()]
     defer { withExtendedLifetime(signals) {} }
     if let ward {
-      // Somebody else has the home: the coordinator that started this guardian has lost it, or lies.
+      // Another process has the home: the coordinator that started this guardian has lost it.
       guard guardian.hasHome else { return 1 }
       guardian.adopt(ward)
     } else {
@@ -58,7 +58,7 @@ public enum GuardianProcess {
     return FileDescriptor(owning: number)
   }
 
-  /// A broken invariant speaks on standard error, and nobody reads the terminal of a daemon.
+  /// A failed precondition writes to standard error, and the terminal of a daemon is not read.
   private static func speakInto(_ path: String) {
     if let file = try? FileDescriptor.open(path, [.writeOnly, .create, .append], mode: 0o600) {
       _ = dup2(file.rawValue, STDERR_FILENO)
@@ -66,35 +66,34 @@ public enum GuardianProcess {
   }
 }
 
-/// `bank-guardian --home DIR [--adopt PID --phase opening|open|stopping [--opened] [--patience MS]] -- WORDS FOR BANKD…`
-/// Failure: a sentence for standard error.
+/// `bank-guardian --home DIR [--adopt PID --phase opening|open|stopping [--opened] [--patience MS]] -- WORDS
+/// FOR BANKD…`
+/// Errors: a sentence for standard error.
 public struct GuardianOptions: Sendable, Equatable {
-  /// What is wrong with a command line.
   public struct Mistake: Error, Equatable {
-    /// In English.
+    /// Message in English.
     public let sentence: String
   }
 
-  /// A coordinator that runs already.
+  /// A coordinator that already runs.
   public struct GuardedCoordinator: Sendable, Equatable {
-    /// Its process.
     public var pid: Int32
-    /// How far its bank has come.
+    /// Phase of its bank.
     public var phase: GuardianPolicy.Phase
-    /// Whether its bank was open before.
+    /// True if its bank was open before.
     public var hasOpened: Bool
-    /// How long it may be silent, in milliseconds; nil for the usual time, until it says so itself.
+    /// Permitted silence in milliseconds; nil for the default, until the coordinator sends its own.
     public var patienceMilliseconds: Int64?
   }
 
-  /// The home, absolute.
+  /// Home directory, absolute.
   public var home = ""
-  /// The coordinator to be taken over; nil to start one.
+  /// Coordinator to adopt; nil to start one.
   public var ward: GuardedCoordinator?
-  /// The words for every coordinator.
+  /// Arguments of every coordinator.
   public var words: [String] = []
 
-  /// Reads the words behind the program's name.
+  /// Parses the arguments after the program name.
   public init(_ arguments: [String]) throws(Mistake) {
     var words = arguments[...]
     var pid: Int32?

@@ -1,43 +1,43 @@
-// Owns the end of a bank as a decision: four steps with names, each with a bound, in one order. It knows no queue, no
-// process and no clock: what can be seen of the bank goes in with a moment, and what is to be done comes out.
+// Decision logic for closing a bank: four named steps, each with a time limit, in one order. Input is the
+// state of the bank with a time, output is the list of actions.
 //
 // close door -> serve waiting -> finish serving -> kill -> end
 //
-// A step ends when there is nothing left to do in it, when its time is up, or when somebody asks for a later step. Only
-// in the first case has everyone it was for been dealt with; in the others what it leaves behind is dealt with in a
-// harder way: requests are turned away, those who wait are left for the next start, those at a window are taken back.
-// Invariant: every step begins exactly once and in this order, however fast the bank is gone through them, and nothing
-// that is looked at can make a drain go back.
+// A step ends when its work is done, when its time limit is reached, or when a later step is requested. In
+// the last two cases it leaves customers over, and they are treated more strictly: requests are refused,
+// waiting customers stay for the next start, and customers at a window return to the queue.
+// Invariant: every step starts exactly once and in this order, however fast the bank passes through them. No
+// state of the bank makes a drain go back to an earlier step.
 
 import BankModel
 import Time
 
-/// What a drain wants done.
+/// Action that a drain requires.
 public enum DrainAction: Sendable, Equatable {
-  /// A step begins: tell everybody who wants to know.
+  /// A step starts: notify all subscribers.
   case begin(DrainStep)
   case closeDoor
-  /// Refuse the requests for tickets that are half taken in: nobody was told of these tickets.
+  /// Refuse the requests that are half taken in: none of their tickets was reported to a client.
   case turnAway
-  /// Hand out nobody any more: those who wait go on waiting for the next start.
+  /// Assign no more customers: the waiting ones stay for the next start.
   case leaveWaiting
-  /// Kill the tellers that serve somebody: their customers wait again, at the head of the line.
+  /// Kill the tellers that serve a customer: these customers return to the head of the line.
   case takeBack
   case dismiss
   case killRest
-  /// Nobody is left: close the day.
+  /// No process is left: close the day.
   case end
 }
 
-/// What a drain has to see of the bank.
+/// State of the bank, as far as a drain needs it.
 public struct DrainSight: Sendable, Equatable {
-  /// Whether a request for tickets is half taken in.
+  /// True if a request for tickets is half taken in.
   public var isTakingIn: Bool
-  /// Whether somebody waits who can be served.
+  /// True if a customer waits who can be served.
   public var hasWaiting: Bool
-  /// Whether nobody is at a window, and nobody will be.
+  /// True if no customer is at a window, and none will be.
   public var isDrained: Bool
-  /// Processes of tellers.
+  /// Number of teller processes.
   public var tellers: Int
 
   public init(isTakingIn: Bool, hasWaiting: Bool, isDrained: Bool, tellers: Int) {
@@ -48,21 +48,21 @@ public struct DrainSight: Sendable, Equatable {
   }
 }
 
-/// How long a step has taken.
+/// Duration of a step.
 public struct DrainSpan: Sendable, Equatable {
-  /// The step that is over, or the present one.
+  /// The step, finished or current.
   public var step: DrainStep
-  /// From its beginning to its end, or until now.
+  /// Time from its start to its end, or until now.
   public var span: TimeSpan
 }
 
-/// The end of a bank, step by step.
+/// State machine of closing a bank.
 public struct Drain: Sendable {
-  /// The present step.
+  /// The current step.
   public private(set) var step = DrainStep.closeDoor
-  /// The steps that are over, in order.
+  /// The finished steps, in order.
   public private(set) var past: [DrainSpan] = []
-  /// When the present step is cut short; nil where it has no bound.
+  /// Time limit of the current step; nil for none.
   public private(set) var nextDeadline: MonotonicTime?
 
   private var began: MonotonicTime
@@ -71,14 +71,13 @@ public struct Drain: Sendable {
   private var hasBegun = false
   private var hasEnded = false
 
-  /// How long tellers with free hands may take to go, at most and at least: they have a log to finish.
+  /// Limits of the time in which idle tellers may exit: they have a log to finish.
   public static let leaveGrace: ClosedRange<TimeSpan> = .milliseconds(100)...TimeSpan.seconds(3)
 
-  /// A drain that begins now.
   public init(at now: MonotonicTime) { began = now }
 
-  /// Somebody asks for the end: to go on to a step at once, which is no change where it has begun already; nil lets everyone
-  /// be served. Each step may take as long as the shortest bound says that anybody has asked for.
+  /// Requests that the drain proceeds to `step` at once; no effect if it has reached that step already. nil
+  /// lets all customers be served. `bound` limits each step; the shortest bound of all requests applies.
   public mutating func ask(for step: DrainStep? = nil, bound: TimeSpan? = nil, at now: MonotonicTime) {
     guard !hasEnded else { return }
     if let step { wanted = max(wanted, step) }
@@ -88,15 +87,15 @@ public struct Drain: Sendable {
     nextDeadline = min(nextDeadline ?? due, due)
   }
 
-  /// Somebody asks for the step after the present one.
+  /// Requests that the drain proceeds to the step after the current one.
   public mutating func askFurther(at now: MonotonicTime) { ask(for: step.next, at: now) }
 
-  /// The spans of all steps, the present one up to now.
+  /// Durations of all steps, the current one up to now.
   public func spans(at now: MonotonicTime) -> [DrainSpan] {
     past + [DrainSpan(step: step, span: now.since(began))]
   }
 
-  /// Looks at the bank and says what is to be done, in order; nothing where there is only to wait.
+  /// Returns the actions for the current state, in order; empty if the drain only has to wait.
   public mutating func look(at sight: DrainSight, now: MonotonicTime) -> [DrainAction] {
     guard !hasEnded else { return [] }
     var actions: [DrainAction] = []
@@ -122,12 +121,12 @@ public struct Drain: Sendable {
     return actions
   }
 
-  /// What is to be done at the end of the present step; nil where it is not over.
+  /// Actions at the end of the current step; nil if it is not finished.
   private func farewell(_ sight: DrainSight, _ now: MonotonicTime) -> [DrainAction]? {
     let isOver = wanted > step || nextDeadline.map { $0 <= now } == true
     switch step {
     case .closeDoor: return sight.isTakingIn ? isOver ? [.turnAway] : nil : []
-    // Also where nobody waits any more: who is at a window and cannot be begun need not stay there either.
+    // Also if no customer waits: a prefetched customer whose work cannot start need not stay at a window.
     case .serveWaiting: return isOver ? [.leaveWaiting] : sight.hasWaiting ? nil : []
     case .finishServing: return sight.isDrained ? [] : isOver ? [.takeBack] : nil
     case .kill: return sight.tellers == 0 ? [.end] : nil

@@ -1,38 +1,37 @@
-// Owns when a worker that is well is replaced all the same: after so many customers, or when it has grown too large.
-// It knows no process and no clock. Invariant: of all workers one at most is being replaced, and the next one's turn
-// comes only when the successor of the one before is at work, or will never be.
+// Replacement of healthy workers, after a number of customers or above a memory limit.
+// Invariant: at most one worker is being replaced. The next one follows only after its successor is ready, or
+// will never be.
 
 import Time
 
-/// When a worker has worked long enough.
+/// Limits after which a worker is replaced.
 public struct RecyclePolicy: Sendable, Equatable {
-  /// Why a worker is replaced.
   public enum Reason: String, Sendable {
-    /// It has had so many customers.
+    /// The worker has served the maximum number of customers.
     case customers
-    /// It has grown too large.
+    /// The worker uses more memory than allowed.
     case memory
   }
 
   /// Customers after which a worker is replaced; 0 for never.
   public var afterCustomers: Int64
-  /// Memory in RAM, in bytes, above which a worker is replaced; 0 for never.
+  /// Resident memory in bytes above which a worker is replaced; 0 for never.
   public var aboveBytes: Int64
 
-  /// How often the memory of one window's workers is looked at, at most: it costs a look into /proc, and a bound that
-  /// is below what a new worker needs shall not replace one after every customer.
+  /// Shortest time between two measurements of one window's workers. A measurement reads /proc. And a limit
+  /// below the needs of a new worker must not replace one after every customer.
   public static let measurePause = TimeSpan.seconds(1)
 
-  /// Never, unless it is said.
+  /// Never replaces a worker by default.
   public init(afterCustomers: Int64 = 0, aboveBytes: Int64 = 0) {
     self.afterCustomers = afterCustomers
     self.aboveBytes = aboveBytes
   }
 
-  /// Whether no worker is ever replaced.
+  /// True if no worker is ever replaced.
   public var isOff: Bool { afterCustomers <= 0 && aboveBytes <= 0 }
 
-  /// Why a worker is to be replaced; nil where it is not. `residentBytes` is nil where its memory was not looked at.
+  /// Reason to replace a worker; nil if there is none. `residentBytes` is nil if the memory was not measured.
   public func reason(customers: Int64, residentBytes: Int64?) -> Reason? {
     if afterCustomers > 0, customers >= afterCustomers { return .customers }
     if aboveBytes > 0, let residentBytes, residentBytes > aboveBytes { return .memory }
@@ -40,16 +39,15 @@ public struct RecyclePolicy: Sendable, Equatable {
   }
 }
 
-/// Whose turn it is to be replaced.
+/// Order of the workers that are due for replacement.
 public struct Recycling<Name: Hashable & Sendable>: Sendable {
-  /// Who is being replaced.
+  /// Worker that is being replaced.
   public private(set) var current: Name?
   private var waiting: [Name] = []
 
-  /// Nobody is due.
   public init() {}
 
-  /// A worker is due: whether it is its turn now. Otherwise it comes later, once however often this is said.
+  /// Registers a worker as due. Returns true if it may be replaced now; otherwise it is queued, at most once.
   public mutating func isTurn(of name: Name) -> Bool {
     guard current != name else { return false }
     guard current != nil else {
@@ -61,7 +59,8 @@ public struct Recycling<Name: Hashable & Sendable>: Sendable {
     return false
   }
 
-  /// The successor of the present one is at work, or will never be; who is next, and is the present one from now on.
+  /// Records that the successor of ``current`` is ready, or will never be. Returns the next worker, which
+  /// becomes ``current``.
   public mutating func settled() -> Name? {
     current = waiting.isEmpty ? nil : waiting.removeFirst()
     return current

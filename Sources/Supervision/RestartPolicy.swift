@@ -1,74 +1,72 @@
-// Owns the decision when a worker that has ended is started again. It knows no process and no clock: moments go in,
-// a decision comes out. Chance comes from a seeded generator, so the same history has the same decisions.
-// "Died before it was ready" says that starting does not work, and is slowed down; "died at work" says nothing of the
-// kind, and the successor starts at once. "Died as soon as it was ready", without having done anything, is counted and
-// slowed down apart from both: a few times it is chance, and again and again it is a worker that cannot work.
-// Invariant: deaths in a row are deaths with nothing good in between.
+// Decision when a worker that has exited is restarted. Random numbers come from a seeded generator, so the
+// same history gives the same decisions.
+// An exit before ready shows that starting fails, so restarts are delayed. An exit during work shows nothing
+// of the kind, so the successor starts at once. An exit directly after ready, without any work done, is
+// counted and delayed separately: a few of them are chance, many in a row show a worker that cannot work.
+// Invariant: exits are "in a row" if there was no success between them.
 
 import BankModel
 import Time
 
-/// The rules of starting again.
+/// Rules of restarting.
 public struct RestartPolicy: Sendable, Equatable {
-  /// The pause after the first death before being ready; it doubles with each.
+  /// Pause after the first exit before ready; it doubles with each further one.
   public var firstPause = TimeSpan.milliseconds(100)
-  /// The longest pause.
   public var longestPause = TimeSpan.seconds(30)
-  /// Deaths before being ready, in a row, after which it is given up; as many as soon as ready, beyond those spared.
+  /// Consecutive exits before ready, or directly after ready beyond `spared`, after which the worker is given
+  /// up.
   public var patience = 10
-  /// Time at work after which earlier deaths are forgotten, also where nothing was done in it.
+  /// Time since ready after which earlier exits are forgotten, even if no work was done.
   public var calm = TimeSpan.seconds(60)
-  /// Whoever dies sooner than this after being ready, without having done anything, has died as soon as it was ready.
+  /// An exit within this time after ready, without any work done, counts as directly after ready.
   public var steady = TimeSpan.milliseconds(200)
-  /// Deaths as soon as ready, in a row, that are followed by a successor at once.
+  /// Consecutive exits directly after ready that are followed by an immediate restart.
   public var spared = 3
 
-  /// The defaults.
   public init() {}
 }
 
-/// What is to be done about a worker that has ended.
 public enum RestartDecision: Sendable, Equatable {
   case atOnce
   case after(TimeSpan)
-  /// Start nobody until an operator asks for it.
+  /// Start no worker until an operator requests it.
   case giveUp
 }
 
-/// The deaths at one window, as far as they matter.
+/// History of exits at one window.
 public struct RestartHistory: Sendable {
-  /// Deaths before being ready, in a row.
+  /// Consecutive exits before ready.
   public private(set) var earlyDeaths = 0
-  /// Deaths as soon as being ready, in a row.
+  /// Consecutive exits directly after ready.
   public private(set) var hastyDeaths = 0
   private var readySince: MonotonicTime?
   private var hasWorked = false
   private var policy: RestartPolicy
   private var chance: SeededGenerator
 
-  /// Nothing has happened yet. The seed decides about the jitter of the pauses.
+  /// An empty history. The seed determines the jitter of the pauses.
   public init(policy: RestartPolicy, seed: UInt64) {
     self.policy = policy
     chance = SeededGenerator(seed: seed)
   }
 
-  /// The deaths in a row that matter most now.
+  /// The larger of the two counters.
   public var deathsInARow: Int { max(earlyDeaths, hastyDeaths) }
 
-  /// The worker has reported ready.
+  /// Records that the worker has reported ready.
   public mutating func becameReady(at now: MonotonicTime) {
     readySince = now
     hasWorked = false
   }
 
-  /// The worker has done what it is there for, such as serving a customer: whatever died before it is forgotten.
+  /// Records that the worker has done its work, such as serving a customer; earlier exits are forgotten.
   public mutating func didWork() {
     guard !hasWorked else { return }
     hasWorked = true
     (earlyDeaths, hastyDeaths) = (0, 0)
   }
 
-  /// The worker has ended: what now?
+  /// Records an exit. Returns the decision about a restart.
   public mutating func died(at now: MonotonicTime) -> RestartDecision {
     defer { (readySince, hasWorked) = (nil, false) }
     guard let readySince else {
@@ -82,16 +80,17 @@ public struct RestartHistory: Sendable {
     return hastyDeaths <= policy.spared ? .atOnce : decision(after: hastyDeaths - policy.spared)
   }
 
-  /// The rules have changed; what has happened counts by the new ones.
+  /// Replaces the rules; the existing history is judged by the new ones.
   public mutating func adopt(_ policy: RestartPolicy) { self.policy = policy }
 
-  /// An operator asks for another try.
+  /// Clears the history, because an operator requests another attempt.
   public mutating func forgive() {
     (earlyDeaths, hastyDeaths) = (0, 0)
     (readySince, hasWorked) = (nil, false)
   }
 
-  /// Pauses double with each death, and lie somewhere in the upper half, so that many windows do not start in step.
+  /// Pauses double with each exit, with a random jitter in the upper half, so that many windows do not
+  /// restart in step.
   private mutating func decision(after deaths: Int) -> RestartDecision {
     guard deaths < policy.patience else { return .giveUp }
     let doublings = min(deaths - 1, 30)

@@ -1,43 +1,44 @@
-// Owns the decision whether a process from which nothing was heard stands still. It knows no process and no clock:
-// reports of progress and moments go in, and what the kernel says of the process; a verdict comes out.
-// Progress is what the process reports from the loop that does its work, or from within a long work as it goes on. Silence
-// alone proves nothing: a work may be long and not report. So the kernel is asked, too. Who is stopped stands still. Who
-// sleeps and has not run at all stands still when that has lasted six times as long. Who runs, and reports nothing, has
-// thirty times as long. Who waits for a disk could not be ended anyway, and whom a debugger holds is somebody's decision.
-// Invariant: moments are of the time that the judge attended, so what the judge missed is held against nobody.
+// Decision whether a silent process hangs. Input is reports of progress with a time, and the process state
+// from the kernel.
+// Progress is what the process reports from the loop that does its work, or from within a long computation.
+// Silence alone proves nothing, because a computation may be long and not report. So the kernel's state
+// decides, too. A stopped process hangs. A process that sleeps and uses no processor time hangs after six
+// times its patience. A process that runs without a report hangs after thirty times. A process that waits for
+// a disk could not be killed anyway, and one under a debugger is left to its user.
+// Invariant: all times are attended time, so time in which the judging process itself was not running counts
+// against no process.
 
 import Time
 
-/// Whether one process stands still.
+/// Hang detector for one process.
 public struct Standstill: Sendable {
-  /// What a process that was silent for long is doing.
+  /// State of a process that was silent for long.
   public enum Sight: Sendable, Equatable {
     case stopped
-    /// It sleeps, and has had so much of a processor in its life.
+    /// It sleeps; `processorTicks` is its total processor time.
     case asleep(processorTicks: UInt64)
-    /// It runs, or is ready to.
+    /// It runs, or is ready to run.
     case running(processorTicks: UInt64)
-    /// It waits for a disk, is held by a debugger, or has ended: it cannot or shall not be ended.
+    /// It waits for a disk, is held by a debugger, or has exited: it cannot or must not be killed.
     case excused
   }
 
-  /// How long a process may be silent before it is looked at; see the head of this file for what follows.
+  /// Time for which a process may be silent before it is examined; see the head of this file.
   public private(set) var patience: TimeSpan
-  /// When it is to be looked at next.
+  /// Time of the next examination.
   public private(set) var lookAt: MonotonicTime
 
   private var heardAt: MonotonicTime
   private var ticks: UInt64?
   private var restingSince: MonotonicTime
 
-  /// As many times its patience a process may sleep without a word, before it is ended.
+  /// Multiple of the patience for which a process may sleep in silence, before it counts as hanging.
   public static let timesAsleep: Int64 = 6
-  /// As many times its patience a process may run without a word, before it is ended.
+  /// Multiple of the patience for which a process may run in silence, before it counts as hanging.
   public static let timesRunning: Int64 = 30
-  /// Where nothing else was said.
+  /// The default.
   public static let patience = TimeSpan.seconds(10)
 
-  /// A process that is heard from now on.
   public init(patience: TimeSpan = Standstill.patience, at now: MonotonicTime) {
     self.patience = patience
     heardAt = now
@@ -45,7 +46,7 @@ public struct Standstill: Sendable {
     lookAt = now + patience
   }
 
-  /// The process has made progress.
+  /// Records progress of the process. `patience` replaces the current one.
   public mutating func heard(at now: MonotonicTime, patience: TimeSpan? = nil) {
     if let patience { self.patience = patience }
     heardAt = max(heardAt, now)
@@ -53,13 +54,13 @@ public struct Standstill: Sendable {
     (ticks, restingSince) = (nil, heardAt)
   }
 
-  /// It was silent until ``lookAt``, and is seen doing this: whether it stands still.
+  /// Judges a process that was silent until ``lookAt``. Returns true if it hangs.
   public mutating func seen(_ sight: Sight, at now: MonotonicTime) -> Bool {
     lookAt = now + patience
     switch sight {
     case .stopped: return true
     case .excused:
-      // It could not have reported anything.
+      // It could not have reported anything in this state.
       (heardAt, restingSince) = (now, now)
       return false
     case .running(let ticks), .asleep(let ticks):
