@@ -1,37 +1,36 @@
-// Owns where a bank keeps its socket, and how a client gets to the coordinator behind it. Connecting changes nothing on disk; a
-// stale socket is the coordinator's to remove.
+// Paths of a bank's sockets, and the connection of a client to the coordinator. Connecting changes nothing on
+// disk; only the coordinator removes a stale socket.
 import Posix
 
-/// The directory in which one bank lives.
+/// Home directory of one bank.
 public struct BankHome: Sendable, Hashable {
-  /// The absolute path.
+  /// Absolute path.
   public let path: String
 
-  /// The home at an absolute path.
   public init(path: String) { self.path = path }
 
-  /// The control socket.
   public var socket: String { Paths.join(path, "run", "bank.sock") }
-  /// Where a guardian hears from its coordinator.
+  /// Socket of the guardian, which receives the coordinator's messages.
   public var guardianSocket: String { Paths.join(path, "run", "guardian.sock") }
-  /// Whether a guardian is at work here: a coordinator that is gone will come back.
+  /// True if a guardian runs here, which will restart a coordinator that is gone.
   public var isGuarded: Bool { Datagrams.isReceived(at: guardianSocket) == true }
-  /// The guardians of this home that are processes of their own, by their command lines.
+  /// Process ids of the guardians of this home that are processes of their own, found by their command lines.
   public var guardians: [Int32] {
     ProcessTable.all().filter { pid in
       ProcessTable.name(of: pid) == "bank-guardian" && ProcessTable.alive(pid)
         && ProcessTable.arguments(of: pid).contains(path)
     }.sorted()
   }
-  /// Where the workers log.
+  /// Directory of the workers' logs.
   public var logs: String { Paths.join(path, "logs") }
-  /// The coordinator's copy of the configuration that it goes by; it is kept where a guardian is, and may be an older bank's
-  /// where none is open.
+  /// The coordinator's copy of its current configuration. It exists if there is a guardian. While no bank is
+  /// open it may be an older one.
   public var configurationInUse: String { Paths.join(path, "run", "configuration.json") }
-  /// The bank's own configuration, where it has one.
+  /// The bank's own configuration, if it has one.
   public var configuration: String { Paths.join(path, "bank.json") }
 
-  /// Connects to the coordinator that is open on this home: `notOpen`, `notPermitted`, `busy`, or what greeting can bring.
+  /// Connects to the coordinator that is open on this home. Throws `notOpen`, `notPermitted`, `busy`, or an
+  /// error of ``ControlConnection/greet(_:patience:build:)``.
   public func connect(
     patience: ControlConnection.Patience = .init()
   ) throws(ControlError) -> ControlConnection {

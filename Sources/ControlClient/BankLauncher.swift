@@ -1,41 +1,39 @@
-// Owns the start of a coordinator's process, and of its guardian's: where its program is and which words it is started with.
-// Invariant: the coordinator leads a session of its own, so a key pressed in a terminal reaches only its client.
+// Start of a coordinator's process or its guardian's: location of the program, and its arguments.
+// Invariant: the coordinator leads a session of its own, so a signal key in a terminal affects only its
+// client.
 import Posix
 import Time
 
-/// What a coordinator is started with.
+/// Settings with which a coordinator is started.
 public struct LaunchOrder: Sendable, Equatable {
-  /// What it is started for.
   public enum Purpose: Sendable, Equatable {
     case open
     case inspect
   }
 
-  /// Opening or inspecting.
   public var purpose: Purpose
-  /// The home.
   public var home: BankHome
-  /// The configuration; nil for the built-in one.
+  /// Path of the configuration; nil for the built-in one.
   public var configuration: String?
   /// `ko` or `en`.
   public var language: String
-  /// Deposit windows, where not the configuration decides.
+  /// Number of deposit windows; nil for the configuration's.
   public var deposit: Int64?
-  /// Loan windows, where not the configuration decides.
+  /// Number of loan windows; nil for the configuration's.
   public var loan: Int64?
-  /// Juice stations, where not the configuration decides.
+  /// Number of juice stations; nil for the configuration's.
   public var juice: Int64?
-  /// Windows of other services, where not the configuration decides: `NAME=N` each.
+  /// Windows of other services, `NAME=N` each, in place of the configuration's.
   public var windows: [String] = []
-  /// The speed factor as it is written, where not the configuration decides.
+  /// Speed factor as text; nil for the configuration's.
   public var speed: String?
-  /// The address of the books that several branches share, where not the configuration decides. It holds no password: what a
-  /// process is started with everybody sees.
+  /// Address of the database that several branches share; nil for the configuration's. It contains no
+  /// password, because every user can see the arguments of a process.
   public var store: String?
-  /// Whether the bank lives only as long as the process that launches it; one that a guardian brings back does not.
+  /// True if the bank ends with the process that launches it. A bank that a guardian restarts does not.
   public var endsWithLauncher = false
 
-  /// An order; everything that is not said is left to the configuration.
+  /// Settings; everything omitted is left to the configuration.
   public init(
     _ purpose: Purpose, home: BankHome, configuration: String? = nil, language: String = "en",
     deposit: Int64? = nil, loan: Int64? = nil, juice: Int64? = nil, speed: String? = nil
@@ -50,7 +48,7 @@ public struct LaunchOrder: Sendable, Equatable {
     self.speed = speed
   }
 
-  /// The words for bankd.
+  /// Arguments of bankd.
   public var arguments: [String] {
     let shared = store.map { ["--store", $0] } ?? []
     guard purpose == .open else { return ["--inspect", "--home", home.path] + shared }
@@ -68,27 +66,27 @@ public struct LaunchOrder: Sendable, Equatable {
   }
 }
 
-/// Starts coordinators.
 public struct BankLauncher: Sendable {
-  /// The program, as a path.
+  /// Path of the program.
   public let program: String
-  /// The program that guards one, as a path; nil where none shall.
+  /// Path of the guardian's program; nil for none.
   public let guardian: String?
 
-  /// Takes programs at known places.
+  /// Uses programs at known paths.
   public init(program: String, guardian: String? = nil) {
     self.program = program
     self.guardian = guardian
   }
 
-  /// Finds the program that belongs to this executable, beside it or where an installation keeps it, or throws `programMissing`.
+  /// Finds the program that belongs to this executable, in the same directory or in the one of an
+  /// installation. Throws `programMissing`.
   public static func find() throws(ControlError) -> BankLauncher {
     let own: String
     do throws(SystemError) { own = try Paths.executable() } catch { throw .system(error) }
     return try find(belongingTo: own)
   }
 
-  /// Finds the program that belongs to another one.
+  /// Finds the program that belongs to another executable.
   static func find(belongingTo executable: String) throws(ControlError) -> BankLauncher {
     let directory = Paths.directory(of: executable)
     let places = [
@@ -104,12 +102,11 @@ public struct BankLauncher: Sendable {
   }
 
   /// Starts a coordinator and greets it on descriptor 3.
-  /// - Parameter guarded: By way of a guardian, where this launcher knows one: it stays, and restarts a coordinator that dies.
-  ///   Until the bank is open it ends as the coordinator does.
-  /// - Parameter standardError: Where it writes what it cannot log.
-  /// - Parameter patience: Opening a large database takes its time before the first word.
-  /// - Throws: `coordinatorEnded` where it ended instead of answering, and everything that greeting can
-  /// bring.
+  /// - Parameter guarded: starts it under a guardian, if this launcher has one. The guardian stays, and
+  ///   restarts a coordinator that crashes. Until the bank is open it exits as the coordinator does.
+  /// - Parameter standardError: output for messages that cannot be logged.
+  /// - Parameter patience: limits of waiting; opening a large database delays the first message.
+  /// - Throws: `coordinatorEnded` if it exited instead of answering, and every error of greeting.
   public func launch(
     _ order: LaunchOrder, guarded: Bool = false, standardError: ChildProcess.Output = .null,
     patience: ControlConnection.Patience = .init(hello: .seconds(60))
@@ -136,15 +133,15 @@ public struct BankLauncher: Sendable {
 }
 
 /// A coordinator that was started here.
-/// Invariant: the process is this client's child, so how it ended can always be found out, and a conversation that
-/// breaks off is explained by it.
+/// Invariant: the process is this client's child, so its exit status is always available, and explains a lost
+/// connection.
 public final class LaunchedBank {
-  /// The conversation on its descriptor 3.
+  /// Connection on the process's descriptor 3.
   public let connection: ControlConnection
-  /// The process: the coordinator's, or its guardian's.
+  /// Process of the coordinator, or of its guardian.
   public let process: ChildProcess
 
-  /// How long a process that has closed its descriptor may take to end.
+  /// Time in which a process that has closed its descriptor has to exit.
   private static let farewell = TimeSpan.seconds(10)
 
   init(_ connection: ControlConnection, _ process: ChildProcess) {
@@ -152,10 +149,10 @@ public final class LaunchedBank {
     self.process = process
   }
 
-  /// The better explanation of an error: where the connection is lost because the process ended, how it ended.
+  /// Replaces `lost` by the exit status, if the connection was lost because the process exited.
   public func explain(_ error: ControlError) -> ControlError { Self.explain(error, of: process) }
 
-  /// Waits until the process has ended: how it ended; nil where it had not by the deadline.
+  /// Waits for the exit of the process. Returns its status, or nil at the deadline.
   public func awaitExit(until deadline: MonotonicTime?) -> ExitStatus? {
     Self.awaitExit(of: process, until: deadline)
   }
@@ -168,14 +165,15 @@ public final class LaunchedBank {
 
   private static func awaitExit(of process: ChildProcess, until deadline: MonotonicTime?) -> ExitStatus? {
     if let status = process.reap() { return status }
-    // A wait that the kernel refuses is as good as one that was in vain.
+    // If the kernel refuses the wait, treat it as a timeout.
     guard (try? Waiting.becomesReady(process.fd, until: deadline)) == true else { return nil }
     return process.reap()
   }
 }
 
 extension ExitStatus {
-  /// How the coordinator ended, where its guardian has passed that on: 128 and the number of a signal, as a shell does.
+  /// Exit status of the coordinator, if its guardian has passed it on: 128 plus the number of a signal, as
+  /// shells do.
   fileprivate var asCoordinator: ExitStatus {
     guard case .code(let code) = ending, code > 128, code < 128 + 65 else { return self }
     return ExitStatus(ending: .signal(code - 128, coreDumped: false), maxResidentBytes: maxResidentBytes)

@@ -1,11 +1,11 @@
-// Owns the one wait of a client: until a descriptor is ready, or a moment has come.
-// Invariant: an interrupted wait goes on for only what is left of its time.
+// Blocking wait of a client for a descriptor or a deadline.
+// Invariant: an interrupted wait continues only for the remaining time.
 import Glibc
 import Posix
 import Time
 
 extension ControlConnection {
-  /// Waits until the socket can be read; false where the deadline came first.
+  /// Waits until the socket is readable. Returns false at the deadline.
   func becomesReady(orWritable: Bool = false, until deadline: MonotonicTime?) throws(ControlError) -> Bool {
     do throws(SystemError) {
       return try Waiting.becomesReady(socket.rawValue, orWritable: orWritable, until: deadline)
@@ -14,7 +14,7 @@ extension ControlConnection {
 }
 
 enum Waiting {
-  /// Waits until a descriptor can be read; false where the deadline came first. `poll(2)`
+  /// Waits until a descriptor is readable. Returns false at the deadline. `poll(2)`
   static func becomesReady(
     _ fd: CInt, orWritable: Bool = false, until deadline: MonotonicTime?
   ) throws(SystemError) -> Bool {

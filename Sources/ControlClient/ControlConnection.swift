@@ -1,7 +1,7 @@
-// Owns one connection to a coordinator as a client sees it: hello, numbered requests, numbered answers.
-// Invariant: nothing waits for ever unless the caller said so: every wait has a deadline, and a frame that has begun must go on
-// arriving. While a large request is being sent answers are taken in, so both ends cannot block each other.
-// Failure: ControlError. After any but `timedOut` the connection is of no more use.
+// Client side of one connection to a coordinator: hello, numbered requests, numbered answers.
+// Invariant: every wait has a deadline unless the caller passes none, and a started frame must keep arriving.
+// While a large request is being sent, answers are read, so the two ends cannot block each other.
+// Errors: ControlError. After any but `timedOut` the connection is unusable.
 import BankModel
 import Posix
 import Time
@@ -10,26 +10,25 @@ import Wire
 
 /// A client's connection to a coordinator. One thread, one conversation; not Sendable.
 public final class ControlConnection {
-  /// How long a conversation may stand still at its various points.
+  /// Timeouts of a conversation.
   public struct Patience: Sendable, Equatable {
-    /// For the answer to hello. A coordinator that is busy with a large commit answers a little later.
+    /// Limit for the answer to hello. A coordinator in a large commit answers a little later.
     public var hello: TimeSpan
-    /// Between two portions of the same frame, and for the coordinator to take in what is sent.
+    /// Limit between two parts of one frame, and for the coordinator to read what is sent.
     public var stall: TimeSpan
 
-    /// Sets both.
     public init(hello: TimeSpan = .seconds(10), stall: TimeSpan = .seconds(30)) {
       self.hello = hello
       self.stall = stall
     }
   }
 
-  /// The build of this program, as it says in its hello.
+  /// Build of this program, as sent in its hello.
   public static var build: String { BuildIdentity.current }
 
-  /// The descriptor, to be watched for reading by whoever waits for several things. Borrowed: do not close it.
+  /// The descriptor, for a caller that polls several sources for reading. Borrowed: do not close it.
   public var fd: CInt { socket.rawValue }
-  /// What the coordinator said of itself.
+  /// Version and build of the coordinator.
   public private(set) var coordinator = Welcome(version: 0, build: "")
 
   let socket: FileDescriptor
@@ -38,11 +37,11 @@ public final class ControlConnection {
   private var lastArrival: MonotonicTime
   private var nextNumber: UInt32 = 1
   private var hasEnded = false
-  /// What the coordinator had still said when it was found to be gone.
+  /// Answers that arrived before the coordinator's connection was found closed.
   private var heard: [BankMessage] = []
   private let chunk: UnsafeMutableRawBufferPointer
 
-  /// The most that may arrive while something is being sent, in bytes.
+  /// Limit in bytes of the input that arrives while a request is being sent.
   private static let inboundLimit = 64 << 20
 
   private init(_ socket: consuming FileDescriptor, patience: Patience) {
@@ -54,9 +53,9 @@ public final class ControlConnection {
 
   deinit { chunk.deallocate() }
 
-  /// Says hello on a connected socket and waits for the welcome.
+  /// Sends hello on a connected socket and waits for the welcome.
   ///
-  /// Another build is welcome as long as it speaks the same version of the protocol.
+  /// Another build is accepted if it uses the same version of the protocol.
   /// - Throws: `otherVersion`, `refused`, `notGreeted`, `timedOut`, `lost`, `malformed`, `unexpected`.
   public static func greet(
     _ socket: consuming FileDescriptor, patience: Patience = Patience(),
@@ -70,8 +69,8 @@ public final class ControlConnection {
   private func exchangeHello(build: String) throws(ControlError) {
     do throws(SystemError) { try socket.setNonBlocking(true) } catch { throw .system(error) }
     try transmit(.hello(Hello(build: build, role: .client)))
-    // Only time counts in which an answer could have been heard: a machine that stands still for a while, as a virtual one
-    // may, is held against nobody.
+    // Count only the time in which an answer could have been received: a pause of the whole machine, as with
+    // a virtual one, is not the coordinator's fault.
     var attended = AttendedTime(at: SystemClock.monotonic(), stride: patience.hello / 10)
     let deadline = attended.now + patience.hello
     var answer: BankMessage?
@@ -89,11 +88,11 @@ public final class ControlConnection {
   }
 
   /// Sends a request without waiting for its answer.
-  /// - Parameter continued: The number of the request that this one is a further part of.
-  /// - Parameter tellsProgress: Whether to be told how far it has come, where it takes its time.
-  /// - Returns: The number that every answer to it carries.
-  /// - Throws: `lost` where the coordinator is gone, or the refusal with which it went; `timedOut` where it
-  /// does not take the request in.
+  /// - Parameter continued: number of the request that this one is a further part of.
+  /// - Parameter tellsProgress: requests progress reports for a long request.
+  /// - Returns: number of the request, which every answer to it contains.
+  /// - Throws: `lost`, or the refusal that the coordinator sent last, if the coordinator is gone; `timedOut`
+  ///   if it does not read the request.
   @discardableResult
   public func send(
     _ command: ControlCommand, continuing continued: UInt32? = nil, tellsProgress: Bool? = nil,
@@ -108,7 +107,8 @@ public final class ControlConnection {
     return number
   }
 
-  /// The next answer to any request; nil where none came before the deadline. Without one it waits while the coordinator lives.
+  /// The next answer to any request; nil at the deadline. Without a deadline it waits while the coordinator
+  /// runs.
   public func next(until deadline: MonotonicTime?) throws(ControlError) -> ControlReply? {
     guard let message = try receive(until: deadline) else { return nil }
     switch message {
@@ -118,8 +118,8 @@ public final class ControlConnection {
     }
   }
 
-  /// Sends a request and waits for the first answer to it, or throws `timedOut`; without patience it waits while the coordinator
-  /// lives. Answers to other requests that come before are dropped.
+  /// Sends a request and waits for the first answer to it, or throws `timedOut`. Without `patience` it waits
+  /// while the coordinator runs. Answers to other requests that arrive before are dropped.
   public func call(_ command: ControlCommand, within patience: TimeSpan?) throws(ControlError)
     -> ControlAnswer
   {
@@ -129,8 +129,8 @@ public final class ControlConnection {
     throw .timedOut(what: "an answer")
   }
 
-  /// Waits until the coordinator has closed the connection, as its process does when it ends: whether it has before the deadline.
-  /// Answers are dropped.
+  /// Waits until the coordinator has closed the connection, as its process does when it exits. Returns false
+  /// at the deadline. Answers are dropped.
   public func awaitEnd(until deadline: MonotonicTime?) -> Bool {
     while true {
       do throws(ControlError) { guard try receive(until: deadline) != nil else { return false } } catch {
@@ -140,9 +140,9 @@ public final class ControlConnection {
     }
   }
 
-  /// Says that no question comes any more; a coordinator that was started for this conversation ends with it.
+  /// Ends the requests of this client; a coordinator that was started for this conversation exits after it.
   public func hangUp() {
-    // A connection that is gone already needs no farewell.
+    // Fails only if the connection is gone already.
     try? UnixSocket.shutdownWriting(socket)
   }
 }
@@ -159,7 +159,7 @@ extension ControlConnection {
       if !heard.isEmpty { return heard.removeFirst() }
       if let message = try takeMessage() { return message }
       if hasEnded { throw inbound.isMidFrame ? .malformed(detail: Remark(.endsMidFrame)) : .lost }
-      // Whatever has arrived already is looked at before the clock is.
+      // Handle the input that has arrived before checking the clock.
       if try takeIn() { continue }
       if hasEnded { continue }
       let stall = inbound.isMidFrame ? lastArrival + patience.stall : nil
@@ -231,8 +231,8 @@ extension ControlConnection {
     do throws(SystemError) { return try outcome.get() } catch { throw .system(error) }
   }
 
-  /// What a coordinator that does not listen any more has said last: a refusal explains more than a broken pipe.
-  /// Answers among it are kept for whoever asks for them next.
+  /// Last message of a coordinator that does not read any more: a refusal explains more than a broken pipe.
+  /// Answers before it are kept for the next call.
   private func farewell() throws(ControlError) -> ControlError {
     while try takeIn() {}
     while let message = try takeMessage() {

@@ -1,41 +1,42 @@
-// Owns the ways in which a conversation with the coordinator can fail that are not the coordinator's own answers; whoever talks
-// to people finds the words.
-// Invariant: after one of these the connection is of no more use, except after `notOpen` and `timedOut`.
+// Errors of a conversation with the coordinator that are not the coordinator's own answers. The caller
+// translates them for users.
+// Invariant: after any of these the connection is unusable, except after `notOpen` and `timedOut`.
 import BankModel
 import Posix
 import Wire
 
-/// Why a conversation with a coordinator did not come about, or ended.
+/// Reason why a conversation with a coordinator failed.
 public enum ControlError: Error, Sendable, Equatable {
-  /// Nobody listens. `stale` where a socket is there that a dead coordinator left.
+  /// No process listens. `stale`: a socket file of a dead coordinator exists.
   case notOpen(socket: String, stale: Bool)
-  /// The socket belongs to somebody else.
+  /// The socket belongs to another user.
   case notPermitted(socket: String)
-  /// So many connections wait to be accepted that there is no room for another.
+  /// The queue of connections to be accepted is full.
   case busy(socket: String)
-  /// The coordinator speaks another version of the protocol.
+  /// The coordinator uses another version of the protocol.
   case otherVersion(theirs: UInt32, build: String)
-  /// The coordinator ended the connection with a reason other than the version.
+  /// The coordinator ended the connection for a reason other than the version.
   case refused(Refusal)
-  /// The connection ended where an answer was due.
+  /// The connection ended before an answer that was due.
   case lost
-  /// The coordinator is there and has not even greeted: it is at a long work, or stands still. Nothing was asked of it.
+  /// The coordinator exists but has not sent a welcome: it is busy or hangs. Nothing was requested.
   case notGreeted
-  /// The coordinator is there and says nothing; `what` says in which part of the conversation, in English.
+  /// The coordinator exists but does not answer; `what` names the missing part of the conversation, in
+  /// English.
   case timedOut(what: String)
-  /// What came is no message of this protocol, and why.
+  /// The received bytes are no message of this protocol; `detail` is the reason.
   case malformed(detail: Remark)
-  /// An answer that does not belong to the question, and what it was.
+  /// An answer that does not fit the request.
   case unexpected(detail: Remark)
   case system(SystemError)
-  /// The coordinator's program is not where it should be; the places that were looked at.
+  /// The coordinator's program was found in none of these places.
   case programMissing(places: [String])
-  /// The coordinator ended before it had answered.
+  /// The coordinator exited before it had answered.
   case coordinatorEnded(ExitStatus)
 }
 
 extension ControlError: CustomStringConvertible {
-  /// What failed, on what, and why, in English, for a log or a test.
+  /// The failed operation, its object and the reason, in English, for a log or a test.
   public var description: String {
     switch self {
     case .notOpen(let socket, let stale):
