@@ -1,17 +1,17 @@
-// Owns the text that carries any bytes: words of a command line, values of the environment and paths need not be UTF-8, and a
-// String of Swift's always is. Each byte that belongs to no UTF-8 stands in the text as one scalar of its own, U+10FF00 plus
-// the byte (U+10FF80 to U+10FFFF, private characters without a meaning). Such a scalar in the input is itself carried byte by byte.
-// Invariant: `bytes(of: text(of: bytes))` are the bytes, and two different sequences of bytes have two different texts.
+// Text that carries arbitrary bytes: arguments, environment values and paths need not be UTF-8, but a Swift
+// String always is. Each byte that is not part of valid UTF-8 becomes one scalar, U+10FF00 plus the byte
+// (U+10FF80 to U+10FFFF, private-use characters). Such a scalar in the input is itself carried byte by byte.
+// Invariant: `bytes(of: text(of: bytes))` are the bytes, and two different sequences of bytes have two
+// different texts.
 
-/// Text that carries any bytes without loss.
 public enum ByteText {
-  /// The text of these bytes. Valid UTF-8 is itself.
+  /// The text of these bytes. Valid UTF-8 stays unchanged.
   public static func text(of bytes: some Collection<UInt8>) -> String {
     let whole = bytes.withContiguousStorageIfAvailable(exactText)
     return whole ?? Array(bytes).withUnsafeBufferPointer(exactText)
   }
 
-  /// The text of bytes that end before a zero byte.
+  /// The text of a C string.
   public static func text(of string: UnsafePointer<CChar>) -> String {
     var count = 0
     while string[count] != 0 { count += 1 }
@@ -35,10 +35,10 @@ public enum ByteText {
     return bytes
   }
 
-  /// Whether some of the bytes that a text carries are no UTF-8.
+  /// True if the text carries bytes that are not UTF-8.
   public static func carriesForeignBytes(_ text: String) -> Bool {
     var text = text
-    // All these scalars begin with the bytes F4 8F BE or F4 8F BF. Hardly a text has an F4.
+    // All these scalars start with the bytes F4 8F BE or F4 8F BF. Texts with an F4 are rare.
     return text.withUTF8 { bytes in
       guard bytes.contains(0xf4) else { return false }
       return bytes.indices.contains { place in
@@ -47,7 +47,7 @@ public enum ByteText {
     }
   }
 
-  /// The first byte that is no UTF-8, and how many bytes stand before it; nil for what is text as a whole.
+  /// The first byte that is not UTF-8, and the number of bytes before it; nil if there is none.
   public static func firstForeignByte(in text: String) -> (byte: UInt8, offset: Int)? {
     guard carriesForeignBytes(text) else { return nil }
     var offset = 0
@@ -58,7 +58,7 @@ public enum ByteText {
     return nil
   }
 
-  /// What people read: each byte that is no UTF-8 as `\xE9`.
+  /// Text for display: each byte that is not UTF-8 as `\xE9`.
   public static func shown(_ text: String) -> String {
     guard carriesForeignBytes(text) else { return text }
     var shown = ""
@@ -72,8 +72,7 @@ public enum ByteText {
     return shown
   }
 
-  /// The text in quotes, as a program's own text would have it: control characters are escaped, and each byte that is no UTF-8 is
-  /// `\xE9`.
+  /// The text as a string literal: control characters are escaped, and each byte that is not UTF-8 is `\xE9`.
   public static func quoted(_ text: String) -> String {
     guard carriesForeignBytes(text) else { return String(reflecting: text) }
     var (quoted, run) = ("\"", "")
@@ -93,7 +92,7 @@ public enum ByteText {
     return quoted + "\""
   }
 
-  /// A byte as people read it: `\xE9`.
+  /// A byte for display: `\xE9`.
   public static func spelled(_ byte: UInt8) -> String {
     let digits = String(byte, radix: 16, uppercase: true)
     return "\\x" + (byte < 0x10 ? "0" : "") + digits
@@ -122,7 +121,7 @@ public enum ByteText {
     return text
   }
 
-  /// The scalar whose whole and shortest encoding begins here.
+  /// The scalar whose complete and shortest encoding starts here.
   private static func scalar(in bytes: UnsafeBufferPointer<UInt8>, at place: Int) -> Unicode.Scalar? {
     let length: Int
     switch bytes[place] {

@@ -1,8 +1,8 @@
-// Owns the way of a text to the C library, which takes bytes that end with a zero. Invariant: the C library gets the bytes that
-// the text carries. A zero byte within would cut them short: the caller refuses it first.
+// Passing a text to the C library, as bytes with a terminating zero. Invariant: the C library gets the bytes
+// that the text carries. The caller has to refuse a zero byte within, which would truncate them.
 
 extension String {
-  /// Hands `body` the bytes that this text carries, as a C string.
+  /// Calls `body` with the bytes that this text carries, as a C string.
   public func withByteString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
     guard ByteText.carriesForeignBytes(self) else { return withCString(body) }
     let bytes = ByteText.bytes(of: self).map { CChar(bitPattern: $0) } + [0]

@@ -1,21 +1,19 @@
-// Owns bytes as text in JSON: base64 after RFC 4648, section 4, with padding.
-// Invariant: every sequence of bytes has one text, and any other text is refused with its first wrong character.
+// Base64 in JSON: RFC 4648, section 4, with padding.
+// Invariant: every sequence of bytes has exactly one text. Any other text is refused, with the position of
+// its first invalid character.
 
-/// Bytes as text in JSON.
 public enum Base64 {
   private static let alphabet: StaticString =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
   private static let padding = UInt8(ascii: "=")
 
-  /// The number of the first character that cannot stand where it stands, from 1.
+  /// Position of the first invalid character.
   public struct Fault: Error, Equatable {
-    /// Its place.
+    /// Position from 1.
     public let place: Int
-    /// A fault at a place.
     public init(place: Int) { self.place = place }
   }
 
-  /// The text of bytes.
   public static func encode(_ bytes: [UInt8]) -> String {
     var text: [UInt8] = []
     append(bytes, to: &text)
@@ -38,7 +36,7 @@ public enum Base64 {
     }
   }
 
-  /// The bytes that a text says.
+  /// Decodes a text.
   public static func decode(_ text: String) throws(Fault) -> [UInt8] {
     let letters = Array(text.utf8)
     let decoded = letters.withUnsafeBufferPointer { letters -> Result<[UInt8], Fault> in
@@ -47,7 +45,7 @@ public enum Base64 {
     return try decoded.get()
   }
 
-  /// The same of a text that lies somewhere.
+  /// Decodes a text in a buffer.
   public static func decode(_ letters: UnsafeBufferPointer<UInt8>) throws(Fault) -> [UInt8] {
     guard letters.count % 4 == 0 else { throw Fault(place: firstFault(in: letters) ?? letters.count + 1) }
     let padded = letters.suffix(2).reversed().prefix { $0 == padding }.count
@@ -61,7 +59,7 @@ public enum Base64 {
       for shift in [16, 8, 0] as [UInt32] { bytes.append(UInt8(truncatingIfNeeded: group >> shift)) }
       group = 0
     }
-    // What is left of the last letter says nothing, and only nothing may be written there.
+    // The unused bits of the last letter have to be zero, so that the text is unique.
     switch padded {
     case 1:
       guard group & 3 == 0 else { throw Fault(place: letters.count - 1) }

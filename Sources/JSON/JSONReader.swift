@@ -1,16 +1,16 @@
-// Owns the reading of a JSON document as a tree: a configuration, or a customer's payload. Foundation's decoder is not used
-// because the coordinator would grow by three megabytes, and because it hides lines and keys that appear twice.
-// Invariant: nesting is bounded, so the stack is too.
+// Parser of a JSON document into a tree, for a configuration or a customer's payload. Foundation's decoder is
+// not used because it would add three megabytes to the coordinator, and because it hides lines and duplicate
+// keys.
+// Invariant: nesting is limited, so the stack is too.
 
-/// Reads a whole document.
 public struct JSONReader {
   private static let maximumDepth = 32
 
   private var scanner: JSONScanner
 
-  /// The document of these bytes, in UTF-8.
+  /// Parses bytes in UTF-8.
   public static func read(_ bytes: [UInt8]) throws(JSONFault) -> JSONNode {
-    // Some editors put a mark of the byte order in front, which a reader may overlook (RFC 8259, section 8.1).
+    // Some editors write a byte order mark, which a parser may ignore (RFC 8259, section 8.1).
     let hasMark = bytes.starts(with: [0xef, 0xbb, 0xbf])
     var reader = JSONReader(scanner: JSONScanner(bytes.dropFirst(hasMark ? 3 : 0)))
     let node = try reader.value(depth: 0)
@@ -53,14 +53,14 @@ public struct JSONReader {
   }
 }
 
-/// A JSON document as a tree in which every value knows its line, so that an error can point at it.
-/// Invariant: members keep their order, a key that appears twice appears twice here, and a number keeps its digits.
+/// A JSON document as a tree in which every value has its line number, for error messages.
+/// Invariant: members keep their order, a duplicate key appears twice, and a number keeps its digits.
 public struct JSONNode: Sendable, Equatable {
   /// A value of one of JSON's kinds.
   public enum Content: Sendable, Equatable {
     case null
     case bool(Bool)
-    /// The digits as they are written: nothing is rounded.
+    /// The digits as written: nothing is rounded.
     case number(String)
     case string(String)
     case array([JSONNode])
@@ -69,20 +69,16 @@ public struct JSONNode: Sendable, Equatable {
 
   /// A key with its value.
   public struct Member: Sendable, Equatable {
-    /// The key, its escapes undone.
+    /// The key, with its escapes decoded.
     public var key: String
-    /// The line of the key, from 1.
     public var line: Int
-    /// What stands behind the key.
     public var value: JSONNode
   }
 
-  /// The value.
   public var content: Content
-  /// The line on which the value begins, from 1.
+  /// Line on which the value starts, from 1.
   public var line: Int
 
-  /// Its kind.
   public var kind: JSONKind {
     switch content {
     case .null: .null
@@ -95,5 +91,5 @@ public struct JSONNode: Sendable, Equatable {
   }
 }
 
-/// A kind of JSON value, as errors name it.
+/// Kind of a JSON value, for error messages.
 public enum JSONKind: Sendable, Hashable { case null, bool, number, string, array, object }

@@ -1,30 +1,28 @@
-// Owns a place in a JSON text (RFC 8259) that is read strictly: no comments, no trailing commas, nothing behind the value.
-// Invariant: any bytes give a value or a typed fault with its place; nothing recurses here.
+// Strict scanner for JSON text (RFC 8259): no comments, no trailing commas, nothing after the value.
+// Invariant: any input gives a value or a typed fault with its position; nothing recurses here.
 
-/// What is wrong with a JSON text.
+/// Syntax error in a JSON text.
 public struct JSONFault: Error, Sendable, Hashable {
-  /// The rule that was broken.
   public enum Reason: Sendable, Hashable {
     case unexpectedEnd
-    /// This character cannot stand here.
+    /// This character is not allowed here.
     case unexpected(String)
     case notUTF8
-    /// A control character stands in a string, where it must be escaped.
+    /// An unescaped control character in a string.
     case controlCharacter
-    /// An escape in a string that JSON does not have, or half of a surrogate pair.
+    /// An invalid escape in a string, or half of a surrogate pair.
     case badEscape
-    /// Something like `01`, `.5` or `1.`.
+    /// A number such as `01`, `.5` or `1.`.
     case badNumber
-    /// More arrays and objects inside one another than 32.
+    /// Arrays and objects nested more than 32 deep.
     case tooDeep
     case trailing
   }
 
-  /// The rule that was broken.
   public var reason: Reason
-  /// The line, from 1.
+  /// Line, from 1.
   public var line: Int
-  /// The column in bytes, from 1.
+  /// Column in bytes, from 1.
   public var column: Int
 
   public init(_ reason: Reason, line: Int, column: Int) {
@@ -34,41 +32,40 @@ public struct JSONFault: Error, Sendable, Hashable {
   }
 }
 
-/// Reads a JSON text from its beginning to its end.
+/// Scans a JSON text from start to end.
 public struct JSONScanner {
   private let bytes: ArraySlice<UInt8>
   private var place: Int
-  /// The present line, from 1.
+  /// Current line, from 1.
   public private(set) var line = 1
   private var beginOfLine: Int
 
-  /// A scanner before the first byte.
   public init(_ bytes: ArraySlice<UInt8>) {
     self.bytes = bytes
     place = bytes.startIndex
     beginOfLine = place
   }
 
-  /// The present byte; nil at the end.
+  /// Current byte; nil at the end.
   public var next: UInt8? { place < bytes.endIndex ? bytes[place] : nil }
 
   func fault(_ reason: JSONFault.Reason) -> JSONFault {
     JSONFault(reason, line: line, column: place - beginOfLine + 1)
   }
 
-  /// The fault of whatever stands here and should not.
+  /// Fault for the unexpected character at the current position.
   func unexpected() -> JSONFault {
     guard let next else { return fault(.unexpectedEnd) }
     let first = String(decoding: bytes[place...].prefix(4), as: UTF8.self).first
     return fault(.unexpected(first.map(String.init) ?? "\(next)"))
   }
 
-  /// Whether a byte is space between values.
+  /// True for whitespace between values.
   public static func isSpace(_ byte: UInt8) -> Bool {
     byte == 0x20 || byte == 0x09 || byte == 0x0a || byte == 0x0d
   }
 
-  /// Goes on to the next byte that is no space.
+  /// Skips whitespace.
   public mutating func skipSpace() {
     while let byte = next, Self.isSpace(byte) {
       place += 1
@@ -79,20 +76,20 @@ public struct JSONScanner {
     }
   }
 
-  /// Takes this byte.
+  /// Consumes this byte, or throws.
   public mutating func take(_ byte: UInt8) throws(JSONFault) {
     guard next == byte else { throw unexpected() }
     place += 1
   }
 
-  /// Takes these bytes, if they stand here.
+  /// Consumes these bytes if they are next.
   mutating func takes(_ word: some Collection<UInt8>) -> Bool {
     guard bytes[place...].starts(with: word) else { return false }
     place += word.count
     return true
   }
 
-  /// Expects that nothing follows but space.
+  /// Checks that only whitespace follows.
   public mutating func end() throws(JSONFault) {
     skipSpace()
     if next != nil { throw fault(.trailing) }
@@ -100,8 +97,8 @@ public struct JSONScanner {
 
   // MARK: Objects and arrays
 
-  /// The next key of an object whose opening brace was taken, and its line; nil when the closing one is. The value stands
-  /// behind it.
+  /// The next key of an object and its line, after the opening brace was consumed; nil at the closing brace.
+  /// The position is at the value then.
   public mutating func nextKey(isFirst: Bool) throws(JSONFault) -> (name: String, line: Int)? {
     guard try hasNext(isFirst: isFirst, before: UInt8(ascii: "}")) else { return nil }
     let begin = line
@@ -112,7 +109,7 @@ public struct JSONScanner {
     return (name, begin)
   }
 
-  /// Whether something stands before the closing bracket, which is taken otherwise.
+  /// Returns true if another element follows; otherwise consumes the closing bracket.
   mutating func hasNext(isFirst: Bool, before close: UInt8) throws(JSONFault) -> Bool {
     skipSpace()
     if next == close {
@@ -126,7 +123,7 @@ public struct JSONScanner {
     return true
   }
 
-  /// `true`, `false` or `null`; the last one is nil.
+  /// Parses `true`, `false` or `null`; nil for `null`.
   public mutating func word() throws(JSONFault) -> Bool? {
     if takes("true".utf8) { return true }
     if takes("false".utf8) { return false }
@@ -136,7 +133,7 @@ public struct JSONScanner {
 
   // MARK: Numbers
 
-  /// A number as it is written: nothing is rounded.
+  /// A number as written: nothing is rounded.
   public mutating func number() throws(JSONFault) -> String {
     let begin = place
     if next == UInt8(ascii: "-") { place += 1 }
@@ -168,11 +165,11 @@ public struct JSONScanner {
 // MARK: - Strings
 
 extension JSONScanner {
-  /// A string, its escapes undone.
+  /// A string, with its escapes decoded.
   public mutating func string() throws(JSONFault) -> String {
     try take(UInt8(ascii: "\""))
     let begin = place
-    // Most have no escape, and are copied once.
+    // Most strings have no escape, and are copied once.
     while let byte = next, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\"), byte >= 0x20 { place += 1 }
     if next == UInt8(ascii: "\"") { return try text(bytes[begin..<place]) }
     var content = Array(bytes[begin..<place])
@@ -189,7 +186,7 @@ extension JSONScanner {
     throw fault(.unexpectedEnd)
   }
 
-  /// The present place is the closing quote.
+  /// Call it at the closing quote.
   private mutating func text(_ content: ArraySlice<UInt8>) throws(JSONFault) -> String {
     guard let string = String(validating: content, as: UTF8.self) else { throw fault(.notUTF8) }
     place += 1
@@ -228,7 +225,7 @@ extension JSONScanner {
 
   private mutating func codeUnit() throws(JSONFault) -> UInt32 {
     let digits = bytes[place...].prefix(4)
-    // A sign is no digit, although the number parser would take it.
+    // A sign is no hex digit, although the number parser would accept it.
     guard digits.count == 4, digits.allSatisfy({ $0 >= UInt8(ascii: "0") }),
       let unit = UInt32(String(decoding: digits, as: UTF8.self), radix: 16)
     else { throw fault(.badEscape) }

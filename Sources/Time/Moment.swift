@@ -1,18 +1,17 @@
-// Owns the readings of all clocks that are taken together, so that one step of a machine sees one time.
-// It reads no clock.
+// Readings of all clocks that were taken together, so that one step of a state machine sees one time.
 
 /// One reading of all clocks at once.
 public struct Moment: Sendable, Equatable {
-  /// For deciding.
+  /// Clock for decisions.
   public var monotonic: MonotonicTime
-  /// For people.
+  /// Clock for people.
   public var wall: WallTime
-  /// For judging others by their silence: it leaves out the time in which nobody listened to them.
+  /// Clock for judging silence: it excludes the time in which this process was not listening.
   public var attended: MonotonicTime
 
   /// Readings that were taken together.
   ///
-  /// - Parameter attended: nil where everything was heard at once.
+  /// - Parameter attended: nil if this process has listened all the time.
   public init(monotonic: MonotonicTime, wall: WallTime, attended: MonotonicTime? = nil) {
     self.monotonic = monotonic
     self.wall = wall
