@@ -1,9 +1,9 @@
-// Owns how a juice station gets its fruit: the recipe of the juice that was ordered, and the stock that is asked for it
-// under the name of the ticket. It must not know how long a juice takes, nor who ordered it.
-// Invariant: one ticket is one order at the stock, by whomever it is served and however often, so a juice that is begun
-// again after a crash finds the fruit that was put by for it.
-// Failure: a stock that is away, or has no room on its disk, is a reason to ask again later and nobody's failure; what the
-// stock refuses is one. Nothing is taken without an answer in the end.
+// Fruit supply of a juice station: the recipe of the ordered juice, and the request to the stock under the
+// name of the ticket.
+// Invariant: one ticket is one order at the stock, however often it is served and by which station. So a
+// juice that is restarted after a crash finds the fruit that was reserved for it.
+// Errors: if the stock is away or its disk is full, the request is repeated later, and it does not count as a
+// failure; a refusal by the stock does. Nothing is taken without a final answer.
 
 import BankModel
 import Posix
@@ -12,34 +12,34 @@ import Teller
 import Time
 import Wire
 
-/// Gets the fruit for one juice at a time from the stock service.
+/// Obtains the fruit for one juice at a time from the stock service.
 public final class FruitProvider: Provider {
-  /// Told every result.
   public var onProvided: ((Lease, Provision) -> Void)?
 
   private let loop: EventLoop
   private var client: StockClient?
   private var patience = TimeSpan.seconds(5)
-  /// What the branch makes; nil until the stock has said so.
+  /// Assortment of the bank; nil until the stock has sent it.
   private var assortment: Assortment?
-  /// The welcome of the stock service under which it has said so: another process may have read another file.
+  /// Number of the connection on which the stock sent it: after a reconnect, another process may have read
+  /// another file.
   private var assortmentWelcome = 0
   private var wanted: Assignment?
-  /// Questions for a customer so far: an answer to an earlier one is late.
+  /// Number of requests so far: an answer to an earlier one is late.
   private var questions: UInt64 = 0
 
   /// A provider that waits on this loop.
   public init(loop: EventLoop) { self.loop = loop }
 
-  /// The station was welcomed: from now on it knows where the stock is.
+  /// Connects to the stock named in the orders.
   public func begin(_ orders: TellerOrders) {
     guard let socket = orders.stockSocket else { return }
     client = StockClient(socket: socket, loop: loop)
-    // The worker itself gives up after two beats, and asks for its next customer.
+    // The worker itself gives up after two beats, and retries or serves its next customer.
     patience = .microseconds(orders.beatMicroseconds) * 2
   }
 
-  /// Begins to get the fruit for a juice.
+  /// Starts to obtain the fruit for a juice.
   public func provide(_ assignment: Assignment) {
     wanted = assignment
     questions += 1
@@ -48,9 +48,9 @@ public final class FruitProvider: Provider {
     if isKnown { take(isFresh: false) } else { askForRecipes() }
   }
 
-  /// When ``endTurn()`` has something to do by itself.
+  /// Time of the next useful ``endTurn()``.
   public var nextDeadline: MonotonicTime? { client?.nextDeadline }
-  /// The end of a turn of the loop.
+  /// Sends pending requests at the end of a loop iteration.
   public func endTurn() { client?.endTurn() }
   private var deadline: MonotonicTime { SystemClock.monotonic() + patience }
 
@@ -68,7 +68,7 @@ public final class FruitProvider: Provider {
     }
   }
 
-  /// Takes the fruit. A juice that is not known may be new since the recipes were read.
+  /// Takes the fruit. An unknown juice may be newer than the recipes, so they are requested again once.
   private func take(isFresh: Bool) {
     guard let assignment = wanted, let client else { return }
     guard let juice = assortment?.juices.first(where: { $0.id.name == assignment.article }) else {
@@ -79,7 +79,7 @@ public final class FruitProvider: Provider {
     if Kernel.makes("asksAnewEachAttempt") { order = OrderID("\(order)-\(assignment.attempt)") }
     let question = questions
     client.ask(.take(juice.recipe, today: nil), as: order, until: deadline) { [weak self] result in
-      // A lease does not say of which day it is: after a reset the same one may be of another customer.
+      // A lease does not contain the day: after a reset the same lease may belong to another customer.
       guard let self else { return }
       let isMeant = self.wanted == assignment && self.questions == question
       guard isMeant || Kernel.makes("believesALateAnswer") else { return }
@@ -100,7 +100,7 @@ public final class FruitProvider: Provider {
     onProvided?(lease, provision)
   }
 
-  /// What an answer comes to that is none.
+  /// Result for an error or a refusal of the stock.
   private static func trouble(_ result: Result<StockResult, StockClientError>) -> Provision {
     switch result {
     case .failure(let error):

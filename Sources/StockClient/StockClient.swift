@@ -1,6 +1,7 @@
-// Owns what a client of the stock service knows of it beyond its messages: which of them change something, and what a
-// viewer of the stock has seen. Everything that clients do is ServiceClient's.
-// Invariant: a viewer is told every change in order and once. Where one is missing there is a picture instead.
+// Description of the stock service for `ServiceClient`: which requests change data, and the state of a
+// subscription.
+// Invariant: a subscriber receives every change in order and once. If one is missing it receives a snapshot
+// instead.
 
 import BankModel
 import Transport
@@ -8,19 +9,18 @@ import Wire
 
 /// A client of the stock service.
 public typealias StockClient = ServiceClient<StockCommand>
-/// Why there is no answer from the stock service.
+/// Reason why the stock service has not answered.
 public typealias StockClientError = ServiceClientError<StockCommand>
 
 extension StockCommand: ServiceCommand {
-  /// What the stock service answers.
   public typealias Answer = StockResult
-  /// What a viewer of the stock has seen.
+  /// State that a subscriber has seen.
   public typealias View = StockView
 
-  /// What the service is called in a log.
+  /// Name of the service in a log.
   public static var serviceName: String { "the stock service" }
 
-  /// Whether it changes the stock when it is done.
+  /// True if the request changes the stock.
   public var changesSomething: Bool {
     switch self {
     case .take, .giveBack, .set, .change, .discardExpired, .introduce: true
@@ -28,50 +28,50 @@ extension StockCommand: ServiceCommand {
     }
   }
 
-  /// Whether every row is counted for the answer.
+  /// True if every row is counted for the answer.
   public var isLong: Bool { self == .audit }
 }
 
 extension ServiceClient where Command == StockCommand {
-  /// The socket of the stock service in the home of a bank.
+  /// Path of the stock service's socket in the home directory of a bank.
   public static func socket(inHome home: String) -> String { ServiceHome(path: home, name: "stock").socket }
 
-  /// Follows the stock from a place where the caller has been before, or from the present: a picture, and then every change, over
-  /// lost connections too and without a gap. One view at a time; another one takes its place.
+  /// Subscribes to the stock from the caller's last position, or from the present: a snapshot, and then every
+  /// change, across lost connections and without a gap. Replaces the previous subscription.
   public func follow(from place: StockPlace? = nil, _ hear: @escaping (StockNews) -> Void) {
     follow(StockView(place), hear)
   }
 }
 
-/// What a viewer of the stock is told.
+/// News for a subscriber of the stock.
 public enum StockNews: Sendable, Equatable {
-  /// The whole stock; what was known before is forgotten.
+  /// Snapshot of the whole stock; it replaces all earlier data.
   case picture(StockPicture)
-  /// Changes that follow what was told before, in order.
+  /// Changes after the last news, in order.
   case changes([StockChange])
-  /// The service does not show it.
+  /// The service refuses the subscription.
   case refused(StockFailure)
 }
 
-/// What a viewer of the stock has seen.
+/// State that a subscriber of the stock has seen.
 public struct StockView: ServiceView {
-  /// The last change that was seen; nil before the first picture.
+  /// Position of the last change seen; nil before the first snapshot.
   private var place: StockPlace?
 
-  /// The view of somebody who has been at a place, or nowhere.
+  /// State after this position; nil for none.
   public init(_ place: StockPlace? = nil) { self.place = place }
 
-  /// The stock from there on.
+  /// Subscription from that position on.
   public var question: StockCommand { .follow(place) }
 
-  /// Takes what the service tells.
+  /// Processes an answer of the service.
   public mutating func hear(_ answer: StockResult) -> ViewStep<StockNews> {
     switch answer {
     case .picture(let picture):
       place = StockPlace(ledger: picture.ledger, sequence: picture.sequence)
       return .news(.picture(picture))
     case .changes(let changes):
-      // What was seen before is not told again, whatever the service thinks.
+      // Ignore changes that were seen before, even if the service sends them again.
       guard let seen = place?.sequence else { return .nothing }
       let fresh = changes.filter { $0.sequence > seen }
       guard let last = fresh.last else { return .nothing }
@@ -81,7 +81,7 @@ public struct StockView: ServiceView {
       }
       place?.sequence = last.sequence
       return .news(.changes(fresh))
-    // From where it was: what is too much to be told one by one comes as a picture.
+    // Continue from the last position: if too many changes are missing, the service sends a snapshot.
     case .failure(let failure) where failure.code == .tooSlow: return .askAgain
     case .failure(let failure): return .news(.refused(failure))
     default: return .nothing
@@ -89,10 +89,10 @@ public struct StockView: ServiceView {
   }
 }
 
-/// How a picture of the stock follows what a viewer is told.
-/// Invariant: a picture that was told every change behind it shows the present stock.
+/// Update of a snapshot by later changes.
+/// Invariant: a snapshot with all later changes applied equals the current stock.
 extension StockPicture {
-  /// Applies changes that follow the picture, so that a viewer who was told them sees the present stock.
+  /// Applies changes that directly follow the snapshot.
   public mutating func apply(_ changes: [StockChange]) {
     for change in changes {
       let place = items.firstIndex { $0.item == change.item } ?? items.count

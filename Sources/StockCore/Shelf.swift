@@ -1,5 +1,6 @@
-// Owns the lots of one item while they become more or less. Invariant: lots stand in the order in which they are sold,
-// no two have the same dates, none is empty, and `present` is the sum of them all.
+// Lots of one item, and their changes.
+// Invariant: lots are in the order in which they are sold, no two have the same dates, none is empty, and
+// `present` is their sum.
 
 import BankModel
 
@@ -8,11 +9,11 @@ struct Shelf: Sendable, Equatable {
   private(set) var lots: [Lot] = []
   private(set) var present: Quantity = 0
 
-  /// A step: so many more or fewer in one lot.
+  /// A change of one lot: pieces added, or removed if negative.
   struct Step: Sendable, Equatable {
     var dates: LotDates?
     var difference: Quantity
-    /// In the lot, and of the item, afterwards.
+    /// Pieces in the lot, and of the item, after the change.
     var lot: Quantity
     var present: Quantity
   }
@@ -54,8 +55,8 @@ struct Shelf: Sendable, Equatable {
     return Step(dates: dates, difference: -quantity, lot: left, present: present)
   }
 
-  /// Takes pieces out of the lots in the order in which they are sold; those that have expired are passed over where
-  /// there is a day.
+  /// Takes pieces out of the lots in the order in which they are sold; skips expired ones if `today` is
+  /// given.
   mutating func take(_ quantity: Quantity, on today: DayNumber?) -> [Step] {
     var (left, steps) = (quantity, [Step]())
     for lot in lots where left > 0 && !(today.map { lot.isExpired(on: $0) } ?? false) {

@@ -1,59 +1,55 @@
-// Owns everything that can happen to the stock and everything that it can want. It knows nothing of who does it.
-// Events are requests and past tenses, effects are imperatives, performed in order.
+// Events and effects of the stock's state machine. Events are requests and past tenses; effects are
+// imperatives, performed in order.
 
 import BankModel
 import Time
 
-/// A number by which the answer to a request finds its way back. It means nothing to the stock.
+/// Number that identifies the request of an answer. The state machine only passes it through.
 public typealias RequestNumber = UInt64
 
-/// Something that happened.
 public enum StockEvent: Sendable, Equatable {
-  /// These items shall be known; those that are not yet begin with these amounts.
+  /// Adds these items, if they are unknown, with these initial amounts.
   case furnish([ItemAmount])
-  /// Somebody wants these items to be known; of those that are not yet there is nothing.
+  /// A client adds these items, if they are unknown, without any pieces.
   case introduce(RequestNumber, [ItemID])
-  /// Somebody asks for a change, under a name where it is to be repeatable.
+  /// A client requests a change, under a name if it has to be repeatable.
   case order(RequestNumber, OrderID?, StockAction)
-  /// Somebody asks for the whole stock.
+  /// A client requests a snapshot of the stock.
   case look(RequestNumber)
-  /// What the store knows of an order; nil for nothing.
+  /// The store's record of an order; nil for none.
   case found(OrderID, StoredOrder?)
-  /// The store has hardly any room, or has room again.
+  /// The store is short of disk space, or has space again.
   case roomChanged(isShort: Bool)
-  /// Everything that was staged is on disk.
+  /// All staged entries are on disk.
   case committed
-  /// The disk was full, and the store has forgotten everything that was staged.
+  /// The disk was full, and the store has discarded all staged entries.
   case commitRefused
 }
 
-/// Something to be done for the stock.
 public enum StockEffect: Sendable, Equatable {
-  /// Find an order in the store, also among what is staged; say ``StockEvent/found(_:_:)``.
+  /// Look up an order in the store, including staged entries; report ``StockEvent/found(_:_:)``.
   case lookUp(OrderID)
-  /// Add to the open transaction.
+  /// Add an entry to the open transaction.
   case stage(StockEntry)
-  /// Answer a request.
   case reply(RequestNumber, StockAnswer)
 }
 
-/// What is written for one request, all of it or nothing.
+/// Rows written for one request, all or none.
 public struct StockEntry: Sendable, Equatable {
-  /// What becomes of the name of the order.
+  /// Change of the order's record.
   public enum Name: Sendable, Equatable {
-    /// A new order; what it did are the changes of this entry.
+    /// A new order; the changes of this entry are its effect.
     case ordered(OrderID, content: String, StoredOrder.Outcome)
-    /// An order that is known was given back; the changes of this entry are how.
+    /// A known order was returned; the changes of this entry undo it.
     case givenBack(OrderID)
   }
 
-  /// Items that were not known before.
+  /// Items that were unknown before.
   public var items: [ItemID]
   /// Rows of the ledger.
   public var changes: [StockChange]
-  /// The order; nil where it has no name.
+  /// Change of the order's record; nil for a request without a name.
   public var name: Name?
-  /// When.
   public var at: WallTime
 
   public init(items: [ItemID] = [], changes: [StockChange] = [], name: Name? = nil, at: WallTime) {
@@ -61,32 +57,29 @@ public struct StockEntry: Sendable, Equatable {
   }
 }
 
-/// An order that was answered.
+/// Record of an answered order.
 public struct StoredOrder: Sendable, Equatable {
-  /// What became of it.
   public enum Outcome: Sendable, Equatable {
-    /// It was done.
     case done
-    /// There was too little of these.
+    /// Refused because of these shortages.
     case short([Shortage])
-    /// It was given back before anybody had heard of it; it is never done.
+    /// Returned before the order arrived; it can never be done.
     case void
   }
 
-  /// What was asked for; see ``StockAction/content``.
+  /// The request; see ``StockAction/content``.
   public var content: String
-  /// What became of it.
   public var outcome: Outcome
-  /// Its rows of the ledger.
+  /// Rows of the ledger that it caused.
   public var changes: [StockChange]
-  /// The rows that gave it back; nil while it was not.
+  /// Rows of the ledger that returned its pieces; nil if it was not returned.
   public var returned: [StockChange]?
 
   public init(content: String, outcome: Outcome, changes: [StockChange], returned: [StockChange]? = nil) {
     (self.content, self.outcome, self.changes, self.returned) = (content, outcome, changes, returned)
   }
 
-  /// The order in a list of all.
+  /// The order as an element of a list.
   public func kept(as id: OrderID) -> KeptOrder {
     let state: KeptOrder.State =
       switch outcome {
@@ -97,7 +90,7 @@ public struct StoredOrder: Sendable, Equatable {
     return KeptOrder(id: id, content: content, state: state)
   }
 
-  /// The answer that the order gets whenever it is asked for.
+  /// The answer to every repetition of the order.
   var answer: StockAnswer {
     switch outcome {
     case .done: .done(changes)

@@ -1,11 +1,11 @@
-// Owns how a request is judged and decided: what contradicts itself, what is short, what would be too much, and the
-// rows that follow. It decides for all items of an order before it touches a shelf.
+// Decision about a request: contradictions, shortages, limits, and the resulting rows. All items of an order
+// are checked before any shelf changes.
 
 import BankModel
 import Time
 
 extension StockMachine {
-  /// Items that are not known begin with what they are furnished with.
+  /// Adds unknown items with their initial amounts.
   mutating func furnish(_ amounts: [ItemAmount], at now: WallTime, into effects: inout [StockEffect]) {
     var items: [ItemID] = []
     var changes: [StockChange] = []
@@ -23,7 +23,7 @@ extension StockMachine {
     if !items.isEmpty { stage(StockEntry(items: items, changes: changes, at: now), into: &effects) }
   }
 
-  /// Makes items known that are not yet, all of them or none.
+  /// Adds unknown items, all of them or none.
   mutating func introduce(
     _ items: [ItemID], for request: RequestNumber, at now: WallTime, into effects: inout [StockEffect]
   ) {
@@ -38,7 +38,7 @@ extension StockMachine {
     answer(request, .done([]), into: &effects)
   }
 
-  /// Why a request can never be done as it stands.
+  /// Reason why a request is invalid in itself; nil if it is valid.
   func objection(to action: StockAction, _ id: OrderID?) -> StockRefusal? {
     if let id, !id.isValid { return .badOrder(id.text) }
     switch action {
@@ -118,14 +118,14 @@ extension StockMachine {
       }
     }
     let name = id.map { StockEntry.Name.ordered($0, content: action.content, .done) }
-    // Nothing that nobody will ask for again is not written.
+    // Without a name and without changes there is nothing to store.
     if name != nil || !changes.isEmpty {
       stage(StockEntry(changes: changes, name: name, at: now), into: &effects)
     }
     answer(request, .done(changes), into: &effects)
   }
 
-  /// Puts back what an order has taken, if it has taken anything and still holds it.
+  /// Returns what an order has taken, if it has taken anything and still holds it.
   mutating func giveBack(
     _ known: StoredOrder, _ id: OrderID, for request: RequestNumber, at now: WallTime,
     into effects: inout [StockEffect]
@@ -149,7 +149,7 @@ extension StockMachine {
     answer(request, .done(changes), into: &effects)
   }
 
-  /// There is too little. That answer is remembered too: an order is never refused once and done later.
+  /// Answers a shortage. That answer is stored, too: an order is never refused first and done later.
   private mutating func short(
     _ shortages: [Shortage], _ action: StockAction, _ id: OrderID?, for request: RequestNumber,
     at now: WallTime, into effects: inout [StockEffect]

@@ -1,49 +1,48 @@
-// Owns the whole logic of the stock. It knows no input, no output, no clock and no chance: an event and a moment go in,
-// effects come out, and the same history always has the same end. The day on which something expires comes in with
-// the request.
+// State machine of the stock. An event and a time go in, effects come out, and the same history always has
+// the same result. The current day is part of the request.
 //
-// An order's way. A request that contradicts itself is refused at once. One with a name is first looked up: whoever
-// is known gets the answer that was given then, and changes nothing. Otherwise it is decided: all of it, or nothing.
-// What was decided is staged, the answer of a shortage too, and the answer leaves with `committed`.
+// An order's path. A request that contradicts itself is refused at once. A named one is looked up first: a
+// known order gets its first answer again, and changes nothing. Otherwise it is decided: all of it, or
+// nothing. The decision is staged, including the answer to a shortage, and the answer is sent after
+// `committed`.
 //
-// What is durable. Everything since the last `committed` is *unsettled*. When the disk is full the store forgets all of
-// it, and so does the stock: the shelves are as they were, and everybody who waits is refused.
+// Durability. Everything since the last `committed` is *unsettled*. If the disk is full the store discards
+// all of it, and so does the machine: the shelves are restored, and all waiting requests are refused.
 //
-// Invariant, for every item at all times: the sum of its ledger is what is present; no lot is ever below 0, no item
-// above the limit.
+// Invariant, for every item at all times: the sum of its ledger is the present quantity; no lot is below 0,
+// no item above the limit.
 
 import BankModel
 import Time
 
-/// The stock as a pure state machine.
 public struct StockMachine: Sendable {
-  /// Which ledger this is.
+  /// Identity of the ledger.
   public let ledger: Int64
-  /// The last change that is on disk.
+  /// Sequence number of the last change that is on disk.
   public private(set) var settledSequence: Int64
 
   var shelves: [Shelf] = []
   var places: [ItemID: Int] = [:]
-  /// The last change that was decided.
+  /// Sequence number of the last decided change.
   var sequence: Int64
   var lotCount: Int
 
-  /// Shelves as they were at the last commit, where they have changed since.
+  /// Original state of the shelves that have changed since the last commit, by index.
   var former: [Int: Shelf] = [:]
   private var formerCount: Int
   var unsettledOrders: [OrderID: StoredOrder] = [:]
-  /// Requests that wait for what the store knows of their order.
+  /// Requests that wait for the store's record of their order.
   private var asking: [OrderID: [(request: RequestNumber, action: StockAction)]] = [:]
-  /// Answers that leave with the next commit.
+  /// Answers that are sent after the next commit.
   private var settling: [(request: RequestNumber, answer: StockAnswer)] = []
-  /// Requests that are shown the stock as of the next commit.
+  /// Requests for a snapshot as of the next commit.
   private var looking: [RequestNumber] = []
   private var hasStaged = false
-  /// Whether what is left of the disk is for those who are to be served: orders are done and given back, and nobody
-  /// else changes anything.
+  /// True while the remaining disk space is reserved for customers: orders are done and returned, and all
+  /// other changes are refused.
   private var isShort = false
 
-  /// The stock as a store has kept it.
+  /// A machine in the state that a store has loaded.
   public init(_ stored: StoredStock) {
     ledger = stored.ledger
     sequence = stored.sequence
@@ -54,7 +53,7 @@ public struct StockMachine: Sendable {
     for (place, shelf) in shelves.enumerated() { places[shelf.item] = place }
   }
 
-  /// Lets one event happen at a moment. Effects are appended and are to be performed in order.
+  /// Handles one event at a point in time. Appends effects, which the caller performs in order.
   public mutating func apply(_ event: StockEvent, at now: WallTime, into effects: inout [StockEffect]) {
     switch event {
     case .furnish(let amounts): furnish(amounts, at: now, into: &effects)
@@ -65,7 +64,7 @@ public struct StockMachine: Sendable {
       if hasStaged { looking.append(request) } else { effects.append(.reply(request, .picture(picture))) }
     case .found(let id, let stored):
       for (request, action) in asking.removeValue(forKey: id) ?? [] {
-        // An order that was decided a moment ago is not what the store has found.
+        // The order may have been decided since the store looked it up.
         if let known = unsettledOrders[id] ?? stored {
           repeated(known, id, action, for: request, at: now, into: &effects)
         } else if isShort, !action.isForCustomers {
@@ -80,10 +79,10 @@ public struct StockMachine: Sendable {
     }
   }
 
-  /// Whether anything waits to be written, or for what is written.
+  /// True if staged entries wait for a commit.
   public var isUnsettled: Bool { hasStaged }
 
-  /// The stock as it is. Only what is on disk is for others: see ``isUnsettled``.
+  /// Snapshot of the current state. Clients may see only what is on disk: see ``isUnsettled``.
   public var picture: StockPicture {
     StockPicture(ledger: ledger, sequence: sequence, items: shelves.map(\.stock))
   }
@@ -103,7 +102,7 @@ public struct StockMachine: Sendable {
     if let known = unsettledOrders[id] {
       return repeated(known, id, action, for: request, at: now, into: &effects)
     }
-    // One question an order: whoever asks meanwhile hears the answer too.
+    // One lookup per order: requests that arrive meanwhile get the same answer.
     asking[id, default: []].append((request, action))
     if asking[id]?.count == 1 { effects.append(.lookUp(id)) }
   }
@@ -128,7 +127,7 @@ public struct StockMachine: Sendable {
     effects.append(.stage(entry))
   }
 
-  /// Answers a request when everything that the answer may rest on is on disk.
+  /// Answers a request after everything that the answer depends on is on disk.
   mutating func answer(_ request: RequestNumber, _ answer: StockAnswer, into effects: inout [StockEffect]) {
     if hasStaged { settling.append((request, answer)) } else { effects.append(.reply(request, answer)) }
   }
@@ -161,7 +160,7 @@ public struct StockMachine: Sendable {
 }
 
 extension StockAction {
-  /// Whether somebody waits for it who was accepted before: a juice or a drink, or what is given back.
+  /// True if an accepted customer waits for it: a juice or a drink, or its return.
   fileprivate var isForCustomers: Bool {
     switch self {
     case .take, .giveBack: true
@@ -170,16 +169,15 @@ extension StockAction {
   }
 }
 
-/// The rules of a stock, as the process around them sees them.
 public protocol StockDecisions: Decisions where Event == StockEvent, Effect == StockEffect {
-  /// The name of the ledger.
+  /// Identity of the ledger.
   var ledger: Int64 { get }
-  /// Everything that is there, by what is on disk and what is staged.
+  /// Snapshot of the stock, including staged changes.
   var picture: StockPicture { get }
 }
 
 extension StockDecisions {
-  /// The name of the ledger.
+  /// Identity of the ledger.
   public var identity: Int64 { ledger }
 }
 

@@ -1,5 +1,5 @@
-// Owns what the stock has on its disk: how an effect of its rules meets the store, what was committed and not handed on yet, and
-// the answers that are read from there.
+// Stored data of the stock service: performs the effects that concern the store, keeps committed changes
+// until they are published, and answers queries.
 
 import BankModel
 import Posix
@@ -33,7 +33,7 @@ package final class StockPersistence: ServicePersistence {
     for entry in entries { fresh += entry.changes }
   }
 
-  /// The changes that were committed since the last time this was asked.
+  /// Returns the changes committed since the last call.
   func takeCommitted() -> [StockChange] {
     guard !fresh.isEmpty else { return [] }
     defer { fresh = [] }
@@ -62,8 +62,8 @@ package final class StockPersistence: ServicePersistence {
 }
 
 extension MachineDriver where Machine: StockDecisions, Persistence == StockPersistence {
-  /// Brings in the items that are not known yet. A stock without its shelves has nothing to say to anybody: where there
-  /// is no room for them the process has to end and to be started again.
+  /// Adds items that are unknown so far. A stock without its items is useless: if the disk has no space for
+  /// them, the process ends and has to be restarted.
   func furnish(_ amounts: [ItemAmount], at now: Moment) {
     happen(.furnish(amounts), at: now)
     commit(at: now)
@@ -73,14 +73,14 @@ extension MachineDriver where Machine: StockDecisions, Persistence == StockPersi
     end(because: .diskFull(detail: Remark(.noRoomForShelves)))
   }
 
-  /// What a question about the disk comes to. Nothing may be staged. Nil where the disk has failed.
+  /// Answers a query of stored data. Nothing may be staged. Nil if the disk has failed.
   func answer(_ question: StockCommand) -> StockResult? {
     read(orRefuse: { .failure(StockFailure(.diskFull, remark: $0)) }) { persistence throws(StoreError) in
       try persistence.answer(question)
     }
   }
 
-  /// Rows of the ledger that are on disk. Nothing may be staged.
+  /// Committed rows of the ledger. Nothing may be staged.
   func changes(after sequence: Int64, limit: Int) -> [StockChange] {
     read { persistence throws(StoreError) in try persistence.stock.changes(after: sequence, limit: limit) }
       ?? []

@@ -1,5 +1,4 @@
-// Owns what the stock service brings into its process: its file of fruits, juices and recipes, and its database.
-// It knows no rule of the stock. Everything else of the process is ServiceProcess's.
+// Process of the stock service: its file of fruits, juices and recipes, and its database.
 
 import BankModel
 import Configuration
@@ -13,7 +12,8 @@ import Wire
 
 /// The stock service as a process: `bank-stockd --home DIR [--config FILE] [--existing]`.
 public enum StockProcess {
-  /// Runs until the end; the exit code of the process: 0 ended as asked, 1 failed, 2 started with other words.
+  /// Runs until the end. Returns the exit code: 0 ended as requested, 1 failed, 2 started with invalid
+  /// arguments.
   public static func run(arguments: [String]) -> Int32 {
     ServiceProcess<StockProgram>.run(arguments: arguments)
   }

@@ -1,5 +1,6 @@
-// Owns the requests that a stock service knows, and what they come to.
-// Invariant: a viewer gets every change behind its place, in order and once, and one that is too slow is told so.
+// Requests of a stock service, and their handling.
+// Invariant: a subscriber receives every change after its position, in order and once; one that is too slow
+// is told so.
 
 import BankModel
 import Logbook
@@ -9,12 +10,13 @@ import StockCore
 import Transport
 import Wire
 
-/// How much those who look on are told at a time, and how much of what they have missed.
+/// Maximum sizes of messages to subscribers.
 package struct ViewingLimits: Sendable {
   package var page = 500
-  /// Changes that a viewer who comes back may have missed; beyond it the viewer begins with a picture.
+  /// Changes that a returning subscriber may have missed; beyond that it starts with a snapshot.
   package var replayed: Int64 = 10_000
-  /// Changes that a viewer may fall behind while it is told what it has missed; as many as are kept for the others.
+  /// Changes that a subscriber may fall behind while it receives the missed ones; the feed of the others
+  /// retains as many.
   package var missed: Int64 = 100_000
 
   package init() {}
@@ -37,7 +39,7 @@ package final class StockService<Machine: StockDecisions>: ServiceHandler {
 
   private let limits: ViewingLimits
   private let assortment: Assortment
-  /// Views that wait for the picture with which they begin, by their calls.
+  /// Subscriptions that wait for their first snapshot, by call.
   private var beginning: [UInt64: Views.View] = [:]
 
   package init(
@@ -60,7 +62,7 @@ package final class StockService<Machine: StockDecisions>: ServiceHandler {
   }
 
   package func react(to request: StockRequest, _ call: Call) -> ServiceReaction<StockEvent, StockResult> {
-    // Days are counted in UTC where the client does not say which day it is.
+    // If the client names no day, it is the current one in UTC.
     let today = min(max(0, clock.now.wall.milliseconds / 86_400_000), StockLimits.days.upperBound)
     if let action = request.command.action(today: today) {
       return .event(.order(call.id, request.order, action))
@@ -76,7 +78,7 @@ package final class StockService<Machine: StockDecisions>: ServiceHandler {
 
   package static func isWork(_ answer: StockAnswer) -> Bool { if case .done = answer { true } else { false } }
 
-  /// Tells a client what the stock has answered; whoever follows begins with the picture.
+  /// Sends the stock's answer to a client; a subscription starts with the snapshot.
   package func reply(_ answer: StockAnswer, to call: Call) {
     guard let view = beginning.removeValue(forKey: call.id) else { return call.answer(StockResult(answer)) }
     guard !view.isEnded else { return }
@@ -98,19 +100,20 @@ package final class StockService<Machine: StockDecisions>: ServiceHandler {
       beginning[call.id] = view
       return .event(.look(call.id))
     }
-    // Said at once, so that the viewer knows that it is heard and has missed nothing, or what.
+    // Sent at once, as a confirmation that the subscription exists and has missed nothing.
     if place.sequence == settled { call.answer(.changes([]), more: true) }
     if !Kernel.makes("forgetsWhoComesBack") { begin(view, at: place.sequence) }
     return .later
   }
 
-  /// Whoever has seen everything is told what is published from now on; the others begin with what they have missed.
+  /// Starts a subscription: one that is up to date gets only new publications, another one first gets the
+  /// missed changes.
   private func begin(_ view: Views.View, at sequence: Int64) {
     publish()
     views.begin(view, after: sequence == driver.machine.settledSequence ? nil : sequence)
   }
 
-  /// A mistake alone has something to say this early.
+  /// Publishes too early, if a deliberate bug is enabled in a test.
   package func beforeCommit() {
     guard Kernel.makes("showsTooEarly") else { return }
     publish()
@@ -125,7 +128,7 @@ package final class StockService<Machine: StockDecisions>: ServiceHandler {
     }
   }
 
-  /// What somebody who comes back has not seen.
+  /// The changes that a returning subscriber has missed.
   private func missed(behind sequence: Int64) -> MissedAnswers<StockResult> {
     guard !driver.machine.isUnsettled, driver.failure == nil else { return .notNow }
     let settled = driver.machine.settledSequence

@@ -1,11 +1,11 @@
-// Owns the translation between the stock's words and those of the protocol: commands to actions, refusals to codes and
-// particulars. It decides nothing and finds no words for people; those are the client's.
+// Translation between the stock's values and the protocol: commands to actions, refusals to codes and
+// details. Translations for users are part of the client.
 
 import BankModel
 import Wire
 
 extension StockCommand {
-  /// The change that is asked for; nil for a question.
+  /// The requested change; nil for a query.
   public func action(today: DayNumber) -> StockAction? {
     switch self {
     case .take(let amounts, let day): .take(amounts, today: day ?? today)
@@ -19,7 +19,7 @@ extension StockCommand {
 }
 
 extension StockResult {
-  /// What became of a request.
+  /// The result of a request.
   public init(_ answer: StockAnswer) {
     switch answer {
     case .done(let changes): self = .done(changes)
@@ -31,7 +31,7 @@ extension StockResult {
 }
 
 extension StockFailure {
-  /// Why the stock has refused a request. What a client wrote is repeated in part only.
+  /// The reason for a refusal. Text from a client is repeated in shortened form only.
   init(_ refusal: StockRefusal) {
     switch refusal {
     case .unknownItem(let item): self.init(.unknownItem, subject: Self.cut(item.name))
