@@ -1,77 +1,76 @@
-// Owns what a client of a vending machine knows of it beyond its messages: its two sockets, and what a viewer has seen.
-// Everything that clients do is ServiceClient's.
-// Invariant: a viewer is told a picture first, and then only what comes behind what it was told.
+// Description of a vending machine for `ServiceClient`: its two sockets, and the state of a subscription.
+// Invariant: a subscriber receives a snapshot first, and then only later changes.
 
 import Transport
 import Wire
 
 /// A client of a vending machine.
 public typealias VendingClient = ServiceClient<VendingCommand>
-/// Why there is no answer from a vending machine.
+/// Reason why a vending machine has not answered.
 public typealias VendingClientError = ServiceClientError<VendingCommand>
 
 extension VendingCommand: ServiceCommand {
-  /// What a vending machine answers.
   public typealias Answer = VendingResult
-  /// What a viewer of a vending machine has seen.
+  /// State that a subscriber has seen.
   public typealias View = VendingView
 
-  /// What the machine is called in a log.
+  /// Name of the machine in a log.
   public static var serviceName: String { "the vending machine" }
-  /// Whether every row is counted for the answer.
+  /// True if every row is counted for the answer.
   public var isLong: Bool { self == .audit }
 }
 
 extension ServiceClient where Command == VendingCommand {
-  /// The customers' socket in the home of a bank.
+  /// Path of the customers' socket in the home directory of a bank.
   public static func customersSocket(inHome home: String) -> String {
     ServiceHome(path: home, name: "vending").socket
   }
 
-  /// The manager's socket in the home of a bank.
+  /// Path of the manager's socket in the home directory of a bank.
   public static func managersSocket(inHome home: String) -> String {
     ServiceHome(path: home, name: "vending-admin").socket
   }
 
-  /// Follows the machine: a picture, and then everything that changes; after a lost connection a new picture. One view
-  /// at a time; another one takes its place.
+  /// Subscribes to the machine: a snapshot, and then every change; after a lost connection a new snapshot.
+  /// Replaces the previous subscription.
   public func follow(_ hear: @escaping (VendingNotice) -> Void) { follow(VendingView(), hear) }
 }
 
-/// What a viewer of a vending machine is told.
+/// News for a subscriber of a vending machine.
 public enum VendingNotice: Sendable, Equatable {
-  /// The machine as it is; what was known before is forgotten.
+  /// Snapshot of the machine; it replaces all earlier data.
   case picture(VendingPicture)
-  /// What has changed since.
+  /// Changes since the last news.
   case news(VendingNews)
-  /// The machine does not show itself.
+  /// The machine refuses the subscription.
   case refused(VendingFailure)
 }
 
-/// What a viewer of a vending machine has seen.
+/// State that a subscriber of a vending machine has seen.
 public struct VendingView: ServiceView {
-  /// The last change of the money that was told; nil before the first picture.
+  /// Sequence number of the last change of the money; nil before the first snapshot.
   private var seen: Int64?
 
-  /// The view of somebody who has seen nothing.
+  /// The state before the first snapshot.
   public init() {}
 
-  /// The machine as it is, and everything from then on: whoever comes back begins with a new picture.
+  /// Subscription with a new snapshot, also after a reconnect.
   public var question: VendingCommand { .follow }
 
-  /// Takes what the machine tells.
+  /// Processes an answer of the machine.
   public mutating func hear(_ answer: VendingResult) -> ViewStep<VendingNotice> {
     switch answer {
     case .picture(let picture):
       seen = picture.sequence
       return .news(.picture(picture))
     case .news(var news):
-      // What was shown before is not told again, whatever the machine thinks. Drinks come and go without money.
+      // Ignore purchases that were seen before, even if the machine sends them again. Drinks may change
+      // without money, under the same sequence number.
       guard let seen, news.sequence >= seen else { return .nothing }
       news.purchases.removeAll { $0.sequence <= seen }
       self.seen = news.sequence
       return .news(.news(news))
-    // A new picture has everything that was not told.
+    // A new snapshot contains everything that was missed.
     case .failure(let failure) where failure.code == .tooSlow: return .askAgain
     case .failure(let failure): return .news(.refused(failure))
     default: return .nothing

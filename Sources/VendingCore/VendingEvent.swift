@@ -1,63 +1,61 @@
-// Owns everything that can happen to a vending machine and everything that it can want. It knows nothing of who does it.
-// Events are requests and past tenses, effects are imperatives, performed in order.
+// Events and effects of the vending machine's state machine. Events are requests and past tenses; effects are
+// imperatives, performed in order.
 
 import BankModel
 import Time
 
-/// A number by which the answer to a request finds its way back. It means nothing to the machine.
+/// Number that identifies the request of an answer. The state machine only passes it through.
 public typealias RequestNumber = UInt64
 
-/// Something that happened.
 public enum VendingEvent: Sendable, Equatable {
-  /// The machine begins, and goes on with what was left open.
+  /// The machine starts, and continues unfinished purchases.
   case began
-  /// Somebody asks for a change, under a name.
+  /// A client requests a change, under a name.
   case asked(RequestNumber, OrderID, VendingAction)
-  /// What the store knows of a request; nil for nothing.
+  /// The store's record of a request; nil for none.
   case found(OrderID, StoredRequest?)
-  /// The stock says what became of a purchase's drink.
+  /// The stock has answered the request for a purchase's drink.
   case stockAnswered(PurchaseNumber, StockOutcome)
-  /// The stock has put back what a purchase that was given up may have held.
+  /// The stock has returned what an abandoned purchase may have held.
   case released(PurchaseNumber)
-  /// There may be room on the disk again for what could not be written; see ``VendingStateMachine/hasUnwritten``.
+  /// There may be disk space for what could not be written; see ``VendingStateMachine/hasUnwritten``.
   case retried
-  /// The store has hardly any room, or has room again.
+  /// The store is short of disk space, or has space again.
   case roomChanged(isShort: Bool)
-  /// Everything that was staged is on disk.
+  /// All staged entries are on disk.
   case committed
-  /// The disk was full, and the store has forgotten everything that was staged.
+  /// The disk was full, and the store has discarded all staged entries.
   case commitRefused
 }
 
-/// What became of a purchase's drink.
+/// The stock's answer to the request for a purchase's drink.
 public enum StockOutcome: Sendable, Equatable {
-  /// It was taken from the lot with these dates.
+  /// Taken from the lot with these dates.
   case taken(LotDates?)
-  /// There was none, or none that has not expired.
+  /// Sold out, or all remaining pieces have expired.
   case none(onlyExpired: Bool)
-  /// The stock did not answer in time, or would not.
+  /// The stock did not answer in time, or refused.
   case away
 }
 
-/// Something to be done for the machine.
 public enum VendingEffect: Sendable, Equatable {
-  /// Find a request in the store, also among what is staged; say ``VendingEvent/found(_:_:)``.
+  /// Look up a request in the store, including staged entries; report ``VendingEvent/found(_:_:)``.
   case lookUp(OrderID)
-  /// Add to the open transaction.
+  /// Add an entry to the open transaction.
   case stage(VendingEntry)
-  /// Answer a request.
   case reply(RequestNumber, VendingAnswer)
-  /// Take one of a product from the stock under the purchase's name; say ``VendingEvent/stockAnswered(_:_:)``.
+  /// Take one piece of a product from the stock under the purchase's name; report
+  /// ``VendingEvent/stockAnswered(_:_:)``.
   case take(PurchaseNumber, ItemID)
-  /// Have the stock put back whatever the purchase's name holds; say ``VendingEvent/released(_:)``.
+  /// Make the stock return whatever the purchase's name holds; report ``VendingEvent/released(_:)``.
   case release(PurchaseNumber)
 }
 
-/// What is written for one step, all of it or nothing.
+/// Rows written for one step, all or none.
 public struct VendingEntry: Sendable, Equatable {
-  /// A row of the ledger.
+  /// Row of the ledger.
   public var change: MoneyChange?
-  /// A purchase as it is from now on: a new one, or one that is known.
+  /// New state of a purchase, new or known.
   public var purchase: StoredPurchase?
 
   public init(change: MoneyChange? = nil, purchase: StoredPurchase? = nil) {
@@ -65,35 +63,33 @@ public struct VendingEntry: Sendable, Equatable {
   }
 }
 
-/// A purchase as a store keeps it.
+/// A purchase as stored.
 public struct StoredPurchase: Sendable, Equatable {
-  /// How far it is. The raw values stand in the database.
+  /// State of a purchase. The raw values are part of the database.
   public enum State: UInt8, Sendable, CaseIterable {
-    /// It is intended: the stock is being asked.
+    /// The intent is stored, and the stock has been asked.
     case open = 1
-    /// It is given up, and the stock has not said yet that it holds nothing.
+    /// Abandoned; the stock has not yet confirmed that it holds nothing.
     case releasing = 2
-    /// It was made; the row of the ledger says the rest.
+    /// Completed; the row of the ledger has the details.
     case bought = 3
-    /// There was none of the product.
+    /// The product was sold out.
     case soldOut = 4
-    /// There were only some that had expired.
+    /// All remaining pieces had expired.
     case onlyExpired = 5
-    /// It was given up, and the stock holds nothing.
+    /// Abandoned, and the stock holds nothing.
     case givenUp = 6
   }
 
-  /// Its number among the purchases of this machine.
+  /// Number among the purchases of this machine.
   public var number: PurchaseNumber
-  /// The name under which it was asked for.
+  /// Name of the request.
   public var request: OrderID
-  /// What is bought.
   public var product: ItemID
-  /// What it costs, whatever becomes of the price meanwhile.
+  /// Price at the time of the request; later price changes do not apply.
   public var price: Won
-  /// How far it is.
   public var state: State
-  /// When it was asked for.
+  /// Time of the request.
   public var at: WallTime
 
   public init(
@@ -104,10 +100,9 @@ public struct StoredPurchase: Sendable, Equatable {
   }
 }
 
-/// What a store knows of a request.
+/// A store's record of a request.
 public enum StoredRequest: Sendable, Equatable {
-  /// It was done.
   case done(MoneyChange)
-  /// A purchase that is not made, or not yet.
+  /// A purchase that was not completed, or not yet.
   case purchase(StoredPurchase)
 }

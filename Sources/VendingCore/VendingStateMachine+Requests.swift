@@ -1,5 +1,5 @@
-// Owns how a request is decided, how one that is known is answered again, and how a purchase comes to its end.
-// It writes rows and never reads one: what the store knows is handed in.
+// Decision about a request, repeated answers, and the end of a purchase. It produces rows and reads none: the
+// store's records are passed in.
 
 import BankModel
 import Time
@@ -35,7 +35,7 @@ extension VendingStateMachine {
       stage(VendingEntry(change: change), into: &effects)
       answer(request, .done(change), into: &effects)
     case .giveChange:
-      // What purchases under way will cost stays until their end.
+      // The money for purchases in progress is held until their end.
       let change = change(.returned, state.account.balance - state.reserved, id, at: now)
       stage(VendingEntry(change: change), into: &effects)
       answer(request, .done(change), into: &effects)
@@ -93,7 +93,7 @@ extension VendingStateMachine {
     }
   }
 
-  /// Writes down that the stock holds nothing of a purchase that was given up.
+  /// Records that the stock holds nothing of an abandoned purchase.
   mutating func bookRelease(_ number: PurchaseNumber, into effects: inout [VendingEffect]) {
     guard var purchase = state.unfinished.removeValue(forKey: number) else { return }
     purchase.state = .givenUp
@@ -110,7 +110,7 @@ extension VendingStateMachine {
 }
 
 extension StoredPurchase {
-  /// What whoever asked for it hears, where it was not made.
+  /// Answer to the client if the purchase was not completed.
   var refusal: VendingRefusal {
     switch state {
     case .soldOut: .soldOut(product)

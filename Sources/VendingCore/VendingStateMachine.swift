@@ -1,27 +1,28 @@
-// Owns the whole logic of a vending machine's money. It knows no input, no output, no clock and no chance: an event and
-// a moment go in, effects come out, and the same history always has the same end.
+// State machine of a vending machine's money. An event and a time go in, effects come out, and the same
+// history always has the same result.
 //
-// A request's way. Every request has a name. It is first looked up: whoever is known gets the answer that was given
-// then, and changes nothing. Otherwise it is decided. Putting money in and giving it back are one row of the ledger.
+// A request's path. Every request has a name, and is looked up first: a known one gets its first answer
+// again, and changes nothing. Otherwise it is decided. An insertion or a return of money is one row of the
+// ledger.
 //
-// A purchase's way. Its intent is written first, and only when that is on disk the stock is asked, under a name that
-// the intent alone has. What the stock has answered is booked: the price and the history in one row, together with the
-// intent's end. A machine that begins again asks the stock again for every intent without an end, under the same name,
-// so a drink is taken once however often it is asked for. Where the stock does not answer, the intent is given up: that
-// is written before anybody hears of it, and the stock is asked until it has put back whatever the name holds.
-// The money of an intent is kept back until its end, so nothing is sold twice for the same coin.
+// A purchase's path. The intent is written first. Only when it is on disk is the stock asked, under a name
+// that belongs to this intent alone. The stock's answer is recorded: price and history in one row, together
+// with the end of the intent. A restarted machine asks the stock again for every unfinished intent, under the
+// same name, so a drink is taken once however often it is requested. If the stock does not answer, the intent
+// is abandoned. That is written before the client is told, and the stock is asked until it has returned
+// whatever the name holds. The money of an intent is reserved until its end, so no coin pays for two drinks.
 //
-// What is durable. Everything since the last `committed` is *unsettled*. When the disk is full the store forgets all of
-// it, and so does the machine; what the stock has said is not forgotten, and is written when there is room.
+// Durability. Everything since the last `committed` is *unsettled*. If the disk is full the store discards
+// all of it, and so does the machine. The stock's answers are kept, and written when there is space.
 //
-// Invariant, at all times: money put in = balance + price of purchases + given back; the balance covers every intent.
+// Invariant, at all times: inserted money = balance + price of purchases + returned money; the balance covers
+// every intent.
 
 import BankModel
 import Time
 
-/// A vending machine's money as a pure state machine.
 public struct VendingStateMachine: Sendable {
-  /// Which machine this is; see ``StoredVending/machine``.
+  /// Identity of the machine; see ``StoredVending/machine``.
   public let machine: Int64
   private let lastPlainPurchase: PurchaseNumber
 
@@ -29,7 +30,7 @@ public struct VendingStateMachine: Sendable {
     var account: MoneyAccount
     var sequence: Int64
     var lastPurchase: PurchaseNumber
-    /// Intents without an end, and those that are given up and not released.
+    /// Unfinished intents, and abandoned ones that are not released yet.
     var unfinished: [PurchaseNumber: StoredPurchase]
     var reserved: Won
   }
@@ -40,26 +41,27 @@ public struct VendingStateMachine: Sendable {
   var unsettledRequests: [OrderID: StoredRequest] = [:]
   private var asking: [OrderID: [(request: RequestNumber, action: VendingAction)]] = [:]
   var waiting: [PurchaseNumber: [RequestNumber]] = [:]
-  /// What the stock has said of purchases, until it is on disk.
+  /// Answers of the stock that are not on disk yet.
   var outcomes: [PurchaseNumber: StockOutcome] = [:]
-  /// Purchases that the stock has released, until that is on disk.
+  /// Releases by the stock that are not on disk yet.
   var released: Set<PurchaseNumber> = []
-  /// Answers that leave with the next commit, and the purchase whose end they tell.
+  /// Answers that are sent after the next commit, each with the purchase that it ends.
   private var settling: [(request: RequestNumber, answer: VendingAnswer, purchase: PurchaseNumber?)] = []
-  /// What is to be done when everything that is staged is on disk.
+  /// Effects to perform after all staged entries are on disk.
   private var afterCommit: [VendingEffect] = []
   private var hasStaged = false
-  /// Whether what is left of the disk is for what was begun: money is given back, and no new business is taken.
+  /// True while the remaining disk space is reserved for unfinished work: money is returned, and new requests
+  /// are refused.
   var isShort = false
 
-  /// A machine as a store has kept it, with the prices of what it sells.
+  /// A machine in the state that a store has loaded.
   ///
-  /// - Parameter table: what the machine sells, and for how much.
+  /// - Parameter table: the products and their prices.
   public init(_ stored: StoredVending, _ table: ProductTable) {
     self.init(stored, prices: Dictionary(table.products.map { ($0.id, $0.price) }, uniquingKeysWith: { $1 }))
   }
 
-  /// A machine as its store has kept it.
+  /// A machine in the state that a store has loaded.
   public init(_ stored: StoredVending, prices: [ItemID: Won]) {
     machine = stored.machine
     lastPlainPurchase = stored.lastPlainPurchase
@@ -74,26 +76,26 @@ public struct VendingStateMachine: Sendable {
 
   /// The money that is on disk.
   public var settledAccount: MoneyAccount { settled.account }
-  /// The last change that is on disk.
+  /// Sequence number of the last change that is on disk.
   public var settledSequence: Int64 { settled.sequence }
-  /// Won that are free to be spent: what is on disk without what purchases under way will cost.
+  /// Won that can be spent: the balance on disk, minus the price of purchases in progress.
   public var settledFree: Won { settled.account.balance - settled.reserved }
-  /// Whether anything waits to be written, or for what is written.
+  /// True if staged entries wait for a commit.
   public var isUnsettled: Bool { hasStaged }
-  /// Whether something that has happened could not be written for want of room; say ``VendingEvent/retried``.
+  /// True if a result could not be written because the disk is full; retry with ``VendingEvent/retried``.
   public var hasUnwritten: Bool { !hasStaged && (!outcomes.isEmpty || !released.isEmpty) }
-  /// Purchases whose end is not known.
+  /// Number of purchases whose end is unknown.
   public var unfinishedCount: Int { state.unfinished.count }
 
-  /// The name under which the stock is asked for a purchase that has not ended; nil for any other.
+  /// Order name at the stock of an unfinished purchase; nil for any other.
   public func stockOrder(of purchase: PurchaseNumber) -> OrderID? {
     state.unfinished[purchase].map {
       Self.stockOrder(machine: machine, purchase: $0, lastPlain: lastPlainPurchase)
     }
   }
 
-  /// The name under which a machine asks the stock for a purchase. Names sort in the order of the purchases. They carry the
-  /// moment at which the purchase was begun: in an older copy of the machine its number is given once more.
+  /// Order name at the stock of a machine's purchase. Names sort in the order of the purchases. They contain
+  /// the start time of the purchase, because an older copy of the machine assigns its number again.
   ///
   /// - Parameter lastPlain: see ``StoredVending/lastPlainPurchase``.
   public static func stockOrder(
@@ -104,7 +106,7 @@ public struct VendingStateMachine: Sendable {
     return OrderID(plain + "-" + String(purchase.at.milliseconds, radix: 36))
   }
 
-  /// What the names of all orders of a machine begin with.
+  /// Common prefix of the names of all orders of a machine.
   public static func beginningOfOrders(of machine: Int64) -> String {
     "v" + hexadecimal(UInt64(bitPattern: machine), 16) + "-"
   }
@@ -114,14 +116,14 @@ public struct VendingStateMachine: Sendable {
     return String(repeating: "0", count: max(0, width - text.utf8.count)) + text
   }
 
-  /// Lets one event happen at a moment. Effects are appended and are to be performed in order.
+  /// Handles one event at a point in time. Appends effects, which the caller performs in order.
   public mutating func apply(_ event: VendingEvent, at now: WallTime, into effects: inout [VendingEffect]) {
     switch event {
     case .began: begin(into: &effects)
     case .asked(let request, let id, let action): hear(request, id, action, at: now, into: &effects)
     case .found(let id, let stored):
       for (request, action) in asking.removeValue(forKey: id) ?? [] {
-        // A request that was decided a moment ago is not what the store has found.
+        // The request may have been decided since the store looked it up.
         if let known = unsettledRequests[id] ?? stored {
           repeated(known, id, action, for: request, into: &effects)
         } else {
@@ -168,7 +170,7 @@ public struct VendingStateMachine: Sendable {
       return effects.append(.reply(request, .refused(.badAmount(amount))))
     }
     if let known = unsettledRequests[id] { return repeated(known, id, action, for: request, into: &effects) }
-    // One question a name: whoever asks meanwhile hears the answer too.
+    // One lookup per name: requests that arrive meanwhile get the same answer.
     asking[id, default: []].append((request, action))
     if asking[id]?.count == 1 { effects.append(.lookUp(id)) }
   }
@@ -192,7 +194,7 @@ public struct VendingStateMachine: Sendable {
     effects.append(.stage(entry))
   }
 
-  /// Answers a request when everything that the answer may rest on is on disk.
+  /// Answers a request after everything that the answer depends on is on disk.
   mutating func answer(
     _ request: RequestNumber, _ answer: VendingAnswer, endOf purchase: PurchaseNumber? = nil,
     into effects: inout [VendingEffect]
@@ -216,7 +218,7 @@ public struct VendingStateMachine: Sendable {
   private mutating func unsettle(into effects: inout [VendingEffect]) {
     state = settled
     for (request, answer, purchase) in settling {
-      // Whoever waited for the end of a purchase that goes on waits on.
+      // The end of the purchase was undone, so its clients continue to wait.
       if let purchase, state.unfinished[purchase]?.state == .open {
         waiting[purchase, default: []].append(request)
       } else if answer.isTrue(asOf: settled.sequence) {
@@ -241,7 +243,8 @@ public struct VendingStateMachine: Sendable {
 }
 
 extension VendingAnswer {
-  /// Whether it stands although what was staged since is forgotten: it changed nothing, or long ago.
+  /// True if the answer is still valid after staged entries were discarded: it changed nothing, or its change
+  /// is on disk.
   fileprivate func isTrue(asOf sequence: Int64) -> Bool {
     switch self {
     case .done(let change): change.sequence <= sequence
@@ -250,26 +253,25 @@ extension VendingAnswer {
   }
 }
 
-/// The rules of a vending machine, as the process around them sees them.
 public protocol VendingDecisions: Decisions where Event == VendingEvent, Effect == VendingEffect {
-  /// Which machine this is.
+  /// Identity of the machine.
   var machine: Int64 { get }
-  /// Whether what the stock has said could not be written yet.
+  /// True if an answer of the stock could not be written yet.
   var hasUnwritten: Bool { get }
-  /// Purchases whose end is not known.
+  /// Number of purchases whose end is unknown.
   var unfinishedCount: Int { get }
-  /// The money, by what is on disk.
+  /// The money that is on disk.
   var settledAccount: MoneyAccount { get }
-  /// What can be spent, by what is on disk.
+  /// Money that can be spent, by the state on disk.
   var settledFree: Won { get }
-  /// The name of a purchase's order at the stock; nil where nothing of it is under way.
+  /// Order name at the stock of a purchase; nil if it is finished.
   func stockOrder(of purchase: PurchaseNumber) -> OrderID?
 }
 
 extension VendingDecisions {
-  /// Which machine this is.
+  /// Identity of the machine.
   public var identity: Int64 { machine }
-  /// What the stock has said cannot be asked for again: it is written when there is room.
+  /// The stock's answers cannot be requested again, so they are written when there is space.
   public var retry: VendingEvent? { hasUnwritten ? .retried : nil }
 }
 

@@ -1,21 +1,21 @@
-// Owns what a vending machine needs of a disk: what is read at the start, what is staged and committed, what is asked
-// for. Invariant of every store: after an error nothing that was staged since the last commit is kept.
+// Interface of a vending machine to its store: loading, staging, committing and queries. Invariant of every
+// store: after an error no entry staged since the last commit is kept.
 
 import BankModel
 
-/// A machine as a store has kept it.
+/// State of a machine as loaded from a store.
 public struct StoredVending: Sendable, Equatable {
-  /// Which machine this is: one that was made anew has another name, so no two ask the stock under one.
+  /// Identity of the machine: a new database has another one, so no two machines use the same order names at
+  /// the stock.
   public var machine: Int64
-  /// The money.
   public var account: MoneyAccount
-  /// The last change; 0 before the first.
+  /// Sequence number of the last change; 0 before the first.
   public var sequence: Int64
-  /// The last purchase that was begun; 0 before the first.
+  /// The last purchase that was started; 0 before the first.
   public var lastPurchase: PurchaseNumber
-  /// The last purchase whose order at the stock is called by its number alone, without its moment; 0 where none is.
+  /// The last purchase whose order name at the stock contains only its number, without its time; 0 for none.
   public var lastPlainPurchase: PurchaseNumber
-  /// Purchases whose end is not known, in the order in which they were begun.
+  /// Purchases whose end is unknown, in the order of their start.
   public var unfinished: [StoredPurchase]
 
   public init(
@@ -28,49 +28,47 @@ public struct StoredVending: Sendable, Equatable {
   }
 }
 
-/// So many purchases of one product.
+/// Number of purchases of one product.
 public struct ProductSales: Hashable, Sendable {
-  /// Of what.
   public var product: ItemID
-  /// How many.
   public var count: Int64
   public init(product: ItemID, count: Int64) { (self.product, self.count) = (product, count) }
 }
 
-/// What an audit of a machine found; every number is counted from the rows.
+/// Result of an audit of a machine; every number is counted from the rows.
 public struct VendingAudit: Sendable, Equatable {
-  /// Rows of the ledger.
+  /// Number of rows of the ledger.
   public var changes: Int64 = 0
-  /// The money as the rows tell it.
+  /// The money, summed over the rows.
   public var account = MoneyAccount()
-  /// Purchases that were made, and those whose end is not known yet.
+  /// Number of completed purchases, and of those whose end is unknown.
   public var purchases: Int64 = 0, unfinished: Int64 = 0
-  /// Won by which the balance differs from what the rows say.
+  /// Difference between the balance and the sum of the rows, in won.
   public var difference: Won = 0
-  /// Everything that is not as promised.
+  /// All violations of the invariants.
   public var remarks: [Remark] = []
-  /// Everything that is not as promised, a sentence each, in English.
+  /// All violations of the invariants, one English sentence each.
   public var problems: [String] { remarks.map(\.description) }
   public init() {}
 }
 
-/// Keeps a vending machine. One user at a time; every call is synchronous.
+/// Store of a vending machine. One user at a time; every call is synchronous.
 public protocol VendingStore<Failure>: EntryStore where Entry == VendingEntry {
-  /// Reads what is kept. A new store takes `machine` as the name of its machine.
+  /// Reads the stored state. A new store uses `machine` as the identity of its machine.
   func load(newMachine machine: Int64) throws(Failure) -> StoredVending
 
-  /// What is known of a request.
+  /// The record of a request; nil if it is unknown.
   func request(_ id: OrderID) throws(Failure) -> StoredRequest?
 
-  /// Purchases that were made behind a place in the ledger, in order.
+  /// Completed purchases after a sequence number of the ledger, in order.
   func purchases(after sequence: Int64, limit: Int) throws(Failure) -> [MoneyChange]
 
-  /// The latest purchases that were made, the oldest of them first; at most so many, and no more is read than these.
+  /// The latest completed purchases, oldest first; at most `limit`, and no more rows are read than these.
   func latestPurchases(limit: Int) throws(Failure) -> [MoneyChange]
 
-  /// How many of each product were ever bought, those that were never left out, by product.
+  /// Number of purchases of each product, by product; products never bought are left out.
   func sales() throws(Failure) -> [ProductSales]
 
-  /// Checks everything that can be checked. Nothing may be staged.
+  /// Checks all invariants. Nothing may be staged.
   func audit() throws(Failure) -> VendingAudit
 }

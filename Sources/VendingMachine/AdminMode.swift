@@ -1,7 +1,7 @@
-// Owns what the manager can do at the machine: put drinks in, take them out, throw away what has expired, check the
-// books. It must not know how drinks are sold: there is no way from here to the customers' money.
-// Invariant: every change is asked of the stock under a name made of the request's, so a request that is repeated puts
-// nothing in twice.
+// Manager's operations: add drinks, remove them, discard expired ones. This class has no access to the
+// customers' money.
+// Invariant: every change is requested from the stock under a name derived from the request's, so a repeated
+// request adds nothing twice.
 
 import BankModel
 import Posix
@@ -23,7 +23,7 @@ final class AdminMode {
     self.clock = clock
   }
 
-  /// Lets the manager change something; the answer comes later.
+  /// Performs a change for the manager; the answer comes later.
   func ask(_ command: VendingCommand, as name: OrderID, _ answer: @escaping (VendingResult) -> Void) {
     switch command.stockCommand(selling: shelf.table, on: clock.today) {
     case .success(let wanted): change(wanted, as: name, answer)
@@ -55,7 +55,7 @@ final class AdminMode {
       switch result {
       case .success(let result):
         guard case .done(let changes) = result else { return answer(VendingResult(managersAnswer: result)) }
-        // Whoever is told sees what was done.
+        // Answer after the view contains the change, so that the manager sees it.
         guard let self else { return }
         shelf.reach(changes.last?.sequence ?? 0) { answer(.stocked(changes)) }
       case .failure where Kernel.makes("takesSilenceForDone"): answer(.stocked([]))

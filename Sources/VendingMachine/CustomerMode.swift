@@ -1,7 +1,7 @@
-// Owns what the machine asks of the stock for its customers: a drink for a purchase, and to put it back where the purchase was
-// given up. It must not know how drinks come into it: there is no way from here to the manager's side.
-// Invariant: a purchase's drink is asked of the stock under the purchase's own name, as often as need be, so it is taken
-// once.
+// Requests to the stock for customers: take a drink for a purchase, and return it if the purchase was
+// abandoned. This class has no access to the manager's operations.
+// Invariant: a purchase's drink is requested under the purchase's own name, and repeated if necessary, so it
+// is taken once.
 
 import BankModel
 import Posix
@@ -54,7 +54,7 @@ final class CustomerMode<Machine: VendingDecisions> {
   ) {
     switch result {
     case .success(.done(let changes)):
-      // Whoever is told of the purchase sees one fewer.
+      // Answer after the view contains the change, so that the client sees one drink fewer.
       shelf.reach(changes.last?.sequence ?? 0) { [weak self] in
         self?.settle(purchase, .taken(changes.first?.dates))
       }
@@ -77,7 +77,8 @@ final class CustomerMode<Machine: VendingDecisions> {
     guard let order = driver.machine.stockOrder(of: purchase) else { return }
     stock.ask(.giveBack, as: order, until: SystemClock.monotonic() + patience.release) { [weak self] result in
       guard let self else { return }
-      // A disk that is full, or a stock that does not come back, is asked again; the next machine asks anew as well.
+      // Ask again if the disk is full or the stock does not come back; after a restart the machine asks
+      // again, too.
       switch result {
       case .success(.done): break
       case .failure where Kernel.makes("takesSilenceForPutBack"): break
@@ -88,10 +89,10 @@ final class CustomerMode<Machine: VendingDecisions> {
   }
 
   private var again: [PurchaseNumber] = []
-  /// When the stock is asked once more to put back what it would not; nil while there is nothing.
+  /// Time of the next attempt to make the stock return drinks; nil if there is none to return.
   private(set) var nextDeadline: MonotonicTime?
 
-  /// Asks the stock once more, some time after it would not.
+  /// Asks the stock again, some time after it refused.
   func endTurn() {
     guard !again.isEmpty else { return }
     guard let due = nextDeadline else { return nextDeadline = clock.now.monotonic + patience.pause }

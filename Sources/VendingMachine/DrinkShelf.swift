@@ -1,7 +1,7 @@
-// Owns the one view of the drinks in stock that the customers' side and the manager's side share: it follows the stock
-// service, and answers by product, by what has expired, by what is hot. It must not change anything.
-// Invariant: what it shows is what the stock has told last; nothing is counted here.
-// A stock service that is away leaves the last picture; one that was never there leaves none.
+// Read-only view of the drinks in stock, shared by the customers' side and the manager's side. It subscribes
+// to the stock service, and answers queries by product, expiry and temperature.
+// Invariant: it shows the latest data from the stock and computes no quantities of its own. While the stock
+// service is away it keeps the last snapshot; before the first contact it has none.
 
 import BankModel
 import Posix
@@ -11,22 +11,22 @@ import Wire
 
 final class DrinkShelf {
   let table: ProductTable
-  /// How many times it has changed; every product remembers when it did last.
+  /// Number of changes so far; every product has the version of its last one.
   private(set) var version: UInt64 = 0
-  /// Why the stock does not keep these products, where it does not.
+  /// Reason why the stock has refused these products; nil if it has not.
   private(set) var trouble: Remark?
 
   private let stock: StockClient
   private var picture: StockPicture?
   private var versions: [ItemID: UInt64] = [:]
-  /// What is to be done once the view has come to a place in the stock's ledger.
+  /// Closures to run once the view has reached a position in the stock's ledger.
   private var gates: [(sequence: Int64, body: () -> Void)] = []
   private var isIntroducing = false
-  /// Whether the stock keeps these products.
+  /// True if the stock has these products.
   private var isIntroduced = false
-  /// When a stock that would not hear of the products is told of them again.
+  /// Time of the next attempt to add the products to a stock that has refused them.
   private var introduceAt: MonotonicTime?
-  /// Those who wait until it does.
+  /// Closures that wait until it has them, or until their deadline.
   private var waiting: [(deadline: MonotonicTime, body: (Bool) -> Void)] = []
 
   private static let introductionPause = TimeSpan.seconds(1)
@@ -37,15 +37,15 @@ final class DrinkShelf {
   }
 
   func open() { stock.follow { [unowned self] in hear($0) } }
-  /// Whether the stock has told what there is, and keeps these products.
+  /// True if there is a snapshot and the stock has these products.
   var isKnown: Bool { picture != nil && isIntroduced }
 
-  /// Does something when the stock keeps these products, or when that did not come to be in time.
+  /// Calls `body` with true when ``isKnown``, or with false at the deadline.
   func whenKnown(until deadline: MonotonicTime, _ body: @escaping (Bool) -> Void) {
     if isKnown { body(true) } else { waiting.append((deadline, body)) }
   }
 
-  /// When ``endTurn(_:)`` has something to do by itself; nil for never.
+  /// Time of the next useful ``endTurn(_:)``; nil for never.
   var nextDeadline: MonotonicTime? {
     let earliest = waiting.map(\.deadline).min()
     guard let introduceAt else { return earliest }
@@ -55,7 +55,7 @@ final class DrinkShelf {
   /// The lots of a product, in the order in which they are sold.
   func lots(of product: ItemID) -> [Lot] { picture?.items.first { $0.item == product }?.lots ?? [] }
 
-  /// One product and what there is of it on a day.
+  /// One product and its quantities on a day.
   func report(_ product: Product, on today: DayNumber, withLots: Bool) -> ProductReport {
     let lots = lots(of: product.id)
     let expired = lots.reduce(0) { $0 + ($1.isExpired(on: today) ? $1.quantity : 0) }
@@ -65,7 +65,7 @@ final class DrinkShelf {
       lots: withLots ? lots.map { describe($0, of: product) } : nil)
   }
 
-  /// Every product, or those that have changed behind a version.
+  /// Reports of all products, or of those that have changed after a version.
   func reports(on today: DayNumber, withLots: Bool, since version: UInt64? = nil) -> [ProductReport] {
     table.products.compactMap { product in
       if let version, versions[product.id] ?? 0 <= version { return nil }
@@ -73,7 +73,7 @@ final class DrinkShelf {
     }
   }
 
-  /// The products that have something which may not be sold on a day any more, and those lots alone.
+  /// The products with expired lots, and only those lots.
   func expired(on today: DayNumber) -> [ProductReport] {
     table.products.compactMap { product in
       var report = report(product, on: today, withLots: false)
@@ -88,14 +88,14 @@ final class DrinkShelf {
     return LotReport(dates: lot.dates, quantity: lot.quantity, description: description ?? "")
   }
 
-  /// Does something when the view shows the stock as of a place in its ledger, so that whoever is answered then sees what
-  /// was done for it.
+  /// Calls `body` when the view has reached a position in the stock's ledger, so that a client that is
+  /// answered then sees the effect of its request.
   func reach(_ sequence: Int64, _ body: @escaping () -> Void) {
     guard let seen = picture?.sequence, seen < sequence, stock.isConnected else { return body() }
     gates.append((sequence, body))
   }
 
-  /// A stock that is away tells nothing for now; nobody waits for it here.
+  /// Runs the closures without waiting if the stock is away, because it sends nothing now.
   func endTurn(_ now: MonotonicTime) {
     if !gates.isEmpty, !stock.isConnected { openGates { _ in true } }
     if let due = introduceAt, due <= now {
@@ -132,7 +132,7 @@ final class DrinkShelf {
     for gate in due { gate.body() }
   }
 
-  /// The stock keeps whatever it has heard of; a new one has not heard of the drinks yet.
+  /// Adds missing products: the stock keeps known items, but a new stock does not have the drinks yet.
   private func introduceWhatIsMissing() {
     let known = Set(picture?.items.map(\.item) ?? [])
     let missing = table.products.map(\.id).filter { !known.contains($0) }
@@ -148,7 +148,7 @@ final class DrinkShelf {
       case .failure(let error): trouble = error.remark
       case .success: (trouble, isIntroduced) = (nil, true)
       }
-      // Its disk may have been full. The next picture may be long in coming, and nothing can be sold until then.
+      // Its disk may have been full. The next snapshot may be far away, and nothing can be sold until then.
       if !isIntroduced, !Kernel.makes("introducesOnce") {
         introduceAt = SystemClock.monotonic() + Self.introductionPause
       }

@@ -1,7 +1,7 @@
-// Owns how a damaged database of the vending machine is put out of the way, which happens when an operator asks for it
-// and never otherwise. It decides by opening the database: one that is whole stays where it is.
-// Invariant: not a byte of the file is changed; it has another name afterwards, with everything that belongs to it.
-// Failure: an exit code that tells what kept it from being done, and a sentence on standard error.
+// Renaming of a damaged database of the vending machine, at the request of an operator only. It opens the
+// database to decide: an undamaged one stays in place.
+// Invariant: the contents of the files do not change; the database and all its companion files get another
+// name. Errors: an exit code for the reason, and a sentence on standard error.
 
 import BankModel
 import Glibc
@@ -12,13 +12,13 @@ import Transport
 import Wire
 
 enum SettingAside {
-  /// The exit codes of a process that was asked to.
+  /// Exit codes of the process.
   enum Outcome: Int32 {
     case done = 0
     case failed = 1
-    /// The database is whole, or there is none.
+    /// The database is undamaged, or does not exist.
     case notDamaged = 3
-    /// A machine has it open.
+    /// A running machine uses it.
     case inUse = 4
   }
 
@@ -48,8 +48,8 @@ enum SettingAside {
     return .done
   }
 
-  /// The machine begins anew here and not when it is opened next: a database that is missing under an open bank is one that
-  /// somebody has removed.
+  /// Creates the new database now and not at the next start: if the database of an open bank is missing, it
+  /// counts as removed by mistake.
   private static func beginAnew(_ home: ServiceHome) throws {
     let store = try SQLiteVendingStore(path: home.database)
     _ = try store.load(newMachine: Int64(bitPattern: RandomSeed.fromSystem() >> 1))

@@ -1,5 +1,5 @@
-// Owns what the machine has on its disk: how an effect of its rules meets the store, what is kept in memory of what was bought,
-// and the answers that are read from there. What concerns the stock is the service's own.
+// Stored data of the vending machine: performs the effects that concern the store, caches recent purchases,
+// and answers queries. Effects that concern the stock belong to the service.
 
 import BankModel
 import QueueCore
@@ -8,11 +8,11 @@ import VendingCore
 import Wire
 
 package final class VendingPersistence: ServicePersistence {
-  /// Purchases that are kept in memory for those who look.
+  /// Number of purchases kept in memory for subscribers.
   let remembered = 200
-  /// How many of each product were bought, all of it on disk.
+  /// Number of committed purchases of each product.
   private(set) var sales: [ItemID: Int64] = [:]
-  /// The latest purchases that are on disk, oldest first.
+  /// The latest committed purchases, oldest first.
   private(set) var recent: [MoneyChange] = []
   package let store: any EntryStore<VendingEntry, StoreError>
   fileprivate let vending: any VendingStore<StoreError>
@@ -45,13 +45,13 @@ package final class VendingPersistence: ServicePersistence {
 }
 
 extension MachineDriver where Machine: VendingDecisions, Persistence == VendingPersistence {
-  /// Purchases that are on disk. Nothing may be staged.
+  /// Committed purchases. Nothing may be staged.
   func purchases(after sequence: Int64, limit: Int) -> [MoneyChange] {
     read { persistence throws(StoreError) in try persistence.vending.purchases(after: sequence, limit: limit)
     } ?? []
   }
 
-  /// Checks everything that can be checked. Nothing may be staged. Nil where the disk has failed.
+  /// Checks all invariants. Nothing may be staged. Nil if the disk has failed.
   func audit() -> VendingResult? {
     read(orRefuse: { .failure(VendingFailure(.diskFull, remark: $0)) }) { persistence throws(StoreError) in
       let found = try persistence.vending.audit()

@@ -1,5 +1,4 @@
-// Owns what the vending machine brings into its process: its file of products, its database, and how a damaged one is put
-// aside. It knows no rule of the machine. Everything else of the process is ServiceProcess's.
+// Process of the vending machine: its file of products, its database, and the renaming of a damaged one.
 
 import BankModel
 import Configuration
@@ -12,10 +11,11 @@ import Transport
 import VendingCore
 import Wire
 
-/// The vending machine as a process: `bank-vending --home DIR [--products FILE] [--set-aside FILE] [--existing]`.
+/// The vending machine as a process: `bank-vending --home DIR [--products FILE] [--set-aside FILE]
+/// [--existing]`.
 public enum VendingProcess {
-  /// Runs until the end; the exit code of the process: 0 ended as asked, 1 failed, 2 started with other words, and those of
-  /// ``SettingAside``.
+  /// Runs until the end. Returns the exit code: 0 ended as requested, 1 failed, 2 started with invalid
+  /// arguments, and those of ``SettingAside``.
   public static func run(arguments: [String]) -> Int32 {
     ServiceProcess<VendingProgram>.run(arguments: arguments)
   }

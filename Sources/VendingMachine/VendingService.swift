@@ -1,5 +1,5 @@
-// Owns the requests that a vending machine knows, on its customers' socket and on its manager's, and what they come to.
-// Invariant: what a socket is not for is refused before anybody looks at it.
+// Requests of a vending machine on its customers' socket and its manager's, and their handling.
+// Invariant: a request on the wrong socket is refused before it is processed.
 
 import BankModel
 import Logbook
@@ -11,17 +11,17 @@ import Transport
 import VendingCore
 import Wire
 
-/// How long the machine waits for the stock.
+/// Timeouts of requests to the stock.
 package struct StockPatience: Sendable {
-  /// Until it has told anything, for somebody who looks.
+  /// Time to wait for the first snapshot, for a client that queries the machine.
   package var look = TimeSpan.seconds(8)
-  /// Until it has handed a drink out; the purchase is given up then. Less than a client waits.
+  /// Time to wait for a drink before the purchase is abandoned. Shorter than the client's timeout.
   package var purchase = TimeSpan.seconds(8)
-  /// Until it has done what the manager wants.
+  /// Time to wait for a change by the manager.
   package var manager = TimeSpan.seconds(8)
-  /// Until it has put back what a purchase holds; it is asked again then.
+  /// Time to wait for the return of a purchase's drink before the request is repeated.
   package var release = TimeSpan.minutes(60)
-  /// Before it is asked again for what it would not do.
+  /// Pause before a refused return is requested again.
   package var pause = TimeSpan.seconds(1)
 
   package init() {}
@@ -38,7 +38,7 @@ package final class VendingService<Machine: VendingDecisions>: ServiceHandler {
 
   package let driver: MachineDriver<Machine, VendingPersistence>
   package let clock = TurnClock()
-  /// The customers' socket, and behind it the manager's.
+  /// The customers' socket, then the manager's.
   package let endpoints: [ServiceEndpoint]
   package var views: Views { viewers.views }
 
@@ -49,7 +49,7 @@ package final class VendingService<Machine: VendingDecisions>: ServiceHandler {
   private let adminMode: AdminMode
   private let viewers = ViewerTable<Machine>()
 
-  /// - Parameter stock: the machine's own way to the stock, on the server's loop.
+  /// - Parameter stock: the machine's client of the stock, on the server's loop.
   package init(
     _ driver: MachineDriver<Machine, VendingPersistence>, table: ProductTable, stock: StockClient,
     patience: StockPatience = StockPatience()
@@ -69,7 +69,7 @@ package final class VendingService<Machine: VendingDecisions>: ServiceHandler {
   var today: DayNumber { clock.today }
   private func isManager(_ call: Call) -> Bool { call.endpoint == 1 }
 
-  /// Goes on with what was left open.
+  /// Continues unfinished purchases.
   package func begin() {
     shelf.open()
     driver.noteRoom(at: clock.now)
@@ -82,13 +82,13 @@ package final class VendingService<Machine: VendingDecisions>: ServiceHandler {
     fields.field("unfinished", driver.machine.unfinishedCount)
   }
 
-  /// What the stock says is heard first, and what is asked of it leaves with this turn.
+  /// Handles the stock's messages first, and sends the requests to it within this iteration.
   package func beforeCommit() {
     stock.endTurn()
     shelf.endTurn(clock.now.monotonic)
   }
 
-  /// Asks the stock for what the commit has made certain, and again for what it would not do.
+  /// Sends the requests to the stock that depend on the commit, and repeats refused ones.
   package func afterCommit() {
     customerMode.endTurn()
     stock.endTurn()
@@ -129,15 +129,15 @@ package final class VendingService<Machine: VendingDecisions>: ServiceHandler {
     }
   }
 
-  /// Who looks waits until the stock has told something.
+  /// A query waits until the stock has sent its data.
   package func isReady(for question: VendingCommand) -> Bool { shelf.isKnown || !needsStock(question) }
 
-  /// What somebody is told who looks while the stock says nothing.
+  /// Answer to a query while the stock does not answer.
   package func excuse(for question: VendingCommand) -> VendingResult {
     .failure(VendingFailure(.stockUnavailable, remark: shelf.trouble ?? Remark(.stockSilent)))
   }
 
-  /// The answer to a question; nil where the client follows from now on.
+  /// Answers a query; nil if the client becomes a subscriber.
   package func answer(_ question: VendingCommand, of call: Call) -> VendingResult? {
     switch question {
     case .balance: return .picture(picture([], withLots: false))
@@ -155,7 +155,7 @@ package final class VendingService<Machine: VendingDecisions>: ServiceHandler {
     }
   }
 
-  /// The machine as it is on disk, with these products.
+  /// Snapshot of the committed state, with these products.
   func picture(_ products: [ProductReport], withLots: Bool) -> VendingPicture {
     let bought = driver.persistence
     let sales = bought.sales.sorted { $0.key < $1.key }.map { SalesReport(product: $0.key, count: $0.value) }
@@ -166,7 +166,7 @@ package final class VendingService<Machine: VendingDecisions>: ServiceHandler {
 }
 
 extension TurnClock {
-  /// The day that people here have.
+  /// The day in the local time zone.
   var today: DayNumber {
     let day = LocalCalendar.day(atMilliseconds: now.wall.milliseconds)
     return min(max(day, StockLimits.days.lowerBound), StockLimits.days.upperBound)

@@ -1,11 +1,11 @@
-// Owns the translation between the machine's words and those of the protocol: refusals to codes and particulars.
-// It decides nothing and finds no words for people; those are the client's.
+// Translation between the machine's values and the protocol: refusals to codes and details. Translations for
+// users are part of the client.
 
 import BankModel
 import Wire
 
 extension VendingResult {
-  /// What became of a request.
+  /// The result of a request.
   public init(_ answer: VendingAnswer) {
     switch answer {
     case .done(let change): self = .done(change)
@@ -15,7 +15,7 @@ extension VendingResult {
 }
 
 extension VendingFailure {
-  /// Why the machine has refused a request. What a client wrote is repeated in part only.
+  /// The reason for a refusal. Text from a client is repeated in shortened form only.
   init(_ refusal: VendingRefusal) {
     switch refusal {
     case .badAmount(let amount):
@@ -34,12 +34,12 @@ extension VendingFailure {
       self.init(.tillFull, remark: Remark(.balanceAtMost, VendingLimits.balance), available: balance)
     case .stockAway(let product): self.init(.stockUnavailable, subject: product.name)
     case .crowded: self.init(.crowded, remark: Remark(.purchasesUnderWay, VendingLimits.openPurchases))
-    // With its type, because a refusal is called so too.
+    // The type is needed because a refusal has the same name.
     case .diskFull: self.init(Code.diskFull)
     }
   }
 
-  /// Why the stock has refused what the manager wants.
+  /// The reason why the stock has refused a change by the manager.
   public init(_ failure: StockFailure) {
     let code: Code =
       switch failure.code {
@@ -54,15 +54,15 @@ extension VendingFailure {
     remark = failure.remark
   }
 
-  /// A part of what a client wrote.
+  /// Shortens text from a client.
   static func cut(_ text: String) -> String { text.count > 80 ? text.prefix(80) + "…" : text }
 }
 
-/// What a command means: the change of the machine's money that a customer's is, and what the manager's asks of the
-/// stock.
-/// Invariant: what can never be done is refused here, before the stock is asked.
+/// Meaning of commands: a customer's command is a change of the machine's money, a manager's is a request to
+/// the stock.
+/// Invariant: an impossible request is refused here, before the stock is asked.
 extension VendingCommand {
-  /// The change of the money that a command asks for; nil for whatever is not a customer's to change.
+  /// The requested change of the money; nil for a command that is not a customer's change.
   public var action: VendingAction? {
     switch self {
     case .insert(let amount): .insert(amount)
@@ -72,8 +72,8 @@ extension VendingCommand {
     }
   }
 
-  /// What a command of the manager's asks of the stock, or why that can never be. `today` is the day on which drinks were made
-  /// that say nothing else, and before which they have expired.
+  /// The request to the stock for a manager's command, or the reason why it is impossible. `today` is the
+  /// default production day of drinks, and the day by which expiry is judged.
   public func stockCommand(selling table: ProductTable, on today: DayNumber) -> Result<
     StockCommand, VendingFailure
   > {
@@ -108,19 +108,19 @@ extension VendingCommand {
 }
 
 extension OrderID {
-  /// The name under which the stock is asked for a request of the manager's.
+  /// Order name at the stock for a request of the manager.
   public init(ofManagersRequest name: OrderID) { self.init("m-" + name.text) }
 }
 
 extension StockCommand {
-  /// Puts so many of a drink in: whoever stocks the machine hands one of them in.
+  /// Adds pieces of a drink; `drink` is one of them.
   static func putting(_ quantity: Quantity, of drink: Beverage) -> StockCommand {
     .change(ItemAmount(drink.product, quantity), drink.dates)
   }
 }
 
 extension VendingResult {
-  /// What the manager is told of what the stock has answered; the changes where it was done.
+  /// The manager's answer for an answer of the stock; the changes if it was done.
   public init(managersAnswer result: StockResult) {
     switch result {
     case .done(let changes): self = .stocked(changes)

@@ -1,7 +1,7 @@
-// Owns what those who follow the machine are told: what has changed since the last time, made once for all of them and once
-// more for the manager's side, which sees the lots. It knows no rule of the machine.
-// Invariant: a viewer gets a picture, and then every purchase behind it, in order and once, and the products as they are;
-// one that is too slow is told so.
+// News for subscribers of the machine: the changes since the last publication, encoded once for all customers
+// and once for the manager, who sees the lots.
+// Invariant: a subscriber receives a snapshot, and then every later purchase, in order and once, and the
+// current products; one that is too slow is told so.
 
 import BankModel
 import VendingCore
@@ -23,21 +23,22 @@ final class ViewerTable<Machine: VendingDecisions> {
     }
   }
 
-  /// Customers, and then the manager.
+  /// Topics: customers, and the manager.
   private let sides = 2
 
-  /// Those who follow, a topic for each side.
+  /// Subscriptions, with one topic for each side.
   let views = VendingService<Machine>.Views(
     topics: 2,
     tooSlow: .failure(VendingFailure(.tooSlow, detail: "the news came faster than they were read")))
   private var told = [Told?](repeating: nil, count: 2)
 
-  /// Takes a viewer in, who gets a picture; false where its client has no room for another view. Nothing may be staged.
+  /// Adds a subscriber and sends it a snapshot; false if its client has its maximum of subscriptions. Nothing
+  /// may be staged.
   func admit(_ call: VendingService<Machine>.Call, showsLots: Bool, _ service: VendingService<Machine>)
     -> Bool
   {
     let side = showsLots ? 1 : 0
-    // The others are told what the newcomer sees in the picture.
+    // The other subscribers get the changes that the new one sees in its snapshot.
     publish(on: side, service)
     guard let view = call.open(in: views, topic: side) else { return false }
     let products = service.shelf.reports(on: service.today, withLots: showsLots)
@@ -49,7 +50,7 @@ final class ViewerTable<Machine: VendingDecisions> {
     return true
   }
 
-  /// Whatever has changed is told to everybody. Nothing may be staged.
+  /// Publishes all changes to all subscribers. Nothing may be staged.
   func publish(_ service: VendingService<Machine>) { for side in 0..<sides { publish(on: side, service) } }
 
   private func publish(on side: Int, _ service: VendingService<Machine>) {
@@ -58,7 +59,7 @@ final class ViewerTable<Machine: VendingDecisions> {
       let news = news(behind: before, withLots: side == 1, service)
       told[side] = Told(
         sequence: news.sequence, version: service.shelf.version, free: news.free, today: news.today)
-      // Another item of the stock may have changed, which is nothing to a viewer of drinks.
+      // A change of another item of the stock is no news for a subscriber of drinks.
       let isNothing =
         before.today == news.today && news.products.isEmpty && before.sequence == news.sequence
         && before.free == news.free
@@ -78,7 +79,7 @@ final class ViewerTable<Machine: VendingDecisions> {
       products: products, purchases: purchases)
   }
 
-  /// Purchases behind a place: from memory where they are still there, and from the disk otherwise.
+  /// Purchases after a sequence number: from memory if they are still there, otherwise from disk.
   private func purchases(after sequence: Int64, _ service: VendingService<Machine>) -> [MoneyChange] {
     let bought = service.driver.persistence
     if bought.recent.count < bought.remembered || (bought.recent.first?.sequence ?? 0) <= sequence + 1 {
