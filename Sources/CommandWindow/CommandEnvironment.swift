@@ -1,28 +1,27 @@
-// Owns the variables that a command begins with: those of every program that is not of this build, and what it has to know of
-// its customer. Nothing here can fail.
+// Environment of a command: the variables of every program that is not of this build, and those about its
+// customer. Nothing here can fail.
 import BankModel
 import CommandRunner
 import Posix
 import Time
 import Wire
 
-/// The environments of one service's commands.
 struct CommandEnvironment: Sendable {
-  /// What every customer's command has.
+  /// Variables of every customer's command.
   let common: Variables
 
   /// - Parameters:
-  ///   - settings: `NAME=VALUE` each, as the service names them; of a name that comes twice, the last.
+  /// `NAME=VALUE` each, as the service configures them; the last one wins if a name comes twice.
   ///   - own: the variables of this process.
   init(_ settings: [String], own: Variables) {
     common = CommandSurroundings.common(settings, own: own)
   }
 
-  /// What one customer's command has.
+  /// Variables of one customer's command.
   ///
   /// - Parameters:
-  ///   - variables: all that it has otherwise; nil for ``common``.
-  ///   - deadline: when it will be ended; nil for never.
+  ///   - variables: replaces ``common``; nil for that.
+  ///   - deadline: time at which the command will be ended; nil for never.
   func variables(
     of customer: CommandCustomer, deadline: WallTime?, over variables: Variables? = nil
   ) -> Variables {
@@ -32,15 +31,16 @@ struct CommandEnvironment: Sendable {
     all["BANK_TICKET"] = String(customer.ticket)
     all["BANK_DAY"] = String(customer.day)
     all["BANK_SERVICE"] = customer.service
-    // The clock of the wall, because no other is known to the command; the bank itself counts by the steady one.
+    // Wall-clock time, because the command has no other shared clock; the bank itself uses the monotonic
+    // clock.
     all["BANK_DEADLINE"] = deadline.map { Timestamp.utc(milliseconds: $0.milliseconds) }
     return all
   }
 }
 
-/// What a command is told of its customer.
+/// Customer data that a command receives.
 struct CommandCustomer: Sendable, Hashable {
-  /// The same in every attempt at this customer, and no other's.
+  /// Unique key of the customer, the same in every attempt.
   let key: String
   let attempt: Int32
   let ticket: TicketNumber

@@ -1,13 +1,14 @@
-// Owns in which group of processes the next command of a window begins. Invariant: none begins in a group that was ended: see
-// `ControlGroup.kill()`. Those that end by themselves, which are nearly all, share one, so nothing is paid for a command.
-// Failure: where no group can be made commands begin in none, and their trees are ended by looking for them.
+// Control group in which the next command of a window starts. Invariant: no command starts in a group that
+// was killed: see `ControlGroup.kill()`. Commands that exit by themselves, which are nearly all, share one
+// group, so a group costs nothing per command. Errors: if no group can be made commands start in none, and
+// their trees are ended by searching for the processes.
 import Posix
 
 struct CommandGroup {
-  /// The window's.
+  /// Group of the window.
   private var window: ControlGroup?
   private var present: ControlGroup?
-  /// How many were made; with the number of this process it tells them from those of others at the window.
+  /// Number of groups made; together with the process id it makes their names unique at the window.
   private var made = 0
 
   init(below window: ControlGroup?) { self.window = window }
@@ -21,7 +22,7 @@ struct CommandGroup {
     return present
   }
 
-  /// The present group was ended.
+  /// Drops the current group, which was killed.
   mutating func leave() {
     present?.remove()
     present = nil

@@ -1,6 +1,6 @@
-// Owns what the end of a command is to its customer: a result, or why there is none and what follows from that.
-// Invariant: a result that was cut says so by its true length; the words of a failure begin with how the command ended and
-// close with its last lines, whatever bytes those are. Nothing here can fail.
+// Conversion of a command's outcome into a result or a failure of its customer.
+// Invariant: a truncated result is recognizable by its true length. The text of a failure starts with the
+// exit of the command and closes with its last lines, whatever bytes those are. Nothing here can fail.
 import BankModel
 import CommandRunner
 import Posix
@@ -8,12 +8,11 @@ import Teller
 import Time
 import Wire
 
-/// What the ends of one service's commands come to.
 struct CommandJudgement {
-  /// So many of the last lines stand in the words of a failure at most.
+  /// Maximum number of last lines in the text of a failure.
   private static let mostLines = 20
 
-  /// Bytes of each stream that are kept with the receipt.
+  /// Bytes of each stream that are stored with the receipt.
   let kept: Int
   private let table: ExitTable
   private let timeout: TimeSpan?
@@ -23,7 +22,8 @@ struct CommandJudgement {
     timeout = orders.timeoutMilliseconds.map { .milliseconds($0) }
     var table = ExitTable.standard
     if orders.words.isEmpty {
-      // Whoever brings a command that is not there has nobody wait for it but themselves.
+      // A missing program is the fault of this customer's command line alone, so it must not pause the
+      // service.
       for code: Int32 in [126, 127] where !table.set(code, to: .dead) {
         preconditionFailure("a code of a shell")
       }
@@ -34,7 +34,7 @@ struct CommandJudgement {
       case CommandOrders.Meaning.others: table.others = verdict
       case CommandOrders.Meaning.signals: table.signals = verdict
       case CommandOrders.Meaning.timeouts: table.timeouts = verdict
-      // With another no process can end.
+      // No process can exit with any other code.
       default: _ = table.set(meaning.code, to: verdict)
       }
     }
@@ -46,7 +46,7 @@ struct CommandJudgement {
     self.table = table
   }
 
-  /// What a command has come to that is over.
+  /// The result of a command that has run.
   func provision(of outcome: CommandOutcome) -> Provision {
     let verdict = table.verdict(of: outcome)
     if verdict == .cancelled { return .returned }
@@ -60,13 +60,13 @@ struct CommandJudgement {
     return .failed(WorkFailure(words(of: outcome), consequence, processEnd: end))
   }
 
-  /// What a command has come to that did not even begin.
+  /// The failure of a command that could not start.
   func failure(of refusal: CommandRefusal) -> WorkFailure {
-    // It was not done, whatever the code means that a shell would have exited with.
+    // The work was not done, even if the table calls the equivalent exit code a success.
     WorkFailure(refusal.description, table.verdict(of: refusal).consequence ?? .again)
   }
 
-  /// What is kept of a stream: all of it, or the first and the last half of what may be kept.
+  /// The stored part of a stream: all of it, or the first and the last half of the limit.
   func excerpt(of stream: CapturedOutput) -> Excerpt {
     let (head, tail) = (kept - kept / 2, kept / 2)
     let filed = min(stream.lengthOfFile, stream.length)
@@ -83,7 +83,7 @@ struct CommandJudgement {
     return excerpt
   }
 
-  // MARK: Words
+  // MARK: Text
 
   private func words(of outcome: CommandOutcome) -> String {
     var words = reason(of: outcome)
@@ -107,12 +107,13 @@ struct CommandJudgement {
     }
   }
 
-  /// `30s`, or `1500ms`.
+  /// Formats a span: `30s`, or `1500ms`.
   private static func words(for span: TimeSpan) -> String {
     span.milliseconds % 1_000 == 0 ? "\(span.milliseconds / 1_000)s" : "\(span.milliseconds)ms"
   }
 
-  /// The last lines of a stream, in at most so many bytes; without what a terminal would obey.
+  /// The last lines of a stream, in at most `room` bytes, without control characters that a terminal would
+  /// interpret.
   static func lastLines(of stream: CapturedOutput, atMost room: Int) -> String {
     let end = stream.omitted == 0 ? stream.first + stream.last : stream.last
     var bytes = end[...]
@@ -121,10 +122,10 @@ struct CommandJudgement {
     let isWhole = bytes.count <= room && stream.omitted == 0
     bytes = bytes.suffix(max(0, room))
     var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-    // The first of them may be half a line; it is all there is where there is no other.
+    // The first of them may be incomplete; it is kept only if there is no other.
     if !isWhole, lines.count > 1 { lines.removeFirst() }
     var text = lines.suffix(mostLines).map(Self.text).joined(separator: "\n")
-    // What was no UTF-8 has become longer.
+    // Replacing invalid UTF-8 has made the text longer.
     while text.utf8.count > room { text.removeFirst() }
     return text
   }
@@ -141,7 +142,7 @@ struct CommandJudgement {
 }
 
 extension ProcessEnd {
-  /// Nil where nobody has seen it.
+  /// Nil if the exit status is unknown.
   init?(_ ending: Posix.ExitStatus.Ending) {
     switch ending {
     case .code(let code): self = .code(code)
@@ -163,7 +164,7 @@ extension CommandVerdict {
     }
   }
 
-  /// Nil for who was served.
+  /// Nil for a served customer.
   var consequence: WorkFailure.Consequence? {
     switch self {
     case .served: nil

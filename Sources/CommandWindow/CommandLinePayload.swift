@@ -1,30 +1,31 @@
-// Owns the payload of a customer who brings a command line: what `bankctl run` puts in the queue.
-// Invariant: nothing in it stands for something else: its words are handed over as they are, byte by byte, and no shell reads them.
-// Failure: a sentence about what is wrong with it; it would be as wrong another time.
+// Payload of a customer who brings a command line, as `bankctl run` enqueues it.
+// Invariant: it contains no placeholders. Its words are passed on unchanged, byte by byte, and no shell reads
+// them. Errors: a sentence about an invalid payload, which is invalid in every attempt.
 import ByteText
 import JSON
 import Posix
 
 /// `{"command":["sh","-c","…"],"directory":"/abs","environment":{"NAME":"VALUE"},"umask":"0022","limits":{"nofile":[1024,null]},"waited":true}`
 ///
-/// What is no UTF-8 stands in `command_b64`, `directory_b64`, `environment_b64` (`NAME=VALUE` each) and `input_b64` as base64.
+/// Values that are not UTF-8 are base64, in `command_b64`, `directory_b64`, `environment_b64` (`NAME=VALUE`
+/// each) and `input_b64`.
 struct CommandLinePayload: Equatable {
-  /// The program and its words.
+  /// The program and its arguments.
   var words: [String] = []
-  /// Where it starts; nil where the bank is.
+  /// Working directory; nil for that of the bank.
   var directory: String?
-  /// Its whole environment; nil for what every command has.
+  /// The whole environment; nil for the variables of every command.
   var environment: Variables?
-  /// Whether a client waits for its end, and ends with its code.
+  /// True if a client waits for the end and exits with the command's code.
   var isWaited = false
-  /// What it reads from its standard input.
+  /// Standard input.
   var input: [UInt8] = []
-  /// The mask of its new files; nil for what every command has.
+  /// umask; nil for that of every command.
   var mask: UInt32?
-  /// The limits of the client that ordered it.
+  /// Resource limits of the client that enqueued it.
   var limits: [ResourceLimit] = []
 
-  /// What is wrong with a payload.
+  /// Error in a payload.
   struct Fault: Error, Equatable {
     let words: String
     init(_ words: String) { self.words = "the payload is no command line: \(words)" }
@@ -146,7 +147,8 @@ struct CommandLinePayload: Equatable {
   private static func text(_ node: JSONNode, of what: String) throws(Fault) -> String {
     let text = try anyText(node, of: what)
     guard !text.utf8.contains(0) else { throw Fault("\(what) holds a zero byte") }
-    // Such characters carry bytes that are no UTF-8, and those stand there as base64.
+    // A private character stands for a byte that is not UTF-8, and such bytes have to be base64 in the
+    // payload.
     guard !ByteText.carriesForeignBytes(text) else { throw Fault("\(what) holds a private character") }
     return text
   }
@@ -169,6 +171,6 @@ struct CommandLinePayload: Equatable {
     return ByteText.text(of: bytes)
   }
 
-  /// As it would stand in a text of a program, and no longer than one reads.
+  /// Quoted as a string literal, and shortened.
   private static func quoted(_ name: String) -> String { String(reflecting: String(name.prefix(64))) }
 }

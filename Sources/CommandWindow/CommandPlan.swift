@@ -1,7 +1,8 @@
-// Owns the step from the orders of a window and a customer to one command: its words, its surroundings, its bounds.
-// Invariant: whatever a customer brings is an argument, the standard input or a variable, as a whole, and never a part of
-// anything. Failure: what a customer brings can be no command, which is that customer's end; or what the service names can be
-// none, which is nobody's, and pauses the service.
+// Construction of one command from the orders of a window and a customer: its words, its environment, its
+// limits.
+// Invariant: data of a customer becomes a whole argument, the standard input or a whole variable, and never a
+// part of one. Errors: an invalid payload makes the customer a dead letter; an invalid command of the service
+// is no fault of the customer, and pauses the service.
 import BankModel
 import ByteText
 import CommandRunner
@@ -10,29 +11,28 @@ import Teller
 import Time
 import Wire
 
-/// How the commands at one window are made.
 struct CommandPlan {
-  /// A command that cannot be made.
+  /// Failure of a customer whose command cannot be made.
   struct Unserved: Error, Equatable { let failure: WorkFailure }
 
-  /// So many bytes of the end of each stream are kept at least: if the command fails they say why.
+  /// Minimum of retained last bytes of each stream: if the command fails they contain the reason.
   static let leastTail = Attempt.longestWords
 
   let orders: CommandOrders
   let service: ServiceName
   let environment: CommandEnvironment
   let judgement: CommandJudgement
-  /// Where a command starts that nobody has given a directory.
+  /// Default working directory.
   private let home: String?
-  /// Nil where the customers bring the words, and where they are none.
+  /// Nil if the customers bring the words, or if the configured words are invalid.
   private let template: CommandTemplate?
   private let limits: [ResourceLimit]
   private let timeout: TimeSpan?
   private let places: ProgramPlaces
 
-  /// - Parameters:
-  ///   - home: the bank's own directory; nil for where this process is.
-  ///   - own: the variables of this process.
+  /// - home: home directory of the bank; nil for the directory of this process.
+  /// - own: the variables of this process.
+  /// - places: cache of program paths.
   ///   - places: where programs were found.
   init(
     _ orders: CommandOrders, service: ServiceName, home: String?, own: Variables,
@@ -55,10 +55,10 @@ struct CommandPlan {
       ).all
   }
 
-  /// Whether each customer brings the words.
+  /// True if each customer brings the words.
   var takesCommandLines: Bool { orders.words.isEmpty }
 
-  /// The command of one customer, which begins now.
+  /// The command of one customer, which starts now.
   func order(for assignment: Assignment, at now: WallTime) throws(Unserved) -> CommandOrder {
     let customer = CommandCustomer(assignment, service: service)
     let deadline = timeout.map { WallTime(milliseconds: now.milliseconds &+ $0.milliseconds) }
@@ -78,10 +78,10 @@ struct CommandPlan {
     return order
   }
 
-  /// What a command has come to that is over.
+  /// The result of a command that has run.
   ///
-  /// A client that waits for its command line gets the first end of it, and decides by itself whether it tries again: exit code 75 is
-  /// an end then, as any other is.
+  /// A client that waits for its command line receives the first exit, and decides itself about a retry: exit
+  /// code 75 is then final, like any other.
   func provision(of outcome: CommandOutcome, for assignment: Assignment) -> Provision {
     let provision = judgement.provision(of: outcome)
     guard takesCommandLines, case .failed(let failure) = provision, failure.consequence == .later,
@@ -90,7 +90,7 @@ struct CommandPlan {
     return .failed(WorkFailure(failure.words, .never, processEnd: failure.processEnd))
   }
 
-  /// The command that the service names.
+  /// The configured command of the service.
   private func command(
     of assignment: Assignment, _ customer: CommandCustomer, _ deadline: WallTime?
   ) throws(Unserved) -> ChildProcess.Program {
@@ -118,7 +118,7 @@ struct CommandPlan {
     }
   }
 
-  /// The command that the customer brings. Of the limits of the client that ordered it, and those of the service, the lower hold.
+  /// The command that the customer brings. The lower one of the client's and the service's limits applies.
   private func commandLine(
     _ line: CommandLinePayload, _ customer: CommandCustomer, _ deadline: WallTime?
   ) throws(Unserved) -> ChildProcess.Program {

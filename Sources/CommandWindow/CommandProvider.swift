@@ -1,14 +1,17 @@
-// Owns the work at a window where a command does it: one command at a time, from a customer's assignment to the answer.
-// Invariant: there is an answer only when nothing of the command is left, so that nobody ever works for a customer whom
-// somebody else has by then; and when this process ends nothing of it is left either.
-// Failure: what has run out on this machine is a reason to try again, and nobody's failure. Where a command's output cannot
-// be written to its file, it goes on without: the excerpt says how much stands there, and standard error says why once.
+// Work at a window whose customers are served by commands: one command at a time, from the assignment to the
+// answer.
+// Invariant: the answer comes only after nothing of the command is left, so that the customer's next worker
+// never runs beside it. When this process exits nothing of the command is left either.
+// Errors: a shortage on this machine causes a retry and is not counted as a failure. If a command's output
+// cannot be written to its file, the command continues without; the excerpt contains the length of the file,
+// and standard error the reason, once.
 //
-// The files `outputDirectory/DAY/TICKET.out` and `.err` begin with the first byte and grow as the command speaks, so they can
-// be followed. Each attempt makes them anew, as other files: whoever follows opens them again when the attempt's number or the
-// file has changed. When the command is over and its result holds all of a stream, that one's file goes: who has it open still
-// reads it to its end, and who comes later finds the whole in the receipt; in the moment between, there is neither, and the
-// ticket is still being served. The files of an attempt without a result stay: its last words alone stand in the books.
+// The files `outputDirectory/DAY/TICKET.out` and `.err` are created with the first byte and grow with the
+// output, so they can be followed. Each attempt creates new files: a reader opens them again if the number of
+// the attempt or the file has changed. If the result contains a whole stream, that stream's file is removed
+// at the end of the command. A reader that has it open can still read to the end, and a later one finds the
+// output in the receipt. For a moment between, there is neither, and the ticket is still being served. The
+// files of an attempt without a result stay, because the database stores only its last lines.
 import BankModel
 import CommandRunner
 import Glibc
@@ -17,65 +20,67 @@ import Teller
 import Time
 import Wire
 
-/// Has a command do the whole work of each customer.
+/// Runs a command for the whole work of each customer.
 public final class CommandProvider: Provider {
-  /// Told what has come of each customer's work.
   public var onProvided: ((Lease, Provision) -> Void)?
 
   private enum Stage {
     case idle
-    /// The command begins in a turn of its own: until a program has begun this process stands still, and what was said of the
-    /// customer before has left by then.
+    /// The command starts in an iteration of its own: `fork` and `exec` block this process, and earlier
+    /// messages about the customer are sent before that.
     case wanted(Assignment, isFresh: Bool)
     case running(Assignment, CommandOrder, RunningCommand)
-    /// It has come to this, which is said with the end of the next turn.
+    /// The result, which is reported at the end of the next iteration.
     case decided(Assignment, Provision)
-    /// The customer would be tried again, and waits here for the end of processes that this one could not end.
+    /// The customer would be retried, but waits here for the end of processes that this one could not end.
     case heldUp(Assignment, Provision, lookAt: MonotonicTime)
-    /// This process ends, and the command before it.
+    /// This process is about to exit, and ends the command before.
     case ending(RunningCommand, until: MonotonicTime)
-    /// What could not be ended in time.
+    /// The command could not be ended in time.
     case givenUp(RunningCommand)
   }
 
-  /// How long this process waits for what it ends before it ends itself. To collect a stubborn tree takes two milliseconds,
-  /// and on a machine that is building took half a second at most; who is not gone then waits for a dead disk.
+  /// Time for which this process waits for the end of its command before it exits. Collecting a stubborn tree
+  /// takes two milliseconds, and took at most half a second on a busy build machine; a process that is left
+  /// after this waits for a dead disk.
   static let patience = TimeSpan.milliseconds(800)
 
-  /// From one look at processes that could not be ended to the next.
+  /// Interval between two checks of processes that could not be ended.
   private static let look = TimeSpan.milliseconds(250)
 
-  /// A command that is over so soon is brief: the next one is expected to be, too, and to cost no more than it must.
+  /// Duration below which a command is short: the next one is expected to be short, too, and gets the
+  /// cheapest handling.
   static let briefness = TimeSpan.milliseconds(3)
-  /// And one that says no more than half of what a pipe holds.
+  /// Limit in bytes of a short command's output: half of a pipe's capacity.
   private static let fewBytes: Int64 = 32 << 10
 
   private let loop: EventLoop
   private let home: String?
   private let complain: (String) -> Void
-  /// Where the commands begin; this process is not in it.
+  /// Groups in which the commands start; this process is in none of them.
   private var group: CommandGroup
   private var plan: CommandPlan?
   private let places = ProgramPlaces()
   private var stage = Stage.idle
   private var signals: SignalSource?
-  /// Whether all descendants fall to this process, and it has no other children.
+  /// True if all orphaned descendants become children of this process, and it has no other children.
   private var adoptsAll = false
-  /// Whether a child has ended since its kind was last looked for.
+  /// True if a child has exited since the last collection.
   private var hasLostChildren = false
   /// Processes of earlier customers that could not be ended.
   private var leftBehind: Set<pid_t> = []
-  /// Whether the last command was brief.
+  /// True if the last command was short.
   public private(set) var isBrief = false
-  /// Whether somebody was told that output cannot be written.
+  /// True after a failure to write output was reported.
   private var hasComplained = false
 
   /// A provider that waits on this loop.
   ///
   /// - Parameters:
-  ///   - home: where commands start that nobody has given a directory; nil for where this process is.
-  ///   - group: below it all commands begin, and nobody else; nil where the machine has none for this window.
-  ///   - complain: told in one line what whoever looks after the bank should know.
+  ///   - home: default working directory of commands; nil for that of this process.
+  ///   - group: control group for all commands, and for nothing else; nil if the machine has none for this
+  ///     window.
+  ///   - complain: receives one line for the operator of the bank.
   public init(
     loop: EventLoop, home: String? = nil, group: ControlGroup? = nil,
     complain: @escaping (String) -> Void = {
@@ -85,15 +90,15 @@ public final class CommandProvider: Provider {
     (self.loop, self.home, self.group, self.complain) = (loop, home, CommandGroup(below: group), complain)
   }
 
-  /// Has everything that descends from a command and loses its parent fall to this process, wherever it has gone. From now on
-  /// every child of this process is the command, or is left by one. Before the first command.
+  /// Makes this process the subreaper of all descendants of its commands. From now on every child of this
+  /// process is the command, or was left by one. Call it before the first command.
   public func adoptDescendants() throws(SystemError) {
     try Subreaper.become()
     signals = try SignalSource([SIGCHLD], on: loop) { [weak self] _ in self?.hasLostChildren = true }
     adoptsAll = true
   }
 
-  /// The window was welcomed: from now on it knows what is run.
+  /// Receives the orders with the command to run.
   public func begin(_ orders: TellerOrders) {
     guard let command = orders.command else { return }
     plan = CommandPlan(
@@ -104,7 +109,7 @@ public final class CommandProvider: Provider {
     }
   }
 
-  /// The command of this customer begins with the end of the next turn.
+  /// Requests the start of this customer's command, which follows at the end of the next iteration.
   public func provide(_ assignment: Assignment) {
     switch stage {
     case .idle, .wanted, .decided: stage = .wanted(assignment, isFresh: true)
@@ -113,7 +118,7 @@ public final class CommandProvider: Provider {
     }
   }
 
-  /// When ``endTurn()`` has something to do by itself.
+  /// Time of the next useful ``endTurn()``.
   public var nextDeadline: MonotonicTime? {
     switch stage {
     case .idle, .givenUp: nil
@@ -124,7 +129,7 @@ public final class CommandProvider: Provider {
     }
   }
 
-  /// Begins what is wanted, goes on with what runs, and says what has come of it.
+  /// Starts the requested command, continues the running one, and reports its result.
   public func endTurn() {
     switch stage {
     case .idle: collect()
@@ -150,7 +155,7 @@ public final class CommandProvider: Provider {
     }
   }
 
-  /// Ends the command: SIGTERM to its group, after its grace SIGKILL to all that descends from it.
+  /// Ends the command: SIGTERM to its group, and after its grace SIGKILL to all its descendants.
   public func abandon() {
     switch stage {
     case .wanted(let assignment, _), .decided(let assignment, .later): stage = .decided(assignment, .returned)
@@ -161,7 +166,7 @@ public final class CommandProvider: Provider {
     }
   }
 
-  /// Ends the command with all that descends from it by SIGKILL.
+  /// Ends the command with all its descendants by SIGKILL.
   public func end() {
     switch stage {
     case .running(_, _, let command):
@@ -173,7 +178,7 @@ public final class CommandProvider: Provider {
     }
   }
 
-  /// Whether nothing is left, or what is left cannot be ended.
+  /// True if nothing is left, or only processes that could not be ended.
   public var hasEnded: Bool { if case .ending = stage { false } else { true } }
 
   // MARK: One command
@@ -195,18 +200,18 @@ public final class CommandProvider: Provider {
         case .success(let command):
           stage = .running(assignment, order, command)
           if command.isUnattended { signals?.pause() } else { hearOfChildren() }
-        // What was found a moment ago may be gone, and be somewhere else: it is looked for once more.
+        // The cached path may be outdated, and the program may be somewhere else: search once more.
         case .failure where places.forget(): start(assignment)
         case .failure(let refusal):
           stage = .decided(assignment, .failed(plan.judgement.failure(of: refusal)))
         }
       } catch  where error.call == ControlGroup.call {
-        // Somebody has removed it. The tree of a command is ended without one, too.
+        // Another process has removed the group. The tree of a command is ended without one, too.
         complain("commands begin in no group of their own: \(error)")
         group = CommandGroup(below: nil)
         start(assignment)
       } catch {
-        // Nothing has begun: the runner may ask again within the same attempt.
+        // Nothing has started: the runner may ask again within the same attempt.
         stage = .decided(assignment, .later("the command cannot be started now: \(error)"))
       }
     } catch {
@@ -217,7 +222,7 @@ public final class CommandProvider: Provider {
   private func finish(_ assignment: Assignment, _ order: CommandOrder, _ outcome: CommandOutcome) {
     guard let plan else { preconditionFailure("nothing runs without a plan") }
     stage = .idle
-    // They were all collected with the command, but for these.
+    // All children were collected with the command, except these.
     hasLostChildren = false
     leftBehind.formUnion(outcome.leftBehind)
     if !leftBehind.isEmpty { hearOfChildren() }
@@ -240,14 +245,14 @@ public final class CommandProvider: Provider {
     }
     let pids = outcome.leftBehind.map(String.init).joined(separator: ", ")
     complain("processes of the command of ticket \(assignment.ticket) cannot be ended: \(pids)")
-    // What is done is done, and what was recalled is looked for by the next coordinator. A customer who would be tried again
-    // here is not, while anything of this attempt lives.
+    // A finished customer needs no wait, and for a recalled one the next coordinator searches for processes.
+    // A customer who would be retried here has to wait while any process of this attempt runs.
     var isOver = outcome.interruption == .cancel
     if case .worked = provision { isOver = true }
     if isOver { onProvided?(assignment.lease, provision) } else { wait(assignment, provision) }
   }
 
-  /// Answers for a customer once nothing of the attempt is left.
+  /// Reports a customer's result once nothing of the attempt is left.
   private func wait(_ assignment: Assignment, _ provision: Provision) {
     for pid in Subreaper.children() where leftBehind.contains(pid) {
       _ = try? ChildProcess.adopted(pid)?.reap()
@@ -260,17 +265,17 @@ public final class CommandProvider: Provider {
     onProvided?(assignment.lease, provision)
   }
 
-  /// Removes the file of a stream that the result holds as a whole, or of which there is nothing in the file.
+  /// Removes the file of a stream that is stored whole in the result, or of which nothing is in the file.
   private func clear(_ bounds: OutputCapture.Bounds, _ stream: CapturedOutput, _ excerpt: Excerpt) {
     guard excerpt.filed == 0, stream.lengthOfFile > 0 || stream.fileFailure != nil, let file = bounds.file
     else { return }
     _ = try? Directory.unlink(file)
   }
 
-  /// From now on it is told when a child ends. Where that cannot be had now it is asked for again in the next turn.
+  /// Enables SIGCHLD. If that fails now, the next iteration tries again.
   private func hearOfChildren() { try? signals?.resume() }
 
-  /// Collects those who could not be ended with their command, and have ended since.
+  /// Reaps processes that could not be ended with their command, and have exited since.
   private func collect() {
     guard hasLostChildren else { return }
     hasLostChildren = false
