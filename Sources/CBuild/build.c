@@ -1,4 +1,4 @@
-// Owns the identity of this build; see the header. It must know nothing else.
+// Identity of this build; see the header.
 #include "CBuild.h"
 
 #ifndef BANK_BUILD_ID

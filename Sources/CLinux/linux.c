@@ -1,7 +1,7 @@
-// Owns the calls declared in CLinux.h, but for signals and the start of programs.
-// It must know no policy and keep no state beyond one remembered answer (whether epoll_pwait2 exists).
+// Implementation of the calls declared in CLinux.h, except signals and the start of programs. The only state
+// is one cached answer (whether epoll_pwait2 exists).
 // Invariant: every descriptor made here is closed on exec.
-// Failure: -1 and errno, or an errno value where the header says so.
+// Errors: -1 and errno, or an errno value if the header says so.
 #define _GNU_SOURCE
 #include "CLinux.h"
 
@@ -56,7 +56,7 @@ int linux_epoll_delete(int epoll, int fd) { return epoll_change(epoll, EPOLL_CTL
 static int wait_in_milliseconds(int epoll, struct epoll_event *events, int64_t timeout_ns) {
   int milliseconds = -1;
   if (timeout_ns >= 0) {
-    // Rounded up: waking before the deadline would make the caller spin until it is there.
+    // Rounded up: waking before the deadline would make the caller spin until it is reached.
     int64_t rounded = timeout_ns / 1000000 + (timeout_ns % 1000000 != 0);
     milliseconds = rounded > INT_MAX ? INT_MAX : (int)rounded;
   }
@@ -64,7 +64,8 @@ static int wait_in_milliseconds(int epoll, struct epoll_event *events, int64_t t
 }
 
 static int wait_for_events(int epoll, struct epoll_event *events, int64_t timeout_ns) {
-  // Without a time to wait for, the older call does the same and costs a quarter less: a busy loop makes it all the time.
+  // Without a timeout the older call does the same and costs a quarter less; a busy loop makes it all the
+  // time.
   if (timeout_ns <= 0) return epoll_wait(epoll, events, LINUX_EVENT_BATCH, timeout_ns < 0 ? -1 : 0);
 #ifdef SYS_epoll_pwait2
   static bool missing = false;
@@ -72,7 +73,7 @@ static int wait_for_events(int epoll, struct epoll_event *events, int64_t timeou
     struct timespec timeout = {.tv_sec = timeout_ns / 1000000000, .tv_nsec = timeout_ns % 1000000000};
     long count = syscall(SYS_epoll_pwait2, epoll, events, LINUX_EVENT_BATCH, timeout_ns < 0 ? NULL : &timeout,
                          NULL, (size_t)0);
-    // Kernels before 5.11 say ENOSYS; seccomp filters that do not know the call say EPERM.
+    // Kernels before 5.11 return ENOSYS; seccomp filters that do not include the call return EPERM.
     if (count >= 0 || (errno != ENOSYS && errno != EPERM)) return (int)count;
     __atomic_store_n(&missing, true, __ATOMIC_RELAXED);
   }
@@ -162,8 +163,8 @@ int linux_spawn(pid_t *pid, const char *path, char *const arguments[], char *con
     code = describe_descriptors(&actions, sources, working_directory);
     if (code == 0) code = describe_signals(&attributes, new_session);
     if (code == 0) {
-      // The C library has no attribute for them. A process of this system is one thread, and the call returns when the child has
-      // become its program: nothing else is made or opened meanwhile.
+      // The C library has no attribute for them. A process of this system has one thread, and the call
+      // returns after the child has executed its program. So nothing else is created or opened meanwhile.
       struct linux_lent own;
       linux_lend_surroundings(&own);
       code = posix_spawn(pid, path, &actions, &attributes, arguments, environment);
@@ -220,7 +221,7 @@ int linux_loopback_socket(uint16_t port) {
   if (fd == -1) return -1;
   struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port), .sin_addr = {htonl(INADDR_LOOPBACK)}};
   int yes = 1;
-  // Connections of a process that was killed linger, and do not keep its successor from the port.
+  // Connections of a killed process linger, and must not keep its successor from the port.
   if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0 &&
       bind(fd, (struct sockaddr *)&address, sizeof address) == 0)
     return fd;
@@ -256,7 +257,7 @@ ssize_t linux_unix_send_to(int fd, const char *address, const void *bytes, size_
   if (fill_address(&to, address) == -1) return -1;
   socklen_t length = sizeof to;
   if (address[0] == '@') {
-    // An abstract name begins with a zero byte, and its length is part of it.
+    // An abstract name starts with a zero byte, and its length is part of it.
     to.sun_path[0] = '\0';
     length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(address));
   }
@@ -308,7 +309,7 @@ bool linux_is_directory(uint32_t mode) { return S_ISDIR(mode); }
 bool linux_is_socket(uint32_t mode) { return S_ISSOCK(mode); }
 bool linux_is_regular(uint32_t mode) { return S_ISREG(mode); }
 
-// MARK: the rest
+// MARK: other calls
 
 char **linux_environment(void) { return environ; }
 const char *linux_error_name(int code) { return strerrorname_np(code); }

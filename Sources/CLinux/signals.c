@@ -1,7 +1,8 @@
-// Owns what this process does with signals: which it takes through a descriptor, blocks, ignores, and leaves to their default.
-// It must know no policy and keep no state beyond one remembered answer: which signals may not be at their default.
-// Invariant: nobody else changes a disposition once it was looked at, so whoever is not in that set is at its default.
-// Failure: -1 and errno.
+// Signal dispositions of this process: which signals it reads through a descriptor, blocks, ignores, and
+// leaves at their default. The only state is one cached answer: which signals may not be at their default.
+// Invariant: after the first scan dispositions change only through this file, so a signal outside that set is
+// at its default.
+// Errors: -1 and errno.
 #define _GNU_SOURCE
 #include "CLinux.h"
 
@@ -21,7 +22,8 @@ static void fill(sigset_t *set, const int *signals, int count) {
 int linux_signal_descriptor(const int *signals, int count) {
   sigset_t set;
   sigemptyset(&set);
-  // A blocked signal comes also where it is ignored, and whoever had it ignored did not want it to come.
+  // A blocked signal is delivered to the descriptor even if it is ignored, and a parent that had it ignored
+  // did not want that.
   for (int i = 0; i < count; i++) {
     if (!linux_signal_is_ignored(signals[i])) sigaddset(&set, signals[i]);
   }
@@ -57,7 +59,7 @@ int linux_signals_unblock(const int *signals, int count) {
   return -1;
 }
 
-// All of them, until somebody has looked. From then on whoever changes one through this file adds it.
+// All signals, until the first scan. From then on every change through this file adds its signal.
 static uint64_t disposed = ~(uint64_t)0;
 
 bool linux_signal_may_be_disposed(int number) {
@@ -66,8 +68,8 @@ bool linux_signal_may_be_disposed(int number) {
 
 static void look_at_dispositions(void) {
   uint64_t found = 0;
-  // The kernel is asked itself, because the C library does not tell of the two that it keeps. What it answers begins with
-  // the handler, and SIG_DFL is 0.
+  // A direct system call, because the C library hides its two reserved signals. The result starts with the
+  // handler, and SIG_DFL is 0.
   for (int number = 1; number <= LINUX_SIGNALS; number++) {
     long action[8] = {0};
     if (syscall(SYS_rt_sigaction, number, NULL, action, (size_t)LINUX_SIGNALS / 8) != 0 || action[0] != 0)
@@ -97,7 +99,8 @@ static int block_none(void) {
 }
 
 int linux_signals_reset(void) {
-  // SIGKILL, SIGSTOP and the two that the C library keeps for itself refuse, and are at their default anyway.
+  // SIGKILL, SIGSTOP and the C library's two reserved signals cannot be changed, and are at their default
+  // anyway.
   for (int number = 1; number <= SIGRTMAX; number++) (void)dispose(number, SIG_DFL);
   return block_none();
 }
@@ -110,7 +113,7 @@ bool linux_signal_is_ignored(int number) {
 int linux_signals_heed(const int *kept, int count) {
   sigset_t left_alone;
   fill(&left_alone, kept, count);
-  // Whoever has a handler already is a part of the language's runtime, or of a sanitizer.
+  // An existing handler belongs to the language's runtime, or to a sanitizer.
   for (int number = 1; number <= SIGRTMAX; number++) {
     if (linux_signal_is_ignored(number) && !sigismember(&left_alone, number)) (void)dispose(number, SIG_DFL);
   }

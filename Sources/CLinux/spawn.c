@@ -1,13 +1,14 @@
-// Owns the start of a program under limits, and what a process has to ask about the children that it was given.
-// posix_spawn(3) has no attribute for limits, and every way around that is worse: a parent that sets them on itself
-// for a moment fails in its own allocations (RLIMIT_AS), is signalled for its own processor time (RLIMIT_CPU) and can
-// never raise a hard limit again; prlimit(2) from outside comes after the program has begun; a small program in between
-// that sets them and becomes the other one costs a second exec, which is half of what a short command takes. So this
-// does what the C library's posix_spawn does, with limits: a clone that shares the parent's memory, while the parent
-// waits for its exec. It also tells which step has failed: a directory that is missing and a program that is missing are
-// one error to posix_spawn.
-// Invariant: between clone and exec only C of this file and system calls run, on a stack of its own, without a signal.
-// Failure: an errno value and the step; the child is reaped.
+// Start of a program under resource limits, and queries about the children of this process.
+// posix_spawn(3) has no attribute for limits, and every workaround is worse. A parent that sets them on
+// itself for a moment fails in its own allocations (RLIMIT_AS), is signalled for its own processor time
+// (RLIMIT_CPU), and can never raise a hard limit again. prlimit(2) from outside comes after the program has
+// started. A helper program that sets them and then execs the real one costs a second exec, which is half the
+// cost of a short command. So this file does what the C library's posix_spawn does, with limits: a clone that
+// shares the parent's memory, while the parent waits for its exec. It also reports which step has failed:
+// posix_spawn gives the same error for a missing directory and a missing program.
+// Invariant: between clone and exec only C of this file and system calls run, on a separate stack, without a
+// signal.
+// Errors: an errno value and the step; the child is reaped.
 #define _GNU_SOURCE
 #include "CLinux.h"
 
@@ -27,7 +28,7 @@
 
 enum { STACK_SIZE = 64 * 1024 };
 
-// What parent and child share while the parent waits.
+// Memory shared by parent and child while the parent waits.
 struct shared {
   const struct linux_program *program;
   pid_t parent;
@@ -35,8 +36,8 @@ struct shared {
   int error;
 };
 
-// One stack is kept between two starts: to map, touch and unmap one takes the kernel as long as three pipes. Who finds none,
-// because two threads start at once, makes one.
+// One stack is kept between two starts: mapping, touching and unmapping one takes the kernel as long as three
+// pipes. If two threads start programs at once, the second maps its own.
 static char *spare_stack = NULL;
 
 static char *take_stack(void) {
@@ -55,7 +56,7 @@ static void keep_stack(char *stack) {
 static int limit(const struct linux_limit *wanted) {
   struct rlimit limit;
   if (getrlimit(wanted->resource, &limit) == -1) return -1;
-  // A limit is never raised: what the administrator allows stays the most.
+  // A limit is never raised: the administrator's limit stays the maximum.
   if (wanted->hard < limit.rlim_max) limit.rlim_max = wanted->hard;
   limit.rlim_cur = wanted->soft < limit.rlim_max ? wanted->soft : limit.rlim_max;
   return setrlimit(wanted->resource, &limit);
@@ -67,10 +68,10 @@ static int prepare(struct shared *shared) {
   if (setsid() == -1) return -1;
   if (program->ends_with_parent) {
     if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == -1) return -1;
-    // A parent that was killed before the call above would never be told of.
+    // If the parent was killed before the call above, the signal of PR_SET_PDEATHSIG never comes.
     if (getppid() != shared->parent) _exit(127);
   }
-  // It is kept by the program that the child becomes.
+  // The attribute survives exec.
   if (program->is_subreaper && prctl(PR_SET_CHILD_SUBREAPER, 1UL, 0UL, 0UL, 0UL) == -1) return -1;
   shared->step = LINUX_STEP_DESCRIPTORS;
   for (int target = 0; target < 3; target++) {
@@ -81,7 +82,7 @@ static int prepare(struct shared *shared) {
   shared->step = LINUX_STEP_DIRECTORY;
   if (program->working_directory != NULL && chdir(program->working_directory) == -1) return -1;
   if (program->mask >= 0) (void)umask((mode_t)program->mask);
-  // Last, so that no step fails because of them.
+  // Last, so that no step fails because of the limits.
   shared->step = LINUX_STEP_LIMITS;
   for (int i = 0; i < program->limit_count; i++) {
     if (limit(&program->limits[i]) == -1) return -1;
@@ -93,10 +94,11 @@ static int prepare(struct shared *shared) {
 static int child(void *context) {
   struct shared *shared = context;
   const struct linux_program *program = shared->program;
-  // All are blocked. Handlers go before the mask does: one that ran here would run in the parent's memory. The kernel is
-  // asked itself, because the C library refuses to touch the two signals that it keeps, and leaves them ignored in
-  // whatever its posix_spawn has started. All zeros are SIG_DFL, and an empty mask, on every machine. Those that are
-  // known to be at their default are passed over: sixty calls are as long as all other steps together.
+  // All signals are blocked. Handlers are removed before the mask, because a handler that ran here would run
+  // in the parent's memory. This is a direct system call, because the C library refuses to change its two
+  // reserved signals, and leaves them ignored in children of its posix_spawn. All zeros mean SIG_DFL and an
+  // empty mask, on every machine. Signals known to be at their default are skipped: sixty calls take as long
+  // as all other steps together.
   static const long nothing[8] = {0};
   for (int number = 1; number <= LINUX_SIGNALS; number++) {
     if (linux_signal_may_be_disposed(number))
@@ -110,10 +112,10 @@ static int child(void *context) {
   _exit(127);
 }
 
-// A child that begins in another control group. clone(3) of the C library cannot hand that on, and has no counterpart for
-// clone3(2): the child comes back from the call on its own stack, where nothing of the parent's may be looked for, so the few
-// instructions up to `child` are written here. Moving it afterwards would take the kernel 8 ms (it waits for every processor);
-// this costs nothing that could be measured.
+// A child that starts in another control group. The C library's clone(3) cannot pass that on, and has no
+// counterpart for clone3(2). The child returns from the call on its own stack, where nothing of the parent's
+// may be accessed. So the few instructions up to `child` are written here. Moving the child afterwards would
+// take the kernel 8 ms, because it waits for every processor; this has no measurable cost.
 static pid_t clone_into(int group, char *stack, struct shared *shared, int *pidfd) {
   struct clone_args arguments = {
       .flags = CLONE_VM | CLONE_VFORK | CLONE_PIDFD | CLONE_INTO_CGROUP,
@@ -177,12 +179,12 @@ int linux_start(const struct linux_program *program, pid_t *pid, int *pidfd, enu
     return code;
   }
   struct shared shared = {.program = program, .parent = getpid()};
-  // The parent goes on when the child has become its program, or has ended.
+  // The parent continues when the child has executed its program, or has exited.
   pid_t made = program->group == -1
                    ? clone(child, stack + STACK_SIZE, CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, &shared, pidfd)
                    : clone_into(program->group, stack, &shared, pidfd);
   code = made == -1 ? errno : shared.error;
-  // Everything but a shortage is the group's: without one the same call succeeds.
+  // Every error except a shortage is due to the group: without one the same call succeeds.
   if (made == -1 && program->group != -1 && code != EAGAIN && code != ENOMEM) *step = LINUX_STEP_GROUP;
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   keep_stack(stack);

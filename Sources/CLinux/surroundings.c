@@ -1,6 +1,7 @@
-// Owns what this process was handed by its parent: its arguments, and the mask of new files and the limits before this
-// process has changed its own. Invariant: it is what the parent handed over, whatever was set since.
-// Failure: none. A C library that hands no arguments to constructors leaves them unknown, which the caller can tell.
+// State that this process received from its parent: its arguments, and the umask and limits before this
+// process changed its own. Invariant: the values are those of the start, whatever was set since.
+// Errors: none. If the C library passes no arguments to constructors they stay unknown, which the caller can
+// detect.
 #define _GNU_SOURCE
 #include "CLinux.h"
 
@@ -12,8 +13,9 @@ static int argument_count = -1;
 static char **argument_values = NULL;
 
 #ifdef __GLIBC__
-// The C library calls this before `main` with the vector of execve(2) itself. Neither /proc nor the present place of the
-// environment says where it is: a library that calls setenv(3) moves the environment.
+// The C library calls this before `main` with the original vector of execve(2). Neither /proc nor the current
+// address of the environment shows that location, because a library that calls setenv(3) moves the
+// environment.
 __attribute__((constructor)) static void keep_arguments(int count, char **values) {
   argument_count = count;
   argument_values = values;
@@ -46,7 +48,7 @@ bool linux_inherited_limit(int resource, uint64_t *soft, uint64_t *hard) {
   return true;
 }
 
-// Only the number of open files is ever changed by a process of this system, and only its soft limit: see Posix/ProcessStart.
+// Processes of this system change only the soft limit of open files: see Posix/ProcessStart.
 void linux_lend_surroundings(struct linux_lent *own) {
   own->is_lent = has_surroundings;
   if (!has_surroundings) return;

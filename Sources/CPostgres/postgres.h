@@ -1,12 +1,12 @@
-// The system's libpq as a Swift module. Of our own are only names for what Swift cannot read: constants that are characters
-// and members of enumerations; and a receiver of notices that writes nothing to standard error.
+// The system's libpq as a Swift module. Our own additions are names for what Swift cannot import (character
+// constants and enumeration members), and a notice receiver that writes nothing to standard error.
 #if __has_include(<libpq-fe.h>)
 #include <libpq-fe.h>
 #else
 #include <postgresql/libpq-fe.h>
 #endif
 
-/// What the server or the library has said of a failure; NULL where that part was not said. See PQresultErrorField.
+/// Field of an error message of the server or the library; NULL if it is absent. See PQresultErrorField.
 static inline const char *postgres_state_of(const PGresult *result) {
   return PQresultErrorField(result, PG_DIAG_SQLSTATE);
 }
@@ -25,12 +25,12 @@ static inline void postgres_ignore(void *context, const PGresult *notice) {
   (void)notice;
 }
 
-/// Warnings of the server are nobody's: the library would write them to standard error. See PQsetNoticeReceiver.
+/// Discards warnings of the server: the library would write them to standard error. See PQsetNoticeReceiver.
 static inline void postgres_leave_out_notices(PGconn *connection) {
   PQsetNoticeReceiver(connection, postgres_ignore, (void *)0);
 }
 
-/// What a result is, as the client tells them apart. See PQresultStatus.
+/// Kind of a result. See PQresultStatus.
 enum postgres_kind {
   POSTGRES_ROW,
   POSTGRES_END,
@@ -53,7 +53,7 @@ static inline int postgres_kind_of(const PGresult *result) {
   }
 }
 
-/// How far a connection has come that is being made. See PQconnectPoll.
+/// Progress of a connection attempt. See PQconnectPoll.
 enum postgres_progress { POSTGRES_CONNECTED, POSTGRES_WANTS_TO_READ, POSTGRES_WANTS_TO_WRITE, POSTGRES_NOT_CONNECTED };
 
 static inline int postgres_go_on(PGconn *connection) {
@@ -65,5 +65,5 @@ static inline int postgres_go_on(PGconn *connection) {
   }
 }
 
-/// Whether the connection is no longer of use. See PQstatus.
+/// True if the connection is unusable. See PQstatus.
 static inline int postgres_is_bad(const PGconn *connection) { return PQstatus(connection) == CONNECTION_BAD; }

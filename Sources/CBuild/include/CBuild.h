@@ -1,9 +1,9 @@
-// The identity of this build, one string that every executable of one build shares.
-// Package.swift hands it in; only this target is compiled anew when it changes.
+// Identity of this build: one string that all executables of one build share. Package.swift passes it in;
+// only this target is recompiled when it changes.
 #ifndef CBUILD_H
 #define CBUILD_H
 
-/// A short digest of the sources, or "dev" where nobody computed one.
+/// A short digest of the sources, or "dev" if none was computed.
 const char *bank_build_id(void);
 
 #endif

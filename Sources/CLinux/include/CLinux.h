@@ -1,8 +1,8 @@
-// Owns what Swift's Glibc module does not import from Linux: epoll, signalfd, pidfd, prctl, peer credentials,
-// a spawn that leaves exactly the wanted descriptors open, and a few constants behind macros.
-// It must know no policy and keep no state: each function is one system call, or a few of one kind.
-// Invariant: nothing here needs _GNU_SOURCE in the header, so Swift's own view of the C library is unchanged.
-// Failure: as in C, -1 and errno, or an errno value where the comment says so. EINTR is left to the caller.
+// Linux calls that Swift's Glibc module does not import: epoll, signalfd, pidfd, prctl, peer credentials, a
+// spawn that leaves exactly the wanted descriptors open, and a few constants behind macros. Each function is
+// one system call, or a few of one kind.
+// Invariant: nothing in this header needs _GNU_SOURCE, so Swift's own view of the C library is unchanged.
+// Errors: as in C, -1 and errno, or an errno value if the comment says so. EINTR is left to the caller.
 #ifndef CLINUX_H
 #define CLINUX_H
 
@@ -26,15 +26,15 @@ struct linux_event {
   uint32_t ready;
 };
 
-// At most this many events are handed out by one linux_epoll_wait.
+// Maximum number of events returned by one linux_epoll_wait.
 enum { LINUX_EVENT_BATCH = 256 };
 
 int linux_epoll_create(void);
 int linux_epoll_add(int epoll, int fd, uint32_t interest, uint64_t token);
 int linux_epoll_modify(int epoll, int fd, uint32_t interest, uint64_t token);
 int linux_epoll_delete(int epoll, int fd);
-// Waits timeout_ns nanoseconds, or for ever when negative. Where the kernel has no epoll_pwait2, milliseconds
-// rounded up.
+// Waits timeout_ns nanoseconds, or without a timeout if negative. If the kernel has no epoll_pwait2, the
+// timeout is in milliseconds, rounded up.
 int linux_epoll_wait(int epoll, struct linux_event *events, int64_t timeout_ns);
 
 // signalfd(2). Blocks the signals for the calling thread and returns a non-blocking descriptor.
@@ -51,10 +51,10 @@ int linux_signals_unblock(const int *signals, int count);
 int linux_signals_ignore(int signal);
 int linux_signals_default(int signal);
 int linux_signals_reset(void);
-// Puts the signals that are ignored back to their default, but for those in `kept`, and blocks none. From now on it is known
-// which are not at their default: nobody changes one but by the calls above.
+// Sets ignored signals back to their default, except those in `kept`, and unblocks all. From now on the set
+// of signals that are not at their default is known; only the calls above may change one.
 int linux_signals_heed(const int *kept, int count);
-// The kernel's numbers are 1 to 64.
+// Signal numbers of the kernel: 1 to 64.
 enum { LINUX_SIGNALS = 64 };
 bool linux_signal_may_be_disposed(int signal);
 bool linux_signal_is_ignored(int signal);
@@ -66,11 +66,12 @@ int linux_realtime_signal_maximum(void);
 // prctl(2).
 int linux_set_parent_death_signal(int signal);
 int linux_set_name(const char *name);
-// fcntl(2) F_OFD_SETLK: an exclusive lock on the whole file that belongs to the open file, without waiting. It is
-// another one than that of flock(2). -1 and EAGAIN where another open file has it.
+// fcntl(2) F_OFD_SETLK: an exclusive lock on the whole file that belongs to the open file description,
+// without waiting. It is independent of the lock of flock(2). -1 and EAGAIN if another open file description
+// has it.
 int linux_lock_exclusively(int fd);
 
-// How a child ended.
+// Exit of a child.
 struct linux_ending {
   bool exited;
   int code;
@@ -84,19 +85,21 @@ int linux_pidfd_signal(int pidfd, int signal);
 // wait4(2). 1: reaped; 0: still running (only with wait == false); -1: errno.
 int linux_reap(pid_t pid, bool wait, struct linux_ending *ending);
 
-// The arguments as execve(2) handed them over, the name of the program first. -1 if the C library does not say.
+// The arguments as passed to execve(2), starting with the program's name. -1 if the C library does not pass
+// them.
 int linux_argument_count(void);
 const char *linux_argument(int place);
 
-// The mask of new files and the limits that this process was started with. The first call keeps them, and every call sets the
-// mask of this process. umask(2), getrlimit(2)
+// The umask and limits with which this process was started. The first call saves them, and every call sets
+// the umask of this process. umask(2), getrlimit(2)
 enum { LINUX_LIMITS = 16 };
 void linux_keep_surroundings(uint32_t own_mask);
-// -1 if they were never kept.
+// -1 if they were never saved.
 int32_t linux_inherited_mask(void);
-// One of the kernel's RLIMIT_ numbers; UINT64_MAX is no limit. False if it is unknown.
+// `resource`: one of the kernel's RLIMIT_ numbers. UINT64_MAX means no limit. False if it is unknown.
 bool linux_inherited_limit(int resource, uint64_t *soft, uint64_t *hard);
-// Puts the mask and the limit of open files back for the moment in which a child is made, and takes this process's own again.
+// Restores the original umask and limit of open files while a child is made, and then sets this process's own
+// again.
 struct linux_lent {
   bool is_lent;
   uint32_t mask;
@@ -107,16 +110,16 @@ void linux_lend_surroundings(struct linux_lent *own);
 void linux_take_back_surroundings(const struct linux_lent *own);
 
 // posix_spawn(3). sources[i] becomes descriptor i of the child; -1 leaves 0, 1, 2 inherited and 3, 4 closed.
-// Each source is LINUX_SPAWN_SOURCES or more, so that no duplication overwrites the source of another. Signals
-// are reset; every other descriptor is closed. The mask of new files and the limit of open files are those that this process
-// was started with, if they were kept. Returns an errno value, 0 for success.
+// Each source is LINUX_SPAWN_SOURCES or more, so that no duplication overwrites the source of another.
+// Signals are reset; every other descriptor is closed. The umask and the limit of open files are the original
+// ones of this process, if they were saved. Returns an errno value, 0 for success.
 enum { LINUX_SPAWN_SOURCES = 5 };
 int linux_spawn(pid_t *pid, const char *path, char *const arguments[], char *const environment[],
                 const int sources[LINUX_SPAWN_SOURCES], bool new_session, const char *working_directory);
 
-// Starts a program under limits, as the leader of a session of its own (spawn.c). sources[i], each 3 or more, becomes
-// descriptor i of the child; every other descriptor is closed and signals are reset. Returns an errno value, 0 for
-// success; `step` then says which step has failed, and there is no child.
+// Starts a program under limits, as the leader of its own session (spawn.c). sources[i], each 3 or more,
+// becomes descriptor i of the child; every other descriptor is closed and signals are reset. Returns an errno
+// value, 0 for success; after an error `step` is the step that failed, and there is no child.
 struct linux_limit {
   // One of the kernel's RLIMIT_ numbers.
   int resource;
@@ -135,20 +138,21 @@ struct linux_program {
   int channel;
   const struct linux_limit *limits;
   int limit_count;
-  // The mask of new files; -1 for that of this process.
+  // umask; -1 for that of this process.
   int mask;
-  // The child is killed when the thread that starts it ends.
+  // The child is killed when the thread that started it exits.
   bool ends_with_parent;
-  // Descendants whose own parents have ended become children of the child. prctl(2) PR_SET_CHILD_SUBREAPER
+  // Orphaned descendants of the child become its children. prctl(2) PR_SET_CHILD_SUBREAPER
   bool is_subreaper;
-  // A directory of cgroup2, in whose control group the child begins; -1 for that of its parent. clone3(2) CLONE_INTO_CGROUP
+  // Directory of a cgroup2 control group in which the child starts; -1 for that of its parent. clone3(2)
+  // CLONE_INTO_CGROUP
   int group;
 };
 int linux_start(const struct linux_program *program, pid_t *pid, int *pidfd, enum linux_step *step);
 
-// Descendants whose own parents have ended become children of this process. prctl(2) PR_SET_CHILD_SUBREAPER
+// Orphaned descendants become children of this process. prctl(2) PR_SET_CHILD_SUBREAPER
 int linux_become_subreaper(void);
-// Whether there is any child, one that has ended among them. waitid(2)
+// True if there is any child, including exited ones. waitid(2)
 bool linux_has_children(void);
 // faccessat(2) X_OK for the effective user, and W_OK.
 int linux_may_execute(const char *path);
@@ -169,25 +173,26 @@ int linux_unix_connect(int fd, const char *path);
 int linux_accept(int fd);
 // A non-blocking TCP socket that is bound to a port of the loopback address 127.0.0.1; 0 for any port that is free.
 int linux_loopback_socket(uint16_t port);
-// The port of a socket that is bound to one; -1 and errno.
+// Port to which a socket is bound; -1 and errno.
 int linux_port(int fd);
 int linux_peer_credentials(int fd, struct linux_peer *peer);
-// MSG_NOSIGNAL: a peer that is gone is EPIPE and never a signal.
+// MSG_NOSIGNAL: a closed peer gives EPIPE and never a signal.
 ssize_t linux_send(int fd, const void *bytes, size_t count);
-// One datagram, without waiting. An address that begins with @ is an abstract one (unix(7)).
+// Sends one datagram, without waiting. An address that starts with @ is an abstract one (unix(7)).
 ssize_t linux_unix_send_to(int fd, const char *address, const void *bytes, size_t count);
 
 // Descriptors.
 int linux_open_directory_path(const char *path);
 int linux_set_nonblocking(int fd, bool nonblocking);
-// How many bytes are there to be read from a pipe, a socket or a file; 0 for a terminal and whatever does not say. ioctl(2) FIONREAD
+// Number of bytes that can be read from a pipe, a socket or a file; 0 for a terminal and for anything that
+// does not support it. ioctl(2) FIONREAD
 int linux_unread(int fd);
 int linux_duplicate(int fd, int lowest);
 int linux_pipe(int pair[2]);
-// fcntl(2) F_SETPIPE_SZ: so many bytes at least.
+// fcntl(2) F_SETPIPE_SZ: at least this many bytes.
 int linux_set_pipe_size(int fd, int bytes);
 
-// Files without an "int or pointer" variadic, and types that Swift does not see as plain numbers.
+// Files without an "int or pointer" variadic, and with plain number types for Swift.
 struct linux_file_facts {
   uint32_t mode;
   uid_t owner;
@@ -202,16 +207,17 @@ bool linux_is_directory(uint32_t mode);
 bool linux_is_socket(uint32_t mode);
 bool linux_is_regular(uint32_t mode);
 
-// The kernel that the present thread asks: NULL for Linux, or what a simulation has put there (see Posix/Kernel.swift).
+// Kernel of the current thread: NULL for Linux, or a simulated one (see Posix/Kernel.swift).
 extern _Thread_local void *linux_kernel_of_thread;
 static inline void *linux_thread_kernel(void) { return linux_kernel_of_thread; }
 static inline void linux_set_thread_kernel(void *kernel) { linux_kernel_of_thread = kernel; }
 
-// What a process gives back of its own memory; see memory.c. dl_iterate_phdr(3), madvise(2), malloc_trim(3)
+// Return of clean file pages and free heap memory to the system; see memory.c. dl_iterate_phdr(3),
+// madvise(2), malloc_trim(3)
 void linux_unmap_program(void);
 void linux_trim_heap(void);
 
-// The rest.
+// Other calls.
 char **linux_environment(void);
 const char *linux_error_name(int code);
 const char *linux_error_text(int code);
