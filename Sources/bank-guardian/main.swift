@@ -1,5 +1,4 @@
-// Owns nothing: hands the command line to the guardian, and its exit code to the system.
-// It must not hold any logic.
+// Entry point of `bank-guardian`: passes the arguments to `GuardianProcess`, and exits with its code.
 
 import Glibc
 import Posix

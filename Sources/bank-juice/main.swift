@@ -1,5 +1,5 @@
-// Owns nothing but the start of the executable of a juice station: a worker that gets fruit for each customer.
-// It must not decide anything. Whatever fails comes back as the code to exit with.
+// Entry point of `bank-juice`, the worker of a juice station, which obtains fruit for each customer. Errors:
+// the exit code.
 
 import Glibc
 import JuiceStation

@@ -1,5 +1,5 @@
-// Owns nothing but the start of the executable of a window where a command does the work: a worker that has each customer's
-// whole work done. It must not decide anything. Whatever fails comes back as the code to exit with.
+// Entry point of `bank-runner`, the worker of a window where a command does the whole work of each customer.
+// Errors: the exit code.
 
 import CommandWindow
 import Glibc
@@ -10,7 +10,7 @@ exit(
   TellerProgram.run(as: "bank-runner", role: .runner) { loop throws(SystemError) -> (any Provider)? in
     // NAME GENERATION COORDINATOR HOME [MARK [GROUP]]
     let words = CurrentProcess.arguments.dropFirst(4)
-    // Commands inherit it.
+    // Commands inherit the mark, which identifies their processes.
     words.dropFirst().first.flatMap { ProcessMark($0) }?.adopt()
     let group = words.dropFirst(2).first.flatMap { $0.isEmpty ? nil : ControlGroup(path: $0) }
     let provider = CommandProvider(loop: loop, home: words.first, group: group)

@@ -1,5 +1,4 @@
-// Owns nothing: hands the command line to the stock service, and its exit code to the system.
-// It must not hold any logic.
+// Entry point of `bank-stockd`: passes the arguments to `StockProcess`, and exits with its code.
 
 import Glibc
 import Posix

@@ -1,5 +1,4 @@
-// Owns nothing but the start of the executable of a teller: everything is in `TellerProgram`.
-// It must not decide anything. Whatever fails comes back as the code to exit with.
+// Entry point of `bank-teller`: everything is in `TellerProgram`. Errors: the exit code.
 
 import Glibc
 import Teller

@@ -1,5 +1,4 @@
-// Owns nothing: hands the command line to the vending machine, and its exit code to the system.
-// It must not hold any logic.
+// Entry point of `bank-vending`: passes the arguments to `VendingProcess`, and exits with its code.
 
 import Glibc
 import Posix

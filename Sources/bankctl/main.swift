@@ -1,5 +1,4 @@
-// The door of bankctl: hands the words to the program and ends with its exit code.
-// It must not hold any logic.
+// Entry point of `bankctl`: passes the arguments to `Program`, and exits with its code.
 
 import Console
 import Glibc

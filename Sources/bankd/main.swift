@@ -1,6 +1,5 @@
-// Owns nothing: hands the command line to the coordinator, with what opens a store with an address where this build has
-// it, and its exit code to the system.
-// It must not hold any logic.
+// Entry point of `bankd`: passes the arguments to the coordinator, and exits with its code. If this build
+// supports PostgreSQL, it also passes the opener of shared databases.
 
 import Coordinator
 import Glibc
