@@ -123,7 +123,7 @@ public struct TellerMachine: Sendable {
   }
 }
 
-// MARK: - What the coordinator says
+// MARK: - Messages of the coordinator
 
 extension TellerMachine {
   private mutating func begin(_ actions: inout Actions) {
