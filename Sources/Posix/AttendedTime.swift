@@ -1,27 +1,28 @@
-// Owns the time in which a process has listened to others: a clock that goes on while the process waits for them or works
-// for a moment, and hardly at all while it is stopped, waits for a slow disk, or does anything else for long.
-// It reads no clock. Invariant: between two looks at what others have said it goes on by one stride at most, so nobody is
-// judged by silence that nobody would have heard, and whoever is silent all the same is found after a bounded number of
-// looks.
+// Clock of the time in which a process was listening to others. It advances while the process waits for input
+// or works briefly, and hardly at all while the process is stopped, waits for a slow disk, or is busy for
+// long. The caller passes the readings of the monotonic clock.
+// Invariant: between two polls for input it advances by at most one stride. So no peer is judged by silence
+// during which this process could not have received anything, and a silent peer is still found after a
+// bounded number of polls.
 
 import Time
 
-/// A clock of what was heard, for deadlines of others.
+/// A clock for deadlines of peers.
 ///
-/// Deadlines that are taken from it are met later than by the steady clock, by what was missed. Nothing that a person or a
-/// calendar waits for belongs here.
+/// A deadline on this clock is reached later than on the monotonic clock, by the time that was missed. Do not
+/// use it for anything that a person or a calendar waits for.
 public struct AttendedTime: Sendable {
-  /// Now, in the time that was attended. It begins with the steady clock and falls behind.
+  /// Current time. It starts with the monotonic clock and falls behind.
   public private(set) var now: MonotonicTime
-  /// The most that counts between two looks.
+  /// The most that counts between two polls.
   public var stride: TimeSpan { didSet { nanosecondsOfStride = max(1, stride.nanoseconds) } }
 
-  // Whole numbers, because this is done at every turn of a loop.
+  // Plain integers, because this runs in every iteration of a loop.
   private var nanosecondsOfStride: Int64
   private var read: Int64
   private var left: Int64
 
-  /// A clock that begins now.
+  /// A clock that starts at this time.
   public init(at moment: MonotonicTime, stride: TimeSpan = .seconds(1)) {
     now = moment
     read = moment.nanoseconds
@@ -30,13 +31,13 @@ public struct AttendedTime: Sendable {
     left = nanosecondsOfStride
   }
 
-  /// Somebody has looked for what others have said; what was said until then is delivered next.
+  /// Records a poll for input; the input that arrived until then is delivered next.
   public mutating func listened(at moment: MonotonicTime) {
     left = nanosecondsOfStride
     advance(to: moment)
   }
 
-  /// Time has passed, and nobody was heard in it.
+  /// Records time that has passed without a poll.
   public mutating func advance(to moment: MonotonicTime) {
     guard moment.nanoseconds > read else { return }
     let passed = min(moment.nanoseconds - read, left)
@@ -45,7 +46,8 @@ public struct AttendedTime: Sendable {
     now = MonotonicTime(nanoseconds: now.nanoseconds + passed)
   }
 
-  /// When to look again by the steady clock, so that no stride is missed and a deadline of this clock is met.
+  /// Time of the next poll by the monotonic clock, so that no stride is missed and a deadline on this clock
+  /// is met.
   public func wake(for deadline: MonotonicTime) -> MonotonicTime {
     guard deadline > now else { return MonotonicTime(nanoseconds: read) }
     let (ahead, overflow) = deadline.nanoseconds.subtractingReportingOverflow(now.nanoseconds)

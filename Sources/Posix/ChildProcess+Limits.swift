@@ -1,30 +1,31 @@
-// Owns the start of a program that is not ours: words of any bytes, standard streams that are pipes, limits that hold
-// before its first instruction, a session of its own.
-// Invariant: the child has descriptors 0, 1, 2, and 3 where a channel was given, and no others, every signal at its default
-// and none blocked, and is killed when the thread that started it ends.
-// Failure: SystemError, whose call is the step that failed: `chdir` for the directory, `execve` for the program.
+// Start of a foreign program: arguments of any bytes, standard streams that are pipes, limits in force before
+// its first instruction, its own session.
+// Invariant: the child has descriptors 0, 1, 2, and 3 if a channel was given, and no others. Every signal is
+// at its default and none blocked. The child is killed when the thread that started it exits.
+// Errors: SystemError, whose call is the failed step: `chdir` for the directory, `execve` for the program.
 import ByteText
 import CLinux
 import Glibc
 
 extension ChildProcess {
-  /// A program that is not ours, and all that it begins with.
+  /// A foreign program, with everything it starts with.
   public struct Program: Sendable, Hashable {
-    /// Its path; no search is made.
+    /// Path of the program; no search is made.
     public var path: String
-    /// Its words, its own name first, of any bytes but zero.
+    /// The arguments, starting with the program's own name, of any bytes but zero.
     public var words: [[UInt8]]
-    /// All of its environment; nothing else is inherited.
+    /// The whole environment; nothing else is inherited.
     public var environment: Variables
-    /// Where it starts; nil for where the parent is. A relative path of the program is looked for from there.
+    /// Working directory; nil for that of the parent. A relative path of the program starts there.
     public var directory: String?
-    /// What it may use. Beside these it has the limit of open files that this process was started with.
+    /// Resource limits. In addition, the child has the limit of open files that this process was started
+    /// with.
     public var limits: [ResourceLimit]
-    /// The mask of its new files; nil for the one that this process was started with.
+    /// umask; nil for the one that this process was started with.
     public var mask: UInt32?
-    /// Whether descendants of its own whose parents have ended become its children.
+    /// True if orphaned descendants of the child become its children.
     public var isSubreaper: Bool
-    /// Where it begins, with everything that it will start; nil for the group of the parent.
+    /// Control group in which the child and everything it starts run; nil for the group of the parent.
     public var group: ControlGroup?
 
     public init(
@@ -37,11 +38,12 @@ extension ChildProcess {
     }
   }
 
-  /// Starts a program under its limits with a connected socket as its descriptor 3, and has it taken into care.
+  /// Starts a program under its limits with a connected socket as its descriptor 3, and passes it to `watch`.
   ///
   /// - Parameters:
-  ///   - said: becomes its standard output and its standard error, and is closed here, whether or not the start succeeds.
-  ///   - watch: takes the child and this end of the socket over; see
+  ///   - said: becomes its standard output and its standard error, and is closed here, even if the start
+  ///     fails.
+  ///   - watch: takes ownership of the child and this end of the socket; see
   ///     ``spawn(executable:arguments:environment:watch:)``.
   public static func start(
     _ program: Program, said: consuming FileDescriptor,
@@ -58,16 +60,16 @@ extension ChildProcess {
     }
   }
 
-  /// Starts a program under its limits, as the leader of a session of its own. `clone(2)`, `execve(2)`
+  /// Starts a program under its limits, as the leader of its own session. `clone(2)`, `execve(2)`
   ///
   /// - Parameters:
-  ///   - input: becomes descriptor 0 of the child and is closed here, whether or not the start succeeds.
+  ///   - input: becomes descriptor 0 of the child and is closed here, even if the start fails.
   ///   - output: the same with descriptor 1.
   ///   - errors: the same with descriptor 2.
   ///   - channel: the same with descriptor 3; nil for none.
-  /// - Throws: EINVAL where a zero byte stands in a word, or a variable has no name; what `chdir(2)` says of the
-  ///   directory and `execve(2)` of the program; EAGAIN and ENOMEM of `clone` where there can be no more processes;
-  ///   whatever keeps the process out of its group, with ``ControlGroup/call`` as the call.
+  /// - Throws: EINVAL for a zero byte in an argument, or a variable without a name; errors of `chdir(2)` for
+  ///   the directory and of `execve(2)` for the program; EAGAIN and ENOMEM of `clone` if there can be no more
+  ///   processes; an error with ``ControlGroup/call`` as its call if the process cannot join its group.
   public static func start(
     _ program: Program, input: consuming FileDescriptor, output: consuming FileDescriptor,
     errors: consuming FileDescriptor, channel: consuming FileDescriptor? = nil
@@ -94,7 +96,8 @@ extension ChildProcess {
     _ program: Program, _ variables: [[UInt8]], _ sources: (CInt, CInt, CInt, CInt)
   ) throws(SystemError) -> ChildProcess {
     var limits = program.limits
-    // This process may have raised its own. The others it has as it was given them.
+    // This process may have raised its own limit of open files. All other limits are unchanged since its
+    // start.
     if !limits.contains(where: { $0.resource == .openFiles }), let files = Surroundings.limit(.openFiles) {
       limits.append(files)
     }
@@ -160,7 +163,7 @@ extension ChildProcess {
     }
   }
 
-  /// Moves a descriptor above 2, so that putting one in its place in the child overwrites no other's source.
+  /// Moves a descriptor above 2, so that dup2 in the child overwrites no other source.
   private static func clearOfStandardStreams(
     _ descriptor: consuming FileDescriptor
   ) throws(SystemError) -> FileDescriptor {
@@ -168,7 +171,7 @@ extension ChildProcess {
   }
 }
 
-/// Hands `body` a null-ended array of C strings, as `execve(2)` wants it. All of them lie in one piece of memory.
+/// Calls `body` with a null-terminated array of C strings in one block of memory, as `execve(2)` requires it.
 private func withCStrings<Result>(
   _ words: [[UInt8]], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
 ) -> Result {

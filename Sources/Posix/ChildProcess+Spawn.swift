@@ -1,35 +1,36 @@
-// Owns the start of a child: exactly which descriptors, signals, arguments and environment it begins with.
-// No Swift runs between fork and exec: posix_spawn does all of it.
-// Invariant: the child has descriptors 0, 1, 2, 3 where a channel and 4 where a secondDescriptor was given, and no others;
-// every signal is at its default and none is blocked. The mask of new files and the limit of open files are those that this
-// process was started with.
-// Failure: SystemError; a child that was started and cannot be watched is killed and reaped first.
+// Start of a child: exactly which descriptors, signals, arguments and environment it has. No Swift code runs
+// between fork and exec: posix_spawn does all of it.
+// Invariant: the child has descriptors 0, 1, 2, 3 if a channel was given and 4 if a secondDescriptor was, and
+// no others. Every signal is at its default and none is blocked. The umask and the limit of open files are
+// those that this process was started with.
+// Errors: SystemError; a child that was started and cannot be watched is killed and reaped first.
 import ByteText
 import CLinux
 import Glibc
 
 extension ChildProcess {
-  /// Where the child's standard input comes from.
+  /// Source of the child's standard input.
   public enum Input: Sendable, Hashable {
-    /// Always at its end: /dev/null.
+    /// Always at end of file: /dev/null.
     case null
     case inherit
   }
 
-  /// Where the child's standard output or standard error goes.
+  /// Destination of the child's standard output or standard error.
   public enum Output: Sendable, Hashable {
     case inherit
     case null
-    /// To the end of this file, made with 0600 where there is none.
+    /// Appends to this file, which is created with 0600 if it is missing.
     case append(path: String)
   }
 
-  /// Starts a program with a connected socket as its descriptor 3, and has it taken into care.
+  /// Starts a program with a connected socket as its descriptor 3, and passes it to `watch`.
   ///
-  /// - Parameter watch: takes the child and this end of the socket over. Where it throws, the child was never in
-  ///   anybody's care: it is ended and collected.
-  /// - Throws: as ``spawn(executable:arguments:environment:channel:secondDescriptor:standardInput:standardOutput:standardError:newSession:workingDirectory:)``
-  ///   does, and what `watch` throws.
+  /// - Parameter watch: takes ownership of the child and this end of the socket. If it throws, the child is
+  ///   killed and reaped.
+  /// - Throws: as
+  ///   ``spawn(executable:arguments:environment:channel:secondDescriptor:standardInput:standardOutput:standardError:newSession:workingDirectory:)``,
+  ///   and the errors of `watch`.
   public static func spawn(
     executable: String, arguments: [String], environment: Variables,
     watch: (ChildProcess, consuming FileDescriptor) throws(SystemError) -> Void
@@ -46,15 +47,16 @@ extension ChildProcess {
   /// Starts a program. `posix_spawn(3)`
   ///
   /// - Parameters:
-  ///   - executable: the path of the program; no search is made.
-  ///   - arguments: without the program's own name, which is put in front.
-  ///   - environment: all of it; nothing else is inherited. See ``Environment/all()``.
-  ///   - channel: becomes descriptor 3 of the child and is closed here, whether or not the start succeeds.
-  ///   - secondDescriptor: becomes descriptor 4 of the child and is closed here, whether or not the start succeeds.
-  ///   - newSession: the child leads a session of its own and hears nothing of the terminal (Ctrl-C,
+  ///   - executable: path of the program; no search is made.
+  ///   - arguments: without the program's own name, which is prepended.
+  ///   - environment: the whole environment; nothing else is inherited. See ``Environment/all()``.
+  ///   - channel: becomes descriptor 3 of the child and is closed here, even if the start fails.
+  ///   - secondDescriptor: becomes descriptor 4 of the child and is closed here, even if the start fails.
+  ///   - newSession: the child leads its own session and receives no signals from the terminal (Ctrl-C,
   ///     `setsid(2)`).
-  ///   - workingDirectory: where it starts; nil for where the parent is.
-  /// - Throws: ENOENT, EACCES, ENOEXEC for what cannot be run; EAGAIN where no more processes are allowed.
+  ///   - workingDirectory: working directory; nil for that of the parent.
+  /// - Throws: ENOENT, EACCES, ENOEXEC for a program that cannot be run; EAGAIN if no more processes are
+  ///   allowed.
   public static func spawn(
     executable: String, arguments: [String] = [], environment: Variables,
     channel: consuming FileDescriptor? = nil, secondDescriptor: consuming FileDescriptor? = nil,
@@ -99,7 +101,8 @@ extension ChildProcess {
       let watch = try FileDescriptor("pidfd_open", on: "process \(pid)") { Kernel.openProcess(pid) }
       return ChildProcess(pid: pid, pidDescriptor: watch)
     } catch {
-      // Where the kernel reaps children by itself this one is gone, and the number may be a stranger's.
+      // If the kernel reaps children automatically this one is gone, and its number may belong to another
+      // process.
       guard error.code != ESRCH else { throw error }
       _ = Kernel.kill(pid, SIGKILL)
       if Kernel.simulated == nil {
@@ -110,7 +113,7 @@ extension ChildProcess {
     }
   }
 
-  // Opened here and not by the child, so that a failure names the file.
+  // Opened here and not by the child, so that an error names the file.
   private static func source(of input: Input) throws(SystemError) -> FileDescriptor? {
     switch input {
     case .inherit: nil
@@ -127,7 +130,7 @@ extension ChildProcess {
     }
   }
 
-  /// Moves a descriptor above 4, so that putting one in its place in the child overwrites no other's source.
+  /// Moves a descriptor above 4, so that dup2 in the child overwrites no other source.
   static func clearOfTargets(
     _ descriptor: consuming FileDescriptor?
   ) throws(SystemError) -> FileDescriptor? {
@@ -145,12 +148,13 @@ extension ChildProcess {
 }
 
 extension CurrentProcess {
-  /// Becomes another program. The process, its terminal, its directory, its environment and whatever it has open that is not
-  /// to be closed stay. The mask of new files is again that with which this process was started. `execv(3)`
+  /// Replaces this process's program. The process, its terminal, its directory, its environment and all
+  /// descriptors without close-on-exec stay. The umask is again the one that this process was started with.
+  /// `execv(3)`
   ///
   /// - Parameters:
-  ///   - executable: the path of the program; no search is made.
-  ///   - name: the first of its words, by which it was called.
+  ///   - executable: path of the program; no search is made.
+  ///   - name: the first argument, by which the program was called.
   /// - Throws: ENOENT, EACCES, ENOEXEC for an executable that cannot be run.
   public static func become(
     executable: String, name: String, arguments: [String]
@@ -169,7 +173,7 @@ extension CurrentProcess {
   }
 }
 
-/// Hands `body` a null-ended array of C strings, as `execve(2)` wants it.
+/// Calls `body` with a null-terminated array of C strings, as `execve(2)` requires it.
 private func withCStrings<Result>(
   _ strings: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
 ) -> Result {

@@ -1,34 +1,34 @@
-// Owns the control groups of this machine (cgroup2): which one this process is in and whether it may make others below it,
-// and the end of everybody in one. Whoever begins in a group stays there with all that it starts, wherever that goes: into
-// other sessions, away from its parents, with another environment.
-// Invariant: nothing is changed in a group that this process has not made; one call of the kernel ends all processes of a
-// group, and no process in the group can start another meanwhile.
-// Failure: where there is no such group there is nil, and nobody has to know why. A simulated machine has none.
+// Control groups of this machine (cgroup2): the one of this process, whether it may create others below it,
+// and the killing of all processes in one. A process that starts in a group stays there with everything it
+// starts, in other sessions, after its parents' exit, and with another environment.
+// Invariant: a group that this process has not created is never changed. One system call kills all processes
+// of a group, and none of them can start another meanwhile.
+// Errors: nil if there is no such group, without a reason. A simulated machine has none.
 import ByteText
 import CLinux
 import Glibc
 
 /// A group of processes below that of a service manager. `cgroups(7)`
 public struct ControlGroup: Sendable, Hashable {
-  /// The call of the error of a process that could not begin in its group.
+  /// Call in the SystemError of a process that could not start in its group.
   public static let call = "clone3"
 
-  /// Its directory.
   public let path: String
 
-  /// The group with this directory, whether it is there or not.
+  /// The group with this directory; it need not exist.
   public init(path: String) { self.path = path }
 
-  // MARK: Whose it is
+  // MARK: Membership
 
-  /// The environment variable that keeps a bank from making groups, with the value `no`.
+  /// Environment variable that forbids a bank to create groups, if its value is `no`.
   public static let variable = "BANK_CONTROL_GROUPS"
 
-  /// The group of this process, where this process may make others below it and start processes in them.
+  /// The group of this process, if this process may create others below it and start processes in them.
   ///
-  /// That is so for a group which a service manager has handed over (`Delegate=` of systemd), and for every group of a bank of
-  /// root. Nothing is changed in the group itself: no controller, no limit, no member. So what its manager says of the group
-  /// holds for all below it, and its end is the end of all below it. https://systemd.io/CGROUP_DELEGATION
+  /// That is true for a group that a service manager has delegated (`Delegate=` of systemd), and for any
+  /// group of a bank that runs as root. The group itself is not changed: no controller, no limit, no member.
+  /// So its manager's limits apply to all groups below it, and killing it kills them all.
+  /// https://systemd.io/CGROUP_DELEGATION
   public static func divisible() -> ControlGroup? {
     guard Kernel.simulated == nil, Environment.value(variable) != "no", let group = own() else { return nil }
     let members = Paths.join(group.path, "cgroup.procs")
@@ -36,7 +36,8 @@ public struct ControlGroup: Sendable, Hashable {
     return mayWrite(group.path) && mayWrite(members) ? group : nil
   }
 
-  /// The group that this process is in, wherever cgroup2 is mounted; nil where it is not, or not with this group.
+  /// The group of this process, wherever cgroup2 is mounted; nil if it is not mounted, or not with this
+  /// group.
   public static func own() -> ControlGroup? {
     guard let groups = ProcessTable.text(of: "/proc/self/cgroup", limit: 1 << 20),
       let mounts = ProcessTable.text(of: "/proc/self/mountinfo", limit: 16 << 20),
@@ -46,13 +47,13 @@ public struct ControlGroup: Sendable, Hashable {
     for mount in mounts.split(separator: "\n").compactMap(Mount.init) {
       guard let path = mount.path(of: name) else { continue }
       let group = ControlGroup(path: path)
-      // A path that only looks right, in the view of another namespace, does not have this process.
+      // In another cgroup namespace the path may exist without containing this process: verify.
       if group.members.contains(CurrentProcess.pid) { return group }
     }
     return nil
   }
 
-  /// One line of /proc/self/mountinfo about a cgroup2. `proc_pid_mountinfo(5)`
+  /// A line of /proc/self/mountinfo for cgroup2. `proc_pid_mountinfo(5)`
   struct Mount {
     private let root: String
     private let point: String
@@ -65,7 +66,7 @@ public struct ControlGroup: Sendable, Hashable {
       (root, point) = (Self.unescaped(halves[3]), Self.unescaped(halves[4]))
     }
 
-    /// Where the group with this name is; nil where it lies outside of what is mounted.
+    /// Path of the group with this name; nil if it is outside the mounted part.
     func path(of name: String) -> String? {
       guard !name.split(separator: "/").contains("..") else { return nil }
       if root == "/" { return name == "/" ? point : point + name }
@@ -73,7 +74,7 @@ public struct ControlGroup: Sendable, Hashable {
       return point + name.dropFirst(root.count)
     }
 
-    /// Space, tab, newline and backslash stand as three octal digits behind a backslash.
+    /// Space, tab, newline and backslash are written as a backslash and three octal digits.
     private static func unescaped(_ field: Substring) -> String {
       let parts = field.split(separator: "\\", omittingEmptySubsequences: false)
       return parts.dropFirst().reduce(String(parts[0])) { text, part in
@@ -85,11 +86,11 @@ public struct ControlGroup: Sendable, Hashable {
     }
   }
 
-  // MARK: What is done with it
+  // MARK: Operations
 
-  /// The group of this name below; it is made where it is missing. `mkdir(2)`
+  /// The group with this name below this one; created if it is missing. `mkdir(2)`
   ///
-  /// - Parameter name: one part of a path.
+  /// - Parameter name: one path component.
   public func made(_ name: String) throws(SystemError) -> ControlGroup {
     let group = ControlGroup(path: Paths.join(path, name))
     try Directory.create(path: group.path, mode: 0o755, recursive: false)
@@ -104,11 +105,11 @@ public struct ControlGroup: Sendable, Hashable {
     }
   }
 
-  /// Whether there is such a group, which can be ended in one call: the first of all cannot.
+  /// True if the group exists and can be killed in one call; the root group cannot.
   public var isThere: Bool { (try? FileFacts.inspect(Paths.join(path, "cgroup.kill"))) != nil }
 
-  /// Whether this process may start others in it, and the kernel does so: where a filter of system calls forbids `clone3(2)` it does
-  /// not. It is tried with a program that is none.
+  /// True if this process may start others in it, and the kernel allows it: a system call filter may forbid
+  /// `clone3(2)`. The test tries to start a path that is no program.
   public var takesProcesses: Bool {
     guard let none = try? FileDescriptor.open("/dev/null", .readWrite),
       let output = try? none.duplicate(atLeast: 3),
@@ -116,30 +117,31 @@ public struct ControlGroup: Sendable, Hashable {
     else { return false }
     let program = ChildProcess.Program(path: "/", words: [[UInt8(ascii: "/")]], environment: [:], group: self)
     do throws(SystemError) {
-      // There is no such program, so what was started was killed before it could find that out; see ``kill()``.
+      // A directory cannot be executed, so a process without an execve error was killed before that; see
+      // ``kill()``.
       try ChildProcess.start(program, input: none, output: output, errors: errors).end()
       return false
     } catch { return error.call == "execve" }
   }
 
-  /// Whether a process is in it, or below it, that has not ended. `cgroup.events`
+  /// True if a running process is in it, or below it. `cgroup.events`
   public var isPopulated: Bool {
     ProcessTable.text(of: Paths.join(path, "cgroup.events"), limit: 4096)?.contains("populated 1") ?? false
   }
 
-  /// Who is in it, without those below.
+  /// Process ids of its members, without those of groups below.
   public var members: [pid_t] {
     let text = ProcessTable.text(of: Paths.join(path, "cgroup.procs"), limit: 32 << 20) ?? ""
     return text.split(separator: "\n").compactMap { pid_t($0) }
   }
 
-  /// Ends everybody in it and below it, by SIGKILL. `cgroup.kill`
+  /// Kills all processes in it and below it, by SIGKILL. `cgroup.kill`
   ///
-  /// Nobody is to be started in it afterwards, nor in one that was below it: Linux 6.18 was seen to kill whoever is started from
-  /// outside in a group that was ever ended, because it takes that for a start that the kill has missed. It is removed, and another
-  /// one is made.
+  /// Start no process in it afterwards, nor in a group that was below it: Linux 6.18 was seen to kill
+  /// processes started from outside in a group that was ever killed, as if the kill had missed them. Remove
+  /// it and create another one.
   ///
-  /// - Returns: false where there is no such group.
+  /// - Returns: false if there is no such group.
   @discardableResult
   public func kill() -> Bool {
     guard let file = try? FileDescriptor.open(Paths.join(path, "cgroup.kill"), .writeOnly) else {
@@ -148,9 +150,9 @@ public struct ControlGroup: Sendable, Hashable {
     return (try? file.writeAll([UInt8(ascii: "1")])) != nil
   }
 
-  /// Removes it, with those below it; one in which somebody is stays. `rmdir(2)`
+  /// Removes it, with the groups below it; a group with members stays. `rmdir(2)`
   ///
-  /// - Returns: whether it is gone.
+  /// - Returns: true if it is gone.
   @discardableResult
   public func remove() -> Bool {
     if Directory.removeEmpty(path) { return true }
@@ -158,7 +160,7 @@ public struct ControlGroup: Sendable, Hashable {
     return Directory.removeEmpty(path)
   }
 
-  /// For whoever begins in it.
+  /// Opens the directory, for a process that starts in the group.
   func opened() throws(SystemError) -> FileDescriptor {
     do throws(SystemError) { return try FileDescriptor.open(path, [.readOnly, .directory]) } catch {
       guard !error.isShortage else { throw error }

@@ -1,24 +1,23 @@
-// Owns Unix datagram sockets: one that receives under a path, and single messages sent to an address.
-// Invariant: nothing here waits: a receiver that does not read costs its sender nothing but the message.
-// Failure: SystemError; a receiver that is not there, or takes nothing more in, is an outcome.
+// Unix datagram sockets: receivers bound to a path, and single messages sent to an address.
+// Invariant: nothing here blocks: a receiver that does not read costs its sender only the message.
+// Errors: SystemError; a missing or full receiver is an outcome.
 import CLinux
 import Glibc
 import Synchronization
 
 /// Unix domain datagrams. `unix(7)`
 public enum Datagrams {
-  /// What sending came to.
   public enum SendOutcome: Sendable, Hashable {
-    /// The kernel has it, for the receiver to fetch.
+    /// The kernel has queued it for the receiver.
     case sent
-    /// Nobody receives there (ENOENT, ECONNREFUSED), or the user may not send (EACCES, EPERM).
+    /// No receiver (ENOENT, ECONNREFUSED), or the user may not send (EACCES, EPERM).
     case nobody
-    /// The receiver has not fetched so many that there is no room for another (EAGAIN).
+    /// The receiver's queue is full (EAGAIN).
     case full
   }
 
-  /// Receives under a path, which may be too long for a socket address. Whatever had the name before is unlinked: the
-  /// caller holds the ``LockFile`` that every receiver of this path takes first.
+  /// Binds a receiver to a path, which may be too long for a socket address. An existing file is unlinked:
+  /// the caller holds the ``LockFile`` that every receiver of this path takes first.
   ///
   /// - Returns: the socket, non-blocking and closed on exec; its file is 0600.
   public static func bind(path: String) throws(SystemError) -> FileDescriptor {
@@ -27,16 +26,16 @@ public enum Datagrams {
     do throws(SystemError) { try pathCall("unlink", path) { Kernel.unlink($0) } } catch {
       if error.code != ENOENT { throw error }
     }
-    // The file takes the permissions of the socket, so nobody else can ever send to it.
+    // The file gets the permissions of the socket, so other users can never send to it.
     if Kernel.simulated == nil { try systemCall("fchmod", on: path) { fchmod(number, 0o600) } }
     try UnixSocket.atAddress(of: path, call: "bind") { Kernel.bind(number, to: $0) }
     return socket
   }
 
-  /// Fetches the next datagram.
+  /// Receives the next datagram.
   ///
-  /// - Parameter limit: what is longer is cut.
-  /// - Returns: nil where there is none now.
+  /// - Parameter limit: a longer datagram is truncated.
+  /// - Returns: nil if none is queued.
   public static func receive(
     from socket: borrowing FileDescriptor, limit: Int = 4096
   ) throws(SystemError) -> [UInt8]? {
@@ -49,8 +48,8 @@ public enum Datagrams {
     throw SystemError(call: "recv", subject: "descriptor \(number)", code: errno)
   }
 
-  /// From where everything is sent, once there was something to send, for the life of the process: one that has no
-  /// descriptor left can still say how it is.
+  /// Socket for all sent datagrams, made with the first and kept for the life of the process: it can still
+  /// send when no descriptor is left.
   private static let sender = Mutex<CInt?>(nil)
 
   private static func sendingSocket(for address: String) throws(SystemError) -> CInt {
@@ -62,7 +61,7 @@ public enum Datagrams {
     }
   }
 
-  /// Sends one datagram to a path, or to an abstract address, which begins with `@`.
+  /// Sends one datagram to a path, or to an abstract address, which starts with `@`.
   public static func send(_ bytes: [UInt8], to address: String) throws(SystemError) -> SendOutcome {
     let number = Kernel.simulated == nil ? try sendingSocket(for: address) : -1
     func transmit(_ target: UnsafePointer<CChar>) -> CInt {
@@ -86,9 +85,9 @@ public enum Datagrams {
     return .sent
   }
 
-  /// Whether somebody receives under a path; nothing is sent.
+  /// True if a receiver is bound to a path; nothing is sent.
   ///
-  /// - Returns: nil where that cannot be found out, as where no descriptor is left.
+  /// - Returns: nil if that cannot be determined, for example without a free descriptor.
   public static func isReceived(at path: String) -> Bool? {
     do throws(SystemError) {
       let socket = try FileDescriptor("socket", on: path) { Kernel.makeDatagramSocket() }

@@ -1,23 +1,22 @@
-// Owns making, reading and syncing directories, and the names in them.
-// Invariant: a directory made here never had more permissions than asked for.
-// Failure: SystemError with the path that failed, which may be a parent of the one asked for.
+// Creation, listing and syncing of directories, and changes of names in them.
+// Invariant: a directory created here never had more permissions than requested.
+// Errors: SystemError with the path that failed, which may be a parent of the requested one.
 import ByteText
 import Glibc
 
-/// Directories.
 public enum Directory {
-  /// The absolute path of the directory in which this process works. `getcwd(3)`
+  /// Absolute path of the working directory. `getcwd(3)`
   public static func current() throws(SystemError) -> String {
     guard let path = getcwd(nil, 0) else { throw SystemError(call: "getcwd", subject: ".", code: errno) }
     defer { free(path) }
     return ByteText.text(of: path)
   }
 
-  /// Makes a directory; one that is there already stays as it is. `mkdir(2)`
+  /// Creates a directory; an existing one is not changed. `mkdir(2)`
   ///
   /// - Parameters:
-  ///   - mode: the permissions of every directory that is made, less the umask.
-  ///   - recursive: also makes the parents that are missing.
+  ///   - mode: permissions of every created directory, less the umask.
+  ///   - recursive: also creates missing parents.
   public static func create(path: String, mode: mode_t = 0o700, recursive: Bool = true) throws(SystemError) {
     do throws(SystemError) { try pathCall("mkdir", path) { Kernel.makeDirectory($0, mode: mode) } } catch {
       switch error.code {
@@ -47,7 +46,7 @@ public enum Directory {
     defer { closedir(stream) }
     var names: [String] = []
     while true {
-      // Only errno tells the end from a failure.
+      // Only errno distinguishes the end from an error.
       errno = 0
       guard let entry = readdir(stream) else {
         if errno != 0 { throw SystemError(call: "readdir", subject: path, code: errno) }
@@ -60,19 +59,19 @@ public enum Directory {
     }
   }
 
-  /// Gives a file another name, at which nothing or another file may have been. `rename(2)`
+  /// Renames a file; an existing file of the new name is replaced. `rename(2)`
   public static func rename(_ path: String, to other: String) throws(SystemError) {
     guard !other.utf8.contains(0) else { throw SystemError(call: "rename", subject: other, code: EINVAL) }
     try pathCall("rename", path) { from in other.withByteString { Kernel.rename(from, to: $0) } }
   }
 
-  /// Takes a name away; the file goes with the last descriptor. `unlink(2)`
+  /// Removes a name; the file is deleted when its last descriptor is closed. `unlink(2)`
   public static func unlink(_ path: String) throws(SystemError) {
     try pathCall("unlink", path) { Kernel.unlink($0) }
   }
 
-  /// Removes a directory with all that is in it, or a file; a symbolic link itself, and nothing behind it. What cannot be
-  /// removed stays. `unlink(2)`, `rmdir(2)`
+  /// Removes a directory with all its contents, or a file. A symbolic link is removed itself, without its
+  /// target. Entries that cannot be removed stay. `unlink(2)`, `rmdir(2)`
   public static func removeTree(_ path: String) {
     guard let facts = try? FileFacts.inspect(path, followLinks: false) else { return }
     guard facts.isDirectory else { return _ = try? unlink(path) }
@@ -80,9 +79,9 @@ public enum Directory {
     _ = path.withByteString { rmdir($0) }
   }
 
-  /// Removes a directory in which nothing is; any other stays. `rmdir(2)`
+  /// Removes an empty directory; any other stays. `rmdir(2)`
   ///
-  /// - Returns: whether it is gone.
+  /// - Returns: true if it is gone.
   @discardableResult
   public static func removeEmpty(_ path: String) -> Bool {
     path.withByteString { rmdir($0) } == 0 || errno == ENOENT

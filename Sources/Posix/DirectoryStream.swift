@@ -1,5 +1,6 @@
-// Owns the reading of a directory piece by piece, where it may have more names than one turn of a loop has time for.
-// Invariant: a name that is there from the first piece to the last is told once. Failure: SystemError with the path.
+// Listing of a directory in parts, if it may have more names than one iteration of a loop can handle.
+// Invariant: a name that exists from the first part to the last is returned once. Errors: SystemError with
+// the path.
 import ByteText
 import Glibc
 
@@ -7,7 +8,7 @@ import Glibc
 public final class DirectoryStream {
   private let path: String
   private let stream: OpaquePointer?
-  /// On a simulated machine, which has all of them at once.
+  /// Used on a simulated machine, which returns all names at once.
   private var simulated: ArraySlice<String> = []
 
   /// Opens a directory.
@@ -37,7 +38,7 @@ public final class DirectoryStream {
     }
     var names: [String] = []
     while names.count < limit {
-      // Only errno tells the end from a failure.
+      // Only errno distinguishes the end from an error.
       errno = 0
       guard let entry = readdir(stream) else {
         if errno != 0 { throw SystemError(call: "readdir", subject: path, code: errno) }

@@ -1,25 +1,25 @@
-// Owns the inotify descriptor: the kernel says what happened in a directory, and nobody has to look again and
-// again. Invariant: an event names the watch it belongs to; where the kernel had to drop events, one event
-// says so. Failure: SystemError. A path that is not there is ENOENT, too many watches are ENOSPC.
+// The inotify descriptor, which reports changes in directories without polling.
+// Invariant: an event names the watch it belongs to; if the kernel drops events, one event reports that.
+// Errors: SystemError. A missing path is ENOENT, too many watches are ENOSPC.
 import ByteText
 import Glibc
 
-/// Reports changes in directories; whoever wants to wait registers its descriptor. `inotify(7)`
+/// Reports changes in directories; to wait for them, register its descriptor with a loop. `inotify(7)`
 public final class DirectoryWatch {
   /// One watched directory, until it is removed or the directory is gone.
   public struct Token: Sendable, Hashable {
     let number: CInt
   }
 
-  /// What happened.
+  /// Kinds of changes.
   public struct Changes: OptionSet, Sendable, Hashable {
     /// The bits of `inotify(7)`.
     public let rawValue: UInt32
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    /// A file in the directory was written to or cut. IN_MODIFY
+    /// A file in the directory was written to or truncated. IN_MODIFY
     public static let modified = Changes(rawValue: UInt32(IN_MODIFY))
-    /// A name came into being. IN_CREATE
+    /// A name was created. IN_CREATE
     public static let created = Changes(rawValue: UInt32(IN_CREATE))
     /// A name was removed. IN_DELETE
     public static let deleted = Changes(rawValue: UInt32(IN_DELETE))
@@ -29,15 +29,16 @@ public final class DirectoryWatch {
     public static let movedTo = Changes(rawValue: UInt32(IN_MOVED_TO))
     /// The directory itself was removed. IN_DELETE_SELF
     public static let selfDeleted = Changes(rawValue: UInt32(IN_DELETE_SELF))
-    /// The directory itself was renamed; the watch has gone with it. IN_MOVE_SELF
+    /// The directory itself was renamed; the watch follows it. IN_MOVE_SELF
     public static let selfMoved = Changes(rawValue: UInt32(IN_MOVE_SELF))
-    /// The watch has ended; its token is never valid again. Reported unasked. IN_IGNORED
+    /// The watch has ended; its token is never valid again. Reported without being requested. IN_IGNORED
     public static let ended = Changes(rawValue: UInt32(IN_IGNORED))
-    /// Events were dropped: look at everything again. Reported unasked, with no token. IN_Q_OVERFLOW
+    /// Events were dropped: examine everything again. Reported without being requested, with no token.
+    /// IN_Q_OVERFLOW
     public static let overflowed = Changes(rawValue: UInt32(IN_Q_OVERFLOW))
-    /// Anything that gives a name in the directory to another file.
+    /// Any change that gives a name in the directory to another file.
     public static let names: Changes = [.created, .deleted, .movedFrom, .movedTo]
-    /// Anything after which the path may lead to another directory.
+    /// Any change after which the path may lead to another directory.
     public static let itself: Changes = [.selfDeleted, .selfMoved]
   }
 
@@ -45,16 +46,15 @@ public final class DirectoryWatch {
   public struct Event: Sendable, Hashable {
     /// The directory; nil for ``Changes/overflowed``.
     public let token: Token?
-    /// What happened.
     public let changes: Changes
-    /// The name in the directory; empty where the event is about the directory itself.
+    /// Name in the directory; empty if the event is about the directory itself.
     public let name: String
   }
 
   private let descriptor: FileDescriptor
   private let buffer: UnsafeMutableRawBufferPointer
 
-  /// Makes a watch on nothing. `inotify_init1(2)`
+  /// Makes an empty watch. `inotify_init1(2)`
   public init() throws(SystemError) {
     descriptor = try FileDescriptor("inotify_init1") { Kernel.makeWatch() }
     buffer = .allocate(byteCount: 64 << 10, alignment: MemoryLayout<inotify_event>.alignment)
@@ -62,23 +62,23 @@ public final class DirectoryWatch {
 
   deinit { buffer.deallocate() }
 
-  /// The number to register with a loop, readable when there are events. It is borrowed: do not close it.
+  /// Descriptor for an event loop, readable when there are events. Borrowed: do not close it.
   public var fd: CInt { descriptor.rawValue }
 
-  /// Watches a directory; again on the same directory changes what is reported, under the same token.
-  /// `inotify_add_watch(2)`
+  /// Watches a directory. A second call for the same directory changes the reported changes, under the same
+  /// token. `inotify_add_watch(2)`
   ///
-  /// - Throws: ENOENT where there is nothing, ENOTDIR where it is no directory.
+  /// - Throws: ENOENT for a missing path, ENOTDIR for another file.
   public func add(_ path: String, _ changes: Changes) throws(SystemError) -> Token {
     let number = descriptor.rawValue
     let mask = changes.rawValue | UInt32(IN_ONLYDIR)
     return Token(number: try pathCall("inotify_add_watch", path) { inotify_add_watch(number, $0, mask) })
   }
 
-  /// Stops watching; a token whose watch has ended already does nothing. `inotify_rm_watch(2)`
+  /// Stops watching; does nothing for a token whose watch has ended. `inotify_rm_watch(2)`
   public func remove(_ token: Token) { _ = inotify_rm_watch(descriptor.rawValue, token.number) }
 
-  /// Hands out what has happened since the last call, oldest first; empty where nothing has. Never waits.
+  /// Returns the events since the last call, oldest first; empty if there are none. Never blocks.
   public func take() throws(SystemError) -> [Event] {
     var events: [Event] = []
     while case .bytes(let count) = try descriptor.read(into: buffer) {
@@ -88,7 +88,7 @@ public final class DirectoryWatch {
         let start = offset + MemoryLayout<inotify_event>.size
         let padded = buffer[start..<(start + Int(header.len))]
         let token = header.wd == -1 ? nil : Token(number: header.wd)
-        // The kernel fills the name up with zeros so that the next event is aligned.
+        // The kernel pads the name with zeros to align the next event.
         let name = ByteText.text(of: padded.prefix { $0 != 0 })
         events.append(Event(token: token, changes: Changes(rawValue: header.mask), name: name))
         offset = start + Int(header.len)

@@ -1,21 +1,21 @@
-// Owns what belongs to this process: its variables, its name for `ps`, how much of the machine it may use, and the
-// one place where chance enters it. Invariant: the environment is only read; a limit is only raised, never beyond
-// what the administrator allows; chance is the kernel's, never a clock or a pid.
+// Properties of this process: its variables, its name for `ps`, its limits, and its only source of
+// randomness.
+// Invariant: the environment is only read; a limit is only raised, never above the hard limit; randomness
+// comes from the kernel, never from a clock or a pid.
 import ByteText
 import CLinux
 import Glibc
 
 /// The environment variables of this process, of any bytes. `environ(7)`
 public enum Environment {
-  /// The value of a variable; nil where it is not set. A variable that is set to nothing is the empty string.
-  /// `getenv(3)`
+  /// The value of a variable; nil if it is not set, and an empty string if it is empty. `getenv(3)`
   public static func value(_ name: String) -> String? {
     if let kernel = Kernel.simulated { return kernel.environment[name] }
     guard !name.isEmpty, let value = name.withByteString({ getenv($0) }) else { return nil }
     return ByteText.text(of: value)
   }
 
-  /// All variables; of one that is set twice, the first, which is what `getenv` finds.
+  /// All variables; the first of two with the same name, as with `getenv`.
   public static func all() -> Variables {
     if let kernel = Kernel.simulated { return kernel.environment }
     guard var entry = linux_environment() else { return [:] }
@@ -30,7 +30,6 @@ public enum Environment {
   }
 }
 
-/// This process.
 public enum CurrentProcess {
   /// The process id. `getpid(2)`
   public static var pid: pid_t { Kernel.simulated?.processID ?? getpid() }
@@ -39,25 +38,24 @@ public enum CurrentProcess {
   /// The effective user. `geteuid(2)`
   public static var uid: uid_t { Kernel.simulated?.effectiveUser ?? geteuid() }
 
-  /// The arguments, the name of the program first, of any bytes. They are those that `execve(2)` handed over, also if the
-  /// environment has moved or there is no `/proc`.
+  /// The arguments, starting with the program's name, of any bytes. They are those passed to `execve(2)`,
+  /// even if the environment was moved or `/proc` is missing.
   public static let arguments: [String] = {
     let count = linux_argument_count()
-    // Only a C library that is not GNU's says nothing of them.
+    // Only a C library other than GNU's does not pass them.
     guard count >= 0 else { return ProcessTable.arguments(of: getpid()) }
     return (0..<count).compactMap { place in linux_argument(place).map { ByteText.text(of: $0) } }
   }()
 
-  /// Sets the short name that `ps -o comm` shows, cut to 15 bytes. `prctl(2)` PR_SET_NAME
+  /// Sets the short name that `ps -o comm` shows, truncated to 15 bytes. `prctl(2)` PR_SET_NAME
   public static func setName(_ name: String) {
-    // The only failure the call knows is an address outside of the process.
+    // The call fails only for an invalid address.
     _ = linux_set_name(name)
   }
 }
 
-/// The limits of this process. `getrlimit(2)`
 public enum ResourceLimits {
-  /// How many descriptors may be open now. RLIMIT_NOFILE
+  /// Current limit of open descriptors. RLIMIT_NOFILE
   public static func openFiles() throws(SystemError) -> UInt64 {
     if let kernel = Kernel.simulated { return kernel.openFileLimit }
     return try limits().soft
@@ -69,10 +67,10 @@ public enum ResourceLimits {
     return (soft, hard)
   }
 
-  /// Allows as many open descriptors as the hard limit does, at most `ceiling`. Children inherit it.
+  /// Raises the limit of open descriptors to the hard limit, at most `ceiling`. Children inherit it.
   /// RLIMIT_NOFILE
   ///
-  /// - Returns: how many may be open now.
+  /// - Returns: the new limit.
   @discardableResult
   public static func raiseOpenFiles(ceiling: UInt64 = 65_536) throws(SystemError) -> UInt64 {
     let (soft, hard) = try limits()

@@ -1,22 +1,21 @@
-// Owns the moments of a loop: what all clocks say, and how much of it the loop has attended.
-// It must not know what the time is for. Nothing here can fail.
+// Clock readings of a loop, including the time in which it was listening. Nothing here can fail.
 import Time
 
 extension EventLoop {
-  /// All clocks, read now, with the time that this loop has attended.
+  /// Reads all clocks now, including the attended time of this loop.
   public func moment() -> Moment {
     let now = SystemClock.monotonic()
     attend(until: now)
     return moment(at: now)
   }
 
-  /// All clocks as of the last time something was fetched.
+  /// The clocks as of the last poll for events.
   public func momentOfWaking() -> Moment { moment(at: wokeAt) }
 
   private func moment(at now: MonotonicTime) -> Moment {
     Moment(monotonic: now, wall: SystemClock.wall(), attended: attended.now)
   }
 
-  /// When to wake by the steady clock for a deadline of the attended one.
+  /// Time by the monotonic clock at which to wake for a deadline in attended time.
   public func wake(for deadline: MonotonicTime) -> MonotonicTime { attended.wake(for: deadline) }
 }

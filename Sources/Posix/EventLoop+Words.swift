@@ -1,41 +1,41 @@
-// Owns the words of the event loop: what is waited for, what is ready, and the ticket of a registration.
-// Invariant: a registration and its token are the same thing, so an event finds its owner without a look-up
-// table. Failure: none; these are values.
+// Values of the event loop: interest, readiness, and the handle of a registration.
+// Invariant: a registration and its epoll token are the same data, so an event finds its handler without a
+// lookup table.
 import CLinux
 
-/// What a registration waits for.
+/// Events that a registration waits for.
 public struct Interest: OptionSet, Sendable, Hashable {
   /// The bits of `epoll_ctl(2)`.
   public let rawValue: UInt32
   public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-  /// Something can be read or accepted, a child has ended (pidfd), or the end was reached.
+  /// Data or a connection is available, a child has exited (pidfd), or the end was reached.
   public static let read = Interest(rawValue: UInt32(LINUX_READABLE))
-  /// Something can be written.
+  /// Writing is possible.
   public static let write = Interest(rawValue: UInt32(LINUX_WRITABLE))
-  /// The peer has closed its writing half, also while there is unread data in front of it.
+  /// The peer has shut down writing, even if unread data precedes that.
   public static let peerClosed = Interest(rawValue: UInt32(LINUX_PEER_CLOSED))
 }
 
-/// What a descriptor is ready for.
+/// Events that have occurred on a descriptor.
 public struct Readiness: OptionSet, Sendable, Hashable {
   /// The bits of `epoll_wait(2)`.
   public let rawValue: UInt32
   public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-  /// A read will not block; it may bring the end.
+  /// A read will not block; it may return the end.
   public static let read = Readiness(rawValue: UInt32(LINUX_READABLE))
-  /// A write will not block; it may say that nobody reads.
+  /// A write will not block; it may fail because the reader has closed.
   public static let write = Readiness(rawValue: UInt32(LINUX_WRITABLE))
-  /// The peer has closed its writing half; only where it was asked for.
+  /// The peer has shut down writing; only if requested.
   public static let peerClosed = Readiness(rawValue: UInt32(LINUX_PEER_CLOSED))
-  /// Both halves are closed. There may still be data to read. Reported unasked.
+  /// Both halves are shut down. There may still be data to read. Reported without being requested.
   public static let hangUp = Readiness(rawValue: UInt32(LINUX_HANG_UP))
-  /// An error is pending, or a pipe lost its reader. Reported unasked.
+  /// An error is pending, or a pipe lost its reader. Reported without being requested.
   public static let error = Readiness(rawValue: UInt32(LINUX_ERROR))
 }
 
-/// The ticket of one registration on one ``EventLoop``. It is never valid again once it was taken out.
+/// Handle of one registration on one ``EventLoop``. It is never valid again after it was deregistered.
 public struct Registration: Sendable, Hashable {
   let fd: CInt
   let generation: UInt32

@@ -1,15 +1,15 @@
-// Owns the epoll descriptor and who is told when a descriptor becomes ready; the only place where a process
-// waits. Invariant: a handler is called only for the registration it was given with. Each registration has a
-// generation, so an event that was fetched for a descriptor closed and opened again in the same batch falls
-// on nobody. Failure: SystemError; a stale registration is never an error when it is taken out.
+// The epoll descriptor and the handlers of its registrations; the only place at which a process waits.
+// Invariant: a handler is called only for its own registration. Each registration has a generation, so an
+// event is ignored if its descriptor was closed and opened again in the same batch. Errors: SystemError;
+// deregistering a stale registration is never an error.
 import CLinux
 import Glibc
 import Time
 
 /// Waits for descriptors and calls their handlers, on one thread.
 ///
-/// Not Sendable: everything is called from the thread that runs the loop, also from within handlers.
-/// Level-triggered: whoever leaves data behind is told again. Source: `epoll(7)`.
+/// Not Sendable: call it only from the thread that runs the loop, also from within handlers. Level-triggered:
+/// a handler that leaves data unread is called again. Source: `epoll(7)`.
 public final class EventLoop {
   private struct Slot {
     var generation: UInt32 = 0
@@ -17,26 +17,28 @@ public final class EventLoop {
     var handler: ((Readiness) -> Void)?
   }
 
-  /// Called once when something is ready, before the first handler: the moment to read the clock for all of them.
+  /// Called once when events are ready, before the first handler: one reading of the clock serves all of
+  /// them.
   public var onWake: (() -> Void)?
-  /// When events were last fetched, or looked for in vain.
+  /// Time of the last poll for events.
   public private(set) var wokeAt = MonotonicTime(nanoseconds: 0)
 
-  /// The time in which this loop has listened: whoever waits for a word of others takes deadlines from it, so that
-  /// nobody is blamed for the time in which this process was stopped or waited for a disk.
+  /// Time in which this loop was listening. Use it for deadlines of peers, so that none is blamed for time in
+  /// which this process was stopped or waited for a disk.
   public private(set) var attended = AttendedTime(at: SystemClock.monotonic())
   private let epoll: FileDescriptor
   private let batch: UnsafeMutablePointer<linux_event>
   // Indexed by descriptor: numbers are small and dense, so finding a handler needs no hashing.
   private var slots: [Slot] = []
   private var isDelivering = false
-  /// Waits awake that were in vain, one after the other, and how many of the next are left out because of them.
+  /// Consecutive busy polls without an event, and the number of following ones that are skipped because of
+  /// them.
   private var vain = 0
   private var leftOut = 0
-  /// How many registrations there are.
+  /// Number of registrations.
   public private(set) var count = 0
 
-  /// Makes a loop that watches nothing. `epoll_create1(2)`
+  /// Makes a loop without registrations. `epoll_create1(2)`
   public init() throws(SystemError) {
     epoll = try FileDescriptor("epoll_create1") { Kernel.makeEpoll() }
     batch = .allocate(capacity: Int(LINUX_EVENT_BATCH))
@@ -46,10 +48,11 @@ public final class EventLoop {
 
   /// Watches a descriptor. `epoll_ctl(2)` EPOLL_CTL_ADD
   ///
-  /// The caller keeps the descriptor and takes the registration out before closing it. A peer that hangs up
-  /// and errors are reported whatever the interest is.
+  /// The caller keeps the descriptor and deregisters it before closing it. Hang-ups and errors are reported
+  /// whatever the interest is.
   /// - Parameter handler: called from ``runOnce(until:)``; it may register, modify and deregister anything.
-  /// - Throws: EEXIST for a descriptor that is registered already, EPERM for a file, which nobody can wait for.
+  /// - Throws: EEXIST for a descriptor that is registered already, EPERM for a regular file, which is always
+  ///   ready.
   public func register(
     fd: CInt, interest: Interest, handler: @escaping (Readiness) -> Void
   ) throws(SystemError) -> Registration {
@@ -63,16 +66,16 @@ public final class EventLoop {
     try systemCall("epoll_ctl", on: fd) {
       Kernel.add($0, to: epoll.rawValue, interest, token: registration.token)
     }
-    // A handler that is still here is of a descriptor closed without a word: the kernel forgot it, and so do we.
+    // An existing handler belongs to a descriptor that was closed without deregistering: the kernel dropped
+    // it, and so does this table.
     if slots[index].handler == nil { count += 1 }
     slots[index] = Slot(generation: generation, interest: interest, handler: handler)
     return registration
   }
 
-  /// Changes what a registration waits for; costs nothing where that is what it waits for already.
-  /// `epoll_ctl(2)` EPOLL_CTL_MOD
+  /// Changes the interest of a registration; no system call if it is unchanged. `epoll_ctl(2)` EPOLL_CTL_MOD
   ///
-  /// The registration must be in force.
+  /// The registration must be active.
   public func modify(_ registration: Registration, interest: Interest) throws(SystemError) {
     precondition(contains(registration), "the registration of descriptor \(registration.fd) is not in force")
     let index = Int(registration.fd)
@@ -83,50 +86,51 @@ public final class EventLoop {
     slots[index].interest = interest
   }
 
-  /// Stops watching; its handler is called no more, not even for an event that was fetched already.
+  /// Stops watching; the handler is not called any more, even for an event that was fetched already.
   ///
-  /// Taking out what is not in force does nothing. `epoll_ctl(2)` EPOLL_CTL_DEL
+  /// An inactive registration is ignored. `epoll_ctl(2)` EPOLL_CTL_DEL
   public func deregister(_ registration: Registration) {
     guard contains(registration) else { return }
     slots[Int(registration.fd)].handler = nil
     slots[Int(registration.fd)].interest = []
     count -= 1
-    // It fails only where the descriptor was closed too early, and then the kernel has forgotten it already.
+    // Fails only if the descriptor was closed too early, and then the kernel has dropped it already.
     _ = uninterrupted { Kernel.remove(registration.fd, from: epoll.rawValue) }
   }
 
-  /// Whether the registration is in force.
+  /// True if the registration is active.
   public func contains(_ registration: Registration) -> Bool {
     let index = Int(registration.fd)
     return index < slots.count && slots[index].generation == registration.generation
       && slots[index].handler != nil
   }
 
-  /// Brings ``attended`` up to a reading of the steady clock within a turn, in which nobody was heard since the last.
+  /// Advances ``attended`` to a reading of the monotonic clock, without a poll since the last reading.
   public func attend(until moment: MonotonicTime) { attended.advance(to: moment) }
-  /// The most of one turn that counts as attended; a fraction of the shortest patience that is taken from it.
+  /// Maximum time of one iteration that counts as attended: a fraction of the shortest timeout measured by
+  /// it.
   public func attend(inStridesOf span: TimeSpan) { attended.stride = span }
 
-  /// Hears everybody who has said something by now, without waiting: what comes before somebody is judged.
+  /// Handles all input that has arrived by now, without waiting. Call it before a peer is judged silent.
   ///
-  /// Bounded, because those who go on talking could hold it up for ever.
+  /// Bounded, because peers that keep sending could block it forever.
   public func hearEverybody() throws(SystemError) {
     for _ in 0...(2 + 2 * count / Int(LINUX_EVENT_BATCH)) {
       guard try runOnce(until: wokeAt) > 0 else { return }
     }
   }
 
-  /// Waits until something is ready or the deadline has come, and calls the handlers of all that is ready.
+  /// Waits for events until the deadline, and calls the handlers of all that are ready.
   ///
   /// The whole batch is fetched before the first handler is called.
-  /// - Parameter deadline: nil waits for ever, so an idle process is never woken; one in the past does not
-  ///   wait.
-  /// - Returns: the number of events fetched, 0 when the deadline came first. Some may have fallen on nobody.
+  /// - Parameter deadline: nil waits without a timeout, so an idle process is never woken; a time in the past
+  ///   does not wait.
+  /// - Returns: number of events fetched, 0 at the deadline. Some may belong to inactive registrations.
   @discardableResult
   public func runOnce(until deadline: MonotonicTime?) throws(SystemError) -> Int {
     precondition(!isDelivering, "a handler must not run the loop that called it")
     let fetched = try systemCall("epoll_wait", on: "") {
-      // Inside the retry: after an interruption only what is left of the time may be waited for.
+      // Inside the retry: after an interruption only the remaining time is waited for.
       Kernel.wait(in: epoll.rawValue, batch, until: deadline)
     }
     listened()
@@ -139,22 +143,21 @@ public final class EventLoop {
     attended.listened(at: wokeAt)
   }
 
-  /// Asks for what is ready, again and again for a while, without sleeping, and calls the handlers of the first that
-  /// comes.
+  /// Polls repeatedly for a while, without sleeping, and calls the handlers of the first events.
   ///
-  /// For a process that has just answered somebody who will answer in turn: to fall asleep and to be woken costs both
-  /// of them more than the wait. Who else wants to run on this core runs meanwhile. Where nothing came in that time,
-  /// it is waited for less and less often: after one wait in vain every second time, in the end every thirty-second.
-  /// `sched_yield(2)`
+  /// For a process that has just answered a peer that will answer in turn: sleeping and being woken costs
+  /// both of them more than this wait. Other processes can use this core meanwhile. After polls without an
+  /// event the function is skipped more and more often: after one in vain every second time, in the end all
+  /// but every thirty-second time. `sched_yield(2)`
   /// - Parameters:
-  ///   - span: zero looks once.
-  ///   - ask: asks the one who is to answer, without waiting, and says whether there was an answer; for as long as the
-  ///     span lasts nobody else is heard. nil hears everybody all the time.
-  /// - Returns: the number of events fetched, 0 when the time was over.
+  ///   - span: duration; zero polls once.
+  ///   - ask: polls only the peer that is expected to answer, without waiting, and returns true for an
+  ///     answer. During the span no other input is read. nil polls all registrations.
+  /// - Returns: number of events fetched, 0 after the span.
   public func runAwake(for span: TimeSpan, asking ask: (() -> Bool)? = nil) throws(SystemError) -> Int {
     precondition(!isDelivering, "a handler must not run the loop that called it")
     let isLeftOut = leftOut > 0 || span <= .zero
-    // Set when nothing was there at once: most of the time something is, and the clock need not be read for it.
+    // Set only if no event was ready at once: usually one is, and then the clock need not be read.
     var end: MonotonicTime?
     while true {
       if let ask {
@@ -190,7 +193,7 @@ public final class EventLoop {
     return 0
   }
 
-  /// Whether the time is not over that began when this was asked first.
+  /// True until `span` has passed since the first call.
   private func isEarly(_ end: inout MonotonicTime?, _ span: TimeSpan) -> Bool {
     if let end { return wokeAt < end }
     end = wokeAt + span
@@ -206,7 +209,7 @@ public final class EventLoop {
 
   private func deliver(_ event: linux_event) {
     let registration = Registration(token: event.token)
-    // Held in a local, because the handler may take its own registration out while it runs.
+    // Kept in a local variable, because the handler may deregister itself while it runs.
     guard contains(registration), let handler = slots[Int(registration.fd)].handler else { return }
     handler(Readiness(rawValue: event.ready))
   }

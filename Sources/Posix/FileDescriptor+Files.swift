@@ -1,34 +1,34 @@
-// Owns what only files can do: opening by path, reading and writing at an offset, syncing, cutting.
+// Operations that only files have: opening by path, reading and writing at an offset, syncing, truncating.
 // Invariant: every descriptor opened here is closed on exec.
-// Failure: SystemError, which names the path where there was one. A failed sync is to be treated as fatal.
+// Errors: SystemError, which contains the path if there was one. Treat a failed sync as fatal.
 import CLinux
 import Glibc
 
-/// How a file is opened. Close-on-exec is always added. `open(2)`
+/// Flags for opening a file. Close-on-exec is always added. `open(2)`
 public struct OpenOptions: OptionSet, Sendable, Hashable {
   /// The bits of `open(2)`.
   public let rawValue: CInt
   public init(rawValue: CInt) { self.rawValue = rawValue }
 
-  /// Reading only, which is the absence of the other two.
+  /// Reading only; the default without the other two.
   public static let readOnly = OpenOptions([])
   /// Writing only.
   public static let writeOnly = OpenOptions(rawValue: O_WRONLY)
   /// Reading and writing.
   public static let readWrite = OpenOptions(rawValue: O_RDWR)
-  /// Makes the file where there is none.
+  /// Creates the file if it is missing.
   public static let create = OpenOptions(rawValue: O_CREAT)
-  /// With `create`: fails (EEXIST) where there is one.
+  /// With `create`: fails (EEXIST) if the file exists.
   public static let exclusive = OpenOptions(rawValue: O_EXCL)
   /// Empties the file.
   public static let truncate = OpenOptions(rawValue: O_TRUNC)
-  /// Every write goes to the present end.
+  /// Every write goes to the current end.
   public static let append = OpenOptions(rawValue: O_APPEND)
-  /// Fails (ELOOP) where the last part of the path is a symbolic link.
+  /// Fails (ELOOP) if the last part of the path is a symbolic link.
   public static let noFollow = OpenOptions(rawValue: O_NOFOLLOW)
-  /// Fails (ENOTDIR) where the path is no directory.
+  /// Fails (ENOTDIR) if the path is no directory.
   public static let directory = OpenOptions(rawValue: O_DIRECTORY)
-  /// Calls that would wait say so instead.
+  /// Calls return EAGAIN instead of blocking.
   public static let nonBlocking = OpenOptions(rawValue: O_NONBLOCK)
 }
 
@@ -42,7 +42,7 @@ extension FileDescriptor {
     FileDescriptor(owning: try pathCall("open", path) { Kernel.open($0, flags: options.rawValue, mode) })
   }
 
-  /// Reads at an offset without moving the position; fewer bytes than asked for mean the end. `pread(2)`
+  /// Reads at an offset without moving the position; fewer bytes than requested mean the end. `pread(2)`
   public borrowing func read(
     into buffer: UnsafeMutableRawBufferPointer, at offset: Int64
   ) throws(SystemError) -> Int {
@@ -67,9 +67,9 @@ extension FileDescriptor {
     }
   }
 
-  /// Writes all of the bytes, waiting where the descriptor is non-blocking.
+  /// Writes all of the bytes, waiting if the descriptor is non-blocking.
   ///
-  /// - Throws: EPIPE where nobody reads any more. What had been taken before a failure stays written.
+  /// - Throws: EPIPE if the reader has closed. Bytes written before an error stay written.
   public borrowing func writeAll(_ bytes: UnsafeRawBufferPointer) throws(SystemError) {
     var rest = bytes
     while !rest.isEmpty {
@@ -91,14 +91,14 @@ extension FileDescriptor {
     if let failure { throw failure }
   }
 
-  /// Reads from the present position to the end.
+  /// Reads from the current position to the end.
   ///
-  /// - Throws: EFBIG where there are more than `limit` bytes.
+  /// - Throws: EFBIG for more than `limit` bytes.
   public borrowing func readAll(limit: Int = 16 << 20) throws(SystemError) -> [UInt8] {
     let number = rawValue
     var bytes: [UInt8] = []
     while true {
-      // Nothing is filled with zeros first: without optimization that takes longer than the reading.
+      // No zero-filled buffer: without optimization, filling takes longer than reading.
       let (count, code) = withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 16) { room in
         let count = uninterrupted { Kernel.read(number, room) }
         let code = errno
@@ -111,9 +111,9 @@ extension FileDescriptor {
     }
   }
 
-  /// Waits until the disk has the data and what is needed to find it. `fsync(2)`
+  /// Waits until the data, and the metadata needed to find it, are on disk. `fsync(2)`
   ///
-  /// After a failure nothing is known about what reached the disk, and a second call may wrongly succeed.
+  /// After an error it is unknown which data reached the disk, and a second call may wrongly succeed.
   public borrowing func sync() throws(SystemError) {
     try systemCall("fsync", on: rawValue) { Kernel.sync($0) }
   }

@@ -1,35 +1,37 @@
-// Owns one open descriptor: exactly one value answers for it, and it is closed exactly once.
-// Invariant: the descriptor is open for as long as the value lives; closing somebody else's number traps.
-// Failure: SystemError; a peer that is gone and a call that would block are results, not errors.
+// One open descriptor: exactly one value owns it, and it is closed exactly once.
+// Invariant: the descriptor is open for as long as the value lives; closing a number that this value does not
+// own traps.
+// Errors: SystemError; a closed peer and a call that would block are results, not errors.
 import CLinux
 import Glibc
 
 /// An owned file descriptor, closed when the value ends.
 public struct FileDescriptor: ~Copyable, Sendable {
-  /// The number, for calls and for registration with an ``EventLoop``. It is borrowed: do not close it.
+  /// The number, for calls and for registration with an ``EventLoop``. Borrowed: do not close it.
   public let rawValue: CInt
 
-  /// Takes over an open descriptor; from now on this value closes it.
+  /// Takes ownership of an open descriptor; from now on this value closes it.
   public init(owning rawValue: CInt) {
     precondition(rawValue >= 0, "a descriptor is never negative")
     self.rawValue = rawValue
   }
 
-  /// Takes over what a call opens; -1 and errno say that it has failed.
+  /// Takes ownership of the result of a call; -1 and errno mean that it has failed.
   init(_ call: String, on subject: @autoclosure () -> String = "", _ open: () -> CInt) throws(SystemError) {
     self.init(owning: try systemCall(call, on: subject(), open))
   }
 
   deinit {
-    // Whatever else close says, the number is free again; EBADF says that somebody closed what was not his.
+    // After any other error of close the number is free; EBADF means that other code closed it wrongly.
     if Kernel.close(rawValue) == -1 {
       precondition(errno != EBADF, "descriptor \(rawValue) was closed by somebody who does not own it")
     }
   }
 
-  /// Closes now and says whether the kernel had kept back a write error. `close(2)`
+  /// Closes the descriptor. Throws a write error that the kernel had delayed. `close(2)`
   ///
-  /// EINTR counts as closed: Linux has freed the number by then, and a second close could hit a stranger's.
+  /// EINTR counts as closed: Linux has freed the number by then, and a second close could hit another
+  /// descriptor.
   public consuming func close() throws(SystemError) {
     let number = take()
     guard Kernel.close(number) == -1 else { return }
@@ -38,7 +40,7 @@ public struct FileDescriptor: ~Copyable, Sendable {
     if code != EINTR { throw SystemError(call: "close", subject: "descriptor \(number)", code: code) }
   }
 
-  /// Gives the number away; the caller answers for closing it.
+  /// Releases the ownership; the caller has to close the number.
   public consuming func take() -> CInt {
     let number = rawValue
     discard self
@@ -48,38 +50,38 @@ public struct FileDescriptor: ~Copyable, Sendable {
   var subject: String { "descriptor \(rawValue)" }
 }
 
-/// What a read brought.
+/// Result of a read.
 public enum ReadResult: Sendable, Hashable {
-  /// So many bytes, at least one.
+  /// Number of bytes, at least one.
   case bytes(Int)
-  /// Nothing now, and the descriptor is non-blocking (EAGAIN).
+  /// No data now, and the descriptor is non-blocking (EAGAIN).
   case wouldBlock
-  /// Nothing any more: the end of a file, or the peer is gone. A reset (ECONNRESET) is also the end, since
-  /// the kernel hands out everything that had arrived before it.
+  /// No more data: the end of a file, or the peer is gone. A reset (ECONNRESET) is also the end, because the
+  /// kernel first returns everything that had arrived before it.
   case endOfFile
 }
 
-/// What a write achieved.
+/// Result of a write.
 public enum WriteResult: Sendable, Hashable {
-  /// So many bytes were taken, perhaps fewer than were offered.
+  /// Number of bytes written, perhaps fewer than passed.
   case bytes(Int)
-  /// Nothing now, and the descriptor is non-blocking (EAGAIN).
+  /// Nothing was written, and the descriptor is non-blocking (EAGAIN).
   case wouldBlock
-  /// Nobody will read it any more (EPIPE, ECONNRESET).
+  /// The reader is gone (EPIPE, ECONNRESET).
   case peerClosed
 }
 
 extension FileDescriptor {
-  /// Reads what is there, at most `buffer.count` bytes, which must be at least one. `read(2)`
+  /// Reads available data, at most `buffer.count` bytes, which must be at least one. `read(2)`
   public borrowing func read(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> ReadResult {
     precondition(!buffer.isEmpty, "a read into nothing cannot be told from the end of the file")
     let number = rawValue
     return try arrived(uninterrupted { Kernel.read(number, buffer) }, by: "read")
   }
 
-  /// Reads what is there from a socket, at most `buffer.count` bytes, which must be at least one. `recv(2)`
+  /// Reads available data from a socket, at most `buffer.count` bytes, which must be at least one. `recv(2)`
   ///
-  /// The same as ``read(into:)`` on a shorter way through the kernel.
+  /// The same as ``read(into:)``, on a shorter path through the kernel.
   public borrowing func receive(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> ReadResult
   {
     precondition(!buffer.isEmpty, "a read into nothing cannot be told from the end of the stream")
@@ -97,7 +99,7 @@ extension FileDescriptor {
     }
   }
 
-  /// Writes as much as the kernel takes. `write(2)`
+  /// Writes as much as the kernel accepts. `write(2)`
   ///
   /// A pipe without a reader raises SIGPIPE: see ``Signals/ignorePipe()``. For a socket prefer ``send(_:)``.
   public borrowing func write(_ bytes: UnsafeRawBufferPointer) throws(SystemError) -> WriteResult {
@@ -105,7 +107,7 @@ extension FileDescriptor {
     return try written(uninterrupted { Kernel.write(number, bytes) }, by: "write")
   }
 
-  /// Writes to a socket as much as the kernel takes, and never raises SIGPIPE. `send(2)` with MSG_NOSIGNAL
+  /// Writes to a socket as much as the kernel accepts, and never raises SIGPIPE. `send(2)` with MSG_NOSIGNAL
   public borrowing func send(_ bytes: UnsafeRawBufferPointer) throws(SystemError) -> WriteResult {
     let number = rawValue
     return try written(uninterrupted { Kernel.send(number, bytes) }, by: "send")
@@ -129,12 +131,12 @@ extension FileDescriptor {
 
   /// Switches between blocking and non-blocking calls. `fcntl(2)` F_SETFL
   ///
-  /// The mode belongs to the open file, so everyone who inherited it sees the change.
+  /// The mode belongs to the open file description, so every process that inherited it sees the change.
   public borrowing func setNonBlocking(_ nonBlocking: Bool) throws(SystemError) {
     try systemCall("fcntl", on: rawValue) { Kernel.setNonBlocking($0, nonBlocking) }
   }
 
-  /// A second descriptor for the same open file, closed on exec. `fcntl(2)` F_DUPFD_CLOEXEC
+  /// A second descriptor for the same open file description, closed on exec. `fcntl(2)` F_DUPFD_CLOEXEC
   ///
   /// - Parameter lowest: the new number is at least this.
   public borrowing func duplicate(atLeast lowest: CInt = 0) throws(SystemError) -> FileDescriptor {

@@ -1,29 +1,26 @@
-// Owns looking at what is behind a path, or behind an open descriptor, whatever its name is by now.
-// Invariant: the facts of a descriptor are of the open file and not of a path, so no rename can come between.
-// Failure: SystemError; a path that leads nowhere is nil.
+// Metadata of a file by its path, or by an open descriptor whatever its name is by now.
+// Invariant: the metadata of a descriptor is that of the open file and not of a path, so no rename can
+// interfere.
+// Errors: SystemError; nil for a path that does not exist.
 import ByteText
 import CLinux
 import Glibc
 
-/// What the kernel says about a file.
+/// Metadata of a file.
 public struct FileFacts: Sendable, Hashable {
-  /// The owner.
   public let owner: uid_t
-  /// The group.
   public let group: gid_t
-  /// The permissions, without the kind of the file (0o700, not 0o40700).
+  /// Permissions, without the file type (0o700, not 0o40700).
   public let mode: mode_t
-  /// The size in bytes; meaningful for files.
+  /// Size in bytes; meaningful for regular files.
   public let size: Int64
-  /// Together with ``inode``: which file it is; see ``identity``.
+  /// Together with ``inode`` the identity of the file; see ``identity``.
   public let device: UInt64
   /// See ``device``.
   public let inode: UInt64
-  /// A directory.
   public let isDirectory: Bool
-  /// An ordinary file.
+  /// True for a regular file.
   public let isFile: Bool
-  /// A socket.
   public let isSocket: Bool
 
   public init(
@@ -35,16 +32,15 @@ public struct FileFacts: Sendable, Hashable {
     (self.isDirectory, self.isFile, self.isSocket) = (isDirectory, isFile, isSocket)
   }
 
-  /// What tells one file from another, whatever its name.
+  /// Identity of a file, whatever its name.
   public struct Identity: Sendable, Hashable {
     let device: UInt64
     let inode: UInt64
   }
 
-  /// Which file it is.
   public var identity: Identity { Identity(device: device, inode: inode) }
 
-  /// Looks at what has this name; nil where nothing has. `stat(2)`, `lstat(2)`
+  /// Metadata of the file with this name; nil if there is none. `stat(2)`, `lstat(2)`
   public static func inspect(_ path: String, followLinks: Bool = true) throws(SystemError) -> FileFacts? {
     if let kernel = Kernel.simulated { return kernel.facts(of: path) }
     var facts = linux_file_facts()
@@ -59,8 +55,8 @@ public struct FileFacts: Sendable, Hashable {
 }
 
 extension FileFacts {
-  /// Whether this process may run what has this name, and if not why: an errno value, 0 where it may. Of a directory it
-  /// says whether it may be passed. `faccessat(2)` X_OK for the effective user
+  /// Checks whether this process may execute the file: 0 if it may, otherwise an errno value. For a directory
+  /// it checks search permission. `faccessat(2)` X_OK for the effective user
   public static func execution(of path: String) -> CInt {
     guard !path.utf8.contains(0) else { return EINVAL }
     if let kernel = Kernel.simulated {
@@ -72,7 +68,7 @@ extension FileFacts {
 }
 
 extension FileDescriptor {
-  /// What the kernel says about the open file. `fstat(2)`
+  /// Metadata of the open file. `fstat(2)`
   public borrowing func facts() throws(SystemError) -> FileFacts {
     if let kernel = Kernel.simulated {
       guard let facts = kernel.facts(of: rawValue) else {
@@ -85,7 +81,7 @@ extension FileDescriptor {
     return FileFacts(facts)
   }
 
-  /// When the file was last written to, in nanoseconds since 1970 UTC, by the file system's clock. `fstat(2)`
+  /// Time of the last write, in nanoseconds since 1970 UTC, by the file system's clock. `fstat(2)`
   public borrowing func lastWritten() throws(SystemError) -> Int64 {
     var status = stat()
     try systemCall("fstat", on: rawValue) { fstat($0, &status) }

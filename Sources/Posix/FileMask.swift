@@ -1,7 +1,7 @@
-// Owns the mask of new files as people write it. Invariant: three or four digits of base eight, and no other text, are a mask.
-// Failure: nil for what is none.
+// Text form of a umask. Invariant: exactly the texts of three or four octal digits are valid; nil for any
+// other.
 
-/// The mask of new files as text. `umask(1)`
+/// Text form of a umask. `umask(1)`
 public enum FileMask {
   /// `0022` for 0o022.
   public static func text(_ mask: UInt32) -> String {
@@ -9,7 +9,7 @@ public enum FileMask {
     return String(repeating: "0", count: max(0, 4 - digits.utf8.count)) + digits
   }
 
-  /// 0o022 for `022` and `0022`; nil for what is no mask of permissions.
+  /// 0o022 for `022` and `0022`; nil for an invalid text.
   public static func mask(_ text: String) -> UInt32? {
     let digits = Array(text.utf8)
     guard (3...4).contains(digits.count),

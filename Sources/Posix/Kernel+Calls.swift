@@ -1,5 +1,5 @@
-// Owns the two ways of each call: to the kernel of a simulation where this thread has one, and to Linux otherwise.
-// Failure: as the calls themselves: -1 and errno.
+// Dispatch of each call: to the simulated kernel of this thread if it has one, otherwise to Linux.
+// Errors: as the calls themselves: -1 and errno.
 import ByteText
 import CLinux
 import Glibc
@@ -77,7 +77,7 @@ extension Kernel {
     simulated?.remove(descriptor, from: epoll) ?? linux_epoll_delete(epoll, descriptor)
   }
 
-  /// Waits for the first event, until the deadline; nil for as long as it takes.
+  /// Waits for events until the deadline; nil waits without a timeout.
   @inline(__always)
   static func wait(
     in epoll: CInt, _ batch: UnsafeMutablePointer<linux_event>, until deadline: MonotonicTime?
@@ -112,7 +112,7 @@ extension Kernel {
     return CInt(events.count)
   }
 
-  /// Lets others run who want to run on this core.
+  /// Yields the core to other runnable processes.
   @inline(__always)
   static func giveWay() {
     if let simulated { simulated.giveWay() } else { sched_yield() }
@@ -217,7 +217,7 @@ extension Kernel {
     simulated?.makeSignalDescriptor(signals) ?? linux_signal_descriptor(signals, CInt(signals.count))
   }
 
-  /// 1 where a signal was read, 0 where none waits.
+  /// 1 if a signal was read, 0 if none is pending.
   static func readSignal(_ descriptor: CInt, _ signal: inout linux_signal) -> CInt {
     guard let simulated else { return linux_signal_read(descriptor, &signal) }
     guard let number = simulated.readSignal(descriptor) else { return 0 }

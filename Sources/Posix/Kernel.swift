@@ -1,19 +1,20 @@
-// Owns the seam between the bank and the machine that it runs on: what a process at work asks of the kernel goes through
-// here, and a thread can be put on a simulated machine, on which the same processes then run.
-// Invariant: a thread that nobody has put on one asks Linux; that it could have been costs a look at one word of the
-// thread's own memory. Everything above this file is the same code on both.
-// Failure: as the calls themselves: -1 and errno.
+// Boundary between the bank and its machine: all requests of a running process to the kernel pass through
+// here. A thread can be put on a simulated machine, on which the same processes then run.
+// Invariant: a thread without a simulated machine calls Linux, at the cost of reading one thread-local word.
+// All code above this file is the same on both.
+// Errors: as the calls themselves: -1 and errno.
 import CLinux
 import Glibc
 import Time
 
-/// What a process asks of its kernel, under the names and with the results of the manual: -1 and `errno` for a failure
-/// (a number of a descriptor, of bytes, or 0 otherwise). A simulated kernel answers in place of Linux.
+/// System calls of a process, with the names and results of the manual: -1 and `errno` for an error,
+/// otherwise a descriptor, a number of bytes, or 0. A simulated kernel implements them in place of Linux.
 ///
-/// A kernel is asked by one process on one thread. It never waits: whoever runs the process calls it when there is
-/// something to do.
+/// One process on one thread uses a kernel. The kernel never blocks: the simulation calls the process when
+/// there is work.
 public protocol SystemCalls: AnyObject {
-  /// Whether a mistake is to be made here, to see that it is found. See ``Kernel/makes(_:)``.
+  /// True if a deliberate bug is to be enabled here, so that a test can prove that it is found. See
+  /// ``Kernel/makes(_:)``.
   func makes(_ mistake: StaticString) -> Bool
 
   /// CLOCK_MONOTONIC. `clock_gettime(2)`
@@ -53,10 +54,10 @@ public protocol SystemCalls: AnyObject {
   func modify(_ descriptor: CInt, in epoll: CInt, interest: Interest, token: UInt64) -> CInt
   /// `epoll_ctl(2)` EPOLL_CTL_DEL
   func remove(_ descriptor: CInt, from epoll: CInt) -> CInt
-  /// What is ready now, at most so many; nothing when the deadline has come. Nobody waits here: nil, and thereby EAGAIN,
-  /// says that the process is to be left alone until something is ready or the deadline has come. `epoll_wait(2)`
+  /// Ready events, at most `limit`; empty at the deadline. It does not block: nil, reported as EAGAIN, means
+  /// that the process has to be suspended until an event is ready or the deadline has come. `epoll_wait(2)`
   func ready(in epoll: CInt, atMost limit: Int, until deadline: MonotonicTime?) -> [(UInt64, Readiness)]?
-  /// Lets others run. `sched_yield(2)`
+  /// Yields to other processes. `sched_yield(2)`
   func giveWay()
   /// `socket(2)` AF_UNIX, SOCK_STREAM
   func makeSocket(nonBlocking: Bool) -> CInt
@@ -66,11 +67,11 @@ public protocol SystemCalls: AnyObject {
   func connect(_ socket: CInt, to path: String) -> CInt
   /// `accept4(2)`, non-blocking
   func accept(_ socket: CInt) -> CInt
-  /// `socketpair(2)`; nil where it fails.
+  /// `socketpair(2)`; nil on failure.
   func makePair(nonBlocking: Bool) -> (CInt, CInt)?
-  /// `pipe2(2)`, the reading end first; nil where it fails.
+  /// `pipe2(2)`, the reading end first; nil on failure.
   func makePipe() -> (CInt, CInt)?
-  /// `getsockopt(2)` SO_PEERCRED; nil where it fails.
+  /// `getsockopt(2)` SO_PEERCRED; nil on failure.
   func peer(of socket: CInt) -> UnixSocket.Peer?
   /// `shutdown(2)` SHUT_WR
   func shutdownWriting(_ socket: CInt) -> CInt
@@ -84,9 +85,9 @@ public protocol SystemCalls: AnyObject {
   func send(_ datagram: [UInt8], to path: String) -> CInt
   /// `flock(2)`
   func lock(_ descriptor: CInt, _ operation: CInt) -> CInt
-  /// What lies under a name; nil with ENOENT where nothing does. `stat(2)`
+  /// Metadata of the file with this name; nil with ENOENT if there is none. `stat(2)`
   func facts(of path: String) -> FileFacts?
-  /// `fstat(2)`; nil with EBADF where there is no such descriptor.
+  /// `fstat(2)`; nil with EBADF if there is no such descriptor.
   func facts(of descriptor: CInt) -> FileFacts?
   /// `unlink(2)`
   func unlink(_ path: String) -> CInt
@@ -94,9 +95,9 @@ public protocol SystemCalls: AnyObject {
   func rename(_ path: String, to other: String) -> CInt
   /// `mkdir(2)`
   func makeDirectory(_ path: String, mode: mode_t) -> CInt
-  /// The names in a directory, without `.` and `..`; nil where it cannot be read. `readdir(3)`
+  /// Names in a directory, without `.` and `..`; nil if it cannot be read. `readdir(3)`
   func entries(of path: String) -> [String]?
-  /// Where a symbolic link leads; nil where it cannot be read. `readlink(2)`
+  /// Target of a symbolic link; nil if it cannot be read. `readlink(2)`
   func target(ofLink path: String) -> String?
   /// `inotify_init1(2)`
   func makeWatch() -> CInt
@@ -105,53 +106,53 @@ public protocol SystemCalls: AnyObject {
   var processID: pid_t { get }
   /// `getppid(2)`
   var parentID: pid_t { get }
-  /// The variables that the process was started with. `environ(7)`
+  /// Environment with which the process was started. `environ(7)`
   var environment: Variables { get }
   /// `geteuid(2)`
   var effectiveUser: uid_t { get }
-  /// Starts a program; its process id, or -1. The descriptors are those that the child gets as 0, 1, 2, 3 and 4, or -1. One
-  /// that leads a session is in a process group of its own. `posix_spawn(3)`
+  /// Starts a program. Returns its process id, or -1. `descriptors` become 0, 1, 2, 3 and 4 of the child; -1
+  /// for none. A session leader is in a process group of its own. `posix_spawn(3)`
   func spawn(
     _ path: String, arguments: [String], environment: [String], descriptors: [CInt], leadsSession: Bool
   ) -> pid_t
   /// `pidfd_open(2)`
   func openProcess(_ pid: pid_t) -> CInt
-  /// `kill(2)`, where the process is a child that was not reaped, or the group that of one.
+  /// `kill(2)`, for a child that was not reaped, or for the process group of one.
   func signal(_ pid: pid_t, _ signal: CInt) -> CInt
   /// `pidfd_send_signal(2)`
   func signal(through descriptor: CInt, _ signal: CInt) -> CInt
-  /// `wait4(2)`; nil while the child runs, and nobody waits for it.
+  /// `wait4(2)`; nil while the child runs, without blocking.
   func reap(_ pid: pid_t, waiting: Bool) -> ExitStatus?
   /// `signalfd(2)`, non-blocking
   func makeSignalDescriptor(_ signals: [CInt]) -> CInt
-  /// The next signal from such a descriptor; nil where none waits.
+  /// The next signal from such a descriptor; nil if none is pending.
   func readSignal(_ descriptor: CInt) -> CInt?
   /// `prctl(2)` PR_SET_CHILD_SUBREAPER
   func becomeSubreaper()
   /// /proc/self/task/*/children
   var children: [pid_t] { get }
-  /// Whether this process has started the child itself, and has not reaped it.
+  /// True if this process has started the child itself, and has not reaped it.
   func hasStarted(_ pid: pid_t) -> Bool
-  /// `getpgid(2)`; nil where there is no such process.
+  /// `getpgid(2)`; nil if there is no such process.
   func group(of pid: pid_t) -> pid_t?
-  /// The numbers in /proc, zombies among them.
+  /// Process ids in /proc, including zombies.
   var processes: [pid_t] { get }
-  /// Field 4 of /proc/PID/stat; nil where there is no such process.
+  /// Field 4 of /proc/PID/stat; nil if there is no such process.
   func parent(of pid: pid_t) -> pid_t?
-  /// Fields of /proc/PID/stat; nil where there is no such process. `proc_pid_stat(5)`
+  /// Fields of /proc/PID/stat; nil if there is no such process. `proc_pid_stat(5)`
   func activity(of pid: pid_t) -> ProcessTable.Activity?
 }
 
-/// The kernel that the present thread asks.
+/// The kernel of the current thread.
 public enum Kernel {
   private final class Seat {
     let calls: any SystemCalls
     init(_ calls: any SystemCalls) { self.calls = calls }
   }
 
-  /// Runs a part of a process on a simulated machine: everything that it asks for is asked of `calls`.
+  /// Runs a part of a process on a simulated machine: all its system calls go to `calls`.
   ///
-  /// It may be called from within itself, for another process; the outer one goes on with its own.
+  /// Calls may be nested, for another process; the outer one then continues with its own kernel.
   public static func run<Result, Failure: Error>(
     on calls: any SystemCalls, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -165,21 +166,22 @@ public enum Kernel {
     return try body()
   }
 
-  /// Whether a mistake of this name is to be made at this place: one that was made once, or could be, and that the checkers
-  /// of a simulation have to find. On Linux none is made.
+  /// True if a deliberate bug of this name is enabled here: a bug that once existed or could exist, and that
+  /// the checkers of a simulation have to find. Always false on Linux.
   @inline(__always)
   public static func makes(_ mistake: @autoclosure () -> StaticString) -> Bool {
     guard let seat = linux_thread_kernel() else { return false }
     return calls(of: seat).makes(mistake())
   }
 
-  /// Whether this thread asks Linux: for what no simulation has, so that it costs its histories nothing.
+  /// True if this thread calls Linux. For features that no simulation has, so that its histories do not
+  /// change.
   public static var isLinux: Bool { simulated == nil }
 
-  /// The simulated kernel of this thread, for what it answers besides the calls of Linux; nil for Linux.
+  /// Simulated kernel of this thread, for queries beyond the calls of Linux; nil for Linux.
   public static var simulation: (any SystemCalls)? { simulated }
 
-  /// The simulated kernel of this thread; nil for Linux.
+  /// Simulated kernel of this thread; nil for Linux.
   @inline(__always)
   static var simulated: (any SystemCalls)? {
     guard let seat = linux_thread_kernel() else { return nil }

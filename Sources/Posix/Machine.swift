@@ -1,11 +1,10 @@
-// Owns what this machine is called. It remembers nothing: a name that was changed is told from then on.
-// Failure: a kernel that does not tell gets a name all the same.
+// Name of this machine. It is read anew each time, so a change is visible at once. If the kernel does not
+// return it, it is `localhost`.
 
 import Glibc
 
-/// The machine on which this process runs.
 public enum Machine {
-  /// Its name in the network, as `uname -n` tells it. Source: uname(2).
+  /// Network name, as `uname -n` prints it. Source: uname(2).
   public static var name: String {
     var facts = utsname()
     guard uname(&facts) == 0 else { return "localhost" }

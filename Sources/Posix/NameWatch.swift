@@ -1,24 +1,24 @@
-// Owns noticing that somebody removes or renames what a process works with: each name, and the file that was
-// behind it. It must not know what the files are, nor what is to be done: it says which names are lost, at
-// once, and once more when whoever removes them has had the time to finish. Invariant: a file is known by its
-// inode, so another file in its place counts as lost; nothing is asked of the disk while nobody touches the
-// directories. Failure: SystemError where the kernel has no watch left.
+// Detection of removed or renamed files that a process works with: each name, and the file it led to. It
+// reports lost names at once; ``NameWatch/repairAt`` is the time at which the process that removes files
+// should have finished.
+// Invariant: a file is identified by its inode, so another file in its place counts as lost. Nothing is read
+// from disk while the directories do not change. Errors: SystemError if the kernel has no watch left.
 import Glibc
 import Time
 
-/// Watches over names in a few directories.
+/// Watch over names in a few directories.
 public final class NameWatch {
-  /// What a name must lead to.
+  /// Requirement on the file of a name.
   public enum Expectation: Sendable, Hashable {
-    /// The file that it led to when it was taken for good.
+    /// The same file that it led to at the last ``remember()``.
     case same
     case any
   }
 
-  /// Called with the names that are lost, as soon as the kernel tells of it.
+  /// Called with the lost names, as soon as the kernel reports a change.
   public var onLoss: (([String]) -> Void)?
-  /// When what is lost is to be made good; nil while nothing is. Whoever removes a whole directory has time to finish:
-  /// nothing is put back into it meanwhile.
+  /// Time at which lost files should be restored; nil while none is lost. The delay lets a process that
+  /// removes a whole directory finish: nothing is put back into it meanwhile.
   public private(set) var repairAt: MonotonicTime?
   private static let pause = TimeSpan.milliseconds(500)
   private let loop: EventLoop
@@ -27,12 +27,12 @@ public final class NameWatch {
   private var registration: Registration?
   private var names: [(path: String, expectation: Expectation)] = []
   private var known: [String: FileFacts.Identity] = [:]
-  /// Names that were told to be lost since they were last remembered.
+  /// Names reported as lost since the last ``remember()``.
   private var told: Set<String> = []
 
-  /// Watches nothing yet.
+  /// A watch without names.
   ///
-  /// - Parameter directories: where the names are, themselves included.
+  /// - Parameter directories: the directories of the names; their own removal is watched, too.
   public init(in directories: [String], on loop: EventLoop) throws(SystemError) {
     self.loop = loop
     self.directories = directories
@@ -42,13 +42,14 @@ public final class NameWatch {
 
   deinit { if let registration { loop.deregister(registration) } }
 
-  /// Takes what has these names now for what belongs there. A name that leads nowhere yet is taken when it does.
+  /// Adds names. The files that they lead to now are the expected ones; a missing name is accepted when it
+  /// appears.
   public func expect(_ paths: [String], _ expectation: Expectation = .same) {
     names += paths.map { ($0, expectation) }
   }
 
-  /// Takes what is there now for what belongs there, and watches the directories that there are now. A name that was lost
-  /// since the last call of ``losses()``, such as during a repair, stays lost.
+  /// Accepts the files that exist now as the expected ones, and watches the directories that exist now. A
+  /// name that was lost since the last call of ``losses()``, for example during a repair, stays lost.
   public func remember() throws(SystemError) {
     repairAt = nil
     let changes = DirectoryWatch.Changes.names.union(.itself)
@@ -64,7 +65,7 @@ public final class NameWatch {
     if !missing().isEmpty { putOff() }
   }
 
-  /// The names that do not lead where they did, now.
+  /// The names that do not lead to their expected files now.
   public func losses() -> [String] {
     let lost = missing()
     told.formUnion(lost)
@@ -79,7 +80,7 @@ public final class NameWatch {
     }.map(\.path)
   }
 
-  /// What is lost could not be made good: it is tried again later.
+  /// Postpones the restoration, because it failed.
   public func putOff() { repairAt = SystemClock.monotonic() + Self.pause }
 
   private func notice() {
@@ -96,7 +97,7 @@ public final class NameWatch {
   }
 
   private func file(at path: String) -> FileFacts.Identity? {
-    // What cannot be looked at is not lost: it stays whatever it was.
+    // If the file cannot be examined, keep its last known state.
     do { return try FileFacts.inspect(path, followLinks: false)?.identity } catch { return known[path] }
   }
 }

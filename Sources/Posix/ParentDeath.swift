@@ -1,21 +1,21 @@
-// Owns the tie between a child and its parent: the child does not outlive it. Invariant: after a true answer
-// the kernel kills this process as soon as the parent's thread that started it ends. Failure: a parent that
-// is gone already is the answer false; the caller exits.
+// Tie between a child and its parent: the child does not outlive it. Invariant: after the result true, the
+// kernel kills this process as soon as the parent's thread that started it exits. If the parent is gone
+// already the result is false, and the caller exits.
 import CLinux
 import Glibc
 
 /// Ending together with the parent. `prctl(2)` PR_SET_PDEATHSIG
 public enum ParentDeath {
-  /// Has the kernel kill this process when the parent dies, and makes sure that it had not died before.
+  /// Makes the kernel kill this process when the parent exits, and checks that it had not exited before.
   ///
-  /// The kernel means the parent's *thread*: parents of one thread only.
-  /// - Parameter expectedParent: the pid that the parent told its child (an argument). Asking `getppid` alone
-  ///   would find whoever adopted the orphan.
-  /// - Returns: false where the parent is gone already: exit.
+  /// The kernel means the parent's *thread*: use this only under parents with one thread.
+  /// - Parameter expectedParent: pid that the parent passed to its child (an argument). `getppid` alone would
+  ///   return the process that adopted the orphan.
+  /// - Returns: false if the parent is gone already: exit.
   public static func followParent(expectedParent: pid_t, signal: CInt = SIGKILL) -> Bool {
     let result = linux_set_parent_death_signal(signal)
     precondition(result == 0, "\(Signals.name(signal)) is a signal")
-    // Only now: a death between the two calls is caught by one of them.
+    // Checked only now: an exit between the two calls is caught by one of them.
     return getppid() == expectedParent
   }
 }

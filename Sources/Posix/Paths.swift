@@ -1,12 +1,11 @@
-// Owns paths as text: joining, taking apart, making absolute.
-// Invariant: the pieces of a path join to a path of the same file.
-// Failure: SystemError where the kernel has to be asked (the working directory, the executable).
+// Paths as text: joining, splitting, making absolute.
+// Invariant: the parts of a path join to a path of the same file.
+// Errors: SystemError from the kernel (working directory, executable).
 import ByteText
 import Glibc
 
-/// Paths, as text.
 public enum Paths {
-  /// Puts `part` under `directory`; an absolute part stands for itself.
+  /// Appends parts to `directory`; an absolute part replaces everything before it.
   public static func join(_ directory: String, _ parts: String...) -> String {
     var path = directory
     for part in parts where !part.isEmpty {
@@ -38,7 +37,7 @@ public enum Paths {
     return ByteText.text(of: bytes[(slash + 1)...])
   }
 
-  /// The same path from the root, by the present working directory. Dots and links stay. `getcwd(3)`
+  /// The absolute path, by the current working directory. Dots and links stay. `getcwd(3)`
   public static func absolute(_ path: String) throws(SystemError) -> String {
     if path.utf8.first == UInt8(ascii: "/") { return path }
     var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
@@ -51,7 +50,7 @@ public enum Paths {
   /// The file this process runs. `proc(5)` /proc/self/exe
   public static func executable() throws(SystemError) -> String { try target(ofLink: "/proc/self/exe") }
 
-  /// What a symbolic link says. `readlink(2)`
+  /// Target of a symbolic link. `readlink(2)`
   public static func target(ofLink path: String) throws(SystemError) -> String {
     if let kernel = Kernel.simulated {
       guard let target = kernel.target(ofLink: path) else {

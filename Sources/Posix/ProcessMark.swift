@@ -1,45 +1,46 @@
-// Mark that a process and all its descendants carry in a resource limit which limits nothing: RLIMIT_RTTIME, some hundred
-// thousand years of it. It survives what takes other traces away: a cleared environment, another session, another user, the
-// death of every parent. Any user can read it in /proc/PID/limits.
-// Invariant: a mark is at least 2⁶² µs, so no limit that an administrator sets is one; and a lower limit is never raised.
-// Failure: a process under a lower limit cannot be marked, and a descendant that sets the limit itself loses the mark.
+// Mark that a process and all its descendants carry in RLIMIT_RTTIME, with a value of some hundred thousand
+// years, which limits nothing. It survives what removes other traces: a cleared environment, another session,
+// another user, the exit of every parent. Any user can read it in /proc/PID/limits.
+// Invariant: a mark is at least 2⁶² µs, so no limit that an administrator sets is one; and a lower limit is
+// never raised.
+// Errors: a process under a lower limit cannot be marked, and a descendant that sets the limit itself loses
+// the mark.
 import CLinux
 import Glibc
 
-/// A number of 39 bits for whoever marks, and one of 16 bits for what is marked. `getrlimit(2)` RLIMIT_RTTIME
+/// A number of 39 bits for the owner, and one of 16 bits for the service. `getrlimit(2)` RLIMIT_RTTIME
 public struct ProcessMark: Sendable, Hashable {
-  /// Who marks; only the lower 39 bits count.
+  /// Number of the owner; only the lower 39 bits count.
   public let owner: UInt64
-  /// What is marked.
+  /// Number of the marked service.
   public let service: UInt16
 
-  /// Whether processes carry marks here: those of a simulated machine have no limits.
+  /// True if processes carry marks: on a simulated machine they have no limits.
   public static var areCarried: Bool { Kernel.simulated == nil }
 
   private static let ownerBits: UInt64 = (1 << 39) - 1
   private static let deepest: UInt64 = 127
 
-  /// A mark.
   public init(owner: UInt64, service: UInt16) {
     (self.owner, self.service) = (owner & Self.ownerBits, service)
   }
 
-  /// The mark in a limit; nil for every other limit.
+  /// Parses the mark in a limit; nil for every other limit.
   init?(limit: UInt64) {
     guard limit >> 62 == 1 else { return nil }
     self.init(owner: limit >> 16, service: UInt16(truncatingIfNeeded: limit))
   }
 
-  /// Whether the other one is of the same owner.
+  /// True if the other mark has the same owner.
   public func isKin(of other: ProcessMark) -> Bool { owner == other.owner }
 
-  /// As a limit. The height above it is what is left for the marks of banks within a marked process: a limit is only
-  /// lowered.
+  /// The mark as a limit. `height` leaves values for the marks of banks within a marked process, because a
+  /// limit can only be lowered.
   private func number(height: UInt64) -> UInt64 { 1 << 62 | height << 55 | owner << 16 | UInt64(service) }
 
-  /// The limit for a process that starts below this one; nil where this process has a lower one.
+  /// Limit for a child of this process; nil if this process has a lower one.
   ///
-  /// In a marked process the hard limit keeps the mark that is there, and the soft limit takes this one.
+  /// In a marked process the hard limit keeps the existing mark, and the soft limit gets this one.
   public func limit() -> ResourceLimit? {
     guard Self.areCarried else { return nil }
     var (soft, hard): (UInt64, UInt64) = (0, 0)
@@ -50,16 +51,16 @@ public struct ProcessMark: Sendable, Hashable {
     return height == 0 ? nil : ResourceLimit(.realTime, number(height: height - 1), hard: hard)
   }
 
-  /// Marks this process, and whatever it starts from now on.
+  /// Marks this process, and everything it starts from now on.
   ///
-  /// - Returns: false where it cannot be marked.
+  /// - Returns: false if it cannot be marked.
   @discardableResult
   public func adopt() -> Bool {
     guard let limit = limit() else { return false }
     return linux_set_real_time_limit(limit.soft, limit.hard) == 0
   }
 
-  /// The marks of a process, none where it has gone. /proc/PID/limits, `proc_pid_limits(5)`
+  /// Marks of a process; empty if it has exited. /proc/PID/limits, `proc_pid_limits(5)`
   public static func marks(of pid: pid_t) -> [ProcessMark] {
     guard areCarried, let text = ProcessTable.text(of: "/proc/\(pid)/limits", limit: 16 << 10),
       let line = text.split(separator: "\n").last, line.hasPrefix("Max realtime timeout ")
@@ -69,10 +70,10 @@ public struct ProcessMark: Sendable, Hashable {
 }
 
 extension ProcessMark: LosslessStringConvertible {
-  /// As a word of a command line.
+  /// Form as a command-line argument.
   public var description: String { "\(owner).\(service)" }
 
-  /// The mark of such a word.
+  /// Parses that form.
   public init?(_ description: String) {
     let parts = description.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 2, let owner = UInt64(parts[0]), let service = UInt16(parts[1]) else { return nil }

@@ -1,34 +1,35 @@
-// Owns what a process inherits without having asked for it, and puts it as this system needs it, once, before anything
-// else happens: standard descriptors, signals, the mask of signals, the mask of new files, limits.
-// Invariant: afterwards no shell, no nohup, no container and no careless parent can be told from another.
-// Failure: none that a caller could mend; a limit that cannot be raised stays as it is.
+// Normalization of the state that a process inherits, once, before anything else happens: standard
+// descriptors, signals, signal mask, umask, limits.
+// Invariant: afterwards the process behaves the same under any shell, nohup, container or careless parent.
+// Errors: none that a caller could handle; a limit that cannot be raised stays.
 import CLinux
 import Glibc
 
-/// The beginning of a process.
+/// Start of a process.
 public enum ProcessStart {
-  /// Who starts it.
+  /// Kind of the starter.
   public enum Kind: Sendable, Hashable {
-    /// A process of the system: nothing that it inherits has a meaning.
+    /// A process of the bank: no inherited state has a meaning.
     case service
-    /// A person or a script. A hang-up, an interrupt or a stop by the terminal that they have had ignored, as `nohup`
-    /// and the `&` of a script do, stays ignored. `nohup(1)`
+    /// A user or a script. A hang-up, an interrupt or a stop by the terminal that they ignore, as `nohup` and
+    /// the `&` of a script do, stays ignored. `nohup(1)`
     case command
   }
 
-  /// What whoever types a command may have had ignored on purpose.
+  /// Signals that the user of a command may have ignored on purpose.
   static let kept: [CInt] = [SIGHUP, SIGINT, SIGQUIT, SIGTSTP, SIGTTIN, SIGTTOU]
 
-  /// To be called first of all by every program.
+  /// Every program calls this first.
   ///
-  /// - Standard descriptors that are closed lead to the null device.
-  /// - No signal is blocked, and none is ignored but for these: SIGPIPE, because a write that nobody reads is an error
-  ///   (EPIPE), and SIGXFSZ, because a file that may not grow is a full disk (EFBIG). Above all SIGCHLD is not ignored:
-  ///   the kernel would reap the children, and nobody would learn how they ended. `signal(7)`, `wait(2)`
+  /// - Closed standard descriptors are opened to the null device.
+  /// - No signal is blocked, and only two are ignored: SIGPIPE, because a write without a reader is an error
+  ///   (EPIPE), and SIGXFSZ, because a file at its size limit is like a full disk (EFBIG). Above all SIGCHLD
+  ///   is not ignored: otherwise the kernel would reap the children, and their exit status would be lost.
+  ///   `signal(7)`, `wait(2)`
   /// - A service that is aborted ends at once, as the process that aborts it expects.
-  /// - What is made is for its owner alone. `umask(2)`
-  /// - A service may have as many files open as the hard limit allows. `getrlimit(2)` Other limits are met, and not lifted.
-  /// - What the parent handed over of these two is kept for the children: ``Surroundings/inherited``.
+  /// - New files are accessible to their owner alone. `umask(2)`
+  /// - A service may have as many files open as the hard limit allows. `getrlimit(2)` Other limits stay.
+  /// - The original umask and limits are saved for the children: ``Surroundings/inherited``.
   public static func prepare(as kind: Kind) {
     StandardStreams.fillGaps()
     let kept = kind == .command ? Self.kept : []
@@ -37,17 +38,18 @@ public enum ProcessStart {
     Signals.ignorePipe()
     Signals.ignoreFileSizeLimit()
     if kind == .service { Signals.endAtOnceWhenAborted() }
-    // What a child shall have is kept before it is changed here.
+    // Saved before it is changed here.
     linux_keep_surroundings(0o077)
-    // With fewer the process does what it can: it says so when one more is wanted.
+    // With fewer descriptors the process does what it can, and reports an error when one more is needed.
     if kind == .service { _ = try? ResourceLimits.raiseOpenFiles() }
   }
 
-  /// Leaves the directory in which the process was started, so that its file system can be unmounted. `chdir(2)`
+  /// Leaves the directory in which the process was started, so that its file system can be unmounted.
+  /// `chdir(2)`
   ///
-  /// To be called by every process that outlives its starter, after the paths that it was given are absolute.
+  /// Every process that outlives its starter calls it, after making its path arguments absolute.
   public static func leaveDirectory() {
-    // A root that may not be entered is none that this process could have been started in.
+    // A process cannot have been started in a root directory that it may not enter.
     _ = chdir("/")
   }
 }

@@ -1,11 +1,11 @@
-// Owns the limits that the kernel keeps to for a process, by their names. Invariant: a limit is only ever lowered by a start:
-// what the parent of a process may use stays the most. Failure: none; these are values.
+// Resource limits of the kernel, by name. Invariant: the start of a process only ever lowers a limit: the
+// parent's limits stay the maximum.
 import CLinux
 import Glibc
 
-/// What a process may use at most. A limit is only ever lowered. `setrlimit(2)`
+/// Resource limit of a process. A limit is only ever lowered. `setrlimit(2)`
 public struct ResourceLimit: Sendable, Hashable {
-  /// What is limited. The raw value is the name that `prlimit(1)` gives it.
+  /// Resources. The raw value is the name in `prlimit(1)`.
   public enum Resource: String, Sendable, Hashable, CaseIterable {
     /// Bytes of address space. RLIMIT_AS
     case memory = "as"
@@ -13,7 +13,7 @@ public struct ResourceLimit: Sendable, Hashable {
     case processorSeconds = "cpu"
     /// The number above the highest descriptor. RLIMIT_NOFILE
     case openFiles = "nofile"
-    /// Bytes of a file that it writes. RLIMIT_FSIZE
+    /// Bytes of each file that it writes. RLIMIT_FSIZE
     case fileSize = "fsize"
     /// Bytes of data segment. RLIMIT_DATA
     case data
@@ -23,17 +23,18 @@ public struct ResourceLimit: Sendable, Hashable {
     case core
     /// Processes of its user. RLIMIT_NPROC
     case processes = "nproc"
-    /// Bytes of memory that it keeps from being swapped out. RLIMIT_MEMLOCK
+    /// Bytes of memory locked into RAM. RLIMIT_MEMLOCK
     case lockedMemory = "memlock"
-    /// Signals that wait for its user. RLIMIT_SIGPENDING
+    /// Pending signals of its user. RLIMIT_SIGPENDING
     case pendingSignals = "sigpending"
     /// Bytes of message queues of its user. RLIMIT_MSGQUEUE
     case messageQueues = "msgqueue"
-    /// How high its priority may be. RLIMIT_NICE
+    /// Ceiling of its priority. RLIMIT_NICE
     case nice
     /// Its realtime priority. RLIMIT_RTPRIO
     case realtimePriority = "rtprio"
-    /// Microseconds that a process of a real-time class computes without a pause. RLIMIT_RTTIME
+    /// Microseconds of processor time without a blocking system call, under a realtime scheduling class.
+    /// RLIMIT_RTTIME
     case realTime = "rttime"
 
     /// The kernel's number.
@@ -60,19 +61,18 @@ public struct ResourceLimit: Sendable, Hashable {
   /// No limit. RLIM_INFINITY
   public static let unlimited = UInt64.max
 
-  /// What is limited.
   public let resource: Resource
-  /// What is kept to; the process may raise it as far as `hard`.
+  /// Limit in force; the process may raise it up to `hard`.
   public let soft: UInt64
-  /// What it can never go beyond.
+  /// Upper bound of `soft`.
   public let hard: UInt64
 
-  /// A limit; one without `hard` cannot be raised.
+  /// A limit; without `hard` it cannot be raised.
   public init(_ resource: Resource, _ soft: UInt64, hard: UInt64? = nil) {
     (self.resource, self.soft, self.hard) = (resource, soft, hard ?? soft)
   }
 
-  /// Of each resource the lowest soft and the lowest hard limit.
+  /// The lowest soft and the lowest hard limit of each resource.
   public static func lowest(of limits: [ResourceLimit]) -> [ResourceLimit] {
     var lowest: [ResourceLimit] = []
     for limit in limits {

@@ -1,32 +1,30 @@
-// Owns a service's line to the manager that started it: where it is, and how often the manager wants to hear something.
-// It must not know what the service does.
-// Invariant: telling never waits and never fails the service: a manager that does not listen misses the message.
-// Failure: nil where there is no manager, or its address is of a kind that is not understood.
+// Connection of a service to the manager that started it: its address, and the interval of its watchdog.
+// Invariant: sending never blocks and never fails the service: a manager that does not read misses the
+// message. Nil if there is no manager, or if its address has an unsupported form.
 import Glibc
 import Time
 
-/// Tells a service manager how this service is. `sd_notify(3)`, `sd_watchdog_enabled(3)`
+/// Sends the state of this service to a service manager. `sd_notify(3)`, `sd_watchdog_enabled(3)`
 public struct ServiceNotifier: Sendable, Equatable {
   /// The variable with the manager's address.
   public static let addressVariable = "NOTIFY_SOCKET"
-  /// The variable with the microseconds within which the manager wants a sign of life.
+  /// The variable with the watchdog interval of the manager, in microseconds.
   public static let watchdogVariable = "WATCHDOG_USEC"
-  /// The variable with the process that shall give it.
+  /// The variable with the process that has to send the watchdog message.
   public static let watchdogPidVariable = "WATCHDOG_PID"
-  /// All of them.
   public static let variables = [addressVariable, watchdogVariable, watchdogPidVariable]
-  /// A path, or an abstract address behind an `@`.
+  /// Path, or abstract address after an `@`.
   public let address: String
-  /// Within which time the manager wants a sign of life; nil where it does not. Half of it is a good pause.
+  /// Interval within which the manager expects a message; nil for none. Half of it is a good pause.
   public let watchdog: TimeSpan?
 
   public init(address: String, watchdog: TimeSpan? = nil) {
     (self.address, self.watchdog) = (address, watchdog)
   }
 
-  /// The manager that an environment names.
+  /// The manager named in an environment.
   ///
-  /// - Parameter pid: this process; a watchdog that is meant for another one is none.
+  /// - Parameter pid: this process; a watchdog for another process is ignored.
   public init?(environment: Variables, pid: pid_t = CurrentProcess.pid) {
     guard let address = environment[Self.addressVariable], address.utf8.count > 1,
       address.hasPrefix("/") || address.hasPrefix("@")
@@ -37,17 +35,17 @@ public struct ServiceNotifier: Sendable, Equatable {
     watchdog = isMeant && interval > 0 ? .microseconds(interval) : nil
   }
 
-  /// An environment for children who shall not speak with this process's manager.
+  /// Environment for children that must not contact this process's manager.
   public static func strip(_ environment: Variables) -> Variables {
     environment.filter { !variables.contains($0.key) }
   }
 
-  /// Tells the manager something.
+  /// Sends a message to the manager.
   ///
-  /// - Returns: whether the kernel has it for a manager that listens, or may have read it; false where nobody does.
+  /// - Returns: true if the kernel has queued it for a listening manager; false if none listens.
   @discardableResult
   public func tell(_ message: ServiceMessage) -> Bool {
-    // Whether it is heard changes nothing about the service.
+    // The service continues in any case.
     (try? Datagrams.send(message.bytes, to: address)) == .sent
   }
 }

@@ -1,11 +1,11 @@
-// Owns how a file or a directory is opened to a group of the system, and which day it is where this process lives.
-// It knows no word of the domain. A group that does not exist is a SystemError with ENOENT.
+// Access of a Unix group to a file or a directory; and the calendar day at this process's location. A group
+// that does not exist is a SystemError with ENOENT.
 import ByteText
 import Glibc
 
-/// Opening what is the owner's alone to a group.
+/// Access of a group to files that belong to their owner alone.
 public enum Sharing {
-  /// The number of a group by its name. See getgrnam_r(3).
+  /// Number of a group with this name. See getgrnam_r(3).
   public static func group(named name: String) throws(SystemError) -> gid_t {
     var entry = Glibc.group()
     var found: UnsafeMutablePointer<Glibc.group>?
@@ -17,7 +17,7 @@ public enum Sharing {
     return entry.gr_gid
   }
 
-  /// Gives what has this path to a group, with exactly these permissions. See chown(2) and chmod(2).
+  /// Gives the file of this path to a group, with exactly these permissions. See chown(2) and chmod(2).
   public static func share(_ path: String, with group: gid_t, mode: mode_t) throws(SystemError) {
     guard path.withByteString({ chown($0, uid_t.max, group) }) == 0 else {
       throw SystemError(call: "chown", subject: path, code: errno)
@@ -28,9 +28,10 @@ public enum Sharing {
   }
 }
 
-/// The calendar of the place where this process runs.
+/// Calendar in the local time zone of this process.
 public enum LocalCalendar {
-  /// A time of the day that people here have at a moment, or of a day after it, in milliseconds since 1970. See mktime(3).
+  /// A local time of day on the day of a moment, or `later` days after it, in milliseconds since 1970. See
+  /// mktime(3).
   public static func moment(
     hour: Int32, minute: Int32, onTheDayOf milliseconds: Int64, later days: Int32 = 0
   ) -> Int64? {
@@ -39,17 +40,17 @@ public enum LocalCalendar {
     guard (isSimulated ? gmtime_r(&moment, &parts) : localtime_r(&moment, &parts)) != nil else { return nil }
     (parts.tm_hour, parts.tm_min, parts.tm_sec) = (hour, minute, 0)
     parts.tm_mday += days
-    // Whether it is summer then is for the calendar to say.
+    // Let the time zone decide about daylight saving time.
     parts.tm_isdst = -1
     let found = isSimulated ? timegm(&parts) : mktime(&parts)
     return found == -1 ? nil : Int64(found) * 1_000
   }
 
-  /// The day, counted from 1970-01-01, that people here have at a moment. See localtime_r(3).
+  /// The local day at a moment, counted from 1970-01-01. See localtime_r(3).
   public static func day(atMilliseconds milliseconds: Int64) -> Int64 {
     let seconds = milliseconds >= 0 ? milliseconds / 1_000 : (milliseconds - 999) / 1_000
     var (moment, parts) = (time_t(seconds), tm())
-    // Simulated people live in Greenwich, wherever the simulation runs.
+    // A simulated machine uses UTC, whatever the time zone of the simulation.
     let isLocal = Kernel.simulated == nil && localtime_r(&moment, &parts) != nil
     let offset = isLocal ? Int64(parts.tm_gmtoff) : 0
     let local = seconds + offset

@@ -1,31 +1,31 @@
-// Owns signals as events: they are blocked and read from a descriptor, so no code ever runs in a signal
-// handler. Invariant: a process has one thread when it makes a source, or other threads could take the
-// signals their old way. Failure: SystemError when it is made; afterwards only a broken kernel could fail,
-// and that traps.
+// Signals as events: they are blocked and read from a descriptor, so no code ever runs in a signal handler.
+// Invariant: a process has one thread when it makes a source; otherwise another thread could receive the
+// signals in the usual way. Errors: SystemError when it is made; later only a broken kernel could fail, and
+// that traps.
 import CLinux
 import Glibc
 
 /// A signal that arrived.
 public struct SignalReport: Sendable, Hashable {
-  /// Which one.
+  /// Signal number.
   public let signal: CInt
-  /// Who sent it; 0 where the kernel did.
+  /// Process id of the sender; 0 for the kernel.
   public let senderPid: pid_t
-  /// The user who sent it.
+  /// User id of the sender.
   public let senderUid: uid_t
 }
 
 /// Delivers signals through an ``EventLoop``. `signalfd(2)`
 ///
-/// Several of one kind that were not read yet are delivered once. Signals stay blocked when the source ends.
+/// Several pending signals of one kind are delivered once. Signals stay blocked when the source ends.
 public final class SignalSource {
   private let loop: EventLoop
   private var registration: Registration?
   private let delivery: Delivery
 
-  /// Blocks `signals` in this thread and hands each arrival to `handler`, from the loop.
+  /// Blocks `signals` in this thread and calls `handler` with each arrival, from the loop.
   ///
-  /// A signal that is ignored at this moment stays ignored: `nohup` means what it says.
+  /// A signal that is ignored at this moment stays ignored, as with `nohup`.
   public init(
     _ signals: [CInt], on loop: EventLoop, handler: @escaping (SignalReport) -> Void
   ) throws(SystemError) {
@@ -41,22 +41,22 @@ public final class SignalSource {
     pause()
   }
 
-  /// Hands on nothing for now. What arrives meanwhile is handed on once, after ``resume()``.
+  /// Pauses delivery. Signals that arrive meanwhile are delivered once, after ``resume()``.
   public func pause() {
     if let registration { loop.deregister(registration) }
     registration = nil
   }
 
-  /// Goes on after a pause; does nothing where there was none.
+  /// Resumes delivery after a pause.
   public func resume() throws(SystemError) {
     guard registration == nil else { return }
     let delivery = delivery
-    // The loop holds the delivery, not this source, so dropping the source ends it.
+    // The loop holds the delivery, not this source, so releasing the source ends it.
     registration = try loop.register(fd: delivery.number, interest: .read) { _ in delivery.run() }
   }
 }
 
-/// The descriptor outlives a source that its own handler drops, until the handler has returned.
+/// The descriptor outlives a source that is released by its own handler, until the handler has returned.
 private final class Delivery {
   let descriptor: FileDescriptor
   let handler: (SignalReport) -> Void

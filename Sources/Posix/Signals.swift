@@ -1,11 +1,11 @@
-// Owns the names of signals and how this process is disposed towards them.
-// Failure: SystemError for what is no signal, or cannot be changed (SIGKILL, SIGSTOP).
+// Names of signals, and the signal dispositions of this process.
+// Errors: SystemError for an invalid signal, or one that cannot be changed (SIGKILL, SIGSTOP).
 import CLinux
 import Glibc
 
 /// Signals of this process. `signal(7)`
 public enum Signals {
-  /// `SIGKILL` for 9, `SIGRTMIN+3` for a realtime signal, `signal 99` for what is none.
+  /// `SIGKILL` for 9, `SIGRTMIN+3` for a realtime signal, `signal 99` for an invalid number.
   public static func name(_ signal: CInt) -> String {
     if let abbreviation = linux_signal_abbreviation(signal) { return "SIG" + String(cString: abbreviation) }
     let first = linux_realtime_signal_minimum()
@@ -13,22 +13,23 @@ public enum Signals {
     return signal == first ? "SIGRTMIN" : "SIGRTMIN+\(signal - first)"
   }
 
-  /// From now on a write that nobody reads is an error (EPIPE) and does not end the process.
+  /// Makes a write without a reader an error (EPIPE), instead of ending the process.
   public static func ignorePipe() {
     let result = linux_signals_ignore(SIGPIPE)
     precondition(result == 0, "SIGPIPE exists and can be ignored")
   }
 
-  /// From now on a write beyond the limit of a file's size is an error (EFBIG) and does not end the process.
+  /// Makes a write beyond the file size limit an error (EFBIG), instead of ending the process.
   static func ignoreFileSizeLimit() {
     let result = linux_signals_ignore(SIGXFSZ)
     precondition(result == 0, "SIGXFSZ exists and can be ignored")
   }
 
-  /// From now on SIGABRT and SIGQUIT end the process at once, with a core where cores are kept.
+  /// Makes SIGABRT and SIGQUIT end the process at once, with a core dump if these are enabled.
   ///
-  /// The language's runtime answers them with a backtrace where its tools are installed. These two come from outside,
-  /// and SIGKILL follows soon after; a backtracer whose process is killed waits for ever, and holds what it inherited.
+  /// If its tools are installed, the language's runtime handles these signals with a backtrace. Both come
+  /// from outside, and SIGKILL follows soon after. A backtracer whose process is killed waits forever, and
+  /// keeps inherited descriptors open.
   static func endAtOnceWhenAborted() {
     for signal in [SIGABRT, SIGQUIT] {
       let result = linux_signals_default(signal)
@@ -36,27 +37,27 @@ public enum Signals {
     }
   }
 
-  /// Puts every signal back to its default and blocks none, for a process that does not know who started it.
+  /// Sets every signal to its default and blocks none, for a process with an unknown starter.
   ///
-  /// Children of ``ChildProcess`` begin like this already.
+  /// Children of ``ChildProcess`` start like this already.
   public static func resetForChild() {
     let result = linux_signals_reset()
     precondition(result == 0, "an empty mask is a valid mask")
   }
 
-  /// Lets signals through again that a ``SignalSource`` had blocked in this thread.
+  /// Unblocks signals that a ``SignalSource`` had blocked in this thread.
   public static func unblock(_ signals: [CInt]) throws(SystemError) {
     try systemCall("pthread_sigmask", on: "") { linux_signals_unblock(signals, CInt(signals.count)) }
   }
 
-  /// Stops this process as Ctrl-Z does, and returns when somebody continues it.
+  /// Stops this process as Ctrl-Z does, and returns when it is continued.
   ///
-  /// Returns at once where nobody could continue it, as in a group without a shell. SIGTSTP is blocked before and
-  /// afterwards.
-  /// - Parameter group: Whether everybody in its process group is stopped, too: those who were started together.
+  /// Returns at once if no process could continue it, as in a group without a shell. SIGTSTP is blocked
+  /// before and afterwards.
+  /// - Parameter group: true to stop its whole process group, as with processes that were started together.
   public static func stop(group: Bool) throws(SystemError) {
     try unblock([SIGTSTP])
-    // A signal to oneself that is not blocked has arrived before the call returns. kill(2)
+    // An unblocked signal to the own process is delivered before the call returns. kill(2)
     _ = group ? kill(0, SIGTSTP) : raise(SIGTSTP)
     var blocked = sigset_t()
     sigemptyset(&blocked)
@@ -65,13 +66,14 @@ public enum Signals {
     precondition(result == 0, "SIGTSTP exists and can be blocked")
   }
 
-  /// Ends this process by a signal as if nobody had looked at it, so that whoever waits for the process learns of it.
+  /// Ends this process by a signal with its default action, so that the parent sees that signal in the exit
+  /// status.
   ///
-  /// Returns only for a signal that ends nothing. `raise(3)`
+  /// Returns only for a signal that does not end the process. `raise(3)`
   public static func end(by signal: CInt) {
     resetForChild()
     _ = raise(signal)
-    // The kernel spares process 1 of a container every signal that it has no handler for.
+    // The kernel does not deliver signals without a handler to process 1 of a container.
     if getpid() == 1, [SIGTERM, SIGINT, SIGHUP, SIGQUIT].contains(signal) { _exit(128 + signal) }
   }
 }

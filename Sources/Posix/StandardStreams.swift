@@ -1,43 +1,41 @@
-// Owns writing to standard output and standard error, whole and in order. It must not know what is said, nor
-// keep anything back: there is no buffer that a crash could lose. Invariant: what was written is the
-// beginning of what was asked for, also where somebody made the terminal non-blocking. Failure: SystemError
-// (a full disk); a reader that left is an outcome. SIGPIPE has to be ignored first.
+// Unbuffered output to standard output and standard error, complete and in order; there is no buffer that a
+// crash could lose. Invariant: the written bytes are a prefix of the requested ones, even if another process
+// made the terminal non-blocking. Errors: SystemError (a full disk); a closed reader is an outcome. SIGPIPE
+// has to be ignored first.
 import CLinux
 import Glibc
 
 /// Standard output and standard error.
 public enum StandardStreams {
-  /// One of the two.
   public enum Stream: Sendable, Hashable {
     /// Descriptor 1: data.
     case output
     /// Descriptor 2: messages.
     case error
 
-    /// 1 or 2.
     public var fd: CInt { self == .output ? STDOUT_FILENO : STDERR_FILENO }
   }
 
-  /// What became of a write.
+  /// Result of a write.
   public enum Outcome: Sendable, Hashable {
     case written
-    /// Nobody reads any more (as with `| head`), or the stream was closed: say no more and end.
+    /// The reader is gone (as with `| head`), or the stream was closed: write no more and exit.
     case readerGone
   }
 
-  /// Opens the null device in the place of standard input, output and error where they were closed, as by `>&-`.
+  /// Opens the null device in the place of closed standard descriptors, as after `>&-`.
   ///
-  /// To be called before anything else is opened: the first socket would take the free number, and what is meant for a
-  /// reader would be said to a server.
+  /// Call it before anything else is opened: otherwise the first socket would get the free number, and output
+  /// for the user would go to a server.
   public static func fillGaps() {
     for fd in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(fd, F_GETFD) == -1 {
-      // It gets the lowest free number, which is this one: those below were looked at before.
+      // It gets the lowest free number, which is this one, because lower ones were filled before.
       _ = open("/dev/null", O_RDWR)
     }
   }
 
-  /// Whether something stands on standard input that was not read: in a pipe, a socket or a file. What a person types is
-  /// nothing of the kind.
+  /// True if unread data is in standard input: in a pipe, a socket or a file. Input typed at a terminal does
+  /// not count.
   public static var hasUnreadInput: Bool { linux_unread(STDIN_FILENO) > 0 }
 
   /// Writes all of the text. See ``write(_:to:)-([UInt8],_)``.
@@ -46,7 +44,7 @@ public enum StandardStreams {
     try write(Array(text.utf8), to: stream)
   }
 
-  /// Writes all of the bytes, waiting as long as it takes. `write(2)`
+  /// Writes all of the bytes, blocking as long as necessary. `write(2)`
   @discardableResult
   public static func write(_ bytes: [UInt8], to stream: Stream) throws(SystemError) -> Outcome {
     try write(bytes, toDescriptor: stream.fd)

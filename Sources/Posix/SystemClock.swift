@@ -1,12 +1,10 @@
-// Owns the two clocks: one that only goes forward and measures, one that tells the time of day and may jump.
-// It must not know what is timed. Pure machines never read a clock: the shell hands them a moment.
-// Failure: none.
+// The two clocks: a monotonic one for measuring, and the time of day, which may jump. State machines never
+// read a clock: their driver passes the time.
 import Glibc
 import Time
 
-/// The clocks of the machine. `clock_gettime(2)`
 public enum SystemClock {
-  /// Now, on the clock that never goes back. It stands still while the machine sleeps.
+  /// Time of the monotonic clock. It stops while the machine is suspended.
   public static func monotonic() -> MonotonicTime {
     if let kernel = Kernel.simulated { return kernel.monotonic }
     var time = timespec()
@@ -14,7 +12,7 @@ public enum SystemClock {
     return MonotonicTime(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
   }
 
-  /// Now, in the calendar. It jumps when somebody sets the clock: never measure with it.
+  /// Time of day. It jumps when the clock is set: never measure with it.
   public static func wall() -> WallTime {
     if let kernel = Kernel.simulated { return kernel.wall }
     var time = timespec()
@@ -22,6 +20,6 @@ public enum SystemClock {
     return WallTime(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
   }
 
-  /// Both clocks, read now.
+  /// Both clocks, read now. The attended time is the monotonic one.
   public static func moment() -> Moment { Moment(monotonic: monotonic(), wall: wall()) }
 }

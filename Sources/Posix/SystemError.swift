@@ -1,15 +1,14 @@
-// Owns the one error of this floor, and the one place where a system call is retried and its failure is read.
+// The only error type of this target, and the only place where a system call is retried and errno is read.
 // Invariant: `code` is the errno of `call`, read before anything else could change it.
-// Failure: this is how failure looks.
 import ByteText
 import CLinux
 import Glibc
 
-/// A system call that failed: which, on what, and why.
+/// A failed system call: its name, its object, and the reason.
 public struct SystemError: Error, Sendable, Hashable {
-  /// The C name of the call, such as `open`.
+  /// C name of the call, such as `open`.
   public let call: String
-  /// What the call was about: a path, `descriptor 7`, `process 4242`, or nothing.
+  /// Object of the call: a path, `descriptor 7`, `process 4242`, or empty.
   public let subject: String
   /// The value of errno (errno(3)).
   public let code: CInt
@@ -18,15 +17,15 @@ public struct SystemError: Error, Sendable, Hashable {
     (self.call, self.subject, self.code) = (call, subject, code)
   }
 
-  /// Whether what it was about is not there (ENOENT, ENOTDIR).
+  /// True if the object does not exist (ENOENT, ENOTDIR).
   public var isMissing: Bool { code == ENOENT || code == ENOTDIR }
 
-  /// Whether something has run out that somebody may give back: descriptors of the process or the system, or memory
-  /// of the kernel (EMFILE, ENFILE, ENOMEM, ENOBUFS).
+  /// True for a temporary shortage: descriptors of the process or the system, or memory of the kernel
+  /// (EMFILE, ENFILE, ENOMEM, ENOBUFS).
   public var isShortage: Bool { [EMFILE, ENFILE, ENOMEM, ENOBUFS].contains(code) }
-  /// The symbol of the code, such as `EACCES`, or its number where the C library knows none.
+  /// Symbol of the code, such as `EACCES`, or its number if the C library has none.
   public var symbol: String { linux_error_name(code).map { String(cString: $0) } ?? "errno \(code)" }
-  /// The C library's sentence for the code, in English whatever the locale.
+  /// The C library's text for the code, in English whatever the locale.
   public var reason: String { linux_error_text(code).map { String(cString: $0) } ?? "Unknown error" }
 }
 
@@ -48,7 +47,7 @@ func uninterrupted<Result: SignedInteger>(_ call: () -> Result) -> Result {
   }
 }
 
-/// Performs a call that says -1 and sets errno when it fails; EINTR is retried here and nowhere else.
+/// Performs a call that returns -1 and sets errno on error; EINTR is retried here and nowhere else.
 @inline(__always)
 @discardableResult
 func systemCall<Result: SignedInteger>(
@@ -69,7 +68,7 @@ func systemCall<Result: SignedInteger>(
   try systemCall(name, on: "descriptor \(number)") { call(number) }
 }
 
-/// The same for a call on a path. One that holds a zero byte would be cut short, so it is refused (EINVAL).
+/// The same for a call on a path. A path with a zero byte would be truncated, so it is refused (EINVAL).
 @discardableResult
 func pathCall<Result: SignedInteger>(
   _ name: String, _ path: String, _ call: (UnsafePointer<CChar>) -> Result

@@ -1,10 +1,10 @@
-// Owns what is known about a terminal, and one whose keys are wanted one by one: unbuffered, unechoed, Ctrl-C as a
-// key like any other. Invariant: a size is only given where both sides are positive; a raw terminal is as it was
-// before when it ends, in whichever way it ends. Failure: nil or SystemError where there is no terminal.
+// Size of a terminal, and raw mode: input unbuffered and without echo, and Ctrl-C a key like any other.
+// Invariant: a size is returned only if both sides are positive; a raw terminal is restored when its object
+// ends, for any reason. Errors: nil or SystemError if there is no terminal.
 import CLinux
 import Glibc
 
-/// The terminal behind a descriptor. `tty(4)`
+/// Terminal of a descriptor. `tty(4)`
 public enum Terminal {
   /// A size in character cells.
   public struct Size: Sendable, Hashable {
@@ -13,7 +13,6 @@ public enum Terminal {
     /// Lines, at least 1.
     public let rows: Int
 
-    /// A size; both sides are at least 1.
     public init(columns: Int, rows: Int) {
       precondition(columns > 0 && rows > 0, "a terminal has room for a character")
       self.columns = columns
@@ -21,12 +20,12 @@ public enum Terminal {
     }
   }
 
-  /// Whether the descriptor is a terminal. `isatty(3)`
+  /// True if the descriptor is a terminal. `isatty(3)`
   public static func isTerminal(_ fd: CInt) -> Bool { isatty(fd) == 1 }
-  /// The size of the terminal at standard output; nil where it is none or does not know.
+  /// Size of the terminal at standard output; nil if it is no terminal or has no size.
   public static var size: Size? { size(of: STDOUT_FILENO) }
 
-  /// The size of the terminal at a descriptor; nil where it is none or does not know. `ioctl(2)` TIOCGWINSZ
+  /// Size of the terminal at a descriptor; nil if it is no terminal or has no size. `ioctl(2)` TIOCGWINSZ
   public static func size(of fd: CInt) -> Size? {
     var columns: CInt = 0
     var rows: CInt = 0
@@ -41,16 +40,16 @@ public final class RawTerminal {
   private var before = termios()
   private var isRaw = false
 
-  /// Takes the terminal behind a descriptor over; keys that were typed before are kept.
+  /// Sets the terminal of a descriptor to raw mode; keys typed before are kept.
   ///
-  /// - Parameter hearsSignals: whether Ctrl-C, Ctrl-\ and Ctrl-Z are signals until the next ``take()``, because nobody
-  ///   reads keys yet.
+  /// - Parameter hearsSignals: true if Ctrl-C, Ctrl-\\ and Ctrl-Z remain signals until the next ``take()``,
+  ///   because no keys are read yet.
   public init(_ fd: CInt = STDIN_FILENO, hearsSignals: Bool = false) throws(SystemError) {
     self.fd = fd
     try take(hearsSignals: hearsSignals)
   }
 
-  /// Takes the terminal over again: after ``restore()``, or where somebody else has changed it meanwhile.
+  /// Sets raw mode again: after ``restore()``, or if another process has changed the settings meanwhile.
   public func take() throws(SystemError) { try take(hearsSignals: false) }
 
   private func take(hearsSignals: Bool) throws(SystemError) {
@@ -62,16 +61,17 @@ public final class RawTerminal {
     var settings = before
     cfmakeraw(&settings)
     if hearsSignals { settings.c_lflag |= before.c_lflag & tcflag_t(ISIG) }
-    // A newline that is written still begins a line, because messages may be written meanwhile.
+    // Keep the translation of newlines, because messages may be written meanwhile.
     settings.c_oflag = before.c_oflag
     isRaw = true
-    // In the background the call stops this process, and goes on when it has the terminal again. tcsetattr(3)
+    // In the background the call stops this process, and continues when it has the terminal again.
+    // tcsetattr(3)
     try systemCall("tcsetattr", on: fd) { tcsetattr($0, TCSADRAIN, &settings) }
   }
 
   deinit { restore() }
 
-  /// Puts the terminal back; once is enough.
+  /// Restores the terminal; further calls do nothing.
   public func restore() {
     guard isRaw else { return }
     isRaw = false
@@ -79,22 +79,22 @@ public final class RawTerminal {
     _ = uninterrupted { tcsetattr(fd, TCSADRAIN, &settings) }
   }
 
-  /// Whether something was typed that is not read yet, or the terminal is gone. `poll(2)`
+  /// True if unread input exists, or the terminal is gone. `poll(2)`
   public var hasInput: Bool {
     var item = pollfd(fd: fd, events: Int16(POLLIN), revents: 0)
     return uninterrupted { poll(&item, 1, 0) } > 0
   }
 
-  /// What was typed; at least one byte, waiting where there is none. Nil where the terminal is gone. `read(2)`
+  /// Reads typed input, at least one byte; blocks if there is none. Nil if the terminal is gone. `read(2)`
   ///
-  /// - Parameter count: Bytes beyond so many stay in the terminal, for whoever reads it next.
+  /// - Parameter count: maximum number of bytes; the rest stays for the next reader of the terminal.
   public func read(atMost count: Int = 1024) throws(SystemError) -> [UInt8]? {
     var bytes = [UInt8](repeating: 0, count: count)
     let count = bytes.withUnsafeMutableBytes { buffer in
       uninterrupted { Glibc.read(fd, buffer.baseAddress, buffer.count) }
     }
     if count > 0 { return Array(bytes[..<count]) }
-    // A terminal whose other side was closed answers with the end, or with EIO. tty(4)
+    // A terminal whose other side was closed returns end of file, or EIO. tty(4)
     if count == 0 || errno == EIO { return nil }
     if errno == EAGAIN { return [] }
     throw SystemError(call: "read", subject: "descriptor \(fd)", code: errno)

@@ -1,8 +1,7 @@
-// Owns instants as text: 2026-11-21T08:00:00.123Z, as RFC 3339 writes them, always in UTC with milliseconds.
-// It must not know time zones or locales; it does its own calendar arithmetic, so no C library state is
-// touched.
+// Instants as text in the form of RFC 3339, always in UTC with milliseconds: 2026-11-21T08:00:00.123Z. It
+// does its own calendar arithmetic, so no C library state, time zone or locale is used.
 // Invariant: parse(utc(t)) is t for every t from 1970 to 9999. Texts of equal length sort like the instants.
-// Failure: nil for a text that is no such instant; an instant outside of the range becomes its nearest end.
+// Errors: nil for an invalid text; an instant outside the range becomes its nearest end.
 
 /// Milliseconds since 1970 UTC to text and back.
 public enum Timestamp {
@@ -55,8 +54,8 @@ public enum Timestamp {
 
   /// The instant of a text, in milliseconds since 1970 UTC.
   ///
-  /// Accepted: `YYYY-MM-DDTHH:MM:SSZ`, also with a fraction of 1 to 9 digits, of which the first three count.
-  /// Years 1970 to 9999. No other zone, no small letters, no leap second: nil.
+  /// Accepted: `YYYY-MM-DDTHH:MM:SSZ`, optionally with a fraction of 1 to 9 digits, of which the first three
+  /// count. Years 1970 to 9999. Any other zone, lower-case letters and leap seconds: nil.
   public static func parse(_ text: String) -> Int64? {
     var text = text
     return text.withUTF8 { parse($0) }
@@ -103,7 +102,7 @@ public enum Timestamp {
   }
 }
 
-// The proleptic Gregorian calendar, counted in years that begin on the first of March: the leap day is then
+// The proleptic Gregorian calendar, counted in years that start on the first of March: the leap day is then
 // the last day of a year, and the months before it have the regular lengths 31, 30, 31, 30, 31.
 extension Timestamp {
   private static let daysPerCentury: Int64 = 36_524
@@ -115,7 +114,7 @@ extension Timestamp {
     let sinceMarchOfZero = day + daysToEpoch
     let era = sinceMarchOfZero / daysPerEra
     let dayOfEra = sinceMarchOfZero % daysPerEra
-    // Taking out the leap days seen so far makes every year 365 days long.
+    // Subtracting the leap days so far makes every year 365 days long.
     let leapDays = dayOfEra / 1460 - dayOfEra / daysPerCentury + dayOfEra / (daysPerEra - 1)
     let yearOfEra = (dayOfEra - leapDays) / 365
     let dayOfYear = dayOfEra - daysBefore(yearOfEra: yearOfEra)

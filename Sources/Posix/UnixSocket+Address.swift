@@ -1,25 +1,24 @@
-// Owns the way from a path to a socket address, for paths of any length, and the removal of leftover socket
-// files. Invariant: nothing but a socket that nobody answers is ever unlinked. Failure: SystemError with the
-// path as the caller wrote it.
+// Socket addresses for paths of any length, and the removal of leftover socket files. Invariant: only a
+// socket without a listener is ever unlinked. Errors: SystemError with the path as the caller passed it.
 import ByteText
 import CLinux
 import Glibc
 
 extension UnixSocket {
-  /// What became of a leftover socket file.
   public enum StaleOutcome: Sendable, Hashable {
     case notThere
-    /// It was a socket that nobody listened on, and it is gone.
+    /// A socket without a listener, which was removed.
     case removed
-    /// Somebody listens (or its owner does not let us ask); it was left alone.
+    /// A process listens (or its owner forbids the check); not changed.
     case inUse
-    /// Something that is no socket has that name; it was left alone.
+    /// The file with that name is no socket; not changed.
     case notASocket
   }
 
-  /// Unlinks the socket file of a server that died, and nothing else.
+  /// Unlinks the socket file of a dead server, and nothing else.
   ///
-  /// Somebody else could bind meanwhile: the caller holds the ``LockFile`` every server of this path takes first.
+  /// Another server could bind meanwhile: the caller holds the ``LockFile`` that every server of this path
+  /// takes first.
   public static func removeStaleSocket(path: String) throws(SystemError) -> StaleOutcome {
     guard let facts = try FileFacts.inspect(path, followLinks: false) else { return .notThere }
     guard facts.isSocket else { return .notASocket }
@@ -37,12 +36,12 @@ extension UnixSocket {
     return .removed
   }
 
-  /// Removes the name of a socket that is listened on no more; whether it was there does not matter. `unlink(2)`
+  /// Removes the file of a socket that does not listen any more, if it exists. `unlink(2)`
   public static func remove(_ path: String) { _ = path.withByteString { Kernel.unlink($0) } }
 
-  /// Hands `call` a path that fits into a socket address and means the same file.
+  /// Calls `call` with a path of the same file that fits into a socket address.
   ///
-  /// A path that does not fit is reached through its directory, opened and named by `/proc/self/fd`. Only the
+  /// A path that does not fit is replaced by its directory, opened and named by `/proc/self/fd`. Only the
   /// last part of the path is limited then, to 80-odd bytes.
   static func atAddress(
     of path: String, call name: String, _ call: (UnsafePointer<CChar>) -> CInt

@@ -1,32 +1,32 @@
-// Owns the birth of Unix stream sockets: listening, connecting, accepting, pairs, and who is at the other
-// end. Invariant: a listening socket's file is 0600 (or the mode asked for) before anybody can connect to it.
-// Failure: SystemError; what a client can expect when it connects is an outcome, not an error.
+// Unix stream sockets: listening, connecting, accepting, pairs, and the peer's credentials. Invariant: a
+// listening socket's file has mode 0600 (or the requested mode) before any client can connect to it. Errors:
+// SystemError; normal results of a connection attempt are outcomes, not errors.
 import CLinux
 import Glibc
 
 /// Unix domain stream sockets. `unix(7)`
 public enum UnixSocket {
-  /// What a connection attempt came to.
   public enum ConnectOutcome: ~Copyable {
-    /// Connected; the socket is blocking unless the attempt asked otherwise.
+    /// Connected; the socket is blocking unless requested otherwise.
     case connected(FileDescriptor)
-    /// There is no such file, or a directory on the way is missing (ENOENT, ENOTDIR).
+    /// There is no such file, or a directory of its path is missing (ENOENT, ENOTDIR).
     case notThere
-    /// The file is there and nobody listens: a leftover of a process that died (ECONNREFUSED).
+    /// The file exists without a listener: a leftover of a dead process (ECONNREFUSED).
     case refused
     /// The user may not connect (EACCES, EPERM).
     case permissionDenied
-    /// The listener has not accepted so many that a non-blocking attempt would have to wait (EAGAIN).
+    /// The listener's queue is full, so a non-blocking attempt would have to wait (EAGAIN).
     case busy
   }
 
-  /// Who opened the other end, as the kernel knows it since `connect` or `socketpair`.
+  /// Credentials of the process that opened the other end, recorded by the kernel at `connect` or
+  /// `socketpair`.
   public struct Peer: Sendable, Hashable {
     /// The effective user.
     public let uid: uid_t
     /// The effective group.
     public let gid: gid_t
-    /// The process. It may have ended since, and on an inherited pair it is the process that made the pair.
+    /// Process id. It may have exited since; for an inherited pair it is the process that made the pair.
     public let pid: pid_t
 
     public init(uid: uid_t, gid: gid_t, pid: pid_t) { (self.uid, self.gid, self.pid) = (uid, gid, pid) }
@@ -35,9 +35,9 @@ public enum UnixSocket {
   /// Binds and listens, non-blocking. `socket(2)`, `bind(2)`, `listen(2)`
   ///
   /// - Parameters:
-  ///   - path: where the socket's file appears; a path that is too long for a socket address works too.
-  ///   - mode: the permissions of the file, whatever the umask is.
-  /// - Throws: EADDRINUSE where there is a file already; see ``removeStaleSocket(path:)``.
+  ///   - path: path of the socket's file, which may be too long for a socket address.
+  ///   - mode: permissions of the file, regardless of the umask.
+  /// - Throws: EADDRINUSE if the file exists already; see ``removeStaleSocket(path:)``.
   public static func listen(
     path: String, backlog: CInt = 128, mode: mode_t = 0o600
   ) throws(SystemError) -> FileDescriptor {
@@ -47,11 +47,11 @@ public enum UnixSocket {
       try systemCall("listen", on: path) { kernel.listen(number, at: path, backlog: backlog, mode: mode) }
       return socket
     }
-    // The file that bind makes takes the permissions of the socket on Linux, so it is born closed to others.
+    // On Linux bind gives the file the permissions of the socket, so it is never open to others.
     try systemCall("fchmod", on: path) { fchmod(number, mode) }
     try atAddress(of: path, call: "bind") { linux_unix_bind(number, $0) }
     do throws(SystemError) {
-      // The umask may have taken bits away. Nobody can connect before the socket listens.
+      // The umask may have removed bits. No client can connect before the socket listens.
       try pathCall("chmod", path) { chmod($0, mode) }
       try systemCall("listen", on: path) { Glibc.listen(number, backlog) }
     } catch {
@@ -86,11 +86,11 @@ public enum UnixSocket {
     return DescriptorPair(FileDescriptor(owning: numbers.0), FileDescriptor(owning: numbers.1))
   }
 
-  /// Takes the next connection, non-blocking and closed on exec. `accept4(2)`
+  /// Accepts the next connection, non-blocking and closed on exec. `accept4(2)`
   ///
-  /// - Returns: nil where none is waiting, or the one that was has gone away.
-  /// - Throws: EMFILE or ENFILE where there are no descriptors left. The connection then goes on waiting and
-  ///   the listener stays ready, so stop watching it until a descriptor was closed.
+  /// - Returns: nil if none is waiting, or if the waiting one has gone.
+  /// - Throws: EMFILE or ENFILE if there are no descriptors left. The connection then keeps waiting and the
+  ///   listener stays ready, so stop watching it until a descriptor was closed.
   public static func accept(_ listener: borrowing FileDescriptor) throws(SystemError) -> FileDescriptor? {
     let number = listener.rawValue
     let accepted = uninterrupted { Kernel.accept(number) }
@@ -101,20 +101,20 @@ public enum UnixSocket {
     }
   }
 
-  /// Who opened the other end. `getsockopt(2)` SO_PEERCRED
+  /// Credentials of the process that opened the other end. `getsockopt(2)` SO_PEERCRED
   public static func peer(of socket: borrowing FileDescriptor) throws(SystemError) -> Peer {
     var peer = linux_peer()
     try systemCall("getsockopt", on: socket.rawValue) { Kernel.peer(of: $0, &peer) }
     return Peer(uid: peer.uid, gid: peer.gid, pid: peer.pid)
   }
 
-  /// Ends the writing half: the peer reads the end after what was sent. `shutdown(2)`
+  /// Shuts down writing: the peer reads the end of file after all sent data. `shutdown(2)`
   public static func shutdownWriting(_ socket: borrowing FileDescriptor) throws(SystemError) {
     try systemCall("shutdown", on: socket.rawValue) { Kernel.shutdownWriting($0) }
   }
 
-  /// Ends the reading half: the peer's next write fails (EPIPE), while what it wrote before is read here, and then the
-  /// end. `shutdown(2)`, as `unix(7)` sockets of Linux do it
+  /// Shuts down reading: the peer's next write fails (EPIPE), while data it wrote before is still read here,
+  /// followed by the end of file. `shutdown(2)`, as `unix(7)` sockets of Linux do it
   public static func shutdownReading(_ socket: borrowing FileDescriptor) throws(SystemError) {
     try systemCall("shutdown", on: socket.rawValue) { Kernel.shutdownReading($0) }
   }
@@ -123,9 +123,9 @@ public enum UnixSocket {
 /// Two descriptors that belong together: both ends of a socket pair, or a pipe.
 @frozen
 public struct DescriptorPair: ~Copyable {
-  /// One end; of a pipe the reading one.
+  /// One end; the reading one of a pipe.
   public var first: FileDescriptor
-  /// The other end; of a pipe the writing one.
+  /// The other end; the writing one of a pipe.
   public var second: FileDescriptor
 
   public init(_ first: consuming FileDescriptor, _ second: consuming FileDescriptor) {
@@ -140,12 +140,12 @@ public struct DescriptorPair: ~Copyable {
     return DescriptorPair(FileDescriptor(owning: numbers.0), FileDescriptor(owning: numbers.1))
   }
 
-  /// What every pipe holds without being asked. `pipe(7)`
+  /// Default capacity of a pipe in bytes. `pipe(7)`
   public static let pipeCapacity = 64 << 10
 }
 
 extension FileDescriptor {
-  /// Has a pipe hold so many bytes that nobody has read, where the system allows so many: 1 MiB where nobody has changed it.
+  /// Sets the capacity of a pipe to at least `bytes`, if the system allows that many: 1 MiB by default.
   /// `fcntl(2)` F_SETPIPE_SZ
   public borrowing func widenPipe(to bytes: Int) throws(SystemError) {
     let wanted = CInt(clamping: bytes)

@@ -1,35 +1,32 @@
-// Owns the variables of an environment as a value: names and values of any bytes. Invariant: names are told apart by their bytes,
-// so that two which Unicode takes for the same characters are two; no name is empty or holds an equals sign where it was read
-// from a setting. Nothing here can fail.
+// Environment variables as a value: names and values of any bytes. Invariant: names are compared by their
+// bytes, so canonically equivalent ones are distinct; a name parsed from a setting is neither empty nor
+// contains an equals sign. Nothing here can fail.
 import ByteText
 
 /// The variables of an environment. `environ(7)`
 public struct Variables: Sendable, Hashable, Sequence, ExpressibleByDictionaryLiteral {
   private var values: [ExactText: ExactText]
 
-  /// No variables.
   public init() { values = [:] }
 
-  /// These variables; of a name that comes twice, the last.
+  /// From a sequence; the last value of a duplicate name wins.
   public init(_ variables: some Sequence<(key: String, value: String)>) {
     values = [:]
     for (name, value) in variables { self[name] = value }
   }
 
-  /// These variables; of a name that comes twice, the last.
+  /// From a literal; the last value of a duplicate name wins.
   public init(dictionaryLiteral elements: (String, String)...) {
     self.init(elements.lazy.map { (key: $0.0, value: $0.1) })
   }
 
-  /// The value of a variable; nil for one that is not there.
+  /// Value of a variable; nil if it is not set.
   public subscript(name: String) -> String? {
     get { values[ExactText(name)]?.text }
     set { values[ExactText(name)] = newValue.map { ExactText($0) } }
   }
 
-  /// The number of variables.
   public var count: Int { values.count }
-  /// Whether there is none.
   public var isEmpty: Bool { values.isEmpty }
 
   /// Names with their values, in no particular order.
@@ -43,24 +40,24 @@ public struct Variables: Sendable, Hashable, Sequence, ExpressibleByDictionaryLi
     values.sorted { $0.key < $1.key }.map { ($0.key.text, $0.value.text) }
   }
 
-  /// Those of which this is true.
+  /// The variables that match.
   public func filter(_ isWanted: ((key: String, value: String)) -> Bool) -> Variables {
     var kept = self
     kept.values = values.filter { isWanted((key: $0.key.text, value: $0.value.text)) }
     return kept
   }
 
-  /// These and others; of a name that both have, the other's value.
+  /// Both sets combined; for a name in both, the value of `others`.
   public func overlaid(by others: Variables) -> Variables {
     var all = self
     all.values.merge(others.values) { $1 }
     return all
   }
 
-  /// `NAME=VALUE` of each, in no particular order.
+  /// Each variable as `NAME=VALUE`, in no particular order.
   public var settings: [String] { values.map { "\($0.key)=\($0.value)" } }
 
-  /// Name and value of `NAME=VALUE`; nil for what has no name or no equals sign.
+  /// Name and value of `NAME=VALUE`; nil without a name or an equals sign.
   public static func parts(of setting: String) -> (name: String, value: String)? {
     let bytes = setting.utf8
     guard let equals = bytes.firstIndex(of: UInt8(ascii: "=")), equals != bytes.startIndex else { return nil }
