@@ -1,7 +1,7 @@
-// Owns the bytes that are being written and the stack of the containers that can still grow. Invariant: every open
-// container's head says how many entries it has so far, so there is no closing step; only the innermost container
-// grows, and using an outer one closes those inside it for good. The first failure stays: it empties the stack, so
-// that every later call fails with it.
+// Output bytes, and the stack of the containers that can still grow. Invariant: every open container's head
+// contains its current number of entries, so there is no closing step. Only the innermost container grows,
+// and using an outer one closes those inside it permanently. The first failure is kept: it empties the stack,
+// so that every later call fails with it.
 
 struct CBORBuffer {
   private struct Level {
@@ -72,7 +72,7 @@ struct CBORBuffer {
     levels.append(Level(head: slot.start, major: major))
   }
 
-  /// Makes room for one more entry of a map and writes its key; the value has to follow.
+  /// Counts one more entry of a map and writes its key; the value has to follow.
   mutating func beginField(_ number: Int, in slot: CBORSlot) throws(CBOREncodingError) {
     try enter(slot)
     guard let key = UInt8(exactly: number) else { throw fail(.fieldNumberOutOfRange(number)) }
@@ -139,7 +139,7 @@ struct CBORBuffer {
     }
   }
 
-  /// Remembers the first failure and gives it back to be thrown.
+  /// Stores the first failure and returns it to be thrown.
   mutating func fail(_ error: CBOREncodingError) -> CBOREncodingError {
     if let failure { return failure }
     failure = error

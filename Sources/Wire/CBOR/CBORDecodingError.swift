@@ -1,47 +1,47 @@
-// Owns the ways in which an input can be refused, with the place, and their wording. Invariant: one reason for each
-// rule of `CBORProfile`; the offset counts from the first byte of the input. Whoever receives one of these ends the
-// connection it came from and touches nothing else.
+// Reasons for refusing an input, with the offset and the text. Invariant: one reason for each rule of
+// `CBORProfile`; the offset counts from the first byte of the input. The receiver of such an error ends the
+// connection it came from and affects nothing else.
 
-/// Why an input was refused, and where.
+/// Reason and offset of a refused input.
 public struct CBORDecodingError: Error, Equatable, Sendable {
-  /// The rule that was broken.
+  /// The broken rule.
   public let reason: Reason
 
-  /// The byte that begins the offending data item, counted from 0 at the beginning of the input.
+  /// Offset of the first byte of the offending data item, from 0.
   public let offset: Int
 
-  /// An error at a place.
   public init(_ reason: Reason, at offset: Int) { (self.reason, self.offset) = (reason, offset) }
 
-  /// The rules of the profile, of the limits and of the asked type that an input can break.
+  /// Rules of the profile, of the limits and of the requested type.
   public enum Reason: Equatable, Sendable {
-    /// What no input of the profile has, as ``description`` says it. A truncated one ends inside a head, or where a value
-    /// has to begin; additional information 28, 29 or 30 is reserved; a number that is refused is below −2⁶³, or more than
-    /// the asked type can hold.
+    /// Input outside the profile, with the meaning in ``description``. A truncated one ends inside a head, or
+    /// before a value. Additional information 28, 29 or 30 is reserved. An integer is out of range if it is
+    /// below −2⁶³, or does not fit the requested type.
     case truncated, nonShortestHead, reservedHead, indefiniteLength, floatingPoint, bignum, undefined,
       invalidUTF8
     case integerOutOfRange, keyNotAFieldNumber, trailingBytes
     /// A tag other than that of a bignum, and a simple value other than false, true, null and undefined.
     case tag(UInt64), simpleValue(UInt8)
-    /// A string claims more bytes than the input has left, and a container more entries than there are bytes left for.
+    /// A string claims more bytes than the input has left, or a container more entries than bytes are left.
     case lengthExceedsInput(UInt64), countExceedsInput(UInt64)
     /// A map has the same key twice.
     case duplicateField(Int)
-    /// More containers inside one another, or more bytes, than the limit.
+    /// Containers nested deeper than the limit, or more bytes than the limit.
     case nestingTooDeep(limit: Int), inputTooLong(limit: Int)
-    /// The value is well-formed, but of another kind than the asked type needs.
+    /// The value is well-formed, but of another kind than the requested type needs.
     case typeMismatch(expected: CBORKind, found: CBORKind)
-    /// The asked type needs this field, or one more element of an array.
+    /// The requested type needs this field, or one more element of an array.
     case missingField(Int), endOfArray
-    /// Mistakes in the asked type, not in the input: a coding key without an integer, floating point, `superDecoder()`.
+    /// Bugs in the requested type, not in the input: a coding key without an integer, floating point,
+    /// `superDecoder()`.
     case keyWithoutFieldNumber(String), floatingPointUnsupported, superDecoderUnsupported
-    /// The asked type refused the value, with the beginning of its own words.
+    /// The requested type refused the value, with the first part of its own text.
     case valueRefused(String)
   }
 }
 
 extension CBORDecodingError: CustomStringConvertible {
-  /// One sentence: what was refused, where and why.
+  /// One sentence: the refusal, the offset and the reason.
   public var description: String { "refused the message at byte \(offset): \(reason)" }
 }
 

@@ -1,17 +1,18 @@
-// Owns the public way from a Swift value to bytes of the profile. Invariant: the same value gives the same bytes, and
-// whatever is written `CBORDecoder` accepts. On an error the caller's buffer is as long as it was before.
+// Public interface from a Swift value to bytes of the profile. Invariant: the same value gives the same
+// bytes, and `CBORDecoder` accepts all output. After an error the caller's buffer is as long as it was
+// before.
 
 /// Writes `Encodable` values in the CBOR profile of ``CBORProfile``.
 ///
-/// One call costs a few small allocations and no intermediate copy of the value's bytes: they are appended to the
-/// buffer where they stay. The encoder keeps nothing between calls.
+/// One call costs a few small allocations and no intermediate copy of the value's bytes: they are appended
+/// directly to the buffer. The encoder has no state between calls.
 public struct CBOREncoder: Sendable {
-  /// An encoder; there is nothing to choose.
+  /// An encoder; it has no options.
   public init() {}
 
   /// The value's bytes.
   ///
-  /// - Throws: ``CBOREncodingError`` when the value's type does not fit the profile.
+  /// - Throws: ``CBOREncodingError`` if the value's type does not fit the profile.
   public func encode<T: Encodable>(_ value: T) throws(CBOREncodingError) -> [UInt8] {
     var buffer: [UInt8] = []
     buffer.reserveCapacity(64)
@@ -19,9 +20,9 @@ public struct CBOREncoder: Sendable {
     return buffer
   }
 
-  /// Appends the value's bytes to a buffer; on an error the buffer keeps its former content.
+  /// Appends the value's bytes to a buffer; after an error the buffer is unchanged.
   ///
-  /// - Throws: ``CBOREncodingError`` when the value's type does not fit the profile.
+  /// - Throws: ``CBOREncodingError`` if the value's type does not fit the profile.
   public func encode<T: Encodable>(_ value: T, into buffer: inout [UInt8]) throws(CBOREncodingError) {
     let lengthBefore = buffer.count
     let writer = CBORWriter()

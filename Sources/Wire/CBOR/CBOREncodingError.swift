@@ -1,6 +1,6 @@
-// Owns the ways in which a Swift value can be impossible to write in the profile, and their wording. Invariant:
-// whoever sees one of these sees a mistake in a message type, never the fault of a peer. An encoder that has thrown
-// one leaves the caller's buffer as it was.
+// Reasons why a Swift value cannot be written in the profile, and their texts. Invariant: each of these is a
+// bug in a message type, never the fault of a peer. An encoder that has thrown one leaves the caller's buffer
+// unchanged.
 
 /// Why a value cannot be written in the profile of ``CBORProfile``.
 public enum CBOREncodingError: Error, Equatable, Sendable {
@@ -8,22 +8,22 @@ public enum CBOREncodingError: Error, Equatable, Sendable {
   case keyWithoutFieldNumber(String), fieldNumberOutOfRange(Int), duplicateField(Int)
   /// A `Double` or a `Float`, and an integer below −2⁶³ or above 2⁶⁴ − 1.
   case floatingPoint, integerOutOfRange
-  /// More containers inside one another than ``CBORLimits/standard`` allows.
+  /// Containers nested deeper than ``CBORLimits/standard`` allows.
   case nestingTooDeep(limit: Int)
   /// A type's `encode(to:)` wrote nothing; the payload is its name.
   case nothingEncoded(String)
   /// A second value, or a container of another kind, in a place that has its value already.
   case secondValue
-  /// A nested container was used after its parent had gone on.
+  /// A nested container was used after its parent had continued.
   case containerOutOfOrder
-  /// `superEncoder()` was asked for; message types are not classes that inherit.
+  /// `superEncoder()` was called; message types are not classes that inherit.
   case superEncoderUnsupported
   /// A type's own `encode(to:)` refused, with its reason.
   case valueRefused(String)
 }
 
 extension CBOREncodingError: CustomStringConvertible {
-  /// One sentence: what could not be written, why, and what to change.
+  /// One sentence: the value, the reason, and the necessary change.
   public var description: String {
     switch self {
     case .keyWithoutFieldNumber(let name):

@@ -1,5 +1,5 @@
-// Owns the words of RFC 8949, section 3: major types, the head of a data item, and the set of a map's keys. Invariant:
-// values here are plain data; reading and writing them is the business of `CBORInput` and `CBORWriter`.
+// Terms of RFC 8949, section 3: major types, the head of a data item, and the set of a map's keys. Plain
+// data; `CBORInput` and `CBORWriter` read and write it.
 
 /// The high three bits of a head, in place (RFC 8949, section 3.1).
 enum CBORMajor {
@@ -20,7 +20,7 @@ enum CBORSimple {
   static let null: UInt8 = 0xF6
 }
 
-/// A head that was read: what follows it begins at `end`.
+/// A decoded head: the content starts at `end`.
 struct CBORHead {
   let major: UInt8
   /// The value, length, count, tag number or simple value, by major type.
@@ -28,7 +28,7 @@ struct CBORHead {
   let end: Int
 }
 
-/// What a data item within the profile can be, as errors name it.
+/// Kind of a data item within the profile, for error messages.
 public enum CBORKind: String, Sendable, Equatable {
   /// An integer of either sign.
   case integer
@@ -46,11 +46,11 @@ public enum CBORKind: String, Sendable, Equatable {
   case null
 }
 
-/// The field numbers a map has had so far: 256 bits, no allocation.
+/// The field numbers of a map so far: 256 bits, no allocation.
 struct CBORKeySet {
   private var bits: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
 
-  /// Adds a key and says whether it is new.
+  /// Adds a key. Returns true if it is new.
   @inline(__always) mutating func insert(_ key: UInt8) -> Bool {
     let bit: UInt64 = 1 << UInt64(key & 63)
     switch key >> 6 {

@@ -1,6 +1,6 @@
-// Owns the one pass over an input that holds it to the profile before anything is made of it. Invariant: recursion
-// goes no deeper than the limit, and no claim of the input is believed before it was compared with the bytes that are
-// left. The first broken rule is thrown with its offset.
+// Single pass over an input that checks it against the profile before any value is made. Invariant: recursion
+// is limited, and every claimed size is compared with the remaining bytes before it is used. The first broken
+// rule is thrown with its offset.
 
 extension CBORInput {
   /// Checks that the input is exactly one value of the profile.
@@ -80,7 +80,8 @@ extension CBORInput {
     return Self.isUTF8(content[firstBeyondASCII...])
   }
 
-  /// Whether bytes are well-formed UTF-8 (The Unicode Standard, table 3-7): no overlong forms, no surrogates.
+  /// True if the bytes are well-formed UTF-8 (The Unicode Standard, table 3-7): no overlong forms, no
+  /// surrogates.
   private static func isUTF8(_ bytes: ArraySlice<UInt8>) -> Bool {
     var index = bytes.startIndex
     while index < bytes.endIndex {

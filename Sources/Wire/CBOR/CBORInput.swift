@@ -22,7 +22,7 @@ final class CBORInput {
     bytes[(base + offset)..<(base + offset + length)]
   }
 
-  /// Reads the head at an offset, and refuses every form of it that the profile has not.
+  /// Reads the head at an offset, and refuses every form outside the profile.
   ///
   /// For major type 7 the argument is the simple value.
   @inline(__always) func head(at offset: Int) throws(CBORDecodingError) -> CBORHead {
@@ -51,7 +51,8 @@ final class CBORInput {
     var argument: UInt64 = 0
     for place in 1...width { argument = argument << 8 | UInt64(bytes[base + offset + place]) }
     let head = CBORHead(major: major, argument: argument, end: offset + 1 + width)
-    // What fits the next shorter form has to use it; a simple value below 32 has no two-byte form either.
+    // A value that fits the next shorter form has to use it; a simple value below 32 has no two-byte form
+    // either.
     let leastForThisWidth: UInt64 =
       width == 1 ? (major == CBORMajor.simple ? 32 : 24) : 1 << (4 * UInt64(width))
     guard argument >= leastForThisWidth else { throw CBORDecodingError(.nonShortestHead, at: offset) }
@@ -85,7 +86,7 @@ final class CBORInput {
   func integer<I: FixedWidthInteger>(_ type: I.Type, at offset: Int) throws(CBORDecodingError) -> I {
     let head = try head(at: offset)
     if head.major == CBORMajor.unsigned, let value = I(exactly: head.argument) { return value }
-    // −1 − n is the complement of n; above Int64.max it lies outside the profile.
+    // −1 − n is the complement of n; above Int64.max it is outside the profile.
     if head.major == CBORMajor.negative, let magnitude = Int64(exactly: head.argument),
       let value = I(exactly: ~magnitude)
     {
@@ -136,7 +137,7 @@ final class CBORInput {
     }
   }
 
-  /// A type's own refusal, cut short: it may quote the input.
+  /// Text of a type's own refusal, truncated because it may quote the input.
   private static func words(of error: any Error) -> String {
     let words =
       switch error {
@@ -148,7 +149,7 @@ final class CBORInput {
     return String(words.prefix(200))
   }
 
-  /// Where the data item behind the one at an offset begins, without recursion and without looking inside strings.
+  /// Offset of the data item after the one at an offset, without recursion and without scanning strings.
   func end(of offset: Int) throws(CBORDecodingError) -> Int {
     var offset = offset
     var pending = 1
@@ -170,7 +171,7 @@ final class CBORInput {
     return offset
   }
 
-  /// The error for a data item of another kind than asked for, or for an integer that does not fit.
+  /// The error for a data item of another kind than requested, or for an integer that does not fit.
   func mismatch(expected: CBORKind, at offset: Int) throws(CBORDecodingError) -> CBORDecodingError {
     let head = try head(at: offset)
     let found: CBORKind =

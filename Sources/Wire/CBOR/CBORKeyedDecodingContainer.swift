@@ -6,7 +6,7 @@ struct CBORKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
 
   var codingPath: [any CodingKey] { [] }
 
-  /// A plain loop: every message asks for this, and a chain of generic calls costs more than the rest of the map.
+  /// A plain loop: every message uses this, and a chain of generic calls costs more than the rest of the map.
   var allKeys: [Key] {
     var keys: [Key] = []
     for number in map.fieldNumbers { if let key = Key(intValue: number) { keys.append(key) } }
@@ -51,8 +51,9 @@ struct CBORKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
     return try input.value(type, at: offset)
   }
 
-  // None of them is generic. A generic method that stood in for all widths would be called unspecialised through Codable's
-  // tables, with a dynamic call for every step of a conversion; `need` and `find` are made anew for each that calls them.
+  // None of them is generic. A single generic method for all widths would be called unspecialized through
+  // Codable's witness tables, with a dynamic call for every step of a conversion; `need` and `find` are
+  // specialized for each caller.
 
   func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try need(key) }
   func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try need(key) }

@@ -1,6 +1,6 @@
-// Owns the translation of Codable's keyed container into fields of a map. Invariant: one call writes one key and one
-// value; nothing is boxed on the way to the writer. Calls that cannot throw, such as nested containers, leave their
-// failure with the writer, where the next call meets it.
+// Translation of Codable's keyed container into fields of a map. Invariant: one call writes one key and one
+// value; nothing is boxed. Calls that cannot throw, such as nested containers, store their failure in the
+// writer, and the next call throws it.
 
 struct CBORKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
   let slot: CBORSlot
@@ -99,7 +99,7 @@ struct CBORKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtoco
   func superEncoder(forKey key: Key) -> any Encoder { superEncoder() }
 
   private func nestedSlot(forKey key: Key) -> CBORSlot {
-    // The protocol gives no way to throw here; the writer has kept the failure.
+    // The protocol does not allow throwing here; the writer has stored the failure.
     try? writer.beginField(key, in: slot)
     return CBORSlot(writer: writer, start: writer.count, level: slot.level + 1)
   }

@@ -1,11 +1,12 @@
-// Owns the index of one map: field number to the offset of its value. Invariant: the map is walked once, when the
-// container is opened; the sixteen lowest numbers are found without a search and without an allocation, the others in
-// a short list. A duplicate or a foreign key is thrown, though validation has met it first.
+// Index of one map: field number to the offset of its value. Invariant: the map is scanned once, when the
+// container is opened. The sixteen lowest numbers are found without a search and without an allocation, the
+// others in a short list. A duplicate or an invalid key throws, though validation has refused it first.
 
 struct CBORMap {
   let input: CBORInput
   let offset: Int
-  /// Offsets of the values of fields 0 to 15, four to a vector; 0 where there is none, as no value begins there.
+  /// Offsets of the values of fields 0 to 15, four to a vector; 0 for a missing field, because no value
+  /// starts there.
   private var low: (SIMD4<UInt32>, SIMD4<UInt32>, SIMD4<UInt32>, SIMD4<UInt32>) = (.zero, .zero, .zero, .zero)
   private var high: [(number: UInt8, offset: UInt32)] = []
 
@@ -24,7 +25,7 @@ struct CBORMap {
     }
   }
 
-  /// Where a field's value begins, if the map has the field.
+  /// Offset of a field's value; nil if the map does not have the field.
   @inline(__always) func valueOffset(_ number: Int) -> Int? {
     let place = number & 3
     let found: UInt32

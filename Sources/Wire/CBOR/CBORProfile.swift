@@ -1,31 +1,32 @@
-// Owns the written definition of the bank's CBOR profile, and the bounds within which an input is looked at. Invariant: the
-// comment and the codec next to it say the same; `Tests/WireTests` holds every sentence to it. A bound is checked before
-// memory or stack is spent on what it bounds. A value outside is never repaired: it ends in a typed error.
+// Definition of the bank's CBOR profile, and the limits of an input. Invariant: this comment and the codec
+// agree; `Tests/WireTests` checks every sentence. A limit is checked before memory or stack is used for what
+// it limits. A value outside the profile is never repaired: it results in a typed error.
 
-/// The subset of CBOR (RFC 8949) that the bank speaks: one value has exactly one encoding per field order.
+/// Subset of CBOR (RFC 8949) that the bank uses: one value has exactly one encoding per field order.
 ///
-/// ## What a value may be
+/// ## Permitted values
 ///
 /// | Swift | CBOR | notes |
 /// |---|---|---|
-/// | every fixed-width integer | major types 0 and 1 | from −2⁶³ to 2⁶⁴ − 1; converted to the asked width with a check |
+/// | every fixed-width integer | major types 0 and 1 | from −2⁶³ to 2⁶⁴ − 1; converted to the requested width
+/// with a check |
 /// | `[UInt8]` | byte string (2) | never an array of numbers |
 /// | `String` | text string (3) | valid UTF-8 only, no normalisation |
 /// | arrays, sets, unkeyed containers | array (4) | `nil` elements are null |
 /// | structs, enums with values, keyed containers | map (5) | keys are field numbers |
 /// | `Bool` | simple values 20 and 21 | |
-/// | `nil` | simple value 22 | only where an array element or an explicit `encodeNil` asks for it |
+/// | `nil` | simple value 22 | only as an array element or by an explicit `encodeNil` |
 ///
 /// ## Field numbers
 ///
 /// A map is a record. Its keys are integers in ``fieldNumbers``, taken from `CodingKey.intValue`; a type gets them
 /// by declaring `enum CodingKeys: Int, CodingKey` with explicit values. Fields are written in the order in which
 /// the type encodes them, which for synthesised conformances is the order of declaration; they are not sorted.
-/// A reader accepts any order, refuses a field that appears twice, and skips a field number it does not know, as
-/// long as the skipped value is itself within the profile. So a newer build may add fields, and a number that was
-/// used once is never used again for something else.
+/// A reader accepts any order, refuses a field that appears twice, and skips an unknown field number if the
+/// skipped value is itself within the profile. So a newer build may add fields, and a number is never reused
+/// for something else.
 ///
-/// An absent optional is an absent field. A reader takes a missing field and a null for the same `nil`.
+/// An absent optional is an absent field. For a reader, a missing field and a null are the same `nil`.
 ///
 /// Data with arbitrary keys is an array of records: a `Dictionary` has no order of its own, would not encode the
 /// same way twice, and is outside the profile unless its keys happen to be field numbers.
@@ -35,29 +36,29 @@
 /// Every head is in its shortest form and every length is definite (RFC 8949, section 4.2.1, without its rule on
 /// the order of keys).
 ///
-/// ## What is refused
+/// ## Refused input
 ///
 /// Floating point, tags (bignums among them), `undefined` and all other simple values, indefinite lengths, heads
 /// that are longer than needed, text that is not UTF-8, keys that are not field numbers, duplicate fields,
 /// negative integers below −2⁶³, nesting beyond ``CBORLimits/maximumDepth``, lengths and counts that the remaining
 /// bytes cannot hold, and bytes after the value. Each has a case of its own in ``CBORDecodingError/Reason``.
 ///
-/// A reader checks the whole input against the profile before it makes the first value of it, so what is refused
-/// does not depend on the type that was asked for.
+/// A reader checks the whole input against the profile before it makes the first value. So a refusal does not
+/// depend on the requested type.
 public enum CBORProfile {
   /// The keys a map may have: 0 to 255, at most two bytes each.
   public static let fieldNumbers: ClosedRange<Int> = 0...255
 }
 
-/// The bounds that a ``CBORDecoder`` puts on its input.
+/// Limits that a ``CBORDecoder`` applies to its input.
 public struct CBORLimits: Sendable, Equatable {
-  /// How many arrays and maps may stand one inside the other; a lone number has depth 0. At least 1.
+  /// Maximum nesting of arrays and maps; a plain number has depth 0. At least 1.
   public let maximumDepth: Int
 
-  /// How long an input may be, in bytes. At most 2³² − 2, because offsets are kept in 32 bits.
+  /// Maximum length of an input in bytes. At most 2³² − 2, because offsets are stored in 32 bits.
   public let maximumByteCount: Int
 
-  /// Bounds of a caller's own.
+  /// Limits of the caller's choice.
   ///
   /// - Precondition: `maximumDepth` is in `1...64`, so that recursion stays shallow, and `maximumByteCount` is in
   ///   `1...4_294_967_294`.
@@ -68,6 +69,6 @@ public struct CBORLimits: Sendable, Equatable {
     self.maximumByteCount = maximumByteCount
   }
 
-  /// Depth 16, and 2³² − 2 bytes: the frame has bounded the length long before. The encoder keeps to this depth too.
+  /// Depth 16, and 2³² − 2 bytes: the frame limits the length before. The encoder uses this depth, too.
   public static let standard = CBORLimits(maximumDepth: 16, maximumByteCount: Int(UInt32.max) - 1)
 }

@@ -1,10 +1,10 @@
-// Owns the place of one value that is to be written: Codable's `Encoder` and its single-value container. Invariant:
-// three words and no more, so that `any Encoder` holds it without an allocation. A second value in the same place
+// Position of one value to be written: Codable's `Encoder` and its single-value container. Invariant: exactly
+// three words, so that `any Encoder` holds it without an allocation. A second value in the same position
 // fails with `secondValue`.
 
 struct CBORSlot {
   let writer: CBORWriter
-  /// Where the value's first byte goes; also the name of the container that begins there.
+  /// Offset of the value's first byte; also the identity of the container that starts there.
   let start: Int
   let level: Int
 
@@ -55,7 +55,7 @@ extension CBORSlot: SingleValueEncodingContainer {
     try writer.append(value, level: level)
   }
 
-  // None of these is generic, for the reason given with the keyed decoding container's.
+  // None of these is generic; see the keyed decoding container for the reason.
 
   func encode(_ value: Int) throws { try append(signed: Int64(value)) }
   func encode(_ value: Int8) throws { try append(signed: Int64(value)) }

@@ -1,6 +1,6 @@
-// Owns the walk over the elements of an array. Invariant: an element is passed only when it was read without an error;
-// each is read and passed once, so an array takes time linear in its length. Reading beyond the last element is thrown
-// as `endOfArray`.
+// Iteration over the elements of an array. Invariant: the position advances only after an element was read
+// without an error; each element is read once, so an array takes time linear in its length. Reading beyond
+// the last element throws `endOfArray`.
 
 struct CBORUnkeyedDecodingContainer: UnkeyedDecodingContainer {
   private let input: CBORInput
@@ -43,7 +43,7 @@ struct CBORUnkeyedDecodingContainer: UnkeyedDecodingContainer {
     throw CBORDecodingError(.floatingPointUnsupported, at: try current())
   }
 
-  // None of these is generic, for the reason given with the keyed container's.
+  // None of these is generic; see the keyed container for the reason.
 
   mutating func decode(_ type: Int.Type) throws -> Int { try integer(type) }
   mutating func decode(_ type: Int8.Type) throws -> Int8 { try integer(type) }
@@ -58,7 +58,7 @@ struct CBORUnkeyedDecodingContainer: UnkeyedDecodingContainer {
   mutating func decode(_ type: UInt64.Type) throws -> UInt64 { try integer(type) }
   mutating func decode(_ type: UInt128.Type) throws -> UInt128 { try integer(type) }
 
-  /// Serves every width of integer; the compiler makes a copy for each of the methods that call it.
+  /// Used for every width of integer; the compiler makes a copy for each of the methods that call it.
   @inline(__always)
   mutating func integer<I: FixedWidthInteger>(_ type: I.Type) throws(CBORDecodingError) -> I {
     let value = try input.integer(type, at: current())

@@ -1,6 +1,6 @@
-// Owns the translation of Codable's unkeyed container into elements of an array. Invariant: one call writes one
-// element, in constant time however long the array is. Calls that cannot throw, such as nested containers, leave their
-// failure with the writer, where the next call meets it.
+// Translation of Codable's unkeyed container into elements of an array. Invariant: one call writes one
+// element, in constant time however long the array is. Calls that cannot throw, such as nested containers,
+// store their failure in the writer, and the next call throws it.
 
 struct CBORUnkeyedEncodingContainer: UnkeyedEncodingContainer {
   let slot: CBORSlot
@@ -32,7 +32,7 @@ struct CBORUnkeyedEncodingContainer: UnkeyedEncodingContainer {
     try writer.append(value, level: slot.level + 1)
   }
 
-  // None of these is generic, for the reason given with the keyed decoding container's.
+  // None of these is generic; see the keyed decoding container for the reason.
 
   func encode(_ value: Int) throws { try append(signed: Int64(value)) }
   func encode(_ value: Int8) throws { try append(signed: Int64(value)) }
@@ -74,7 +74,7 @@ struct CBORUnkeyedEncodingContainer: UnkeyedEncodingContainer {
   }
 
   private func nestedSlot() -> CBORSlot {
-    // The protocol gives no way to throw here; the writer has kept the failure.
+    // The protocol does not allow throwing here; the writer has stored the failure.
     try? writer.beginElement(in: slot)
     return CBORSlot(writer: writer, start: writer.count, level: slot.level + 1)
   }

@@ -1,14 +1,13 @@
-// Owns what all containers of one encoding share: the buffer, and the step into a value of any type. Invariant: every
-// method is one access to the buffer, so that Swift's check against overlapping accesses is paid once a call; no
-// foreign code runs during an access. Whatever a type's own `encode(to:)` throws becomes a `CBOREncodingError`, and
-// stays.
+// State shared by all containers of one encoding: the buffer, and the encoding of nested values. Invariant:
+// every method is one access to the buffer, so Swift's exclusivity check costs once per call; no foreign code
+// runs during an access. An error of a type's own `encode(to:)` becomes a `CBOREncodingError`, and is kept.
 
 final class CBORWriter {
   private var buffer = CBORBuffer()
 
   /// Exchanges the bytes: a caller's buffer moves in, is appended to in place, and moves out again.
   func swapBytes(with bytes: inout [UInt8]) { swap(&buffer.bytes, &bytes) }
-  /// How many bytes there are, those from before this encoding among them.
+  /// Number of bytes, including those from before this encoding.
   var count: Int { buffer.bytes.count }
   func append(signed value: Int64) { buffer.append(signed: value) }
   func append(unsigned value: UInt64) { buffer.append(unsigned: value) }
@@ -21,7 +20,7 @@ final class CBORWriter {
     try buffer.beginField(try number(of: key), in: slot)
   }
 
-  /// Writes a whole field of an integer, by far the most frequent kind.
+  /// Writes a whole integer field, by far the most frequent kind.
   @inline(__always)
   func append(signed value: Int64, for key: some CodingKey, in slot: CBORSlot) throws(CBOREncodingError) {
     try buffer.append(signed: value, for: try number(of: key), in: slot)
@@ -39,7 +38,7 @@ final class CBORWriter {
 
   func beginElement(in slot: CBORSlot) throws(CBOREncodingError) { try buffer.beginElement(in: slot) }
 
-  /// Writes a value of any type; `level` is how many containers stand around it.
+  /// Writes a value of any type; `level` is the number of enclosing containers.
   func append<T: Encodable>(_ value: T, level: Int) throws(CBOREncodingError) {
     if T.self == [UInt8].self, let byteString = value as? [UInt8] {
       buffer.append(byteString: byteString)
@@ -56,9 +55,9 @@ final class CBORWriter {
   func count(of slot: CBORSlot) -> Int { buffer.count(of: slot) }
   func fail(_ error: CBOREncodingError) -> CBOREncodingError { buffer.fail(error) }
 
-  /// Ends the writing: a container that outlived its value can write no more.
+  /// Ends the encoding: a container that outlives its value can write no more.
   func finish() throws(CBOREncodingError) {
-    // A failure that a type's own encode(to:) swallowed has left half a value behind.
+    // A failure that a type's own encode(to:) swallowed has left an incomplete value.
     if let failure = buffer.failure { throw failure }
     _ = fail(.containerOutOfOrder)
   }

@@ -1,9 +1,10 @@
-// Owns the writing and reading of single heads, integers and texts of the profile, for messages whose shape is known.
-// Invariant: heads are written in their shortest form, and only the shortest form is read, so that the bytes are those
-// of `CBOREncoder` and pass `CBORDecoder`. Failure: a reader that has met anything else says so, and stays failed.
+// Encoding and decoding of single heads, integers and texts of the profile, for messages of a fixed shape.
+// Invariant: only the shortest form of a head is written and read, so the bytes are those of `CBOREncoder`
+// and pass `CBORDecoder`. Errors: a reader that finds anything else reports it, and stays failed.
 
 extension [UInt8] {
-  /// Appends what every message begins with: a map of one field, whose key is the kind, and the map of the content.
+  /// Appends the start of every message: a map of one field, whose key is the kind, and the head of the
+  /// content's map.
   mutating func appendHeads(kind: UInt8, fields: UInt8) {
     append(heads: 3) { $0.put(kind: kind, fields: fields) }
   }
@@ -12,12 +13,12 @@ extension [UInt8] {
     append(heads: 2) { $0.put(field: key, value) }
   }
 
-  /// Appends a field that nobody has to have; nil writes nothing.
+  /// Appends an optional field; nil writes nothing.
   mutating func appendField(_ key: UInt8, ifPresent value: (some FixedWidthInteger)?) {
     if let value { appendField(key, value) }
   }
 
-  /// Appends a field of text that nobody has to have; nil writes nothing.
+  /// Appends an optional text field; nil writes nothing.
   mutating func appendField(_ key: UInt8, ifPresent value: String?) {
     guard var text = value else { return }
     precondition(key < 24, "this head is one byte long")
@@ -35,7 +36,7 @@ extension [UInt8] {
     append(contentsOf: bytes)
   }
 
-  /// Appends the key of a field and the head of the map of so many fields in it.
+  /// Appends the key of a field and the head of its map with this number of fields.
   mutating func appendField(_ key: UInt8, mapOf fields: UInt8) {
     precondition(key < 24 && fields < 24, "these heads are one byte long")
     append(key)
@@ -61,7 +62,7 @@ extension [UInt8] {
     append(heads: 1) { $0.put(major, argument) }
   }
 
-  /// Appends so many heads at most in one piece: whether there is room is asked once, and not for every byte.
+  /// Appends at most this number of heads at once: capacity is checked once, and not for every byte.
   @inline(__always) mutating func append(heads most: Int, _ write: (inout DirectWriter) -> Void) {
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: most * DirectWriter.longestHead) { room in
       var writer = DirectWriter(room)
@@ -71,7 +72,7 @@ extension [UInt8] {
   }
 }
 
-/// Writes heads into room that is known to be enough for them.
+/// Writes heads into memory that is known to be large enough.
 struct DirectWriter {
   /// The longest head, in bytes.
   static let longestHead = 9
@@ -81,7 +82,8 @@ struct DirectWriter {
 
   init(_ room: UnsafeMutableBufferPointer<UInt8>) { self.room = room }
 
-  /// What every message begins with: a map of one field, whose key is the kind, and the map of the content.
+  /// The start of every message: a map of one field, whose key is the kind, and the head of the content's
+  /// map.
   @inline(__always) mutating func put(kind: UInt8, fields: UInt8) {
     put(CBORMajor.map, 1)
     put(CBORMajor.unsigned, UInt64(kind))
@@ -120,7 +122,7 @@ struct DirectWriter {
   }
 }
 
-/// Reads a message whose shape is known, from its first byte to its last.
+/// Reads a message of a fixed shape, from its first byte to its last.
 struct DirectReader {
   private let bytes: UnsafeBufferPointer<UInt8>
   private var place = 0
@@ -135,7 +137,7 @@ struct DirectReader {
     expect(CBORMajor.map | fields)
   }
 
-  /// Goes past what every message begins with, but for the head of the content's map.
+  /// Skips the start of every message, except the head of the content's map.
   mutating func expectHeads(kind: UInt8) {
     expect(CBORMajor.map | 1)
     expect(kind)
@@ -145,17 +147,17 @@ struct DirectReader {
     if place < bytes.count, bytes[place] == byte { place += 1 } else { hasFailed = true }
   }
 
-  /// Goes past the key of a field.
+  /// Skips the key of a field.
   mutating func expectField(_ key: UInt8) { expect(key) }
 
-  /// Goes past the key of a field and the heads of the map and of the kind in it.
+  /// Skips the key of a field and the heads of its map and of the kind in it.
   mutating func expectField(_ key: UInt8, kind: UInt8) {
     expect(key)
     expect(CBORMajor.map | 1)
     expect(kind)
   }
 
-  /// The number of fields of a map of fewer than 24, whose head comes next; 0 after a failure.
+  /// The number of fields of the next map, which has fewer than 24; 0 after a failure.
   mutating func mapCount() -> UInt8 {
     guard !hasFailed, place < bytes.count, bytes[place] & 0xE0 == CBORMajor.map, bytes[place] & 0x1F < 24
     else {
@@ -204,7 +206,7 @@ struct DirectReader {
     return argument >= leastForThisWidth ? (major, argument) : nil
   }
 
-  /// The text in a field with a key below 24 that nobody has to have; each one that is there is counted.
+  /// The text in an optional field with a key below 24; counts it if it is present.
   mutating func text(_ key: UInt8, counting present: inout UInt8) -> String? {
     guard isAt(key) else { return nil }
     present += 1
@@ -219,14 +221,14 @@ struct DirectReader {
     return text
   }
 
-  /// Bytes as text; nil where they are not UTF-8. Names are short and ASCII, and then nothing has to be validated, which
-  /// is three quarters of the work.
+  /// Bytes as text; nil if they are not UTF-8. Names are short and ASCII and then need no validation, which
+  /// is three quarters of the cost.
   private static func text(_ bytes: UnsafeBufferPointer<UInt8>) -> String? {
     if bytes.allSatisfy({ $0 < 0x80 }) { return String(decoding: bytes, as: UTF8.self) }
     return String(validating: bytes, as: UTF8.self)
   }
 
-  /// The bytes in a field with a key below 24; none after a failure.
+  /// The bytes in a field with a key below 24; empty after a failure.
   mutating func bytes(_ key: UInt8) -> [UInt8] {
     expect(key)
     guard let (major, length) = head(), major == CBORMajor.bytes, length <= UInt64(bytes.count - place) else {
@@ -237,14 +239,14 @@ struct DirectReader {
     return Array(bytes[place..<(place + Int(length))])
   }
 
-  /// The bytes in a field with a key below 24 that nobody has to have; each one that is there is counted.
+  /// The bytes in an optional field with a key below 24; counts it if it is present.
   mutating func bytes(_ key: UInt8, counting present: inout UInt8) -> [UInt8]? {
     guard isAt(key) else { return nil }
     present += 1
     return bytes(key)
   }
 
-  /// The integer in a field with a key below 24 that nobody has to have; each one that is there is counted.
+  /// The integer in an optional field with a key below 24; counts it if it is present.
   mutating func field<I: FixedWidthInteger>(_ key: UInt8, counting present: inout UInt8) -> I? {
     guard isAt(key) else { return nil }
     present += 1

@@ -1,7 +1,7 @@
-// Owns the layout of a frame, four bytes of length, most significant first, and the body; how long a body may be; and how
-// a frame is refused. Invariant: a body is never empty and never longer than the limit that both ends of a connection
-// share; raising one is a change of the protocol. After a refusal a byte stream has no trustworthy beginning of a next
-// frame, and whoever meets one ends the connection.
+// Layout of a frame: four bytes of length, most significant first, and the body; the limits of a body, and
+// the reasons for refusing a frame. Invariant: a body is never empty and never longer than the limit that
+// both ends of a connection share; raising a limit is a change of the protocol. After a refusal the start of
+// the next frame in the stream is unknown, so the receiver ends the connection.
 
 /// The layout of a frame.
 public enum Frame {
@@ -14,26 +14,26 @@ public enum Frame {
   }
 }
 
-/// The longest bodies that frames may have, in bytes, by the kind of connection.
+/// Maximum bodies of frames in bytes, by the kind of connection.
 public enum FrameLimits {
-  /// On the control socket, where a message can hold a page of a list, or a payload of 1 MiB and what is told with it:
-  /// 1.25 MiB.
+  /// On the control socket, where a message can contain a page of a list, or a payload of 1 MiB and its
+  /// metadata: 1.25 MiB.
   public static let control = 5 << 18
 
-  /// Between the coordinator and a teller, where customers come with their payloads, and results go: 1.25 MiB.
+  /// Between the coordinator and a teller, where messages contain payloads and results: 1.25 MiB.
   public static let teller = control
 }
 
-/// Why a frame was refused.
+/// Reason for a refused frame.
 public enum FrameError: Error, Equatable, Sendable {
-  /// The length is 0: no message is empty.
+  /// The length is 0: every message has a body.
   case emptyBody
-  /// The length is more than the connection allows, both in bytes.
+  /// The length exceeds the connection's limit, both in bytes.
   case bodyTooLong(length: Int, maximum: Int)
 }
 
 extension FrameError: CustomStringConvertible {
-  /// One sentence: what was refused and why.
+  /// One sentence: the refusal and its reason.
   public var description: String {
     switch self {
     case .emptyBody: "refused a frame with an empty body: every frame carries one message"
@@ -43,7 +43,7 @@ extension FrameError: CustomStringConvertible {
   }
 }
 
-/// Why a message could not be made into a frame; the buffer is as it was.
+/// Reason why a message could not be made into a frame; the buffer is unchanged.
 public enum FrameEncodingError: Error, Equatable, Sendable {
   /// The message does not fit the CBOR profile.
   case message(CBOREncodingError)
@@ -52,7 +52,7 @@ public enum FrameEncodingError: Error, Equatable, Sendable {
 }
 
 extension FrameEncodingError: CustomStringConvertible {
-  /// The words of the error inside.
+  /// The text of the underlying error.
   public var description: String {
     switch self {
     case .message(let error): error.description

@@ -1,52 +1,52 @@
-// Owns the cutting of a byte stream into frames. Invariant: a length is judged as soon as its four bytes are there and
-// before anything is kept for its body; every byte is moved a bounded number of times, however many frames one read
-// brings. After a refusal the decoder is failed for good: it drops what it holds and gives the same error again.
+// Splits a byte stream into frames. Invariant: a length is checked as soon as its four bytes have arrived and
+// before memory is used for its body; every byte is moved a bounded number of times, however many frames one
+// read brings. After a refusal the decoder stays failed: it drops its data and throws the same error again.
 
-/// Cuts a byte stream into the bodies of frames.
+/// Splits a byte stream into the bodies of frames.
 ///
-/// Append what a read brought, then take frames until there is none:
+/// Append the bytes of a read, then take frames until there is none:
 ///
 ///     decoder.append(bytes)
 ///     while let body = try decoder.next() { … }
 ///
-/// The memory it holds is one incomplete frame and what was appended since the last call of ``next()``.
+/// It holds one incomplete frame and the bytes appended since the last call of ``next()``.
 public struct FrameDecoder: Sendable {
   private let maximumBodyLength: Int
   private(set) var buffer: [UInt8] = []
   private var consumed = 0
   private var failure: FrameError?
 
-  /// A buffer larger than this is given back to the system when it runs empty, in bytes.
+  /// Capacity in bytes above which an empty buffer is freed.
   private static let keptCapacity = 64 << 10
 
-  /// A decoder at the beginning of a stream.
+  /// A decoder at the start of a stream.
   ///
-  /// - Parameter maximumBodyLength: The longest body that is accepted, in bytes; one of ``FrameLimits``.
+  /// - Parameter maximumBodyLength: maximum body in bytes; one of ``FrameLimits``.
   /// - Precondition: `maximumBodyLength` is at least 1.
   public init(maximumBodyLength: Int) {
     precondition(maximumBodyLength >= 1, "a frame's body has at least one byte")
     self.maximumBodyLength = maximumBodyLength
   }
 
-  /// Takes the next bytes of the stream, in any portions.
+  /// Appends the next bytes of the stream, in portions of any size.
   public mutating func append(_ bytes: some Collection<UInt8>) {
     guard failure == nil else { return }
     compact()
     buffer.append(contentsOf: bytes)
   }
 
-  /// Takes the next bytes of the stream from memory that a read has filled; they are copied.
+  /// Appends the next bytes of the stream from the memory of a read; they are copied.
   public mutating func append(_ bytes: UnsafeRawBufferPointer) {
     guard failure == nil else { return }
     compact()
     buffer.append(contentsOf: bytes)
   }
 
-  /// The body of the next frame, or nil when more bytes are needed.
+  /// The body of the next frame, or nil if more bytes are needed.
   ///
-  /// The slice shares the decoder's memory: it should be gone before more bytes are appended, or they cost a copy.
+  /// The slice shares the decoder's memory: release it before more bytes are appended, or they cost a copy.
   ///
-  /// - Throws: ``FrameError`` when the next frame is empty or too long; from then on every call does.
+  /// - Throws: ``FrameError`` if the next frame is empty or too long; every later call throws it, too.
   public mutating func next() throws(FrameError) -> ArraySlice<UInt8>? {
     if let failure { throw failure }
     guard bufferedByteCount >= Frame.headerLength else {
@@ -67,16 +67,17 @@ public struct FrameDecoder: Sendable {
     return buffer[begin..<consumed]
   }
 
-  /// Whether bytes are held that no call of ``next()`` has given out.
+  /// True if it holds bytes that no call of ``next()`` has returned.
   ///
-  /// When ``next()`` has said nil and the stream has ended, this tells a truncated frame from a clean end.
+  /// After ``next()`` has returned nil and the stream has ended, this distinguishes a truncated frame from a
+  /// clean end.
   public var isMidFrame: Bool { bufferedByteCount > 0 }
 
-  /// How many bytes are held that no call of ``next()`` has given out.
+  /// Number of bytes that no call of ``next()`` has returned.
   public var bufferedByteCount: Int { buffer.count - consumed }
 
-  /// Drops what was given out, when at least half of the buffer is: then each byte is moved once in its life at most
-  /// for each byte that was dropped.
+  /// Drops returned bytes once they are at least half of the buffer: so each byte is moved at most once for
+  /// each dropped byte.
   private mutating func compact() {
     if consumed == buffer.count {
       if buffer.capacity > Self.keptCapacity { buffer = [] } else { buffer.removeAll(keepingCapacity: true) }

@@ -1,19 +1,19 @@
-// Owns the encoding of a message straight into an output buffer, behind a length that is filled in afterwards.
-// Invariant: the buffer gains a whole frame or nothing; there is no intermediate copy of the body. An error leaves the
-// buffer as it was.
+// Encoding of a message directly into an output buffer, after a length that is filled in later. Invariant:
+// the buffer gains a whole frame or nothing; there is no intermediate copy of the body. An error leaves the
+// buffer unchanged.
 
 /// Writes messages as frames into an output buffer.
 public struct FrameEncoder: Sendable {
-  /// A frame encoder; there is nothing to choose.
+  /// A frame encoder; it has no options.
   public init() {}
 
   /// Appends one frame with a message to a buffer.
   ///
   /// - Parameters:
-  ///   - message: The message; its type has to fit ``CBORProfile``.
-  ///   - buffer: Where the frame goes, behind what is there; unchanged on an error.
-  ///   - limit: The longest body, in bytes; one of ``FrameLimits``.
-  /// - Throws: ``FrameEncodingError`` when the message does not fit the profile or the limit.
+  ///   - message: the message; its type has to fit ``CBORProfile``.
+  ///   - buffer: receives the frame after its content; unchanged on an error.
+  ///   - limit: maximum body in bytes; one of ``FrameLimits``.
+  /// - Throws: ``FrameEncodingError`` if the message does not fit the profile or the limit.
   public func append(
     _ message: some Encodable, to buffer: inout [UInt8], limit: Int
   ) throws(FrameEncodingError) {
@@ -25,7 +25,7 @@ public struct FrameEncoder: Sendable {
     try Self.closeFrame(at: begin, in: &buffer, limit: limit)
   }
 
-  /// Appends one frame with a message, by its short way where it has one; see the other `append`.
+  /// Appends one frame with a message, by its fast path if it has one; see the other `append`.
   public func append(
     _ message: some FrameMessage, to buffer: inout [UInt8], limit: Int
   ) throws(FrameEncodingError) {
@@ -43,14 +43,14 @@ public struct FrameEncoder: Sendable {
     try append(message, to: &buffer, limit: limit)
   }
 
-  /// Leaves room for the length, and says where the frame begins.
+  /// Reserves the length. Returns the start of the frame.
   static func openFrame(in buffer: inout [UInt8]) -> Int {
     let begin = buffer.count
     for _ in 0..<Frame.headerLength { buffer.append(0) }
     return begin
   }
 
-  /// Fills in the length; a frame that is too long is taken away again.
+  /// Fills in the length; a frame that is too long is removed again.
   static func closeFrame(at begin: Int, in buffer: inout [UInt8], limit: Int) throws(FrameEncodingError) {
     let length = buffer.count - begin - Frame.headerLength
     do { try Frame.check(length: length, limit: limit) } catch {

@@ -1,40 +1,40 @@
-// Owns the contract of what stands in frames: a Codable value that may know a shorter way to its bytes and back.
-// It must not know any message. Invariant: the shorter way is never another way: it writes the very bytes of
-// `CBOREncoder`, and what it reads `CBORDecoder` reads as the same value. Whatever is unusual takes the long way.
-// Failure: none here; an input that is refused is refused by the long way, with its reason and offset.
-// Where a peer may speak in lines instead of frames, its messages know their lines themselves.
+// Contract of messages in frames: a Codable value with an optional fast path to its bytes and back.
+// Invariant: the fast path never differs in its result: it writes the same bytes as `CBOREncoder`, and
+// `CBORDecoder` reads its input as the same value. Unusual messages take the slow path. Errors: none here;
+// the slow path refuses invalid input, with reason and offset.
+// Messages for peers that may use lines instead of frames also implement their lines.
 
 /// One message of a connection.
 ///
-/// `Codable` says what the bytes are. The few messages that are exchanged for each customer also come without it,
-/// because Codable costs several microseconds a message, more than everything else that is done with it.
+/// `Codable` defines the bytes. The few messages exchanged for each customer also have a path without it,
+/// because Codable costs several microseconds per message, more than all other handling.
 public protocol FrameMessage: Codable {
-  /// Appends the message's bytes, without a frame, if it knows a shorter way.
+  /// Appends the message's bytes, without a frame, by the fast path.
   ///
-  /// - Returns: false where it does not, and then the buffer is unchanged.
+  /// - Returns: false if it has none; the buffer is unchanged then.
   func appendDirectly(to buffer: inout [UInt8]) -> Bool
 
-  /// The message that these bytes hold, without a frame, if there is a shorter way.
+  /// Reads a message, without a frame, by the fast path.
   ///
-  /// - Returns: nil for everything else, also for what is no message at all.
+  /// - Returns: nil for everything else, including invalid input.
   static func readDirectly(_ body: UnsafeBufferPointer<UInt8>) -> Self?
 
-  /// The message of a line of JSON, which comes without its end.
+  /// Parses the message of a line of JSON, without the newline.
   static func readLine(_ line: UnsafeBufferPointer<UInt8>) throws(LineFault) -> Self
 
-  /// Appends the message's line without its end; nothing where it has none, and is not said in lines.
+  /// Appends the message's line without a newline; nothing if it has no line form.
   func appendLine(to buffer: inout [UInt8])
 }
 
 extension FrameMessage {
-  /// There is no shorter way.
+  /// False: there is no fast path.
   public func appendDirectly(to buffer: inout [UInt8]) -> Bool { false }
-  /// There is no shorter way.
+  /// Nil: there is no fast path.
   public static func readDirectly(_ body: UnsafeBufferPointer<UInt8>) -> Self? { nil }
-  /// It is not said in lines.
+  /// Throws: there is no line form.
   public static func readLine(_ line: UnsafeBufferPointer<UInt8>) throws(LineFault) -> Self {
     throw LineFault(.noLines, at: 0)
   }
-  /// It is not said in lines.
+  /// Appends nothing: there is no line form.
   public func appendLine(to buffer: inout [UInt8]) {}
 }

@@ -1,15 +1,15 @@
-// Owns the cutting of a byte stream into lines. Invariant: a line that is too long is refused as soon as so many bytes are
-// there; every byte is looked at once and moved a bounded number of times, in whatever portions it comes. After a refusal
-// the decoder is failed for good: it drops what it holds and gives the same error again.
+// Splits a byte stream into lines. Invariant: a line that is too long is refused as soon as the limit is
+// exceeded; every byte is scanned once and moved a bounded number of times, in portions of any size. After a
+// refusal the decoder stays failed: it drops its data and throws the same error again.
 
-/// Why a line was refused before it was read.
+/// Reason for a line refused before it was parsed.
 public enum LineError: Error, Equatable, Sendable {
-  /// The line is longer than the connection allows; bytes without the newline.
+  /// The line exceeds the connection's limit, in bytes without the newline.
   case tooLong(maximum: Int)
 }
 
 extension LineError: CustomStringConvertible {
-  /// One sentence: what was refused and why.
+  /// One sentence: the refusal and its reason.
   public var description: String {
     switch self {
     case .tooLong(let maximum): "refused a line of more than \(maximum) bytes: this connection allows no more"
@@ -19,47 +19,48 @@ extension LineError: CustomStringConvertible {
 
 /// Cuts a byte stream into lines.
 ///
-/// Append what a read brought, then take lines until there is none, as with ``FrameDecoder``. A line ends with a newline; a
-/// carriage return before it is dropped, and a line without anything is skipped. What has no newline behind it is no line.
+/// Append the bytes of a read, then take lines until there is none, as with ``FrameDecoder``. A line ends
+/// with a newline; a carriage return before it is dropped, and an empty line is skipped. Bytes without a
+/// newline after them are no line.
 public struct LineDecoder: Sendable {
   private let maximumLength: Int
   private(set) var buffer: [UInt8] = []
   private var consumed = 0
-  /// Between what was consumed and this place is no newline.
+  /// Position up to which the unconsumed bytes contain no newline.
   private var searched = 0
   private var failure: LineError?
 
-  /// A buffer larger than this is given back to the system when it runs empty, in bytes.
+  /// Capacity in bytes above which an empty buffer is freed.
   private static let keptCapacity = 64 << 10
 
-  /// A decoder at the beginning of a stream.
+  /// A decoder at the start of a stream.
   ///
-  /// - Parameter maximumLength: The longest line that is accepted, in bytes, with a carriage return and without the newline.
+  /// - Parameter maximumLength: maximum line in bytes, with a carriage return and without the newline.
   /// - Precondition: `maximumLength` is at least 1.
   public init(maximumLength: Int) {
     precondition(maximumLength >= 1, "a line has at least one byte")
     self.maximumLength = maximumLength
   }
 
-  /// Takes the next bytes of the stream, in any portions.
+  /// Appends the next bytes of the stream, in portions of any size.
   public mutating func append(_ bytes: some Collection<UInt8>) {
     guard failure == nil else { return }
     compact()
     buffer.append(contentsOf: bytes)
   }
 
-  /// Takes the next bytes of the stream from memory that a read has filled; they are copied.
+  /// Appends the next bytes of the stream from the memory of a read; they are copied.
   public mutating func append(_ bytes: UnsafeRawBufferPointer) {
     guard failure == nil else { return }
     compact()
     buffer.append(contentsOf: bytes)
   }
 
-  /// The next line without its end, or nil when more bytes are needed.
+  /// The next line without its newline, or nil if more bytes are needed.
   ///
-  /// The slice shares the decoder's memory: it should be gone before more bytes are appended, or they cost a copy.
+  /// The slice shares the decoder's memory: release it before more bytes are appended, or they cost a copy.
   ///
-  /// - Throws: ``LineError`` when the next line is too long; from then on every call does.
+  /// - Throws: ``LineError`` if the next line is too long; every later call throws it, too.
   public mutating func next() throws(LineError) -> ArraySlice<UInt8>? {
     if let failure { throw failure }
     while let end = findNewline() {
@@ -74,10 +75,11 @@ public struct LineDecoder: Sendable {
     return nil
   }
 
-  /// Whether bytes are held that no call of ``next()`` has given out: where the stream has ended, they are half a line.
+  /// True if it holds bytes that no call of ``next()`` has returned; at the end of the stream they are an
+  /// incomplete line.
   public var isMidLine: Bool { bufferedByteCount > 0 }
 
-  /// How many bytes are held that no call of ``next()`` has given out.
+  /// Number of bytes that no call of ``next()`` has returned.
   public var bufferedByteCount: Int { buffer.count - consumed }
 
   private mutating func fail() -> LineError {
@@ -97,8 +99,8 @@ public struct LineDecoder: Sendable {
 
   private static func newline(in bytes: UnsafeRawBufferPointer, from begin: Int) -> Int? {
     var place = begin
-    // Eight bytes at once: a byte of the difference is 0 where there is a newline, and only there the lowest bit that is set
-    // below is that of such a byte.
+    // Eight bytes at once: a byte of the difference is 0 exactly for a newline. The lowest set bit below
+    // belongs to the first such byte; higher set bits may be false positives.
     while place + 8 <= bytes.count {
       let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self))
       let difference = word ^ 0x0a0a_0a0a_0a0a_0a0a
@@ -113,7 +115,7 @@ public struct LineDecoder: Sendable {
     return nil
   }
 
-  /// Drops what was given out, when at least half of the buffer is; see ``FrameDecoder``.
+  /// Drops returned bytes once they are at least half of the buffer; see ``FrameDecoder``.
   private mutating func compact() {
     if consumed == buffer.count {
       if buffer.capacity > Self.keptCapacity { buffer = [] } else { buffer.removeAll(keepingCapacity: true) }

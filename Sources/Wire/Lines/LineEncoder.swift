@@ -1,18 +1,19 @@
-// Owns the writing of a message as a line into an output buffer, and of the values in it. Invariant: the buffer gains a whole
-// line or nothing; what is written is ASCII wherever the text is, has no space, and no newline but the last byte.
+// Encoding of a message, and of its values, as a line in an output buffer. Invariant: the buffer gains a
+// whole line or nothing; the output is ASCII if the text is, has no space, and no newline except the last
+// byte.
 
 /// Writes messages as lines into an output buffer.
 public struct LineEncoder: Sendable {
-  /// A line encoder; there is nothing to choose.
+  /// A line encoder; it has no options.
   public init() {}
 
-  /// Appends one line with a message to a buffer; nothing where the message has no line.
+  /// Appends one line with a message to a buffer; nothing if the message has no line form.
   ///
   /// - Parameters:
-  ///   - message: The message.
-  ///   - buffer: Where the line goes, behind what is there; unchanged on an error.
-  ///   - limit: The longest line, in bytes without the newline; one of ``LineLimits``.
-  /// - Throws: ``LineError`` when the line is longer.
+  ///   - message: the message.
+  ///   - buffer: receives the line after its content; unchanged on an error.
+  ///   - limit: maximum line in bytes without the newline; one of ``LineLimits``.
+  /// - Throws: ``LineError`` if the line is longer.
   public func append(
     _ message: some FrameMessage, to buffer: inout [UInt8], limit: Int
   ) throws(LineError) {
@@ -28,7 +29,7 @@ public struct LineEncoder: Sendable {
 }
 
 extension [UInt8] {
-  /// Appends what is the same in every message of a kind.
+  /// Appends the constant part of a message.
   @inline(__always) mutating func append(line words: StaticString) {
     append(contentsOf: UnsafeBufferPointer(start: words.utf8Start, count: words.utf8CodeUnitCount))
   }

@@ -1,41 +1,40 @@
-// Owns the ways in which a line can be refused, with the place, and their wording, which a worker's author reads.
-// Invariant: the byte counts from 0 at the beginning of the line. Whoever receives one of these ends the connection it came
-// from and touches nothing else.
+// Reasons for refusing a line, with the offset and the text, which the author of a worker reads. Invariant:
+// the offset counts from 0 at the start of the line. The receiver of such an error ends the connection it
+// came from and affects nothing else.
 
-/// Why a line was refused, and where.
+/// Reason and offset of a refused line.
 public struct LineFault: Error, Equatable, Sendable {
-  /// The rule that was broken.
+  /// The broken rule.
   public let reason: Reason
-  /// The byte at which it was found, counted from 0 at the beginning of the line.
+  /// Offset of the fault in bytes, from 0 at the start of the line.
   public let byte: Int
 
-  /// A fault at a place.
   public init(_ reason: Reason, at byte: Int) { (self.reason, self.byte) = (reason, byte) }
 
-  /// The rules of JSON and of the messages that a line can break.
+  /// Rules of JSON and of the messages that a line can break.
   public enum Reason: Equatable, Sendable {
-    /// Rules of JSON (RFC 8259), as ``description`` says them. Half a surrogate pair is a bad escape.
+    /// Rules of JSON (RFC 8259), with the meaning in ``description``. Half a surrogate pair is a bad escape.
     case endsEarly, trailing, notUTF8, controlCharacter, badEscape, badNumber
-    /// This byte cannot stand here.
+    /// This byte is not allowed here.
     case unexpected(UInt8)
-    /// More arrays and objects inside one another than this.
+    /// Arrays and objects nested deeper than this.
     case tooDeep(limit: Int)
-    /// A line is one object with one key, which says the kind.
+    /// A line is one object with one key, which is the kind.
     case notObject, noKind, severalKinds
     case unknownKind(String)
-    /// A key that is needed is not there, or one that is known is there twice.
+    /// A required key is missing, or a known one occurs twice.
     case missing(String), twice(String)
-    /// Only one of two keys may be there.
+    /// These two keys exclude each other.
     case together(String, String)
-    /// The value of this key is not what it has to be.
+    /// The value of this key is invalid; the second string is the expected form.
     case wanted(String, String)
-    /// Messages of this type have no lines.
+    /// Messages of this type have no line form.
     case noLines
   }
 }
 
 extension LineFault: CustomStringConvertible {
-  /// One sentence: what was refused, where and why.
+  /// One sentence: the refusal, the offset and the reason.
   public var description: String { "refused the line at byte \(byte): \(reason)" }
 }
 

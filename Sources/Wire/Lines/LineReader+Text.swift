@@ -1,19 +1,19 @@
-// Owns the strings of a line. Invariant: a string is checked where it is passed, with every escape in it, and its content is
-// made only for whoever wants it: what is skipped or cut costs no memory.
+// Strings of a line. Invariant: a string is checked completely when it is passed, including every escape. Its
+// content is created only on request: a skipped or truncated string costs no memory.
 
 import JSON
 
-/// A string that was passed, and in which nothing is wrong.
+/// A valid string that was passed.
 struct LineText {
-  /// What stands between the quotes.
+  /// Offsets of the content between the quotes.
   fileprivate let range: Range<Int>
   fileprivate let isEscaped: Bool
-  /// Where its first quote is.
+  /// Offset of its first quote.
   var begin: Int { range.lowerBound - 1 }
 }
 
 extension LineReader {
-  /// Goes past a string.
+  /// Passes a string.
   mutating func string() throws(LineFault) -> LineText {
     try take(UInt8(ascii: "\""))
     let begin = place
@@ -41,7 +41,7 @@ extension LineReader {
     return try string()
   }
 
-  /// The escape that begins here, and what it stands for.
+  /// Decodes the escape at this offset.
   private func escape(at begin: Int) throws(LineFault) -> (scalar: Unicode.Scalar, length: Int) {
     guard begin + 1 < bytes.count else { throw LineFault(.endsEarly, at: bytes.count) }
     switch bytes[begin + 1] {
@@ -82,7 +82,7 @@ extension LineReader {
 
   // MARK: Content
 
-  /// Lends the content of a string, its escapes undone.
+  /// Calls `body` with the content of a string, with its escapes decoded.
   func withBytes<R>(of text: LineText, _ body: (UnsafeBufferPointer<UInt8>) -> R) -> R {
     guard text.isEscaped else { return body(UnsafeBufferPointer(rebasing: bytes[text.range])) }
     return content(text).withUnsafeBufferPointer(body)
@@ -93,7 +93,7 @@ extension LineReader {
     content.reserveCapacity(text.range.count)
     var place = text.range.lowerBound
     while place < text.range.upperBound {
-      // Every escape was looked at when the string was passed, so none is refused now.
+      // Every escape was checked when the string was passed, so none is refused now.
       if bytes[place] == UInt8(ascii: "\\"), let (scalar, length) = try? escape(at: place) {
         content.append(contentsOf: UTF8.encode(scalar).unsafelyUnwrapped)
         place += length
@@ -105,7 +105,7 @@ extension LineReader {
     return content
   }
 
-  /// The content as text: all of it, or whole characters from its beginning up to so many bytes.
+  /// The content as text: all of it, or whole characters from its start up to `limit` bytes.
   func text(_ text: LineText, first limit: Int = .max) -> String {
     withBytes(of: text) { content in
       var end = min(content.count, limit)
@@ -114,7 +114,7 @@ extension LineReader {
     }
   }
 
-  /// The content as text, and of a longer one whole characters at its end, up to so many bytes.
+  /// The content as text; of a longer one only whole characters at its end, up to `limit` bytes.
   func text(_ text: LineText, last limit: Int) -> String {
     withBytes(of: text) { content in
       var begin = max(0, content.count - limit)
@@ -123,7 +123,7 @@ extension LineReader {
     }
   }
 
-  /// The bytes that a string says in base 64; see ``Base64``.
+  /// The bytes of a base64 string; see ``Base64``.
   func base64(_ word: LineWord, _ text: LineText) throws(LineFault) -> [UInt8] {
     guard let bytes = withBytes(of: text, { try? Base64.decode($0) }) else {
       throw LineFault(.wanted(word.name, "base64 with padding and without space (RFC 4648)"), at: text.begin)

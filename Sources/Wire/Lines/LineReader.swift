@@ -1,30 +1,30 @@
-// Owns a place in one line of JSON (RFC 8259), which is read in a single pass and without a tree: a worker answers tens of
-// thousands of times in a second. It must not know any message.
-// Invariant: any bytes give a value or a typed fault with its place, and nesting is bounded, so the stack is too. A key that
-// is unknown is skipped, after its value was read as strictly as any other; one that is known may not stand there twice,
-// because programs differ on which of two they mean.
+// Position in one line of JSON (RFC 8259), which is parsed in a single pass and without a tree, because a
+// worker answers tens of thousands of times per second.
+// Invariant: any input gives a value or a typed fault with its offset, and nesting is limited, so the stack
+// is too. An unknown key is skipped after its value was checked as strictly as any other. A known key must
+// not occur twice, because programs differ in which of two they use.
 
 /// Reads one line, from its first byte to its last.
 struct LineReader {
-  /// Which keys of an object have come.
+  /// The keys of an object that have occurred.
   struct Members {
     fileprivate var seen: UInt32 = 0
     fileprivate var isFirst = true
-    /// The object's key, and where the object begins.
+    /// Key of the object, and offset of its start.
     let owner: LineWord
     let begin: Int
   }
 
-  /// Objects and arrays inside one another at most.
+  /// Maximum nesting of objects and arrays.
   static let maximumDepth = 32
 
   let bytes: UnsafeBufferPointer<UInt8>
-  /// The byte that comes next.
+  /// Offset of the next byte.
   var place = 0
 
   /// A reader before the first byte.
   ///
-  /// - Throws: where the line is not valid UTF-8.
+  /// - Throws: a fault if the line is not valid UTF-8.
   init(_ bytes: UnsafeBufferPointer<UInt8>) throws(LineFault) {
     self.bytes = bytes
     do throws(UTF8.ValidationError) { _ = try UTF8Span(validating: bytes.span) } catch {
@@ -34,7 +34,7 @@ struct LineReader {
 
   func fault(_ reason: LineFault.Reason) -> LineFault { LineFault(reason, at: place) }
 
-  /// The fault of whatever stands here and should not.
+  /// The fault for the unexpected byte at this position.
   func unexpected() -> LineFault { fault(place < bytes.count ? .unexpected(bytes[place]) : .endsEarly) }
 
   @inline(__always) func isAt(_ byte: UInt8) -> Bool { place < bytes.count && bytes[place] == byte }
@@ -54,7 +54,7 @@ struct LineReader {
 
   // MARK: Objects
 
-  /// The only key of the line's object, behind which its value comes.
+  /// The only key of the line's object; the position is at its value then.
   mutating func kind() throws(LineFault) -> LineWord {
     skipSpace()
     guard isAt(UInt8(ascii: "{")) else { throw fault(.notObject) }
@@ -64,7 +64,7 @@ struct LineReader {
     return try key()
   }
 
-  /// Expects the end of the line's object, and nothing behind it.
+  /// Checks that the line's object ends, with nothing after it.
   mutating func end() throws(LineFault) {
     skipSpace()
     if isAt(UInt8(ascii: ",")) { throw fault(.severalKinds) }
@@ -73,14 +73,14 @@ struct LineReader {
     if place < bytes.count { throw fault(.trailing) }
   }
 
-  /// Goes into the object that is the value of a key.
+  /// Enters the object that is the value of a key.
   mutating func open(_ owner: LineWord) throws(LineFault) -> Members {
     guard isAt(UInt8(ascii: "{")) else { throw wanted(owner, "an object") }
     place += 1
     return Members(owner: owner, begin: place - 1)
   }
 
-  /// The next key of an object, behind which its value comes; nil where the object ends.
+  /// The next key of an object, with the position at its value; nil at the end of the object.
   mutating func next(_ members: inout Members) throws(LineFault) -> LineWord? {
     guard try hasNext(isFirst: members.isFirst, before: UInt8(ascii: "}")) else { return nil }
     members.isFirst = false
@@ -93,17 +93,17 @@ struct LineReader {
     return word
   }
 
-  /// The fault of an object that lacks a key.
+  /// The fault for an object without a required key.
   func missing(_ word: LineWord, in members: Members) -> LineFault {
     LineFault(.missing(word.name), at: members.begin)
   }
 
-  /// The fault of a value that is not what it has to be, at its beginning.
+  /// The fault for an invalid value, at its start.
   func wanted(_ word: LineWord, _ what: String, at begin: Int? = nil) -> LineFault {
     place < bytes.count ? LineFault(.wanted(word.name, what), at: begin ?? place) : fault(.endsEarly)
   }
 
-  /// Whether something stands before the closing bracket, which is taken otherwise.
+  /// Returns true if another element follows; otherwise consumes the closing bracket.
   mutating func hasNext(isFirst: Bool, before close: UInt8) throws(LineFault) -> Bool {
     skipSpace()
     if isAt(close) {
@@ -125,7 +125,7 @@ struct LineReader {
     return withBytes(of: text) { LineWord.of($0) }
   }
 
-  /// The key that stands behind this place, cut where it is long: for an error.
+  /// The key at an offset, truncated if it is long: for an error message.
   func keyName(at begin: Int) -> String {
     var copy = self
     copy.place = begin
@@ -136,7 +136,7 @@ struct LineReader {
 
   // MARK: Values
 
-  /// Takes `null`, which says of a key that may be left out that it is.
+  /// Consumes `null`, which is equivalent to leaving an optional key out.
   mutating func takesNull() -> Bool { takes("null") }
 
   /// `true` or `false`.
@@ -184,7 +184,7 @@ struct LineReader {
     return exact
   }
 
-  /// Any number, rounded down to a whole one from 0 to 100, or to the nearest of these.
+  /// Any number, rounded down to an integer and clamped to 0 … 100.
   mutating func percent(_ word: LineWord) throws(LineFault) -> UInt8 {
     let begin = place
     guard place < bytes.count, bytes[place] == UInt8(ascii: "-") || bytes[place] &- 0x30 <= 9 else {
@@ -207,7 +207,7 @@ struct LineReader {
     return UInt8(number)
   }
 
-  /// Goes past a value of any kind.
+  /// Skips a value of any kind.
   mutating func skipValue(depth: Int = 2) throws(LineFault) {
     skipSpace()
     guard place < bytes.count else { throw fault(.endsEarly) }
@@ -255,7 +255,7 @@ struct LineReader {
     }
   }
 
-  /// Whether there was a digit at least.
+  /// Skips digits. Returns false if there was none.
   private mutating func skipDigits() -> Bool {
     let begin = place
     while place < bytes.count, bytes[place] &- 0x30 <= 9 { place += 1 }

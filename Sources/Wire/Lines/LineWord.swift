@@ -1,5 +1,4 @@
-// Owns the words that are keys in a worker's lines. It must not know what stands behind them.
-// Invariant: every word has a bit of its own, by which a key that stands there twice is found.
+// Known keys in a worker's lines. Invariant: every key has its own bit, by which a duplicate is found.
 
 /// A key that this build knows.
 enum LineWord: UInt8 {
@@ -10,7 +9,7 @@ enum LineWord: UInt8 {
   case ticket, attempt, generation, result, resultB64
   case reason, retry, afterMs, percent, text
 
-  /// The word that these bytes are.
+  /// The key with these bytes.
   static func of(_ bytes: UnsafeBufferPointer<UInt8>) -> LineWord {
     switch bytes.count {
     case 4:
@@ -45,7 +44,7 @@ enum LineWord: UInt8 {
     return .unknown
   }
 
-  /// The key as it is written.
+  /// The key as written.
   var name: String {
     switch self {
     case .unknown: ""

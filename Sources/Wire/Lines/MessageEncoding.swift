@@ -1,15 +1,15 @@
-// Owns how a peer says by its first byte which of the two encodings it speaks. A frame below 16 MiB begins with 0, as every
-// frame does that any connection allows; a line begins with the brace of its object, or with space before it.
-// Invariant: no byte begins both. Failure: nil, for what begins neither.
+// Selection of the encoding by a peer's first byte. A frame below 16 MiB, which every permitted frame is,
+// starts with 0; a line starts with the brace of its object, or with whitespace before it.
+// Invariant: no byte starts both. Nil for a byte that starts neither.
 
-/// How messages stand in a stream of bytes.
+/// Encoding of messages in a byte stream.
 public enum MessageEncoding: Sendable, Hashable {
   /// A length and a body in CBOR.
   case frames
   /// A JSON object and a newline.
   case lines
 
-  /// The encoding of a stream that begins with this byte; nil where there is none.
+  /// The encoding of a stream that starts with this byte; nil if there is none.
   public init?(firstByte: UInt8) {
     switch firstByte {
     case 0: self = .frames
@@ -19,9 +19,9 @@ public enum MessageEncoding: Sendable, Hashable {
   }
 }
 
-/// The longest lines that connections may have, in bytes without the newline.
+/// Maximum lines of connections in bytes, without the newline.
 public enum LineLimits {
-  /// Between the coordinator and a worker. A payload of 1 MiB has six bytes for each of its own where every one of them must
-  /// be escaped, and a worker may answer with as much: 8 MiB.
+  /// Between the coordinator and a worker: 8 MiB. A payload of 1 MiB takes six bytes for each of its own if
+  /// every one is escaped, and a worker may answer with as much.
   public static let worker = 8 << 20
 }
