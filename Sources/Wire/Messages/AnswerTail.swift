@@ -1,13 +1,13 @@
-// Owns the part of an answer that is the same for everybody who is told it: all but the number of the request. It is
-// made once, and each client's frame is the number and a copy of it. The coordinator's replies and those of the
-// services have one shape. Invariant: the frame has the very bytes of `FrameEncoder`; the tests compare them. Failure:
-// FrameEncodingError, and the buffer is as it was.
+// The part of an answer that is the same for all its receivers: everything except the number of the request.
+// It is encoded once, and each client's frame is the number and a copy of it. Replies of the coordinator and
+// of the services have the same shape. Invariant: the frame has the same bytes as that of `FrameEncoder`;
+// tests compare them. Errors: FrameEncodingError, with the buffer unchanged.
 
 import BankModel
 
-/// What follows the number of the request in an answer that others follow.
+/// The bytes after the number of the request in an answer to a subscription.
 public enum AnswerTail {
-  /// The head of the message, the head of the reply, and a number of one byte, which stand before it.
+  /// Length of the bytes before it: the heads of the message and of the reply, and a number of one byte.
   private static let before = 5
 
   /// Appends the tail of an event.
@@ -25,14 +25,14 @@ public enum AnswerTail {
     buffer.appendField(3, true)
   }
 
-  /// The tail of any answer of the coordinator, by the long way.
+  /// The tail of any answer of the coordinator, by the slow path.
   public static func bytes(of answer: ControlAnswer) throws(FrameEncodingError) -> [UInt8] {
     var buffer: [UInt8] = []
     try append(tailOf: BankMessage.reply(ControlReply(number: 0, answer: answer, more: true)), to: &buffer)
     return buffer
   }
 
-  /// Appends the tail of an answer of a service; the buffer is as it was on an error.
+  /// Appends the tail of a service's answer; the buffer is unchanged on an error.
   public static func append<Result: Codable & Sendable & Equatable>(
     _ result: Result, to buffer: inout [UInt8]
   ) throws(FrameEncodingError) {
@@ -47,9 +47,9 @@ public enum AnswerTail {
     buffer.removeSubrange(begin..<(begin + before))
   }
 
-  /// Appends the frame that tells the client of a request what is in the tail.
+  /// Appends the frame of a tail for the request with this number.
   ///
-  /// - Parameter limit: The longest body, in bytes; one of ``FrameLimits``.
+  /// - Parameter limit: maximum body in bytes; one of ``FrameLimits``.
   public static func appendFrame(
     to number: UInt32, _ tail: ArraySlice<UInt8>, to buffer: inout [UInt8], limit: Int
   ) throws(FrameEncodingError) {

@@ -1,68 +1,69 @@
-// Owns the picture of a whole bank that screens live on: what `board` answers, at most twenty times a second. It knows no
-// socket. Invariant: a frame is bounded whatever the bank holds, and tells how much of each list it has left out; so each
-// frame stands for itself, and whoever misses one has missed nothing. Times are milliseconds, since 1970 where they name a
-// moment; rates are thousandths of a customer a second. The numbers may run ahead of the disk, as those of a status.
+// Snapshot of a whole bank for screens: the answers to `board`, at most twenty times a second. Invariant: a
+// frame is bounded whatever the bank's size, and contains the number of omitted rows of each list. Each frame
+// is complete in itself, so a lost frame loses nothing. Times are milliseconds, since 1970 for points in
+// time; rates are thousandths of a customer per second. The numbers may be ahead of the disk, like those of a
+// status.
 
 import BankModel
 import Time
 
-/// The bank as a screen shows it.
+/// Snapshot of the bank for a screen.
 public struct BoardFrame: Codable, Sendable, Equatable {
-  /// The present business day.
+  /// Current business day.
   public var day: Int64
-  /// The branch as a whole.
   public var state: BankState
-  /// The process that tells it.
+  /// Process that made the frame.
   public var coordinator: BoardCoordinator
-  /// When this was so, in milliseconds since 1970.
+  /// Time of the snapshot, in milliseconds since 1970.
   public var time: Int64
   private var businessMilliseconds: Int64
-  /// Whether somebody waits or is served now, so that the business time goes on by itself from ``time`` on.
+  /// True if a customer waits or is served now, so that the business time continues to run after ``time``.
   public var businessTimeRuns: Bool
-  /// The numbers of the day.
+  /// Counters of the day.
   public var counts: BoardCounts
-  /// How fast customers come and are served.
+  /// Rates of arriving and served customers.
   public var rates: BoardRates
-  /// Every service, at most ``servicesAtMost``.
+  /// All services, at most ``servicesAtMost``.
   public var services: [BoardService]
-  /// The first in the order of their numbers, over all lines, at most ``waitingAtMost``.
+  /// The first waiting customers by ticket number, over all lines, at most ``waitingAtMost``.
   public var waiting: [BoardWaiting]
-  /// Who is at a window, in the order of the windows, at most ``servingAtMost``.
+  /// Customers at windows, in the order of the windows, at most ``servingAtMost``.
   public var serving: [BoardServing]
-  /// What happened last, the oldest first, at most ``eventsAtMost``.
+  /// The latest events, the oldest first, at most ``eventsAtMost``.
   public var events: [BoardEvent]
-  /// Every window and every worker that has come by itself, at most ``windowsAtMost``.
+  /// All windows and all outside workers, at most ``windowsAtMost``.
   public var windows: [BoardWindow]
-  /// How many are not in the lists.
+  /// Number of rows omitted from the lists.
   public var hidden: BoardHidden
-  /// What was served before somebody looked: in the first frame of whoever begins to look, and in no other.
+  /// Served customers before the subscription, only in its first frame.
   public var history: BoardHistory?
-  /// The branches of a shared bank, this one among them, at most ``branchesAtMost``; nil where the bank has its books in its
-  /// home.
+  /// The branches of a shared bank, including this one, at most ``branchesAtMost``; nil for a bank with a
+  /// database in its home.
   public var branches: [BranchReport]?
-  /// The numbers of all branches together, of which ``counts`` are those of this branch alone; nil as ``branches``.
+  /// Counters of all branches together, while ``counts`` are those of this branch alone; nil if ``branches``
+  /// is.
   public var bank: BoardCounts?
 
-  /// How long somebody waited or was served today, to the millisecond.
+  /// Time during which customers waited or were served today, to the millisecond.
   public var businessTime: TimeSpan {
     get { .milliseconds(businessMilliseconds) }
     set { businessMilliseconds = newValue.milliseconds }
   }
 
-  /// What ``services`` holds at most.
+  /// Limit of ``services``.
   public static let servicesAtMost = 256
-  /// What ``waiting`` holds at most.
+  /// Limit of ``waiting``.
   public static let waitingAtMost = 200
-  /// What ``serving`` holds at most.
+  /// Limit of ``serving``.
   public static let servingAtMost = 1_024
-  /// What ``events`` holds at most.
+  /// Limit of ``events``.
   public static let eventsAtMost = 40
-  /// What ``windows`` holds at most.
+  /// Limit of ``windows``.
   public static let windowsAtMost = 1_024
-  /// What ``branches`` holds at most.
+  /// Limit of ``branches``.
   public static let branchesAtMost = 64
 
-  /// A frame of these parts; what is left out is empty.
+  /// A frame of these parts; omitted lists are empty.
   public init(
     day: Int64, state: BankState, coordinator: BoardCoordinator, time: Int64, businessTime: TimeSpan,
     businessTimeRuns: Bool, counts: BoardCounts, rates: BoardRates = BoardRates(),
@@ -83,13 +84,12 @@ public struct BoardFrame: Codable, Sendable, Equatable {
   }
 }
 
-/// The coordinator's process.
 public struct BoardCoordinator: Codable, Sendable, Equatable {
-  /// The process.
+  /// Process id.
   public var pid: Int32
-  /// Starts of the coordinator on this home: another one means that it was replaced.
+  /// Number of starts of the coordinator on this home: a change means that it was replaced.
   public var generation: Int64
-  /// When it opened, in milliseconds since 1970.
+  /// Time of opening, in milliseconds since 1970.
   public var openedAt: Int64
 
   public init(pid: Int32, generation: Int64, openedAt: Int64) {
@@ -98,13 +98,13 @@ public struct BoardCoordinator: Codable, Sendable, Equatable {
   enum CodingKeys: Int, CodingKey { case pid = 1, generation, openedAt }
 }
 
-/// The numbers of a day: always `issued = waiting + delayed + serving + served + dead + cancelled`.
+/// Counters of a day. Invariant: `issued = waiting + delayed + serving + served + dead + cancelled`.
 public struct BoardCounts: Codable, Sendable, Equatable {
-  /// Tickets issued.
+  /// Issued tickets.
   public var issued: Int64
-  /// Customers in line, those who wait for a moment, and those at a window.
+  /// Customers in line, delayed ones, and those at a window.
   public var waiting, delayed, serving: Int64
-  /// Customers who were attended to, those whom an operator has taken out, and dead letters.
+  /// Attended customers, customers cancelled by an operator, and dead letters.
   public var served, cancelled, dead: Int64
 
   public init(
@@ -117,12 +117,12 @@ public struct BoardCounts: Codable, Sendable, Equatable {
   enum CodingKeys: Int, CodingKey { case issued = 1, waiting, delayed, serving, served, cancelled, dead }
 }
 
-/// How fast customers were served and came, in thousandths a second, over the last second, ten seconds and ten minutes, or
-/// since the coordinator opened where that is less. All are zero in the last frame of a bank in which nothing happens.
+/// Rates in thousandths of a customer per second, over the last second, ten seconds and ten minutes, or the
+/// time since the coordinator opened if that is less. All are zero in the last frame of an idle bank.
 public struct BoardRates: Codable, Sendable, Equatable {
-  /// Customers who were attended to.
+  /// Attended customers.
   public var servedSecond, servedTenSeconds, servedTenMinutes: Int64
-  /// Tickets issued.
+  /// Issued tickets.
   public var issuedSecond, issuedTenSeconds, issuedTenMinutes: Int64
 
   public init(
@@ -140,9 +140,9 @@ public struct BoardRates: Codable, Sendable, Equatable {
   }
 }
 
-/// How many are not in the lists of a frame, because the lists are full.
+/// Number of rows omitted from the lists of a frame, because the lists are full.
 public struct BoardHidden: Codable, Sendable, Equatable {
-  /// Of each list.
+  /// Omitted rows of each list.
   public var services, waiting, serving, windows: Int64
 
   public init(services: Int64 = 0, waiting: Int64 = 0, serving: Int64 = 0, windows: Int64 = 0) {
@@ -151,17 +151,17 @@ public struct BoardHidden: Codable, Sendable, Equatable {
   enum CodingKeys: Int, CodingKey { case services = 1, waiting, serving, windows }
 }
 
-/// How many customers were served in parts of six seconds, over the ten minutes before and in the part that runs.
+/// Served customers per interval of six seconds, over the ten minutes before and the current interval.
 public struct BoardHistory: Codable, Sendable, Equatable {
-  /// When the part that runs has begun, in milliseconds since 1970.
+  /// Start of the current interval, in milliseconds since 1970.
   public var since: Int64
-  /// Of each service of the frame, in their order, the oldest part first and the one that runs last. What is missing in
-  /// front is zero, as is a service that is missing.
+  /// Counts of each service of the frame, in their order: the oldest interval first, the current one last.
+  /// Missing leading intervals, and missing services, are zero.
   public var served: [[Int64]]
 
-  /// What a part lasts, in milliseconds.
+  /// Length of an interval in milliseconds.
   public static let part: Int64 = 6_000
-  /// What ``served`` holds of a service at most: ten minutes, and the part that runs.
+  /// Maximum number of intervals of a service in ``served``: ten minutes, and the current interval.
   public static let partsAtMost = 101
 
   public init(since: Int64, served: [[Int64]] = []) { (self.since, self.served) = (since, served) }

@@ -1,30 +1,29 @@
-// Owns the rows of a frame of the board: a service, somebody who waits, somebody at a window, a window, an event. It knows
-// no socket. Times are milliseconds since 1970.
+// Rows of a board frame: a service, a waiting customer, a customer at a window, a window, an event. Times are
+// milliseconds since 1970.
 
 import BankModel
 
-/// One service of the branch.
 public struct BoardService: Codable, Sendable, Equatable {
-  /// Which.
   public var service: ServiceName
-  /// Whether it is paused.
   public var paused: Bool
-  /// Why it has paused by itself; nil where an operator has paused it, or another coordinator has seen the reason.
+  /// Reason why the service paused itself; nil if an operator has paused it, or if another coordinator
+  /// recorded the reason.
   public var pauseReason: String?
-  /// Windows that are open or shall be.
+  /// Number of windows that are open or being opened.
   public var windows: Int
-  /// Who waits by priority, the first to be served first; at most ``gradesAtMost``, and behind them all others as one.
+  /// Waiting customers by priority, the first to be served first: at most ``gradesAtMost`` rows, followed by
+  /// one row for all others.
   public var waiting: [BoardGrade]
-  /// Everybody who waits.
+  /// Number of all waiting customers.
   public var waitingTotal: Int64
-  /// Customers who wait for a moment, those at a window, and dead letters.
+  /// Delayed customers, those at a window, and dead letters.
   public var delayed, serving, dead: Int64
-  /// Customers who were attended to, in thousandths a second, over the last ten minutes.
+  /// Attended customers over the last ten minutes, in thousandths per second.
   public var servedTenMinutes: Int64
-  /// Customers who were attended to today; nil where an older coordinator tells.
+  /// Attended customers today; nil from an older coordinator.
   public var served: Int64?
 
-  /// What ``waiting`` holds at most, beside the others.
+  /// Limit of ``waiting``, without the row of the others.
   public static let gradesAtMost = 8
 
   public init(
@@ -43,24 +42,23 @@ public struct BoardService: Codable, Sendable, Equatable {
   }
 }
 
-/// How many of one priority wait.
+/// Number of waiting customers of one priority.
 public struct BoardGrade: Codable, Sendable, Equatable {
-  /// Which; nil for all that are not named by themselves.
+  /// Nil for the row of all other priorities.
   public var priority: Priority?
-  /// How many, at least 1.
+  /// At least 1.
   public var count: Int64
 
   public init(priority: Priority?, count: Int64) { (self.priority, self.count) = (priority, count) }
   enum CodingKeys: Int, CodingKey { case priority = 1, count }
 }
 
-/// Somebody who waits.
+/// A waiting customer.
 public struct BoardWaiting: Codable, Sendable, Equatable {
-  /// The number.
+  /// Ticket number.
   public var ticket: Int64
-  /// What the customer came for.
+  /// Requested service.
   public var service: ServiceName
-  /// With which standing.
   public var priority: Priority
 
   public init(ticket: Int64, service: ServiceName, priority: Priority) {
@@ -69,21 +67,20 @@ public struct BoardWaiting: Codable, Sendable, Equatable {
   enum CodingKeys: Int, CodingKey { case ticket = 1, service, priority }
 }
 
-/// Somebody at a window.
+/// A customer at a window.
 public struct BoardServing: Codable, Sendable, Equatable {
-  /// The number.
+  /// Ticket number.
   public var ticket: Int64
-  /// What the customer came for.
+  /// Requested service.
   public var service: ServiceName
-  /// With which standing.
   public var priority: Priority
-  /// Where: `deposit-1`.
+  /// Name of the window: `deposit-1`.
   public var window: String
-  /// Since when, in milliseconds since 1970.
+  /// Start of the attempt, in milliseconds since 1970.
   public var since: Int64
-  /// The attempt, from 1.
+  /// Number of the attempt, from 1.
   public var attempt: Int
-  /// How far the work has come, as its worker said last; nil where it says nothing.
+  /// Progress last reported by the worker; nil if it reports none.
   public var progress: WorkProgress?
 
   public init(
@@ -96,32 +93,30 @@ public struct BoardServing: Codable, Sendable, Equatable {
   enum CodingKeys: Int, CodingKey { case ticket = 1, service, priority, window, since, attempt, progress }
 }
 
-/// One window of the branch, or the place of a worker that has come by itself.
+/// A window of the bank, or the slot of an outside worker.
 public struct BoardWindow: Codable, Sendable, Equatable {
-  /// Its name: `deposit-1`.
+  /// Name: `deposit-1`.
   public var window: String
-  /// What it serves.
   public var service: ServiceName
-  /// The process there; nil where there is none at the moment.
+  /// Process id; nil if there is no process now.
   public var pid: Int32?
-  /// Which one it is at this window, from 1; 0 before the first.
+  /// Generation of the process at this window, from 1; 0 before the first.
   public var generation: Int64
-  /// What it is doing.
   public var state: WorkerState
-  /// Whom it has in hand, at most ``ticketsAtMost``: the first is the one that is served, or was handed out first.
+  /// Assigned tickets, at most ``ticketsAtMost``: the first is the one being served, or assigned first.
   public var tickets: [Int64]
-  /// Since when it has had the first of them, in milliseconds since 1970; nil where it has nobody.
+  /// Start of the first assignment, in milliseconds since 1970; nil without one.
   public var since: Int64?
-  /// Customers served here, and how often its process was replaced, since the bank opened.
+  /// Customers served here, and replacements of its process, since the bank opened.
   public var served, restarts: Int64
-  /// Resident memory of the process, in bytes; nil where nobody knows.
+  /// Resident memory of the process in bytes; nil if unknown.
   public var memoryBytes: Int64?
-  /// The window was given up: too many of its processes died before they were ready.
+  /// True if the window was given up: too many of its processes exited before they were ready.
   public var isFailed: Bool?
-  /// How the last process here ended; nil where none has.
+  /// Exit of the last process here; nil if there was none.
   public var lastExit: ExitReport?
 
-  /// What ``tickets`` holds at most.
+  /// Limit of ``tickets``.
   public static let ticketsAtMost = 16
 
   public init(
@@ -140,58 +135,56 @@ public struct BoardWindow: Codable, Sendable, Equatable {
   }
 }
 
-/// Something that happened in the branch. What does not apply is left out.
+/// An event in the bank. Inapplicable properties are nil.
 public struct BoardEvent: Codable, Sendable, Equatable {
-  /// What happened.
+  /// Kind of the event.
   public enum Kind: UInt8, Named {
-    /// Tickets were issued: `ticket` to `last`. The service is named where it is that of all of them.
+    /// Tickets were issued: `ticket` to `last`. The service is set if it is the same for all.
     case issued = 1
-    /// A customer was handed to a window.
+    /// A customer was assigned to a window.
     case started = 2
-    /// A customer was attended to.
+    /// A worker finished a customer, with any outcome.
     case served = 3
-    /// A customer was taken out of the queue.
+    /// A customer was cancelled.
     case cancelled = 4
-    /// A customer was put aside as a dead letter.
+    /// A customer became a dead letter.
     case dead = 5
-    /// An attempt failed, and the customer comes again.
+    /// An attempt failed, and the customer will be retried.
     case failed = 6
-    /// An attempt could not be made now, and the customer comes again.
+    /// An attempt was impossible at that time, and the customer will be retried.
     case deferred = 7
-    /// The process at a window ended, with `signal` or `code`, and with the customer that it had, if any.
+    /// The process at a window exited, with `signal` or `code`, and with its customer, if any.
     case died = 8
-    /// The queue was emptied, and a new day began.
+    /// The queue was emptied, and a new day started.
     case reset = 9
     /// A customer was taken back from a window, and waits again.
     case recalled = 10
 
-    /// The names in JSON, in the order of the numbers.
+    /// Names in JSON, in the order of the raw values.
     public static let names = [
       "issued", "started", "served", "cancelled", "dead", "failed", "deferred", "died", "reset", "recalled",
     ]
   }
 
-  /// Grows by one with each event, from 1, in a coordinator's life.
+  /// Number of the event, from 1, within one run of the coordinator.
   public var sequence: Int64
-  /// When, in milliseconds since 1970.
+  /// Time in milliseconds since 1970.
   public var time: Int64
-  /// What happened.
   public var kind: Kind
-  /// Whose number, or the first of several.
+  /// Ticket number, or the first of several.
   public var ticket: Int64?
-  /// The last of several; nil for one.
+  /// The last of several tickets; nil for one.
   public var last: Int64?
-  /// For what.
   public var service: ServiceName?
-  /// At which window.
+  /// Name of the window.
   public var window: String?
-  /// By which process there.
+  /// Process id.
   public var pid: Int32?
-  /// The signal that ended it, or the code with which it ended.
+  /// Signal or code with which the process exited.
   public var signal, code: Int32?
-  /// The attempt, from 1.
+  /// Number of the attempt, from 1.
   public var attempt: Int?
-  /// The business day, without which the numbers mean nothing; nil from an older coordinator.
+  /// Business day of the ticket numbers; nil from an older coordinator.
   public var day: Int64?
 
   public init(

@@ -1,36 +1,36 @@
-// Owns what clients are told of the branches of a bank whose books several coordinators share. It knows no socket and no
-// database. Rates are thousandths of a customer a second.
+// Answers about the branches of a bank whose database several coordinators share. Rates are thousandths of a
+// customer per second.
 
 import BankModel
 
 /// One branch of a shared bank.
 public struct BranchReport: Codable, Sendable, Equatable {
-  /// Its number, from 1, which is never another's, and its name.
+  /// Number, from 1, which is never reused.
   public var number: Int64
-  /// The name under which it has joined the bank.
+  /// Name with which it joined the bank.
   public var name: String
-  /// The machine on which it was opened last.
+  /// Machine on which it was opened last.
   public var host: String
-  /// How often it was opened, or was taken over by others: what is done under an earlier epoch has no effect.
+  /// Number of openings and of takeovers by other branches: writes under an earlier epoch have no effect.
   public var epoch: Int64
-  /// Whether it serves.
   public var state: BranchState
-  /// For how long its lease holds by the database's clock, in milliseconds; 0 where it has none.
+  /// Remaining time of its lease by the database's clock, in milliseconds; 0 without one.
   public var leaseMilliseconds: Int64
-  /// Windows that are open or shall be.
+  /// Number of windows that are open or being opened.
   public var windows: Int64
-  /// Receipts of the present day with the outcome served.
+  /// Receipts of the current day with the outcome served.
   public var served: Int64
-  /// How many it serves at present, in thousandths a second; nil where nobody has counted yet.
+  /// Customers that it serves now, in thousandths per second; nil if not measured yet.
   public var rate: Int64?
-  /// Transactions in which it has written to the books.
+  /// Number of its transactions that wrote to the database.
   public var commits: Int64
-  /// Whether it is the one that answers.
+  /// True for the branch that sent the answer.
   public var isThis: Bool
-  /// Customers who wait or are delayed for what lies in its own stock, and whom no other branch can serve; nil for nobody.
+  /// Waiting or delayed customers who need its own stock, so that no other branch can serve them; nil for
+  /// none.
   public var juices: Int64?
 
-  /// Branches in one answer, at most.
+  /// Maximum number of branches in one answer.
   public static let inAnswer = 1_000
 
   public init(
@@ -50,11 +50,11 @@ public struct BranchReport: Codable, Sendable, Equatable {
   }
 }
 
-/// What all branches of a shared bank are together.
+/// State of all branches of a shared bank together.
 public struct SharedBankReport: Codable, Sendable, Equatable {
-  /// The numbers of the day.
+  /// Counters of the day.
   public var queue: QueueReport
-  /// Every service; its windows are those of all branches that are open.
+  /// All services; their windows are those of all open branches.
   public var services: [ServiceReport]
 
   public init(queue: QueueReport, services: [ServiceReport]) {

@@ -1,73 +1,70 @@
-// Owns what a runner is told of the commands that it starts: the words, what they may use, for how long, and what their
-// endings mean. It knows no process.
-// Invariant: it is the same for every customer of a service; what is a customer's own comes with the assignment.
+// Orders of a runner about its commands: program, limits, timeout, and the meaning of exits.
+// Invariant: they are the same for every customer of a service; the data of a customer comes with the
+// assignment.
 
 import BankModel
 
-/// How the commands of one service are run.
+/// Description of the commands of one service.
 public struct CommandOrders: Codable, Sendable, Equatable {
-  /// What an ending means.
+  /// Meaning of an exit.
   public struct Meaning: Codable, Sendable, Hashable {
-    /// The exit code; or one of the names below.
+    /// Exit code, or one of the constants below.
     public var code: Int32
-    /// What becomes of the customer; nil for served.
+    /// Consequence for the customer; nil for served.
     public var consequence: WorkFailure.Consequence?
 
-    /// What one ending means.
     public init(code: Int32, consequence: WorkFailure.Consequence?) {
       (self.code, self.consequence) = (code, consequence)
     }
 
-    /// Stands for every code that is not named.
+    /// Stands for every code that is not listed.
     public static let others: Int32 = -1
     /// Stands for every signal.
     public static let signals: Int32 = -2
-    /// Stands for a command that took too long.
+    /// Stands for a timeout.
     public static let timeouts: Int32 = -3
 
     enum CodingKeys: Int, CodingKey { case code = 1, consequence }
   }
 
-  /// What a command may use; what is left out is what the runner may use.
+  /// Resource limits of a command; nil inherits that of the runner.
   public struct Limits: Codable, Sendable, Hashable {
-    /// Bytes of address space.
+    /// Address space in bytes.
     public var memory: Int64?
-    /// Seconds of processor time.
+    /// Processor time in seconds.
     public var processorSeconds: Int64?
-    /// Open files.
+    /// Number of open files.
     public var openFiles: Int64?
-    /// Bytes of each file that it writes.
+    /// Size in bytes of each file that it writes.
     public var fileSize: Int64?
 
-    /// No limits.
     public init() {}
     enum CodingKeys: Int, CodingKey { case memory = 1, processorSeconds, openFiles, fileSize }
   }
 
-  /// The program and its words; none where the customer's payload says them, as of the service `run`.
+  /// The program and its arguments; empty if the customer's payload contains them, as for the service `run`.
   public var words: [String]
-  /// Where it starts; nil for the bank's own directory.
+  /// Working directory; nil for the bank's home.
   public var directory: String?
-  /// Its environment, `NAME=VALUE` each, beside the variables that every command has.
+  /// Environment, `NAME=VALUE` each, in addition to the variables of every command.
   public var environment: [String]
-  /// After how many milliseconds it is ended; nil for never.
+  /// Timeout in milliseconds; nil for none.
   public var timeoutMilliseconds: Int64?
-  /// Milliseconds from SIGTERM to SIGKILL.
+  /// Time from SIGTERM to SIGKILL in milliseconds.
   public var graceMilliseconds: Int64
-  /// What it may use.
   public var limits: Limits
-  /// Bytes of its output that are kept with the receipt, at most ``Excerpt/longest``; and as many of its standard error.
+  /// Bytes of its output that are stored with the receipt, at most ``Excerpt/longest``; the same limit
+  /// applies to its standard error.
   public var resultBytes: Int64
-  /// Bytes of its output that are written to a file, and as many of its standard error.
+  /// Bytes of its output that are written to a file; the same limit applies to its standard error.
   public var outputBytes: Int64
-  /// The directory in which there is one for every day, with these files in it.
+  /// Directory with a directory for each day, which contains these files.
   public var outputDirectory: String
-  /// What its endings mean, where that is not what they mean everywhere.
+  /// Meanings of exits that differ from the default.
   public var meanings: [Meaning]
-  /// The mask of its new files; nil for the one with which the bank was opened, or which the customer brings.
+  /// umask; nil for that of the bank, or that of the customer's command line.
   public var mask: UInt32?
 
-  /// Orders with every part.
   public init(
     words: [String], directory: String?, environment: [String], timeoutMilliseconds: Int64?,
     graceMilliseconds: Int64, limits: Limits, resultBytes: Int64, outputBytes: Int64, outputDirectory: String,
@@ -86,7 +83,7 @@ public struct CommandOrders: Codable, Sendable, Equatable {
   }
 }
 
-/// A value that is handed on by a reference; its bytes are the value's own.
+/// A value behind a reference, which is cheap to pass on; its encoding is that of the value.
 final class Held<Value: Codable & Sendable & Equatable>: Codable, Sendable, Equatable {
   let value: Value
 

@@ -1,35 +1,34 @@
-// Owns the contents of the larger requests on the control socket. It knows no socket.
-// Nothing here is checked beyond its form: the coordinator checks ranges and limits before it acts.
+// Contents of the larger requests on the control socket. Decoding checks only the form: the coordinator
+// checks ranges and limits before it acts.
 
 import BankModel
 
-/// Customers of one kind, with chance where something is left open.
+/// Customers with the same properties; nil ones are drawn at random.
 public struct EnqueueOrder: Codable, Sendable, Equatable {
-  /// How many, 1 … ``Limits/customersPerCommand``.
+  /// Number of customers, 1 … ``Limits/customersPerCommand``.
   public var count: Int64
-  /// What they come for; drawn for each where nil.
+  /// Requested service; nil draws one for each customer.
   public var service: ServiceName?
-  /// Their standing.
   public var priority: Priority
-  /// The amount in won, and the account; drawn for each where nil.
+  /// Amount in won, and account; nil draws one for each customer.
   public var amount, account: Int64?
-  /// The seed of every draw.
+  /// Seed of all random draws.
   public var seed: UInt64
-  /// Makes the request repeatable: the same key again returns the same tickets and adds nobody. Keys are compared byte by
-  /// byte. The same key with another request is refused.
+  /// Idempotency key, compared byte by byte: a repeated request with the same key returns the same tickets
+  /// and adds no customers. The same key with another request is refused.
   public var key: String?
-  /// The name of what is ordered, such as that of a juice; nil for nothing.
+  /// Name of the ordered article, such as a juice; nil for none.
   public var article: String?
-  /// Whether somebody has chosen the seed, so that it is a part of the request; nil for no.
+  /// True if the user has chosen the seed, so that it is part of the request; nil for false.
   public var isSeedAsked: Bool?
-  /// What each of them carries, at most ``Limits/payloadLength`` bytes; nil for nothing.
+  /// Payload of each customer, at most ``Limits/payloadLength`` bytes; nil for none.
   public var payload: [UInt8]?
-  /// Before this moment, in milliseconds since 1970, they are not served; nil for at once, or for ``delay``.
+  /// Earliest time of service, in milliseconds since 1970; nil for at once, or for ``delay``.
   public var dueAt: Int64?
-  /// The same as so many milliseconds from when the coordinator hears of it, at most ``Limits/delay``.
+  /// The same in milliseconds after the coordinator receives the request, at most ``Limits/delay``.
   public var delay: Int64?
-  /// True if the payload is a command line, for a service whose customers bring one; a coordinator refuses it for any
-  /// other service. Nil from a build that does not say.
+  /// True if the payload is a command line, for a service whose customers bring one; a coordinator refuses it
+  /// for any other service. Nil from an older build.
   public var isCommandLine: Bool?
 
   public init(
@@ -49,20 +48,20 @@ public struct EnqueueOrder: Codable, Sendable, Equatable {
   }
 }
 
-/// A part of a list of customers who are all different.
+/// A part of a list of customers with individual properties.
 public struct EnqueueList: Codable, Sendable, Equatable {
-  /// The customers of this part, at most ``partLimit``.
+  /// Customers of this part, at most ``partLimit``.
   public var entries: [EnqueueEntry]
-  /// Whether this is the last part, so that the list can be taken in.
+  /// True for the last part, after which the list is added.
   public var isLast: Bool
 
-  /// Customers in one part, at most.
+  /// Maximum number of customers in one part.
   public static let partLimit = 2_000
-  /// Bytes of one part, at most, as ``EnqueueEntry/weight`` counts them; one customer may weigh more. So every part fits
-  /// into a frame.
+  /// Maximum size of one part in bytes, measured by ``EnqueueEntry/weight``, so that every part fits into a
+  /// frame. A single customer may exceed it.
   public static let partWeight = 1 << 20
 
-  /// Whether one more customer goes into a part in which so many are, of this weight.
+  /// True if another customer fits into a part with `count` customers of this total weight.
   public static func hasRoom(
     for entry: EnqueueEntry, beside count: Int, weighing weight: Int, limit: Int = partLimit
   ) -> Bool {
@@ -73,24 +72,23 @@ public struct EnqueueList: Codable, Sendable, Equatable {
   enum CodingKeys: Int, CodingKey { case entries = 1, isLast }
 }
 
-/// One customer of a list. Chance was already decided by the client.
+/// One customer of a list. The client has made all random draws already.
 public struct EnqueueEntry: Codable, Sendable, Equatable {
-  /// What the customer comes for.
+  /// Requested service.
   public var service: ServiceName
-  /// The customer's standing.
   public var priority: Priority
-  /// The amount, in won, and the account.
+  /// Amount in won, and account.
   public var amount, account: Int64
-  /// Makes this customer repeatable: a known key adds nobody. The same key with another customer is refused.
+  /// Idempotency key: a known key adds no customer. The same key with another customer is refused.
   public var key: String?
-  /// What of it the client has drawn, so that it is no part of what was asked; nil where the client does not say, and then
-  /// a known key is not compared with anything.
+  /// Properties that the client has drawn, so that they are not part of the request; nil if unknown, and then
+  /// the request of a known key is not compared.
   public var drawn: DrawnParts?
-  /// What the customer carries, at most ``Limits/payloadLength`` bytes; nil for nothing.
+  /// Payload, at most ``Limits/payloadLength`` bytes; nil for none.
   public var payload: [UInt8]?
-  /// Before this moment, in milliseconds since 1970, the customer is not served; nil for at once, or for ``delay``.
+  /// Earliest time of service, in milliseconds since 1970; nil for at once, or for ``delay``.
   public var dueAt: Int64?
-  /// The same as so many milliseconds from when the coordinator has the whole list, at most ``Limits/delay``.
+  /// The same in milliseconds after the coordinator has received the whole list, at most ``Limits/delay``.
   public var delay: Int64?
 
   public init(
@@ -102,13 +100,13 @@ public struct EnqueueEntry: Codable, Sendable, Equatable {
     (self.dueAt, self.delay) = (dueAt, delay)
   }
 
-  /// So many bytes this customer takes in a message, at most.
+  /// Maximum number of bytes that this customer takes in a message.
   public var weight: Int {
     64 + service.text.utf8.count + (key?.utf8.count ?? 0) + (payload?.count ?? 0) + (dueAt == nil ? 0 : 10)
       + (delay == nil ? 0 : 10)
   }
 
-  /// The customer that is asked for; for when is another matter.
+  /// The customer's order, without its due time.
   ///
   /// - Parameter service: the number of the service.
   public func order(for service: Service) -> CustomerOrder {
@@ -120,31 +118,28 @@ public struct EnqueueEntry: Codable, Sendable, Equatable {
   }
 }
 
-/// What of a customer was left to chance.
+/// Properties of a customer that were drawn at random.
 public struct DrawnParts: OptionSet, Codable, Sendable, Equatable {
-  /// The parts as bits.
+  /// The properties as bits.
   public let rawValue: UInt8
 
-  /// Any parts; bits that mean nothing are kept.
+  /// Any properties; unknown bits are kept.
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-  /// The service.
   public static let service = DrawnParts(rawValue: 1)
-  /// The amount.
   public static let amount = DrawnParts(rawValue: 2)
-  /// The account.
   public static let account = DrawnParts(rawValue: 4)
 }
 
-/// Which receipts, and whether those that come later too.
+/// Selection of receipts, optionally with later ones.
 public struct ReceiptQuery: Codable, Sendable, Equatable {
-  /// Whose receipts.
+  /// Days of the receipts.
   public enum Days: Codable, Sendable, Equatable {
-    /// Those of the present day.
+    /// The current day.
     case present
-    /// Those of one day.
+    /// One day.
     case day(Int64)
-    /// All.
+    /// All days.
     case all
 
     public init(from decoder: any Decoder) throws {
@@ -167,22 +162,21 @@ public struct ReceiptQuery: Codable, Sendable, Equatable {
     }
   }
 
-  /// Of which days.
   public var days: Days
-  /// Whether to go on with the receipts that are still to come.
+  /// True to continue with later receipts.
   public var follow: Bool
-  /// Only receipts behind this place in the order of commits; 0 for all. A follower that lost its connection goes
-  /// on from the last one it saw.
+  /// Only receipts after this position in the commit order; 0 for all. After a lost connection, a client
+  /// continues after the last one it has received.
   public var after: Int64
-  /// Of which service; nil for all.
+  /// Requested service; nil for all.
   public var service: ServiceName?
-  /// So many at most, 1 … ``TicketQuery/limitAtMost``; nil for all. With `follow` none may be named.
+  /// Maximum number, 1 … ``TicketQuery/limitAtMost``; nil for all. Not allowed with `follow`.
   public var limit: Int64?
-  /// With `follow` in a shared bank, in the place of `after`: of each branch the last receipts that were seen, of
-  /// customers who were attended to and of cancelled ones, 0 … ``marksAtMost``; nil for none.
+  /// With `follow` in a shared bank, in place of `after`: the last receipts received from each branch, of
+  /// attended and of cancelled customers, 0 … ``marksAtMost``; nil for none.
   public var behind: [ReceiptMark]?
 
-  /// So many marks at most.
+  /// Maximum number of marks.
   public static let marksAtMost = 10_000
 
   public init(
@@ -192,7 +186,7 @@ public struct ReceiptQuery: Codable, Sendable, Equatable {
     (self.service, self.limit) = (service, limit)
   }
 
-  /// A receipt was seen: whoever asks again is told of those behind it.
+  /// Records a received receipt: the next query continues after it.
   public mutating func goOn(behind receipt: ReceiptReport) {
     guard let mark = receipt.mark else {
       after = receipt.sequence
@@ -205,39 +199,38 @@ public struct ReceiptQuery: Codable, Sendable, Equatable {
       marks.append(mark)
     }
     behind = marks
-    // Of a branch that was not seen yet nothing earlier than this day is wanted.
+    // For branches not received from yet, no receipts before this day are wanted.
     if days == .present { days = .day(receipt.day) }
   }
 
   enum CodingKeys: Int, CodingKey { case days = 1, follow, after, service, limit, behind }
 }
 
-/// How many windows a service shall have.
+/// Requested number of windows of a service.
 public struct ServiceWindows: Codable, Sendable, Equatable {
-  /// The service.
   public var service: ServiceName
-  /// Windows, 0 … ``Limits/windowsPerService``.
+  /// Number of windows, 0 … ``Limits/windowsPerService``.
   public var count: Int64
   public init(service: ServiceName, count: Int64) { (self.service, self.count) = (service, count) }
   enum CodingKeys: Int, CodingKey { case service = 1, count }
 }
 
-/// How the bank ends.
+/// Request to stop the bank.
 public struct StopOrder: Codable, Sendable, Equatable {
-  /// Finish only those being served.
+  /// True to finish only the customers being served.
   public var now: Bool
-  /// How long each step of the drain may take, in milliseconds: after the first those left go on waiting for the next
-  /// start, after the second those at a window are taken back; nil for no bound.
+  /// Time limit of each step of the drain, in milliseconds; nil for none. After `serve_waiting` the remaining
+  /// customers wait for the next start; after `finish_serving` those at a window return to the line.
   public var timeoutMilliseconds: Int64?
-  /// Go on to this step of the drain at once; nil for no hurry. It is named, and not "the next one", so that who asks
-  /// in the moment in which a step ends by itself does not skip another.
+  /// Step of the drain to proceed to at once; nil for none. It is named, and not "the next one", so that a
+  /// request at the moment of a step's end does not skip another step.
   public var step: DrainStep?
-  /// Whether all branches of a shared bank are to be served empty, and its day ends; nil, as from a build that does not know
-  /// of it, for this branch alone. A bank with its books in its home refuses it (`not_shared`).
+  /// True to serve the customers of all branches of a shared bank and end its day; nil, as from an older
+  /// build, for this branch alone. A bank with a database in its home refuses it (`not_shared`).
   public var endsBank: Bool?
-  /// True if delayed customers stay for the next start and the others are served; nil from a build that does not say.
+  /// True to leave delayed customers for the next start and serve the others; nil from an older build.
   public var leavesDelayed: Bool?
-  /// Whether the answer is the state of the bank that has begun to close; nil for the last word of one that has closed.
+  /// True if the answer is the state of the closing bank; nil if it is the last message of the closed one.
   public var noWait: Bool?
 
   public init(

@@ -1,13 +1,13 @@
-// Owns what the coordinator answers on the control socket. It knows no socket.
-// Every answer repeats the number of its request, and says whether another one follows.
+// Answers of the coordinator on the control socket. Every answer contains the number of its request, and
+// whether another one follows.
 
 import BankModel
 
-/// What the coordinator sends to a client.
+/// Messages from the coordinator to a client.
 public enum BankMessage: Sendable, Equatable {
   /// The hello was accepted.
   case welcome(Welcome)
-  /// The connection ends.
+  /// The coordinator ends the connection.
   case refused(Refusal)
   /// An answer.
   case reply(ControlReply)
@@ -35,13 +35,11 @@ extension BankMessage: Codable {
   }
 }
 
-/// A numbered answer.
 public struct ControlReply: Codable, Sendable, Equatable {
-  /// The number of the request.
+  /// Number of the request.
   public var number: UInt32
-  /// The answer.
   public var answer: ControlAnswer
-  /// Whether another answer to the same request follows.
+  /// True if another answer to the same request follows.
   public var more: Bool
 
   public init(number: UInt32, answer: ControlAnswer, more: Bool = false) {
@@ -50,10 +48,10 @@ public struct ControlReply: Codable, Sendable, Equatable {
   enum CodingKeys: Int, CodingKey { case number = 1, answer, more }
 }
 
-/// Everything the coordinator can answer. What is large and rare is held by a reference, or tickets would be handed on in the
-/// room that a report on the whole bank needs.
+/// All answers of the coordinator. Large and rare ones are indirect; otherwise every ticket would be passed
+/// on in the size of a report on the whole bank.
 public enum ControlAnswer: Sendable, Equatable {
-  /// It was not done, and nothing was changed.
+  /// The request failed, and nothing was changed.
   case failure(Failure)
   /// The state of the bank.
   indirect case status(StatusReport)
@@ -61,33 +59,32 @@ public enum ControlAnswer: Sendable, Equatable {
   case enqueued(EnqueuedReport)
   /// A page of customers.
   case tickets([TicketReport])
-  /// One ticket's story.
+  /// One ticket with its history.
   indirect case ticket(TicketReport)
   /// A page of receipts.
   case receipts([ReceiptReport])
-  /// Somebody began or ended.
+  /// The start or end of an attempt.
   case event(BranchEvent)
-  /// None of the tickets that were waited for waits or is served any more.
+  /// None of the awaited tickets waits or is served any more.
   case ended(EndedReport)
-  /// So many dead letters stand in line again.
+  /// Number of dead letters returned to their lines.
   case requeued(Int64)
-  /// How far something has come.
+  /// Progress of a long request.
   case progress(ProgressReport)
-  /// The bank has ended; the last answer there is.
+  /// The bank has closed; the last answer of all.
   indirect case stopped(StoppedReport)
-  /// What an audit found.
   indirect case audit(AuditReport)
   /// The sums of the ledger.
   case ledger([LedgerRow])
   /// One customer's account.
   indirect case account(AccountReport)
-  /// The bank as a screen shows it.
+  /// Snapshot of the bank for a screen.
   indirect case board(BoardFrame)
-  /// What was done with several tickets.
+  /// Result of a request about several tickets.
   indirect case selection(SelectionReport)
-  /// The branches of a shared bank, by their numbers, at most ``BranchReport/inAnswer``.
+  /// Branches of a shared bank, by number, at most ``BranchReport/inAnswer``.
   case branches([BranchReport])
-  /// Where the books of a bank are now.
+  /// New location of a bank's data.
   indirect case moved(MoveReport)
 
   private enum Kind: Int, CodingKey {

@@ -1,15 +1,15 @@
-// Owns the contents of the smaller answers on the control socket. It knows no socket and no person's language:
-// a failure is a code and its particulars, and the client finds the words.
+// Contents of the smaller answers on the control socket. A failure is a code with details; the client
+// translates it.
 
 import BankModel
 
-/// Why something was not done. Nothing was changed.
+/// Reason why a request failed. Nothing was changed.
 public struct Failure: Codable, Sendable, Equatable, Error {
-  /// A reason that a script can rely on. The raw value is the `code` of the JSON error.
+  /// Reason that scripts can rely on. The raw value is the `code` of the JSON error.
   public enum Code: String, Sendable, Codable, CaseIterable {
-    /// As many customers wait as may wait.
+    /// The maximum number of customers waits.
     case queueFull = "queue_full"
-    /// The bank takes no new customers because it is closing.
+    /// The bank accepts no new customers because it is closing.
     case draining
     /// The disk is full.
     case diskFull = "disk_full"
@@ -21,71 +21,71 @@ public struct Failure: Codable, Sendable, Equatable, Error {
     case noSuchTicket = "no_such_ticket"
     /// There was no such day; `subject` is the day.
     case noSuchDay = "no_such_day"
-    /// The ticket is in a state in which this cannot be done; `subject` is `number state`.
+    /// The state of the ticket does not allow this; `subject` is `number state`.
     case wrongState = "wrong_state"
-    /// The request contradicts itself or a limit.
+    /// The request contradicts itself, or violates a limit.
     case badRequest = "bad_request"
     /// The configuration cannot be used.
     case badConfiguration = "bad_configuration"
     /// The database is damaged. Nothing was overwritten.
     case damaged
-    /// The database is of a newer program.
+    /// A newer program has written the database.
     case newerSchema = "newer_schema"
-    /// The home cannot be used: permissions, owner, disk.
+    /// The home directory cannot be used: permissions, owner, disk.
     case badHome = "bad_home"
     /// The windows did not become ready; `subject` names them.
     case windowsFailed = "windows_failed"
-    /// The system refused.
+    /// A system call failed.
     case system
-    /// The key stands for another request; `subject` is the key.
+    /// The key belongs to another request; `subject` is the key.
     case keyConflict = "key_conflict"
-    /// The ticket is one of a day that is over; `subject` is that day.
+    /// The ticket belongs to a day that is over; `subject` is that day.
     case wrongDay = "wrong_day"
-    /// Somebody looks into the bank, which is not open, and has it to himself meanwhile.
+    /// Another process inspects the closed bank and has exclusive access meanwhile.
     case inspected
-    /// A file of the bank was removed or renamed while it was open; `subject` is the file. Where the database is missing
-    /// when the bank is opened, and its log is there, `detail` is the log.
+    /// A file of the bank was removed or renamed while it was open; `subject` is the file. If the bank is
+    /// opened without a database although its log exists, `detail` is the log.
     case removed
-    /// The request was withdrawn before it was taken in: by its client, or, where there is a remark, by a reset.
+    /// The request was withdrawn before it was taken in: by its client or, if there is a remark, by a reset.
     case withdrawn
-    /// The client reads what happens more slowly than it happens, and is told no more of it.
+    /// The client reads events more slowly than they occur, and receives no more.
     case tooSlow = "too_slow"
-    /// The bank offers no service of this name; `subject` is the name, and the particulars are those that it offers.
+    /// The bank offers no service of this name; `subject` is the name, and the details list the services it
+    /// offers.
     case noSuchService = "no_such_service"
-    /// There is no window, and no worker that has come by itself, of this name; `subject` is the name.
+    /// There is no window, and no outside worker, of this name; `subject` is the name.
     case noSuchWindow = "no_such_window"
-    /// Another process is at the window by now, or none; `subject` is `name generation pid` of that one, with pid 0 for none.
+    /// Another process, or none, is at the window by now; `subject` is its `name generation pid`, with pid 0
+    /// for none.
     case otherProcess = "other_process"
-    /// The bank keeps its books in its own home, and has no other branches; `subject` is what was asked of them.
+    /// The bank has a database in its home, and no other branches; `subject` is the request.
     case notShared = "not_shared"
-    /// The branch was not heard of for so long that the others have taken its customers over. It serves nobody until it has
-    /// joined the bank again.
+    /// The branch was unreachable for so long that other branches have taken over its customers. It serves
+    /// none until it has joined the bank again.
     case leaseLost = "lease_lost"
-    /// What a bank with several branches does not offer; `subject` is that.
+    /// A bank with several branches does not support the request; `subject` is the request.
     case notInSharedBank = "not_in_shared_bank"
-    /// The books were not moved, and nothing was changed; `subject` is where they were to be.
+    /// The database was not moved, and nothing was changed; `subject` is the destination.
     case notMoved = "not_moved"
-    /// The books of the home were moved; `subject` is where they are, and `detail` the file that says so. Where a remark says
-    /// more, it is not known whether the move has come to its end.
+    /// The database of the home was moved; `subject` is its location, and `detail` the marker file. If there
+    /// is a further remark, it is unknown whether the move was completed.
     case booksMoved = "books_moved"
-    /// The client runs inside of the bank's own work, for whose end it would wait; `subject` is what it asked for, and `detail` the
-    /// window and the number of who is served there.
+    /// The client runs as part of the bank's own work and would wait for its own end; `subject` is the
+    /// request, and `detail` the window and the ticket number of that work.
     case fromOwnWork = "from_own_work"
   }
 
-  /// The reason.
   public var code: Code
-  /// What it is about, and the particulars in English.
+  /// Subject of the failure, and details in English.
   public var subject, detail: String
-  /// The same as a kind and its values, so that the client can say it in another language; nil where nobody knows more
-  /// than the words.
+  /// Details as a kind and its values, for translation; nil if there is only text.
   public var remark: Remark?
 
   public init(_ code: Code, subject: String = "", detail: String = "") {
     (self.code, self.subject, self.detail) = (code, subject, detail)
   }
 
-  /// The same with particulars that can be said in any language.
+  /// A failure with details that can be translated.
   public init(_ code: Code, subject: String = "", remark: Remark) {
     self.init(code, subject: subject, detail: remark.description)
     self.remark = remark.kind == .quoted && remark.source == nil ? nil : remark
@@ -94,19 +94,18 @@ public struct Failure: Codable, Sendable, Equatable, Error {
   enum CodingKeys: Int, CodingKey { case code = 1, subject, detail, remark }
 }
 
-/// The tickets of one request.
+/// Tickets of one request.
 public struct EnqueuedReport: Codable, Sendable, Equatable {
-  /// Their business day.
   public var day: Int64
-  /// The first and the last number; 0 where nobody was added.
+  /// The first and the last number; 0 if no customer was added.
   public var first, last: Int64
-  /// Tickets that were issued, now or, for a repeated key, then.
+  /// Number of issued tickets; for a repeated key, of those issued at the first request.
   public var count: Int64
-  /// Customers who were not added again, because their keys were known: of a list those who are not among `count`; of a
-  /// request with a key all of them, or nobody.
+  /// Customers who were not added because their keys were known. For a list, those not included in `count`;
+  /// for a request with a key, all of them or none.
   public var known: Int64
-  /// The tickets of those of a list who were known, in the order of days and numbers, at most ``TicketSpan/limit``
-  /// spans; nil where nobody was.
+  /// Tickets of the known customers of a list, ordered by day and number, at most ``TicketSpan/limit`` spans;
+  /// nil for none.
   public var knownTickets: [TicketSpan]?
 
   public init(
@@ -120,10 +119,11 @@ public struct EnqueuedReport: Codable, Sendable, Equatable {
 
 /// Consecutive tickets of one day.
 public struct TicketSpan: Codable, Sendable, Equatable {
-  /// Spans in one answer. Beyond them the last one of a day goes on to the next known ticket, and holds strangers, too.
+  /// Maximum number of spans in one answer. Beyond it the last span of a day extends to the next known
+  /// ticket, and includes others, too.
   public static let limit = 4_096
 
-  /// The business day, the first number and the last.
+  /// Business day, first number and last number.
   public var day, first, last: Int64
 
   public init(day: Int64, first: Int64, last: Int64) {
@@ -132,40 +132,40 @@ public struct TicketSpan: Codable, Sendable, Equatable {
   enum CodingKeys: Int, CodingKey { case day = 1, first, last }
 }
 
-/// How tickets that were waited for have ended.
+/// Ends of awaited tickets.
 public struct EndedReport: Codable, Sendable, Equatable {
-  /// Those that stand among the dead letters.
+  /// Number of dead letters.
   public var dead: Int64
-  /// Those that were cancelled; nil for none, and from a build that does not count them.
+  /// Number of cancelled ones; nil for none, and from an older build.
   public var cancelled: Int64?
   public init(dead: Int64, cancelled: Int64? = nil) { (self.dead, self.cancelled) = (dead, cancelled) }
   enum CodingKeys: Int, CodingKey { case dead = 1, cancelled }
 }
 
-/// What an audit found.
+/// Result of an audit.
 public struct AuditReport: Codable, Sendable, Equatable {
-  /// Tickets issued over all days.
+  /// Issued tickets of all days.
   public var issued: Int64
-  /// Receipts with this outcome.
+  /// Receipts with these outcomes.
   public var served, cancelled: Int64
-  /// Customers who wait, in line or at a window; those who wait for a next attempt; dead letters.
+  /// Customers in line or at a window; delayed ones; dead letters.
   public var waiting, delayed, dead: Int64
-  /// Tickets that stand nowhere, and those that stand in more than one place.
+  /// Tickets that are in no state, and those that are in more than one.
   public var lost, duplicated: Int64
-  /// Won by which debits and credits differ.
+  /// Difference between debits and credits, in won.
   public var ledgerDifference: Int64
-  /// Everything that is not as promised, a sentence each.
+  /// All violations of the invariants, one sentence each.
   public var problems: [String]
-  /// Pieces by which the stock and what was done with it differ; nil where there is no stock.
+  /// Difference between the stock and its ledger, in pieces; nil if there is no stock.
   public var stockDifference: Int64?
-  /// Won by which a machine's money and what was done with it differ; nil where there is no machine.
+  /// Difference between a machine's money and its ledger, in won; nil if there is no machine.
   public var moneyDifference: Int64?
-  /// What is worth knowing and breaks no promise, a sentence each, in English; nil for nothing.
+  /// Observations that violate no invariant, one English sentence each; nil for none.
   public var notes: [String]?
-  /// The problems as kinds and their values, in the same order, so that the client can say them in another language; nil
-  /// for none, and from an older coordinator.
+  /// The problems as kinds and their values, in the same order, for translation; nil for none, and from an
+  /// older coordinator.
   public var remarks: [Remark]?
-  /// The notes in the same way.
+  /// The notes in the same form.
   public var noteRemarks: [Remark]?
 
   public init(
@@ -186,10 +186,10 @@ public struct AuditReport: Codable, Sendable, Equatable {
 }
 
 extension AuditReport {
-  /// The problems as they can be said in any language; sentences alone, of an older service, are as they came.
+  /// The problems in translatable form; those of an older service as quoted sentences.
   public var findings: [Remark] { remarks ?? problems.map { Remark(quoting: $0) } }
 
-  /// Adds a problem.
+  /// Adds a violation.
   public mutating func add(_ problem: Remark) {
     var all = findings
     all.append(problem)
@@ -197,7 +197,7 @@ extension AuditReport {
     problems.append(problem.description)
   }
 
-  /// Adds what is worth knowing and breaks no promise.
+  /// Adds an observation that violates no invariant.
   public mutating func note(_ remark: Remark) {
     noteRemarks = (noteRemarks ?? []) + [remark]
     notes = (notes ?? []) + [remark.description]
@@ -210,33 +210,29 @@ extension AuditReport {
   }
 }
 
-/// Somebody at a window began or ended.
+/// Start or end of an attempt at a window.
 public struct BranchEvent: Codable, Sendable, Equatable {
-  /// What happened.
+  /// Kind of the event.
   public enum Happening: UInt8, Sendable, Codable {
-    /// A customer was handed to a teller.
+    /// A customer was assigned to a teller.
     case started = 1
     /// A teller reported a customer as done.
     case completed = 2
-    /// A teller was lost, or failed, and its customer goes back.
+    /// A teller was lost, or failed, and its customer returns.
     case interrupted = 3
   }
 
-  /// What happened.
   public var happening: Happening
-  /// When, in milliseconds since 1970.
+  /// Time in milliseconds since 1970.
   public var at: Int64
-  /// The business day.
   public var day: Int64
-  /// Whose.
+  /// Ticket number.
   public var ticket: Int64
-  /// For what.
   public var service: ServiceName
-  /// With which standing.
   public var priority: Priority
-  /// At which window.
+  /// Name of the window.
   public var window: String
-  /// The attempt, from 1.
+  /// Number of the attempt, from 1.
   public var attempt: Int32
 
   public init(

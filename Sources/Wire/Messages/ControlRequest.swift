@@ -1,9 +1,9 @@
-// Owns what a client asks of the coordinator on the control socket. It knows no socket.
-// A client may send several requests without waiting; answers carry the number of their request.
+// Requests of a client to the coordinator on the control socket. A client may send several requests without
+// waiting; answers contain the number of their request.
 
 import BankModel
 
-/// What a client sends.
+/// Messages from a client.
 public enum ClientMessage: Sendable, Equatable {
   /// The first message.
   case hello(Hello)
@@ -31,19 +31,17 @@ extension ClientMessage: Codable {
   }
 }
 
-/// A numbered request.
 public struct ControlRequest: Codable, Sendable, Equatable {
-  /// Chosen by the client; every answer repeats it.
+  /// Number chosen by the client; every answer contains it.
   public var number: UInt32
-  /// What is asked.
   public var command: ControlCommand
-  /// Whether the client wants to hear how far it has come, where it takes its time: answers `progress` with `more`.
-  /// Nil, as from a build that does not know of it, for no. (`enqueue` and `stop` tell it unasked.)
+  /// True to receive progress of a long request: answers `progress` with `more`. Nil, as from an older build,
+  /// for false. (`enqueue` and `stop` send it anyway.)
   public var tellsProgress: Bool?
-  /// Whether a list ends with its first part that shows something, and `more` says whether there is a rest: so whoever asks
-  /// goes on when there is room for it. Nil for no. Those who read books for a coordinator know it.
+  /// True if a list ends after its first non-empty part, and `more` means that there is a rest: so the client
+  /// continues when it has space. Nil for false. Only the coordinator's own database reader supports it.
   public var onePart: Bool?
-  /// Of `awaitIdle`: true if delayed customers are not waited for. Nil for no.
+  /// Of `awaitIdle`: true to ignore delayed customers. Nil for false.
   public var leavesDelayed: Bool?
 
   public init(
@@ -56,84 +54,85 @@ public struct ControlRequest: Codable, Sendable, Equatable {
   enum CodingKeys: Int, CodingKey { case number = 1, command, tellsProgress, onePart, leavesDelayed }
 }
 
-/// Everything that can be asked of the coordinator.
+/// All requests to the coordinator.
 public enum ControlCommand: Sendable, Equatable {
   /// The state of the bank, at once. Answer: `status`.
   case status
   /// The state of the bank now and after every change, at most ten times a second, until the connection ends.
   case watch
-  /// The state of the bank as soon as every window has reported ready. Answer: `status`, or `failure`.
+  /// The state of the bank once every window has reported ready. Answer: `status`, or `failure`.
   case awaitOpen
-  /// Customers of one kind. Answer: `enqueued` once they are on disk, or `failure` and nobody was added.
+  /// Adds customers of one kind. Answer: `enqueued` once they are on disk, or `failure` without any added.
   case enqueue(EnqueueOrder)
-  /// A part of a list of customers. The part that is marked as the last is answered like `enqueue`; the others are
-  /// answered with nothing. Between the parts of a list no other request may stand on the same connection.
+  /// A part of a list of customers. The last part is answered like `enqueue`; the others have no answer.
+  /// Between the parts of a list no other request may be sent on the same connection.
   case enqueueList(EnqueueList)
-  /// Customers. Answer: `tickets`, page after page with `more`.
+  /// Lists customers. Answer: `tickets`, page after page with `more`.
   case tickets(TicketQuery)
-  /// One ticket's story. Answer: `ticket`.
+  /// One ticket with its history. Answer: `ticket`.
   case ticket(number: Int64, day: Int64?)
-  /// Receipts. Answer: `receipts`, page after page with `more`; with `follow` it never ends.
+  /// Lists receipts. Answer: `receipts`, page after page with `more`; with `follow` it never ends.
   case receipts(ReceiptQuery)
   /// Every start and completion from now on. Answer: `event` with `more`, until the connection ends.
   case follow
-  /// Answer: `status` as soon as nobody waits or is served.
+  /// Answer: `status` once no customer waits or is served.
   case awaitIdle
-  /// Answer: `ended` as soon as none of these tickets waits or is served.
+  /// Answer: `ended` once none of these tickets waits or is served.
   case awaitTickets(day: Int64, first: Int64, last: Int64)
-  /// Hands out no more customers of this service, or of any. Answer: `status`.
+  /// Assigns no more customers of this service, or of any. Answer: `status`.
   case pause(ServiceName?)
-  /// Hands out customers of this service again, or of all. Answer: `status`.
+  /// Assigns customers of this service again, or of all. Answer: `status`.
   case resume(ServiceName?)
   /// Opens or closes windows. Answer: `status` when the change is complete.
   case scale([ServiceWindows])
-  /// Takes a waiting customer or a dead letter out. Answer: `ticket`. Where a day is named and is not the present one, the
-  /// number is another customer's by now, and it is refused.
+  /// Cancels a waiting customer or a dead letter. Answer: `ticket`. Refused if a day is given that is not the
+  /// current one, because the number belongs to another customer now.
   case cancel(Int64, day: Int64? = nil)
-  /// Brings a dead letter back to its line. Answer: `ticket`. The day is as in `cancel`.
+  /// Returns a dead letter to its line. Answer: `ticket`. The day is as in `cancel`.
   case requeue(Int64, day: Int64? = nil)
-  /// Brings all dead letters back. Answer: `requeued`.
+  /// Returns all dead letters. Answer: `requeued`.
   case requeueDead
-  /// Empties the queue and begins a new day. Answer: `status`. With a day nothing is done where another one is present
-  /// (`wrong_state`), so that asking again after a lost connection empties nothing twice.
+  /// Empties the queue and starts a new day. Answer: `status`. Refused (`wrong_state`) if a day is given that
+  /// is not the current one, so that a repeated request after a lost connection empties nothing twice.
   case reset(day: Int64?)
   /// Reads the configuration again. Answer: `status` when the change is complete.
   case reload
-  /// Ends the bank. Answers: `progress` with `more`, then `stopped`.
+  /// Closes the bank. Answers: `progress` with `more`, then `stopped`.
   case stop(StopOrder)
-  /// Checks every promise that can be checked. Answer: `audit`.
+  /// Checks all invariants. Answer: `audit`.
   case audit
   /// The sums of the ledger. Answer: `ledger`.
   case ledger
   /// One customer's account. Answer: `account`.
   case account(Int64)
-  /// Gives up a request for tickets of the same connection, by its number. It has no answer of its own: that request
-  /// is answered with `failure` `withdrawn`, and nobody was added, or as ever where it has been taken in already.
+  /// Withdraws a request for tickets of the same connection, by its number. It has no answer of its own: that
+  /// request is answered with `failure` `withdrawn`, without any added, or as usual if it was taken in
+  /// already.
   case withdraw(UInt32)
-  /// The bank as a screen shows it, at once and then whenever it has changed, at most twenty times a second. Answers: `board`
-  /// with `more`, until the connection ends or the request is withdrawn. Whoever reads slowly misses frames.
+  /// Snapshot of the bank for a screen, at once and then after changes, at most twenty times a second.
+  /// Answers: `board` with `more`, until the connection ends or the request is withdrawn. A slow reader
+  /// misses frames.
   case board
-  /// Ends the process of a window with SIGKILL, if it is still this one: the name, its generation and its process as a status
-  /// or a board tells them. Answer: `status`; or `other_process` where
-  /// another one is there by now.
+  /// Kills the process of a window with SIGKILL, if it is still the given one: name, generation and process
+  /// id as in a status or a board. Answer: `status`; or `other_process` if another one is there by now.
   case endTeller(window: String, generation: Int64, pid: Int32)
-  /// Takes several customers out as ``cancel(_:day:)`` does. Answer: `selection`.
+  /// Cancels several customers as ``cancel(_:day:)`` does. Answer: `selection`.
   case cancelAll(TicketSelection)
-  /// Brings several dead letters back as ``requeue(_:day:)`` does. Answer: `selection`.
+  /// Returns several dead letters as ``requeue(_:day:)`` does. Answer: `selection`.
   case requeueAll(TicketSelection)
-  /// Begins the server of the page, or with nil ends it; one that is there already and does what is asked for stays. Answer:
-  /// `status`, in which it is one of the workers.
+  /// Starts the web server, or ends it with nil; a running one that satisfies the request stays. Answer:
+  /// `status`, which lists it among the workers.
   case web(WebOrder?)
   /// The branches of a shared bank. Answer: `branches`; or `not_shared`.
   case branches
-  /// Moves the books of a bank that is not open. Answers: `progress` with `more`, then `moved`; or `failure`.
+  /// Moves the database of a closed bank. Answers: `progress` with `more`, then `moved`; or `failure`.
   case move(MoveOrder)
 
   private enum Kind: Int, CodingKey {
     case status = 1
     case watch, awaitOpen, enqueue, enqueueList, tickets, ticket, receipts, follow, awaitIdle, awaitTickets,
       pause, resume, scale, cancel, requeue, requeueDead, reset, reload, stop, audit, ledger, account
-    /// The day that is meant by `cancel` or `requeue`; it stands beside them, so that an older coordinator skips it.
+    /// The day of `cancel` or `requeue`; it is a field beside them, so that an older coordinator skips it.
     case day = 24
     case withdraw = 25
     case board, endTeller, cancelAll, requeueAll

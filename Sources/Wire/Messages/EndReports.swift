@@ -1,33 +1,31 @@
-// Owns what clients are told of things that take their time: how far they have come, and how the bank has ended.
-// It knows no socket and no person's language.
+// Progress of long requests, and the end of a bank.
 
 import BankModel
 
-/// How far something has come.
+/// Progress of a long request.
 public struct ProgressReport: Codable, Sendable, Equatable {
-  /// What is being done.
+  /// Kind of work.
   public enum Phase: UInt8, Sendable, Codable {
-    /// New customers are taken in.
+    /// New customers are added.
     case enqueuing = 1
-    /// Those who wait are being served.
+    /// Waiting customers are served.
     case serving = 2
-    /// Those at a window are being finished.
+    /// Customers at windows are finished.
     case finishing = 3
-    /// Tellers are leaving.
+    /// Tellers are exiting.
     case leaving = 4
-    /// A reset cancels everybody.
+    /// A reset cancels all customers.
     case resetting = 5
-    /// Dead letters are brought back.
+    /// Dead letters return to their lines.
     case requeueing = 6
-    /// Books are moved.
+    /// The database is moved.
     case moving = 7
   }
 
-  /// What is being done.
   public var phase: Phase
-  /// How much of it is done, and how much there is; 0 where that is not known.
+  /// Amount done, and total amount; 0 if unknown.
   public var done, total: Int64
-  /// Where a drain stands; nil for the progress of anything else.
+  /// State of a drain; nil for any other work.
   public var drain: DrainReport?
 
   public init(phase: Phase, done: Int64, total: Int64, drain: DrainReport? = nil) {
@@ -36,17 +34,17 @@ public struct ProgressReport: Codable, Sendable, Equatable {
   enum CodingKeys: Int, CodingKey { case phase = 1, done, total, drain }
 }
 
-/// Where the end of a bank stands.
+/// State of the closing of a bank.
 public struct DrainReport: Codable, Sendable, Equatable {
-  /// The step that is being done.
+  /// Current step.
   public var step: DrainStep
-  /// Customers who wait, in line or for a next attempt, and those at a window.
+  /// Customers in line or delayed, and those at a window.
   public var waiting, serving: Int64
-  /// After how long the step is cut short, in milliseconds; nil for never.
+  /// Remaining time of the step, in milliseconds; nil for no limit.
   public var leftMilliseconds: Int64?
-  /// Customers among those who wait that are delayed; nil for none.
+  /// Number of delayed customers among the waiting ones; nil for none.
   public var delayed: Int64?
-  /// When the first of them is due, in milliseconds since 1970; nil if the bank does not know.
+  /// Due time of the first of them, in milliseconds since 1970; nil if unknown.
   public var delayedUntil: Int64?
 
   public init(
@@ -60,40 +58,38 @@ public struct DrainReport: Codable, Sendable, Equatable {
   enum CodingKeys: Int, CodingKey { case step = 1, waiting, serving, leftMilliseconds, delayed, delayedUntil }
 }
 
-/// How long a step of a drain has taken.
+/// Duration of a step of a drain.
 public struct DrainStepReport: Codable, Sendable, Equatable {
-  /// Which.
   public var step: DrainStep
-  /// How long, in milliseconds.
   public var milliseconds: Int64
   public init(step: DrainStep, milliseconds: Int64) { (self.step, self.milliseconds) = (step, milliseconds) }
   enum CodingKeys: Int, CodingKey { case step = 1, milliseconds }
 }
 
-/// The end of a bank.
+/// Result of closing a bank.
 public struct StoppedReport: Codable, Sendable, Equatable {
-  /// The day that was present, and how many customers were served on it.
+  /// The current day, and the number of customers served on it.
   public var day, served: Int64
   /// The day's business time in milliseconds.
   public var businessMilliseconds: Int64
-  /// Customers who wait for the next start, in line or for a next attempt.
+  /// Customers who wait for the next start, in line or delayed.
   public var waiting: Int64
   /// Dead letters that keep the day open.
   public var dead: Int64
-  /// Whether the day is closed.
   public var isDayClosed: Bool
-  /// Customers served since the drain began; nil from a build that does not say.
+  /// Customers served since the drain started; nil from an older build.
   public var finished: Int64?
-  /// Tellers that had to be killed; their customers are among those who wait.
+  /// Number of tellers that had to be killed; their customers are included in `waiting`.
   public var killed: Int64?
   /// The steps of the drain, in order.
   public var steps: [DrainStepReport]?
-  /// How many of those served were sent away, because too little was in stock; nil from a build that does not say.
+  /// Number of served customers who were sent away for lack of stock; nil from an older build.
   public var sentAway: Int64?
-  /// Branches of a shared bank at which somebody is left whom no other branch can serve.
+  /// Branches of a shared bank that have customers whom no other branch can serve.
   public var branches: [BranchReport]?
-  /// Which branch of a shared bank has closed while others are open: `served` is its own count, and `waiting` are those whom it
-  /// gives back. Nil where none is open, and where the bank has its books in its home.
+  /// Number of the branch of a shared bank that has closed while others are open: `served` is its own count,
+  /// and `waiting` are the customers it returns. Nil if none is open, and for a bank with a database in its
+  /// home.
   public var branch: Int64?
 
   public init(

@@ -1,10 +1,10 @@
-// Owns the short way for taking tickets one at a time: the order, and the tickets. It must not differ from the Codable
-// conformances beside it in any byte; the tests compare them. Failure: nil or false, and the long way is taken.
+// Fast path for requesting tickets one at a time: the request, and the answer with the tickets. Invariant:
+// the bytes equal those of the Codable conformances; tests compare them. Nil or false selects the slow path.
 
 import BankModel
 
 extension ClientMessage: FrameMessage {
-  /// Orders for customers of one kind.
+  /// Fast path for requests of customers of one kind.
   public func appendDirectly(to buffer: inout [UInt8]) -> Bool {
     guard case .request(let request) = self, case .enqueue(let order) = request.command,
       order.isSeedAsked == nil, order.payload == nil, order.dueAt == nil, order.delay == nil,
@@ -31,7 +31,7 @@ extension ClientMessage: FrameMessage {
     return true
   }
 
-  /// Orders for customers of one kind.
+  /// Fast path for requests of customers of one kind.
   public static func readDirectly(_ body: UnsafeBufferPointer<UInt8>) -> ClientMessage? {
     var reader = DirectReader(body)
     reader.expectHeads(kind: 2, fields: 2)
@@ -58,7 +58,7 @@ extension ClientMessage: FrameMessage {
 }
 
 extension BankMessage: AnswerMessage {
-  /// Tickets that were issued.
+  /// Fast path for issued tickets.
   public func appendDirectly(to buffer: inout [UInt8]) -> Bool {
     guard case .reply(let reply) = self, case .enqueued(let tickets) = reply.answer,
       tickets.knownTickets == nil
@@ -76,7 +76,7 @@ extension BankMessage: AnswerMessage {
     return true
   }
 
-  /// Tickets that were issued.
+  /// Fast path for issued tickets.
   public static func readDirectly(_ body: UnsafeBufferPointer<UInt8>) -> BankMessage? {
     var reader = DirectReader(body)
     reader.expectHeads(kind: 3, fields: 3)

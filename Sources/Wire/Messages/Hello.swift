@@ -1,14 +1,14 @@
-// Owns the first words on any connection: who speaks, in which version of the protocol, from which build.
-// It knows no socket. The shapes of `Hello` and `Refusal` never change, in no version of the protocol,
-// because they are what a program of another version must still understand.
+// First messages on any connection: role, protocol version and build of the sender.
+// Invariant: the shapes of `Hello` and `Refusal` never change, in any version of the protocol, because a
+// program of another version must still understand them.
 
-/// The version of the protocol that this build speaks. It is raised with every change that an older program
-/// would misunderstand; a new key that an older program may skip does not raise it.
+/// Protocol version of this build. Raise it with every change that an older program would misunderstand; a
+/// new key that an older program may skip does not raise it.
 public let protocolVersion: UInt32 = 1
 
-/// Who opens a connection.
+/// Role of the process that opens a connection.
 public enum PeerRole: UInt8, Sendable, Codable {
-  /// A client that asks and orders: `bankctl`.
+  /// A client that sends requests: `bankctl`.
   case client = 1
   /// A teller at a window.
   case teller = 2
@@ -22,7 +22,7 @@ public enum PeerRole: UInt8, Sendable, Codable {
   case runner = 6
   /// A worker that need not be of this build: a program in any language.
   case worker = 7
-  /// The server of the page, to the coordinator that supervises it.
+  /// The web server, to the coordinator that supervises it.
   case web = 8
 }
 
@@ -30,23 +30,22 @@ public enum PeerRole: UInt8, Sendable, Codable {
 public struct Hello: Codable, Sendable, Equatable {
   /// The sender's ``protocolVersion``.
   public var version: UInt32
-  /// The sender's build.
   public var build: String
-  /// What the sender is.
+  /// Role of the sender.
   public var role: PeerRole
-  /// What a worker offers; nil for others. Hellos are handed on with every message's enumeration, and so it is held by a
-  /// reference.
+  /// A worker's offer; nil for other roles. It is stored behind a reference, because a hello is part of every
+  /// message's enumeration and would enlarge all of them.
   public var offer: WorkerOffer? { heldOffer?.value }
   private var heldOffer: Held<WorkerOffer>?
 
-  /// - Parameter offer: a worker's; left out of what others say.
+  /// - Parameter offer: a worker's offer; nil for other roles.
   public init(
     version: UInt32 = protocolVersion, build: String, role: PeerRole, offer: WorkerOffer? = nil
   ) {
     (self.version, self.build, self.role) = (version, build, role)
     heldOffer = offer.map { Held($0) }
   }
-  /// What is said to whoever speaks another version.
+  /// Text of a refusal for a peer with another version.
   public var otherVersion: String {
     "version \(version) was spoken, version \(protocolVersion) is understood"
   }
@@ -54,7 +53,7 @@ public struct Hello: Codable, Sendable, Equatable {
   enum CodingKeys: Int, CodingKey { case version = 1, build, role, heldOffer }
   private enum FirstKeys: Int, CodingKey { case version = 1, build, role }
 
-  /// Only a worker's hello has an offer; all others keep the shape that they have always had.
+  /// Only a worker's hello has an offer; all others keep their original shape.
   public func encode(to encoder: any Encoder) throws {
     if role == .worker {
       var map = encoder.container(keyedBy: CodingKeys.self)
@@ -84,33 +83,31 @@ public struct Welcome: Codable, Sendable, Equatable {
   enum CodingKeys: Int, CodingKey { case version = 1, build }
 }
 
-/// Why a connection ends. The last message on it.
+/// Reason for the end of a connection. The last message on it.
 public struct Refusal: Codable, Sendable, Equatable {
-  /// A reason with a name of its own.
   public enum Reason: UInt8, Sendable, Codable {
     /// Another version of the protocol.
     case version = 1
-    /// Another build, where the build must be the same.
+    /// Another build, if the builds have to be equal.
     case build = 2
     /// No hello, or not in time.
     case hello = 3
     /// A message that is malformed, too large, or out of turn.
     case malformed = 4
-    /// There are as many connections as there may be.
+    /// The maximum number of connections is reached.
     case crowded = 5
-    /// The service ends as it was asked to. Of what was asked on this connection and not answered nothing was changed.
+    /// The service ends as requested. Unanswered requests of this connection have changed nothing.
     case closing = 6
-    /// A service that is not there for whoever names it.
+    /// The named service does not exist for this worker.
     case service = 7
   }
 
-  /// Why.
   public var reason: Reason
-  /// What the coordinator speaks.
+  /// Protocol version of the coordinator.
   public var version: UInt32
   /// The coordinator's build.
   public var build: String
-  /// The rest, in English, for a log.
+  /// Details in English, for a log.
   public var detail: String
 
   public init(reason: Reason, version: UInt32 = protocolVersion, build: String, detail: String) {
@@ -119,10 +116,10 @@ public struct Refusal: Codable, Sendable, Equatable {
   enum CodingKeys: Int, CodingKey { case reason = 1, version, build, detail }
 }
 
-/// A message without content: only its kind speaks.
+/// A message without content: its kind is all.
 struct Nothing: Codable {}
 
-/// One value that may be left open.
+/// An optional value as a message.
 struct Chosen<Value: Codable>: Codable {
   var value: Value?
   enum CodingKeys: Int, CodingKey { case value = 1 }
@@ -131,10 +128,10 @@ struct Chosen<Value: Codable>: Codable {
 extension KeyedDecodingContainer {
   /// The kind of a message, which is its only field.
   ///
-  /// - Parameter addition: A field that may stand beside the kind.
-  /// - Throws: where a message has no kind, several, or one that this build does not know.
+  /// - Parameter addition: field that may occur beside the kind.
+  /// - Throws: an error if a message has no kind, several, or an unknown one.
   func onlyKind(beside addition: Key? = nil) throws -> Key {
-    // Asked once: the list is made anew for every question.
+    // Read once, because the list is made for every call.
     var kinds = allKeys
     if let addition { kinds.removeAll { $0.intValue == addition.intValue } }
     guard kinds.count == 1 else {
@@ -144,7 +141,7 @@ extension KeyedDecodingContainer {
     return kinds[0]
   }
 
-  /// A message of a kind that carries nothing.
+  /// A message of a kind without content.
   func bare<Message>(_ kind: Key, _ message: Message) throws -> Message {
     _ = try decode(Nothing.self, forKey: kind)
     return message

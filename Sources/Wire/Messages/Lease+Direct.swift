@@ -1,11 +1,10 @@
-// Owns the short way for what is said once a customer: who comes to a window, and what became of it.
-// It must not differ from the Codable conformances beside it in any byte; the tests compare them.
-// Failure: nil or false, and the long way is taken.
+// Fast path for the messages sent once per customer: the assignment, and its result. Invariant: the bytes
+// equal those of the Codable conformances; tests compare them. Nil or false selects the slow path.
 
 import BankModel
 
 extension TellerMessage: FrameMessage {
-  /// Leases that are done or returned, with or without a result, and beats.
+  /// Fast path for done, returned, worked and beat messages.
   public func appendDirectly(to buffer: inout [UInt8]) -> Bool {
     switch self {
     case .done(let lease): lease.append(to: &buffer, kind: 3)
@@ -17,7 +16,7 @@ extension TellerMessage: FrameMessage {
     return true
   }
 
-  /// Leases that are done or returned, with or without a result, and beats.
+  /// Fast path for done, returned, worked and beat messages.
   public static func readDirectly(_ body: UnsafeBufferPointer<UInt8>) -> TellerMessage? {
     guard body.count > 1 else { return nil }
     switch body[1] {
@@ -31,7 +30,7 @@ extension TellerMessage: FrameMessage {
 }
 
 extension WindowMessage: FrameMessage {
-  /// Assignments, acknowledgements and recalls.
+  /// Fast path for assignments, acknowledgements and recalls.
   public func appendDirectly(to buffer: inout [UInt8]) -> Bool {
     switch self {
     case .assign(let assignment): assignment.append(to: &buffer, kind: 3)
@@ -42,7 +41,7 @@ extension WindowMessage: FrameMessage {
     return true
   }
 
-  /// Assignments, acknowledgements and recalls.
+  /// Fast path for assignments, acknowledgements and recalls.
   public static func readDirectly(_ body: UnsafeBufferPointer<UInt8>) -> WindowMessage? {
     guard body.count > 1 else { return nil }
     switch body[1] {
@@ -160,7 +159,7 @@ extension WorkResult {
 }
 
 extension Excerpt {
-  /// Appends a field that need not be there; nothing for nothing.
+  /// Appends an optional field; nothing for an empty excerpt.
   fileprivate func append(to buffer: inout [UInt8], _ key: UInt8) {
     guard self != .nothing else { return }
     buffer.appendField(key, mapOf: 2 + (last.isEmpty ? 0 : 1) + (filed > 0 ? 1 : 0))
@@ -170,7 +169,7 @@ extension Excerpt {
     if filed > 0 { buffer.appendField(4, filed) }
   }
 
-  /// What stands in a field that need not be there; nil where that is no excerpt of a stream.
+  /// Reads an optional field; nil if it is not a valid excerpt.
   fileprivate static func read(
     _ key: UInt8, from reader: inout DirectReader, counting present: inout UInt8
   ) -> Excerpt? {

@@ -1,7 +1,7 @@
-// Owns the ledger as clients see it: sums by account, and one account's last movements. It knows no socket.
-// Amounts are whole won; both sides of every transfer are in them, so all balances together are zero. A sum need not fit
-// in the 64 bits of a number of this protocol: it stands as decimal digits beside the number then, which is the nearest
-// one there is, so that a peer that knows only the number still understands the row.
+// Ledger in answers to clients: sums by account, and the last movements of one account. Amounts are whole
+// won. Both sides of every transfer are included, so the sum of all balances is zero. A sum may exceed the 64
+// bits of an integer in this protocol. Then it is also sent as decimal digits beside the integer, which is
+// clamped, so a peer that reads only the integer still understands the row.
 
 import BankModel
 
@@ -9,16 +9,16 @@ import BankModel
 public struct LedgerRow: Sendable, Equatable {
   /// `cash`, `loans`, `customers`, or `customer-12`.
   public var account: String
-  /// What was debited and credited to it.
+  /// Sums of debits and credits.
   public var debit, credit: WonSum
-  /// Transfers that touched it.
+  /// Number of transfers that touched it.
   public var transfers: Int64
 
   public init(account: String, debit: WonSum, credit: WonSum, transfers: Int64) {
     (self.account, self.debit, self.credit, self.transfers) = (account, debit, credit, transfers)
   }
 
-  /// Credits less debits.
+  /// Credits minus debits.
   public var balance: WonSum { credit - debit }
 }
 
@@ -41,7 +41,7 @@ extension LedgerRow: Codable {
       credit: try sum(.credit, .wideCredit), transfers: try fields.decode(Int64.self, forKey: .transfers))
   }
 
-  /// Writes the row; a sum that does not fit in 64 bits twice.
+  /// Encodes the row; a sum that does not fit into 64 bits twice.
   public func encode(to encoder: any Encoder) throws {
     var fields = encoder.container(keyedBy: CodingKeys.self)
     try fields.encode(account, forKey: .account)
@@ -57,10 +57,10 @@ extension LedgerRow: Codable {
 public struct AccountReport: Codable, Sendable, Equatable {
   /// Its sums over all days.
   public var row: LedgerRow
-  /// The last receipts that moved it, the latest first.
+  /// The latest receipts that moved it, the latest first.
   public var latest: [ReceiptReport]
 
-  /// Receipts that are listed, at most.
+  /// Maximum number of listed receipts.
   public static let listed = 20
 
   public init(row: LedgerRow, latest: [ReceiptReport]) { (self.row, self.latest) = (row, latest) }

@@ -1,24 +1,23 @@
-// Owns what is asked and told of a bank whose books are moved to those that branches share. It knows no database, and not how
-// anything is moved.
+// Request and result of moving a bank's database into the one that branches share.
 
 import BankModel
 
-/// Where the books of a closed bank are to be moved.
+/// Destination for the database of a closed bank.
 public struct MoveOrder: Codable, Sendable, Equatable {
-  /// The address, without a password.
+  /// Address, without a password.
   public var address: String
-  /// What the branch is called to which belongs what has happened so far; nil for the name of the home.
+  /// Name of the branch that gets the existing data; nil for the name of the home.
   public var branch: String?
   public init(address: String, branch: String? = nil) { (self.address, self.branch) = (address, branch) }
   enum CodingKeys: Int, CodingKey { case address = 1, branch }
 }
 
-/// How many rows of a kind there were, and are there now.
+/// Number of rows of a kind, before and after a move.
 public struct MovedRows: Codable, Sendable, Equatable {
-  /// What is counted: `days`, `tickets`, `receipts`, `results`, `shortages`, `attempts`, `keys`, `waiting`, `delayed`, `dead`,
-  /// `payloads`.
+  /// Kind of rows: `days`, `tickets`, `receipts`, `results`, `shortages`, `attempts`, `keys`, `waiting`,
+  /// `delayed`, `dead`, `payloads`.
   public var name: String
-  /// In the home, and in the shared books.
+  /// Number in the home, and in the shared database.
   public var before, after: Int64
   public init(name: String, before: Int64, after: Int64) {
     (self.name, self.before, self.after) = (name, before, after)
@@ -26,19 +25,19 @@ public struct MovedRows: Codable, Sendable, Equatable {
   enum CodingKeys: Int, CodingKey { case name = 1, before, after }
 }
 
-/// What a move has brought.
+/// Result of a move.
 public struct MoveReport: Codable, Sendable, Equatable {
-  /// Where the books are, as it may be shown.
+  /// Location of the database, in a form that may be shown.
   public var place: String
-  /// The present day.
+  /// The current day.
   public var day: Int64
-  /// What was counted.
   public var rows: [MovedRows]
-  /// The sums of the ledger there.
+  /// Sums of the ledger at the destination.
   public var ledger: [LedgerRow]
-  /// Whether an earlier move has brought it: branches may have worked there since.
+  /// True if an earlier move did it: branches may have worked there since.
   public var isRepeated: Bool
-  /// The file in the home that says where the books are; without it the bank is opened with those in its home.
+  /// Marker file in the home that names the location; without it the bank is opened with the database in its
+  /// home.
   public var note: String
 
   public init(

@@ -1,11 +1,11 @@
-// Owns the number by which a request for tickets is known again: two requests under one key are the same where their
-// numbers are. It knows no store. It is made of what was asked, never of what chance has made of it: whoever repeats
-// `enqueue 5 --key k` asks for the same, though the client draws other customers.
-// Invariant: the number of a request never changes, because it is kept on disk.
+// Digest of a request for tickets: two requests with one key are equal if their digests are. It is computed
+// from the request and never from random draws: a client that repeats `enqueue 5 --key k` makes the same
+// request, although it draws other customers.
+// Invariant: the digest of a request never changes, because it is stored on disk.
 
 import BankModel
 
-/// The number of a request: FNV-1a of 64 bits over its parts, each behind a byte that says whether it is there.
+/// Digest of a request: FNV-1a of 64 bits over its parts, each after a byte that marks its presence.
 struct RequestDigest {
   private var state: UInt64 = 0xCBF2_9CE4_8422_2325
 
@@ -26,15 +26,15 @@ struct RequestDigest {
     for byte in text.utf8 { add(byte: byte) }
   }
 
-  /// Nothing is added for nothing, so that a request without one has the number that it ever had.
+  /// Adds nothing without a payload, so that such requests keep the digest they had before payloads existed.
   private mutating func add(payload bytes: [UInt8]?) {
     guard let bytes else { return }
     add(Int64(bytes.count))
     for byte in bytes { add(byte: byte) }
   }
 
-  /// As it was asked: who orders for in five minutes and asks again a minute later asks for the same. Nothing is added for
-  /// at once.
+  /// As requested: a relative delay gives the same digest when the request is repeated a minute later. Adds
+  /// nothing for at once.
   private mutating func add(dueAt: Int64?, delay: Int64?) {
     if let dueAt {
       add(byte: 2)
@@ -46,7 +46,7 @@ struct RequestDigest {
     }
   }
 
-  /// Customers of one kind; nil for what was left to chance.
+  /// Customers of one kind; nil for random properties.
   init(
     count: Int64, service: Service?, priority: Priority, amount: Int64?, account: Int64?, article: String,
     seed: UInt64?, payload: [UInt8]?, dueAt: Int64?, delay: Int64?
@@ -64,11 +64,11 @@ struct RequestDigest {
 }
 
 extension EnqueueOrder {
-  /// The number by which this request is known again.
+  /// Digest of this request.
   ///
-  /// - Parameter service: the number of the service; nil where none is named.
+  /// - Parameter service: number of the service; nil if none is named.
   public func digest(for service: Service?) -> Int64 {
-    // A seed that nobody chose is another one every time, and one with which nothing is drawn changes nothing.
+    // A seed not chosen by the user differs every time, and a seed without any random draw has no effect.
     let isDrawn = service == nil || amount == nil || account == nil
     return RequestDigest(
       count: count, service: service, priority: priority, amount: amount, account: account,
@@ -79,8 +79,8 @@ extension EnqueueOrder {
 }
 
 extension EnqueueEntry {
-  /// The number by which this customer is known again: that of a request for one such customer. Nil where the client
-  /// does not say what it has drawn.
+  /// Digest of this customer: that of a request for one such customer. Nil if the client has not sent which
+  /// properties it has drawn.
   ///
   /// - Parameter service: the number of the service.
   public func digest(for service: Service) -> Int64? {

@@ -1,15 +1,14 @@
-// Owns what the conversations with all services have in common: hello and welcome, then numbered requests and answers.
-// It knows no service and no socket; what is asked and answered is the service's own.
+// Common part of the conversations with all services: hello and welcome, then numbered requests and answers.
+// Their contents differ between services.
 
 import BankModel
 
-/// What a server says to its clients, answers apart.
+/// Messages from a server to its clients, besides answers.
 public protocol AnswerMessage: RefusingMessage {
-  /// The hello was accepted.
   static func welcome(_ welcome: Welcome) -> Self
 }
 
-/// What is said to somebody who may be sent away.
+/// Messages to a peer that may be refused.
 public protocol RefusingMessage: FrameMessage {
   /// The connection ends.
   static func refused(_ refusal: Refusal) -> Self
@@ -17,11 +16,10 @@ public protocol RefusingMessage: FrameMessage {
 
 extension WindowMessage: RefusingMessage {}
 
-/// What a client says to a service.
+/// Messages from a client to a service.
 public enum ServiceQuestion<Request: Codable & Sendable & Equatable>: Sendable, Equatable {
   /// The first message.
   case hello(Hello)
-  /// A question or an order.
   case request(Request)
 
   private typealias Kind = QuestionKind
@@ -45,13 +43,12 @@ extension ServiceQuestion: FrameMessage {
   }
 }
 
-/// What a service sends to a client.
+/// Messages from a service to a client.
 public enum ServiceAnswer<Result: Codable & Sendable & Equatable>: Sendable, Equatable {
   /// The hello was accepted.
   case welcome(Welcome)
   /// The connection ends.
   case refused(Refusal)
-  /// An answer.
   case reply(NumberedReply<Result>)
 
   private typealias Kind = AnswerKind
@@ -77,16 +74,14 @@ extension ServiceAnswer: AnswerMessage {
   }
 }
 
-/// A numbered request.
 public struct ServiceRequest<Command: Codable & Sendable & Equatable>: Codable, Sendable, Equatable {
-  /// Chosen by the client; every answer repeats it.
+  /// Number chosen by the client; every answer contains it.
   public var number: UInt32
-  /// The name that makes a change repeatable; nil where it has none.
+  /// Name that makes a change repeatable; nil for none.
   public var order: OrderID?
-  /// What is asked for.
   public var command: Command
 
-  /// A request; a question has no name.
+  /// A request; a query has no order name.
   public init(number: UInt32, order: OrderID? = nil, command: Command) {
     (self.number, self.order, self.command) = (number, order, command)
   }
@@ -94,13 +89,10 @@ public struct ServiceRequest<Command: Codable & Sendable & Equatable>: Codable, 
   typealias CodingKeys = RequestKeys
 }
 
-/// An answer with the number of its request.
 public struct NumberedReply<Result: Codable & Sendable & Equatable>: Codable, Sendable, Equatable {
-  /// The number of the request.
   public var number: UInt32
-  /// The answer.
   public var result: Result
-  /// Whether another answer to the same request follows.
+  /// True if another answer to the same request follows.
   public var more: Bool
 
   public init(number: UInt32, result: Result, more: Bool = false) {
@@ -110,15 +102,15 @@ public struct NumberedReply<Result: Codable & Sendable & Equatable>: Codable, Se
   typealias CodingKeys = ReplyKeys
 }
 
-// The numbers stand outside of the generic types, so that there is one set for all services: to look up those of one at run
-// time, for every message, made a question 3 % dearer.
+// These keys are outside the generic types, so that one set serves all services: a lookup of generic keys at
+// run time, for every message, made a query 3 % slower.
 
 private enum QuestionKind: Int, CodingKey { case hello = 1, request }
 
 private enum AnswerKind: Int, CodingKey { case welcome = 1, refused, reply }
 
-/// The numbers of the parts of a ``ServiceRequest``.
+/// Field numbers of a ``ServiceRequest``.
 enum RequestKeys: Int, CodingKey { case number = 1, order, command }
 
-/// The numbers of the parts of a ``NumberedReply``.
+/// Field numbers of a ``NumberedReply``.
 enum ReplyKeys: Int, CodingKey { case number = 1, result, more }

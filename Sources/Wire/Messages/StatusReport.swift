@@ -1,36 +1,33 @@
-// Owns the picture of a whole bank that `status` and every changing command answer with. It knows no socket.
-// Times are milliseconds, since 1970 where they name a moment.
+// Snapshot of a whole bank: the answer to `status` and to every changing command. Times are milliseconds,
+// since 1970 for points in time.
 
 import BankModel
 
 /// The state of the bank.
 public struct StatusReport: Codable, Sendable, Equatable {
-  /// The branch as a whole.
   public var state: BankState
-  /// The present business day.
+  /// The current business day.
   public var day: Int64
-  /// The coordinator's process.
+  /// Process id of the coordinator.
   public var pid: Int32
-  /// Starts of the coordinator on this home.
+  /// Number of starts of the coordinator on this home.
   public var generation: Int64
-  /// When this coordinator opened, in milliseconds since 1970.
+  /// Time at which this coordinator opened, in milliseconds since 1970.
   public var since: Int64
-  /// How long somebody waited or was served today, in milliseconds.
+  /// Time during which customers waited or were served today, in milliseconds.
   public var businessMilliseconds: Int64
-  /// The numbers of the day.
+  /// Counters of the day.
   public var queue: QueueReport
-  /// Every service.
   public var services: [ServiceReport]
-  /// Every worker.
   public var workers: [WorkerReport]
-  /// The process that restarts the coordinator when it dies; nil where there is none.
+  /// Process id of the guardian that restarts the coordinator; nil if there is none.
   public var guardianPid: Int32?
-  /// Customers whom the reset that is answered by this has cancelled; nil in any other answer.
+  /// Customers cancelled by the reset that this answers; nil in any other answer.
   public var cancelledByReset: Int64?
-  /// The branch that answers; nil where the bank has its books in its home.
+  /// The branch that sent the answer; nil for a bank with a database in its home.
   public var branch: BranchReport?
-  /// The numbers of all branches together, of which ``queue`` and ``services`` are those of this branch alone; nil where the
-  /// bank has its books in its home.
+  /// Counters of all branches together, while ``queue`` and ``services`` are those of this branch alone; nil
+  /// for a bank with a database in its home.
   public var bank: SharedBankReport?
 
   public init(
@@ -43,7 +40,7 @@ public struct StatusReport: Codable, Sendable, Equatable {
     (self.workers, self.guardianPid, self.cancelledByReset) = (workers, guardianPid, cancelledByReset)
   }
 
-  /// The bank has closed: nobody waits to be started again.
+  /// Marks the bank closed: no worker waits for a restart any more.
   public mutating func close() {
     state = .closed
     for place in workers.indices where workers[place].state == .backoff { workers[place].state = .stopped }
@@ -56,11 +53,11 @@ public struct StatusReport: Codable, Sendable, Equatable {
   }
 }
 
-/// The numbers of a day: always `issued = waiting + delayed + serving + served + dead + cancelled`.
+/// Counters of a day. Invariant: `issued = waiting + delayed + serving + served + dead + cancelled`.
 public struct QueueReport: Codable, Sendable, Equatable {
-  /// Tickets issued.
+  /// Issued tickets.
   public var issued: Int64
-  /// Customers in line, those who wait for a next attempt, and those at a window.
+  /// Customers in line, delayed ones, and those at a window.
   public var waiting, delayed, serving: Int64
   /// Receipts with the outcome served.
   public var served: Int64
@@ -68,9 +65,9 @@ public struct QueueReport: Codable, Sendable, Equatable {
   public var dead: Int64
   /// Receipts with the outcome cancelled.
   public var cancelled: Int64
-  /// How long the first of those in line has waited, in milliseconds; 0 where nobody waits.
+  /// Waiting time of the first customer in line, in milliseconds; 0 if the line is empty.
   public var oldestWaitMilliseconds: Int64
-  /// When the first delayed customer is due, in milliseconds since 1970; nil for none, and if the bank does not know.
+  /// Due time of the first delayed customer, in milliseconds since 1970; nil for none, and if unknown.
   public var delayedUntil: Int64?
 
   public init(
@@ -88,17 +85,15 @@ public struct QueueReport: Codable, Sendable, Equatable {
   }
 }
 
-/// One service of the branch.
 public struct ServiceReport: Codable, Sendable, Equatable {
-  /// Which.
   public var service: ServiceName
-  /// Windows that are open or shall be.
+  /// Number of windows that are open or being opened.
   public var windows: Int64
   /// Customers in line, at a window, and served today.
   public var waiting, serving, served: Int64
-  /// Whether it is paused.
   public var paused: Bool
-  /// Why it has paused by itself; nil where an operator has paused it, or another coordinator has seen the reason.
+  /// Reason why the service paused itself; nil if an operator has paused it, or if another coordinator
+  /// recorded the reason.
   public var pausedBecause: String?
 
   public init(
@@ -115,39 +110,38 @@ public struct ServiceReport: Codable, Sendable, Equatable {
 
 /// One worker process.
 public struct WorkerReport: Codable, Sendable, Equatable {
-  /// `deposit-1`.
+  /// Name: `deposit-1`.
   public var name: String
-  /// What it is for.
   public var role: WorkerRole
-  /// What it serves; nil for a worker behind the windows.
+  /// Service of its window; nil for a worker without a window.
   public var service: ServiceName?
-  /// The place of its window, from 1; nil for a worker behind the windows.
+  /// Number of its window, from 1; nil for a worker without a window.
   public var window: Int32?
-  /// Its process, 0 where there is none at the moment, and its generation.
+  /// Process id, 0 if there is no process now, and generation.
   public var pid, generation: Int32
-  /// What it is doing.
   public var state: WorkerState
-  /// Whom it is serving.
+  /// Ticket being served.
   public var ticket: Int64?
-  /// How often this window's teller was replaced since the bank opened.
+  /// Replacements of this window's teller since the bank opened.
   public var restarts: Int64
   /// Customers served at this window since the bank opened.
   public var served: Int64
-  /// Resident memory of the process, in kilobytes.
+  /// Resident memory of the process, in KiB.
   public var residentKilobytes: Int64
-  /// The window was given up: too many of its tellers died before they were ready. `state` is `stopped` then.
+  /// True if the window was given up: too many of its tellers exited before they were ready. `state` is
+  /// `stopped` then.
   public var isFailed: Bool?
-  /// How the last teller at this window ended; nil where none has.
+  /// Exit of the last teller at this window; nil if there was none.
   public var lastExit: ExitReport?
-  /// Why a worker behind the windows does not work, in English; nil while it does.
+  /// Reason why a worker without a window does not work, in English; nil while it works.
   public var trouble: String?
-  /// The same as it said it itself, with its file; nil where it said nothing.
+  /// The failure that the worker reported itself, with its file; nil if it reported none.
   public var failure: Failure?
-  /// What is wrong between its database and the bank's; nil where nothing is.
+  /// Mismatch between its database and the bank's; nil for none.
   public var mismatch: DatabaseMismatch?
-  /// `trouble` as a kind and its values, so that it can be said in any language; nil where nobody knows more than the words.
+  /// `trouble` as a kind and its values, for translation; nil if there is only text.
   public var troubleRemark: Remark?
-  /// How far it has come with whom it serves; nil where it says nothing.
+  /// Progress with the ticket being served; nil if it reports none.
   public var progress: WorkProgress?
 
   public init(
@@ -169,11 +163,11 @@ public struct WorkerReport: Codable, Sendable, Equatable {
   }
 }
 
-/// How a process ended.
+/// Exit of a process.
 public struct ExitReport: Codable, Sendable, Equatable {
-  /// The code with which it ended by itself, or the signal that ended it.
+  /// Exit code, or signal.
   public var code, signal: Int32?
-  /// Why it could not even be started, in English; nil where it was.
+  /// Reason why it could not be started at all, in English; nil if it was started.
   public var trouble: String?
 
   public init(code: Int32?, signal: Int32?, trouble: String? = nil) {

@@ -1,39 +1,38 @@
-// Owns what a client says to the stock service. It knows no socket.
-// Nothing here is checked beyond its form: the stock checks names, amounts and limits, and refuses with an answer.
+// Messages from a client to the stock service. Decoding checks only the form: the stock checks names, amounts
+// and limits, and refuses with an answer.
 
 import BankModel
 
-/// What a client says to the stock service.
 public typealias StockMessage = ServiceQuestion<StockRequest>
 
-/// A numbered request.
 public typealias StockRequest = ServiceRequest<StockCommand>
 
-/// Everything the stock service can be asked.
+/// All requests to the stock service.
 public enum StockCommand: Sendable, Equatable {
   /// The fruits, the juices and their recipes.
   case assortment
-  /// The whole stock, once.
+  /// A snapshot of the stock.
   case look
-  /// The stock, and every change from then on. Behind a place in a ledger, where the viewer has been there before.
+  /// Subscribes to the stock: a snapshot, and every later change. With a place, only the changes after it.
   case follow(StockPlace?)
-  /// Take all of it or nothing; needs an order's name. The day decides what has expired; nil for the service's.
+  /// Takes all amounts or nothing; needs an order name. The day determines which pieces have expired; nil for
+  /// the service's day.
   case take([ItemAmount], today: DayNumber?)
-  /// Put back what the order of this name has taken.
+  /// Returns what the order of this name has taken.
   case giveBack
-  /// An item without dates shall have so many pieces.
+  /// Sets the number of pieces of an item without dates.
   case set(ItemAmount)
-  /// So many pieces more, or fewer; with dates in that lot.
+  /// Adds or removes pieces; with dates in that lot.
   case change(ItemAmount, LotDates?)
-  /// Throw away everything that has expired before a day; nil for the service's.
+  /// Discards all lots that expired before a day; nil for the service's day.
   case discardExpired(today: DayNumber?)
-  /// Check everything that can be checked.
+  /// Checks all invariants.
   case audit
-  /// The orders that were answered, by their names, at most so many behind one; nil begins.
+  /// Answered orders, sorted by name, at most `limit` after one; nil starts with the first.
   case orders(after: OrderID?, limit: Int64)
-  /// Those of these orders that were answered; at most ``StockLimits/ordersPerPage`` are looked at.
+  /// Those of these orders that were answered; at most ``StockLimits/ordersPerPage`` are checked.
   case known([OrderID])
-  /// These items shall be known; of those that are not yet there is nothing.
+  /// Adds these items, if they are unknown, without any pieces.
   case introduce([ItemID])
 
   private enum Kind: Int, CodingKey {
@@ -42,9 +41,9 @@ public enum StockCommand: Sendable, Equatable {
   }
 }
 
-/// Where a viewer of the stock has been.
+/// Position of a subscriber in the stock's ledger.
 public struct StockPlace: Codable, Sendable, Equatable {
-  /// The ledger whose changes the viewer has seen, and the last of them.
+  /// Identity of the ledger, and the last change received.
   public var ledger, sequence: Int64
   public init(ledger: Int64, sequence: Int64) { (self.ledger, self.sequence) = (ledger, sequence) }
   enum CodingKeys: Int, CodingKey { case ledger = 1, sequence }

@@ -1,31 +1,28 @@
-// Owns what the stock service answers. Every answer repeats the number of its request, and says whether another one
+// Answers of the stock service. Every answer contains the number of its request, and whether another one
 // follows.
 
 import BankModel
 
-/// What the stock service sends to a client.
 public typealias StockServiceMessage = ServiceAnswer<StockResult>
 
-/// A numbered answer of the stock service.
 public typealias StockReply = NumberedReply<StockResult>
 
-/// Everything the stock service can answer.
+/// All answers of the stock service.
 public enum StockResult: Sendable, Equatable {
-  /// It was not done, and nothing was changed.
+  /// The request failed, and nothing was changed.
   case failure(StockFailure)
-  /// It is done and on disk; these are the changes.
+  /// Done and on disk, with these changes.
   case done([StockChange])
-  /// There was too little of these; nothing was taken.
+  /// Too few pieces of these items; nothing was taken.
   case short([Shortage])
-  /// The whole stock.
+  /// Snapshot of the stock.
   case picture(StockPicture)
-  /// Changes that followed what the viewer has seen, in order and without a gap.
+  /// Changes after those that the subscriber has received, in order and without a gap.
   case changes([StockChange])
-  /// What the branch keeps and makes.
+  /// The items that the bank keeps and makes.
   case assortment(Assortment)
-  /// What an audit found.
   case audit(StockAuditReport)
-  /// Orders that were answered, by their names; none behind the last.
+  /// Answered orders, sorted by name; empty after the last.
   case orders([KeptOrder])
 
   private enum Kind: Int, CodingKey {
@@ -63,33 +60,33 @@ extension StockResult: Codable {
   }
 }
 
-/// Why something asked of the stock was not done. Nothing was changed.
+/// Reason why the stock refused a request. Nothing was changed.
 public struct StockFailure: Codable, Sendable, Equatable, Error {
-  /// A reason that a script can rely on, by its ``name``.
+  /// Reason that scripts can rely on, by its ``name``.
   public enum Code: String, Sendable, Codable, CaseIterable {
     /// The stock has no such item; `subject` is its name.
     case unknownItem = "unknown_item"
-    /// The request contradicts itself or a limit; `subject` is the item or the order.
+    /// The request contradicts itself, or violates a limit; `subject` is the item or the order.
     case badRequest = "bad_request"
-    /// The name belongs to an order that asked for something else; `subject` is the name.
+    /// The name belongs to an order with another content; `subject` is the name.
     case otherOrder = "other_order"
-    /// The order was given back; `subject` is its name.
+    /// The order was returned; `subject` is its name.
     case givenBack = "given_back"
-    /// There would be more of an item than there may be; `subject` is the item.
+    /// The item would exceed its limit of pieces; `subject` is the item.
     case overflow
     /// The amount of an item with dated lots cannot be set; `subject` is the item.
     case datedItem = "dated_item"
-    /// There would be more lots than there may be; `subject` is the item.
+    /// The stock would exceed its limit of lots; `subject` is the item.
     case tooManyLots = "too_many_lots"
     /// The disk is full.
     case diskFull = "disk_full"
-    /// As much of this client's is being worked on as may be at a time.
+    /// This client has the maximum number of requests in progress.
     case crowded
-    /// More has changed than could be told to somebody who follows and reads slowly; no more is told.
+    /// A subscriber reads more slowly than changes occur, and receives no more.
     case tooSlow = "too_slow"
 
-    /// The code outside of messages, such as in the JSON error: one condition has one name, whichever part of the bank
-    /// refuses. The raw value is the word of the messages, which never changes.
+    /// Code outside of messages, such as in the JSON error: one condition has one name in all parts of the
+    /// bank. The raw value is used in messages and never changes.
     public var name: String {
       switch self {
       case .unknownItem: "no_such_item"
@@ -99,19 +96,17 @@ public struct StockFailure: Codable, Sendable, Equatable, Error {
     }
   }
 
-  /// The reason.
   public var code: Code
-  /// What it is about, and the particulars in English.
+  /// Subject of the failure, and details in English.
   public var subject, detail: String
-  /// The same as a kind and its values, so that the client can say it in another language; nil where nobody knows more
-  /// than the words.
+  /// Details as a kind and its values, for translation; nil if there is only text.
   public var remark: Remark?
 
   public init(_ code: Code, subject: String = "", detail: String = "") {
     (self.code, self.subject, self.detail) = (code, subject, detail)
   }
 
-  /// The same with particulars that can be said in any language.
+  /// A failure with details that can be translated.
   public init(_ code: Code, subject: String = "", remark: Remark) {
     self.init(code, subject: subject, detail: remark.description)
     self.remark = remark.kind == .quoted && remark.source == nil ? nil : remark
@@ -120,13 +115,13 @@ public struct StockFailure: Codable, Sendable, Equatable, Error {
   enum CodingKeys: Int, CodingKey { case code = 1, subject, detail, remark }
 }
 
-/// What an audit of the stock found.
+/// Result of an audit of the stock.
 public struct StockAuditReport: Codable, Sendable, Equatable {
-  /// Items that are known, orders that were answered, and rows of the ledger.
+  /// Number of known items, answered orders, and rows of the ledger.
   public var items, orders, changes: Int64
-  /// Pieces by which the shelves differ from the ledger.
+  /// Difference between shelves and ledger, in pieces.
   public var difference: Int64
-  /// Everything that is not as promised, a sentence each, in English.
+  /// All violations of the invariants, one English sentence each.
   public var problems: [String]
   /// The same as kinds and their values, in the same order; nil for none, and from an older service.
   public var remarks: [Remark]?
@@ -136,7 +131,7 @@ public struct StockAuditReport: Codable, Sendable, Equatable {
     (self.difference, self.problems) = (difference, problems)
   }
 
-  /// What an audit has found, with problems that can be said in any language.
+  /// A result with problems that can be translated.
   public init(items: Int64, orders: Int64, changes: Int64, difference: Int64, remarks: [Remark]) {
     self.init(
       items: items, orders: orders, changes: changes, difference: difference,
@@ -148,7 +143,7 @@ public struct StockAuditReport: Codable, Sendable, Equatable {
 }
 
 extension StockAuditReport {
-  /// The problems as remarks, also those of an older service, which says them in English only.
+  /// The problems in translatable form; those of an older service as quoted English sentences.
   public var told: [Remark] {
     guard let remarks, remarks.count == problems.count else { return problems.map { Remark(quoting: $0) } }
     return remarks

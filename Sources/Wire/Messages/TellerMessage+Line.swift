@@ -1,12 +1,13 @@
-// Owns what a worker says in lines, as the message that a teller would say in frames. The rules of JSON stand in LineReader.
-// Invariant: whatever a worker says gives a message whose numbers are in their ranges and whose texts are bounded, or a
-// fault. A result is cut where it is too long, and never refused. Where a key may be left out `null` stands for that.
+// Lines of a worker, decoded as the message that a teller would send in a frame. LineReader has the rules of
+// JSON.
+// Invariant: every line gives a message with numbers in their ranges and bounded texts, or a fault. A result
+// that is too long is truncated, and never refused. `null` stands for an optional key that is left out.
 
 import BankModel
 import Time
 
 extension TellerMessage {
-  /// The message of a worker's line, which comes without its end.
+  /// Parses a worker's line, without the newline.
   public static func readLine(_ line: UnsafeBufferPointer<UInt8>) throws(LineFault) -> TellerMessage {
     var reader = try LineReader(line)
     let kind = try reader.kind()
@@ -25,13 +26,13 @@ extension TellerMessage {
   }
 }
 
-/// The lease of an object, as its keys come.
+/// Collects the keys of a lease as they are parsed.
 private struct LeaseKeys {
   var ticket: Int64 = 0
   var attempt: Int32 = 0
   var generation: Int32 = 0
 
-  /// Takes the value of one of the keys; false where the key is another one.
+  /// Consumes the value of one of the keys; false for another key.
   @inline(__always)
   mutating func takes(_ word: LineWord, from reader: inout LineReader) throws(LineFault) -> Bool {
     switch word {
@@ -52,7 +53,8 @@ private struct LeaseKeys {
 }
 
 extension LineReader {
-  /// Longer than a pause can be that a worker asks for: who wants to be asked again in a year has mistaken the unit.
+  /// Maximum pause that a worker may request, in milliseconds: a worker that requests a year has mistaken the
+  /// unit.
   private static let longestPause: Int64 = 365 * 86_400_000
 
   fileprivate func unknownKind() -> LineFault {
@@ -124,7 +126,7 @@ extension LineReader {
     }
     let lease = try keys.lease(in: members, self)
     guard let reason else { throw missing(.reason, in: members) }
-    // The words are cut to their last ones, and should not be made whole for that.
+    // The text is truncated to its last part, so the whole string need not be created.
     let words = text(reason, last: 4 * Attempt.longestWords)
     return .failed(
       lease, WorkFailure(words, isWorthAnother ? .again : .never, after: isWorthAnother ? after : nil))
@@ -176,7 +178,7 @@ extension LineReader {
       offer: offer)
   }
 
-  /// Bytes that are kept of what a worker says of its own build.
+  /// Maximum number of bytes kept of a worker's build name.
   private static let longestBuild = 200
 
   private mutating func services(_ word: LineWord) throws(LineFault) -> [ServiceName] {
@@ -202,7 +204,7 @@ extension LineReader {
 }
 
 extension Excerpt {
-  /// All of a stream, or of a longer one both its ends.
+  /// All of a stream, or both ends of a longer one.
   fileprivate init(cutting bytes: UnsafeBufferPointer<UInt8>) {
     let isWhole = bytes.count <= Excerpt.longest
     let excerpt = Excerpt(

@@ -1,28 +1,28 @@
-// Owns what a teller says to the coordinator. It knows no socket and no process.
-// The rule of the conversation: every `assign` is answered by exactly one of `done`, `failed` and `returned`,
-// and each of these answers asks for the next customer. `ready` asks for the first.
+// Messages from a teller to the coordinator. Rule of the conversation: every `assign` is answered by exactly
+// one of `done`, `failed` and `returned`, and each of these answers requests the next customer. `ready`
+// requests the first.
 
 import BankModel
 
-/// What a teller says.
+/// Messages from a teller.
 public enum TellerMessage: Sendable, Equatable {
   /// The first message.
   case hello(Hello)
-  /// Logged in, log open: the first customer may come.
+  /// The log is open: the teller requests its first customer.
   case ready
-  /// The work of this lease is done; the next customer may come.
+  /// The work of this lease is done; requests the next customer.
   case done(Lease)
-  /// The work of this lease is done, and has left this behind; the next customer may come.
+  /// The work of this lease is done, with this result; requests the next customer.
   case worked(Lease, WorkResult)
-  /// The work of this lease could not be done; the next customer may come.
+  /// The work of this lease could not be done; requests the next customer.
   case failed(Lease, WorkFailure)
-  /// Too little was in stock for the customer of this lease: nothing was taken; the next customer may come.
+  /// The stock was too low for the customer of this lease, and nothing was taken; requests the next customer.
   case outOfStock(Lease, [Shortage])
-  /// The customer of this lease is given back, as `recall` or `closing` asked; the next customer may come.
+  /// The customer of this lease is returned after `recall` or `closing`; requests the next customer.
   case returned(Lease)
-  /// The work of this lease makes progress. Said by the work itself, never by a timer.
+  /// Progress of the work of this lease. Sent by the work itself, never by a timer.
   case beat(Lease)
-  /// The same, and how far the work has come.
+  /// The same, with the amount of progress.
   indirect case progressed(Lease, WorkProgress)
 
   private enum Kind: Int, CodingKey {

@@ -1,46 +1,44 @@
-// Owns a ticket's story and a receipt as clients see them. It knows no socket and no database.
-// Times are milliseconds since 1970; what does not apply is left out.
+// History of a ticket, and a receipt, in answers to clients. Times are milliseconds since 1970; inapplicable
+// properties are nil.
 
 import BankModel
 
-/// One ticket: where it stands and what has happened to it.
+/// One ticket: its state and its history.
 public struct TicketReport: Codable, Sendable, Equatable {
-  /// The business day, and the number.
+  /// Business day, and ticket number.
   public var day, ticket: Int64
-  /// What the customer came for.
+  /// Requested service.
   public var service: ServiceName
-  /// The customer's standing.
   public var priority: Priority
-  /// The amount, in won, and the account.
+  /// Amount in won, and account.
   public var amount, account: Int64
-  /// When the ticket was issued, in milliseconds since 1970.
+  /// Time of issue, in milliseconds since 1970.
   public var issuedAt: Int64
-  /// Where the customer stands.
   public var state: CustomerState
-  /// The place in the line, from 1, while waiting; nil where it would take long to count.
+  /// Position in the line, from 1, while waiting; nil if counting would take long.
   public var position: Int64?
-  /// The expected time until service begins, in milliseconds, while waiting.
+  /// Estimated time until service starts, in milliseconds, while waiting.
   public var etaMilliseconds: Int64?
-  /// Until when, in milliseconds since 1970, while delayed.
+  /// Due time in milliseconds since 1970, while delayed.
   public var dueAt: Int64?
-  /// At which window, while being served.
+  /// Name of the window, while being served.
   public var window: String?
-  /// Every attempt, in order. Lists of tickets leave it empty, but for a dead letter, whose last attempt stands there.
+  /// Every attempt, in order. Empty in lists, except for a dead letter, which has its last attempt.
   public var attempts: [AttemptReport]
-  /// The receipt, when done.
+  /// The receipt of a finished ticket.
   public var receipt: ReceiptReport?
-  /// The name of what was ordered; nil for nothing.
+  /// Name of the ordered article; nil for none.
   public var article: String?
-  /// How many customers of the service have been attended to on the present day: whoever waits sees whether the line moves.
-  /// Nil in lists, and from a coordinator that does not tell it.
+  /// Customers of the service attended on the current day, which shows a waiting client that the line moves.
+  /// Nil in lists, and from an older coordinator.
   public var servedOfService: Int64?
-  /// What the customer carries; nil for nothing, in lists, and when the ticket has its receipt.
+  /// Payload; nil for none, in lists, and after the receipt was issued.
   public var payload: [UInt8]?
-  /// How far the work has come, as its worker said last; nil where it says nothing, and in lists.
+  /// Progress last reported by the worker; nil if it reports none, and in lists.
   public var progress: WorkProgress?
-  /// Attempts that count against the `max_attempts` of the service; nil where none does, and for a ticket with its receipt.
+  /// Attempts that count towards the service's `max_attempts`; nil for none, and for a finished ticket.
   public var counted: Int32?
-  /// Attempts that have ended, in lists, which do not tell each; nil where none has.
+  /// Number of ended attempts, in lists, which omit the attempts; nil for none.
   public var tried: Int32?
 
   public init(
@@ -64,25 +62,25 @@ public struct TicketReport: Codable, Sendable, Equatable {
   }
 }
 
-/// One attempt at serving a customer.
+/// One attempt at a customer.
 public struct AttemptReport: Codable, Sendable, Equatable {
-  /// Where; empty where nobody knows it any more, as then nobody knows by which teller.
+  /// Name of the window; empty if unknown, and then the teller is unknown, too.
   public var window: String
-  /// By which teller there, and in which process.
+  /// Generation of the teller, and its process id.
   public var generation, pid: Int32
-  /// When it began, in milliseconds since 1970.
+  /// Start in milliseconds since 1970.
   public var startedAt: Int64
-  /// When it ended; nil while it lasts.
+  /// End; nil while in progress.
   public var endedAt: Int64?
-  /// How it ended; nil while it lasts.
+  /// Kind of end; nil while in progress.
   public var end: AttemptEnd?
-  /// The signal that ended the process, or the code with which it ended.
+  /// Signal or code with which the process exited.
   public var signal, code: Int32?
-  /// Whether the customer was put aside as a dead letter after it; nil where it was not, or where nobody noted it.
+  /// True if the customer became a dead letter after it; nil otherwise, and if it was not recorded.
   public var isFatal: Bool?
-  /// What the worker said of it, or the last lines of a command; nil for nothing.
+  /// Text of the worker, or the last lines of a command; nil for none.
   public var words: String?
-  /// In which branch of a shared bank; nil where the bank has its books in its home.
+  /// Branch of a shared bank; nil for a bank with a database in its home.
   public var branch: Int64?
 
   public init(
@@ -93,10 +91,10 @@ public struct AttemptReport: Codable, Sendable, Equatable {
     (self.endedAt, self.end, self.signal, self.code) = (endedAt, end, signal, code)
   }
 
-  /// What a list tells of ``words`` at most, in characters.
+  /// Maximum length of ``words`` in a list, in characters.
   public static let longestInList = 240
 
-  /// The words without a first line that says what the exit code says; nil for nothing.
+  /// The text without a first line that only repeats the exit code; nil for none.
   public var remark: String? {
     guard let words, let code else { return words }
     let first = "exit code \(code)"
@@ -111,57 +109,56 @@ public struct AttemptReport: Codable, Sendable, Equatable {
   }
 }
 
-/// The end of one ticket.
+/// Receipt of one ticket.
 public struct ReceiptReport: Codable, Sendable, Equatable {
-  /// The place in the order of commits, from 1.
+  /// Position in the commit order, from 1.
   public var sequence: Int64
-  /// The business day, and the number.
+  /// Business day, and ticket number.
   public var day, ticket: Int64
-  /// What the customer came for.
+  /// Requested service.
   public var service: ServiceName
-  /// The customer's standing.
   public var priority: Priority
-  /// How it ended.
   public var outcome: Outcome
-  /// Where; nil where no window had the customer.
+  /// Name of the window; nil if no window had the customer.
   public var window: String?
-  /// Attempts in all.
+  /// Number of all attempts.
   public var attempts: Int32
-  /// The amount, in won.
+  /// Amount in won.
   public var amount: Int64
-  /// The accounts that were debited and credited; nil where nothing was done.
+  /// Debited and credited accounts; nil if no money was moved.
   public var debit, credit: String?
-  /// When the ticket was issued, in milliseconds since 1970.
+  /// Time of issue, in milliseconds since 1970.
   public var issuedAt: Int64
-  /// When the last attempt began; nil where there was none.
+  /// Start of the last attempt; nil if there was none.
   public var startedAt: Int64?
-  /// When the ticket ended.
+  /// End of the ticket.
   public var finishedAt: Int64
-  /// What the worker needed to know beyond the service; nil for nothing.
+  /// Name of the ordered article; nil for none.
   public var article: String?
-  /// What was missing, where the outcome is out of stock; nil for nothing.
+  /// Missing items, if the outcome is out of stock; nil for none.
   public var shortages: [Shortage]?
-  /// What the work left behind; nil for nothing.
+  /// Result of the work; nil for none.
   public var result: WorkResult?
-  /// What was the same in every attempt at this customer: a command was told it as `BANK_KEY`. Nil where none was.
+  /// Key that was the same in every attempt: a command received it as `BANK_KEY`. Nil for none.
   public var key: String?
-  /// The branch of a shared bank that has written it; nil where the bank has its books in its home.
+  /// Branch of a shared bank that wrote it; nil for a bank with a database in its home.
   public var branch: Int64?
-  /// The branch's epoch and commit, which are told to whoever follows the receipts of all branches; otherwise nil.
+  /// Epoch and commit of the branch, only for a client that follows the receipts of all branches; otherwise
+  /// nil.
   public var epoch, commit: Int64?
 
-  /// Behind what a follower of a shared bank goes on that has seen this one.
+  /// Position after which a client that follows a shared bank continues.
   public var mark: ReceiptMark? {
     guard let branch, let epoch, let commit else { return nil }
     return ReceiptMark(
       branch: branch, epoch: epoch, commit: commit, ticket: ticket, isCancelled: outcome == .cancelled)
   }
 
-  /// What is told of a receipt.
+  /// Report of a receipt.
   ///
   /// - Parameters:
-  ///   - services: what the services are called.
-  ///   - mark: where it stands among those of its branch, for a follower.
+  ///   - services: names of the services.
+  ///   - mark: position among the receipts of its branch, for a following client.
   public init(
     _ receipt: Receipt, _ services: ServiceDirectory, key: String? = nil, mark: ReceiptMark? = nil
   ) {

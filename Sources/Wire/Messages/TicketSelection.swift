@@ -1,24 +1,24 @@
-// Owns which tickets a request is about where it is about several: what a list shows of them, and a selection with which
-// something is done at once. It knows no socket. Nothing here is checked beyond its form: the coordinator does that.
+// Selections of several tickets: for a list, and for one operation on all of them. Decoding checks only the
+// form: the coordinator checks the rest.
 
 import BankModel
 
-/// Which customers are listed. With nothing but a state the list is in the order of the lines, with anything else in the
-/// order of the numbers.
+/// Filter of a list of customers. With only a state the list is in the order of the lines, with anything else
+/// in the order of the numbers.
 public struct TicketQuery: Codable, Sendable, Equatable {
-  /// In which state; nil for all that are not done.
+  /// Nil for all states except done.
   public var state: CustomerState?
-  /// Of which service; nil for all.
+  /// Requested service; nil for all.
   public var service: ServiceName?
-  /// Only those with a higher number; nil for all. So the next page is asked for with the last number of this one.
+  /// Only higher ticket numbers; nil for all. The next page continues after the last number of this one.
   public var after: Int64?
-  /// So many at most, 1 … ``limitAtMost``; nil for all.
+  /// Maximum number, 1 … ``limitAtMost``; nil for all.
   public var limit: Int64?
 
-  /// What may be asked for at most.
+  /// Upper limit of ``limit``.
   public static let limitAtMost: Int64 = 10_000
 
-  /// Whether it is asked for by number.
+  /// True if the list is ordered by number.
   public var isByNumber: Bool { service != nil || after != nil || limit != nil }
 
   public init(
@@ -29,48 +29,45 @@ public struct TicketQuery: Codable, Sendable, Equatable {
   enum CodingKeys: Int, CodingKey { case state = 1, service, after, limit }
 }
 
-/// Several tickets of one day, with which the same is done.
+/// Several tickets of one day for one operation.
 public struct TicketSelection: Codable, Sendable, Equatable {
-  /// Which, in any order; those that are named twice are meant once.
+  /// Tickets in any order; duplicates count once.
   public var spans: [TicketNumbers]
-  /// Only while this day is the present one; nil for the present one, whichever that is.
+  /// Day that has to be the current one; nil for whichever is current.
   public var day: Int64?
 
-  /// Tickets of one selection at most.
+  /// Maximum number of tickets in one selection.
   public static let ticketsAtMost: Int64 = 10_000
 
   public init(spans: [TicketNumbers], day: Int64? = nil) { (self.spans, self.day) = (spans, day) }
   enum CodingKeys: Int, CodingKey { case spans = 1, day }
 }
 
-/// Consecutive numbers.
+/// Consecutive ticket numbers.
 public struct TicketNumbers: Codable, Sendable, Equatable {
-  /// The first and the last.
   public var first, last: Int64
   public init(first: Int64, last: Int64) { (self.first, self.last) = (first, last) }
-  /// One alone.
+  /// A single ticket.
   public init(_ ticket: Int64) { self.init(first: ticket, last: ticket) }
   enum CodingKeys: Int, CodingKey { case first = 1, last }
 }
 
-/// What was done with a selection.
+/// Result of an operation on a selection.
 public struct SelectionReport: Codable, Sendable, Equatable {
-  /// With so many it was done.
+  /// Number of tickets for which it was done.
   public var done: Int64
-  /// With these it was not, in the order of their numbers.
+  /// Tickets for which it was refused, in the order of their numbers.
   public var refused: [RefusedTicket]
 
   public init(done: Int64, refused: [RefusedTicket] = []) { (self.done, self.refused) = (done, refused) }
   enum CodingKeys: Int, CodingKey { case done = 1, refused }
 }
 
-/// A ticket of a selection with which nothing was done.
+/// A refused ticket of a selection.
 public struct RefusedTicket: Codable, Sendable, Equatable {
-  /// The number.
   public var ticket: Int64
-  /// Why.
   public var reason: Failure.Code
-  /// In which state it is, where that is why.
+  /// State of the ticket, if that is the reason.
   public var state: CustomerState?
 
   public init(ticket: Int64, reason: Failure.Code, state: CustomerState? = nil) {

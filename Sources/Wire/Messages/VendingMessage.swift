@@ -1,51 +1,49 @@
-// Owns what a client says to a vending machine, on the customers' socket and on the manager's. Nothing here is checked
-// beyond its form: the machine checks names, amounts and limits, and refuses with an answer.
+// Messages from a client to a vending machine, on the customers' socket and on the manager's. Decoding checks
+// only the form: the machine checks names, amounts and limits, and refuses with an answer.
 
 import BankModel
 
-/// What a client says to a vending machine.
 public typealias VendingMessage = ServiceQuestion<VendingRequest>
 
-/// A numbered request.
 public typealias VendingRequest = ServiceRequest<VendingCommand>
 
-/// Who may ask for something.
+/// Side of the machine that may send a request.
 public enum VendingSide: Sendable, Equatable {
-  /// Whoever may look.
+  /// Any client.
   case both
-  /// Whoever buys; on the customers' socket.
+  /// Buyers, on the customers' socket.
   case customer
-  /// Whoever fills the machine; on the manager's socket.
+  /// The operator of the machine, on the manager's socket.
   case manager
 }
 
-/// Everything a vending machine can be asked. The manager's kinds begin with 33.
+/// All requests to a vending machine. The manager's kinds start with 33.
 public enum VendingCommand: Sendable, Equatable {
-  /// The machine as it is.
+  /// A snapshot of the machine.
   case look
-  /// The machine as it is, and everything that changes from then on.
+  /// Subscribes to the machine: a snapshot, and every later change.
   case follow
-  /// Purchases behind a place in the ledger, oldest first.
+  /// Purchases after a position in the ledger, oldest first.
   case history(PurchasePage)
   /// The balance alone, which needs no stock.
   case balance
-  /// Put money in; needs an order's name.
+  /// Inserts money; needs an order name.
   case insert(Won)
-  /// Buy one of a product; needs an order's name.
+  /// Buys one piece of a product; needs an order name.
   case buy(ItemID)
-  /// Give the balance back; needs an order's name.
+  /// Returns the balance; needs an order name.
   case giveChange
-  /// Put drinks in; needs an order's name.
+  /// Adds drinks; needs an order name.
   case add(AddedDrinks)
-  /// Take drinks out, the earliest to expire first; needs an order's name.
+  /// Removes drinks, the earliest to expire first; needs an order name.
   case remove(ItemAmount)
   /// Every product with its lots.
   case stock
-  /// The products and lots that may not be sold any more.
+  /// The products and lots that have expired.
   case expired
-  /// Throw away whatever has expired; needs an order's name.
+  /// Discards all expired pieces; needs an order name.
   case discardExpired
-  /// Check everything that can be checked.
+  /// Checks all invariants.
   case audit
 
   private enum Kind: Int, CodingKey {
@@ -53,7 +51,7 @@ public enum VendingCommand: Sendable, Equatable {
     case add = 33, remove, stock, expired, discardExpired, audit
   }
 
-  /// Who may ask for it.
+  /// Side that may send it.
   public var side: VendingSide {
     switch self {
     case .look, .follow, .history, .balance: .both
@@ -62,7 +60,7 @@ public enum VendingCommand: Sendable, Equatable {
     }
   }
 
-  /// Whether it changes something when it is done.
+  /// True if it changes data.
   public var changesSomething: Bool {
     switch self {
     case .insert, .buy, .giveChange, .add, .remove, .discardExpired: true
@@ -71,23 +69,21 @@ public enum VendingCommand: Sendable, Equatable {
   }
 }
 
-/// Which purchases are asked for.
+/// Page of purchases.
 public struct PurchasePage: Codable, Sendable, Equatable {
-  /// The place in the ledger behind which they begin, and how many at most.
+  /// Position in the ledger after which it starts, and maximum number.
   public var after, limit: Int64
   public init(after: Int64, limit: Int64) { (self.after, self.limit) = (after, limit) }
   enum CodingKeys: Int, CodingKey { case after = 1, limit }
 }
 
-/// Drinks that are put into a machine.
+/// Drinks to be added to a machine.
 public struct AddedDrinks: Codable, Sendable, Equatable {
-  /// Of what.
   public var product: ItemID
-  /// How many.
   public var quantity: Quantity
-  /// When they were made; nil for today.
+  /// Production day; nil for today.
   public var made: DayNumber?
-  /// The last day on which they may be sold; nil for as long as the product is good.
+  /// Last day of sale; nil for the product's shelf life.
   public var expires: DayNumber?
 
   public init(product: ItemID, quantity: Quantity, made: DayNumber? = nil, expires: DayNumber? = nil) {

@@ -1,29 +1,26 @@
-// Owns what a vending machine answers. Every answer repeats the number of its request, and says whether another one
+// Answers of a vending machine. Every answer contains the number of its request, and whether another one
 // follows.
 
 import BankModel
 
-/// What a vending machine sends to a client.
 public typealias VendingServiceMessage = ServiceAnswer<VendingResult>
 
-/// A numbered answer of a vending machine.
 public typealias VendingReply = NumberedReply<VendingResult>
 
-/// Everything a vending machine can answer.
+/// All answers of a vending machine.
 public enum VendingResult: Sendable, Equatable {
-  /// It was not done, and nothing was changed.
+  /// The request failed, and nothing was changed.
   case failure(VendingFailure)
-  /// It is done and on disk.
+  /// Done and on disk.
   case done(MoneyChange)
-  /// The machine as it is.
+  /// Snapshot of the machine.
   case picture(VendingPicture)
-  /// What has changed since what the viewer was told before.
+  /// Changes since the last message to the subscriber.
   case news(VendingNews)
   /// Purchases, oldest first.
   case history([MoneyChange])
-  /// Drinks were put in or taken out; these are the changes of the stock.
+  /// Drinks were added or removed, with these changes of the stock.
   case stocked([StockChange])
-  /// What an audit found.
   case audit(VendingAuditReport)
 
   private enum Kind: Int, CodingKey { case failure = 1, done, picture, news, history, stocked, audit }
@@ -57,39 +54,39 @@ extension VendingResult: Codable {
   }
 }
 
-/// Why something asked of a vending machine was not done. Nothing was changed.
+/// Reason why a vending machine refused a request. Nothing was changed.
 public struct VendingFailure: Codable, Sendable, Equatable, Error {
-  /// A reason that a script can rely on, by its ``name``.
+  /// Reason that scripts can rely on, by its ``name``.
   public enum Code: String, Sendable, Codable, CaseIterable {
     /// The machine sells no such product; `subject` is its name.
     case unknownProduct = "unknown_product"
-    /// The request contradicts itself or a limit; `subject` is what it is about.
+    /// The request contradicts itself, or violates a limit; `subject` is its object.
     case badRequest = "bad_request"
-    /// The name belongs to a request of something else; `subject` is the name.
+    /// The name belongs to a request with another content; `subject` is the name.
     case otherOrder = "other_order"
-    /// The product costs more than there is; `subject` is the product.
+    /// The product costs more than the available money; `subject` is the product.
     case tooLittleMoney = "too_little_money"
-    /// There is none of the product, or not so many; `subject` is its name.
+    /// Not enough pieces of the product are left; `subject` is its name.
     case soldOut = "sold_out"
-    /// All there is of the product has expired; `subject` is its name.
+    /// All remaining pieces of the product have expired; `subject` is its name.
     case onlyExpired = "only_expired"
-    /// There would be more money in the machine than there may be.
+    /// The money in the machine would exceed its limit.
     case tillFull = "till_full"
-    /// There would be more of a product, or of its lots, than there may be; `subject` is its name.
+    /// The product, or its lots, would exceed their limit; `subject` is its name.
     case shelfFull = "shelf_full"
-    /// The socket is for others: customers, or the manager.
+    /// The request belongs to the other socket: customers' or manager's.
     case wrongSide = "wrong_side"
     /// The stock service does not answer.
     case stockUnavailable = "stock_unavailable"
     /// The disk is full.
     case diskFull = "disk_full"
-    /// As much is being worked on as may be at a time.
+    /// The maximum number of requests is in progress.
     case crowded
-    /// More has changed than could be told to somebody who follows and reads slowly; no more is told.
+    /// A subscriber reads more slowly than changes occur, and receives no more.
     case tooSlow = "too_slow"
 
-    /// The code outside of messages, such as in the JSON error: one condition has one name, whichever part of the bank
-    /// refuses. The raw value is the word of the messages, which never changes.
+    /// Code outside of messages, such as in the JSON error: one condition has one name in all parts of the
+    /// bank. The raw value is used in messages and never changes.
     public var name: String {
       switch self {
       case .unknownProduct: "no_such_product"
@@ -99,16 +96,14 @@ public struct VendingFailure: Codable, Sendable, Equatable, Error {
     }
   }
 
-  /// The reason.
   public var code: Code
-  /// What it is about, and the particulars in English.
+  /// Subject of the failure, and details in English.
   public var subject, detail: String
-  /// What the product costs, where that is the reason.
+  /// Price of the product, if that is the reason.
   public var price: Won?
-  /// What is there, where that is the reason: won, or pieces.
+  /// Available won or pieces, if that is the reason.
   public var available: Int64?
-  /// The particulars as a kind and its values, so that the client can say them in another language; nil where nobody knows
-  /// more than the words.
+  /// Details as a kind and its values, for translation; nil if there is only text.
   public var remark: Remark?
 
   public init(
@@ -118,7 +113,7 @@ public struct VendingFailure: Codable, Sendable, Equatable, Error {
     (self.price, self.available) = (price, available)
   }
 
-  /// The same with particulars that can be said in any language.
+  /// A failure with details that can be translated.
   public init(_ code: Code, subject: String = "", remark: Remark?, available: Int64? = nil) {
     self.init(code, subject: subject, detail: remark?.description ?? "", available: available)
     self.remark = remark?.kind == .quoted && remark?.source == nil ? nil : remark
@@ -127,21 +122,21 @@ public struct VendingFailure: Codable, Sendable, Equatable, Error {
   enum CodingKeys: Int, CodingKey { case code = 1, subject, detail, price, available, remark }
 }
 
-/// What an audit of a vending machine found.
+/// Result of an audit of a vending machine.
 public struct VendingAuditReport: Codable, Sendable, Equatable {
-  /// Rows of the ledger.
+  /// Number of rows of the ledger.
   public var changes: Int64
-  /// The money as the rows tell it.
+  /// The money, summed over the rows.
   public var account: MoneyAccount
-  /// Purchases that were made, and those whose end is not known yet.
+  /// Number of completed purchases, and of those whose end is unknown.
   public var purchases, unfinished: Int64
-  /// Won by which the balance differs from what the rows say.
+  /// Difference between the balance and the sum of the rows, in won.
   public var difference: Won
-  /// Everything that is not as promised, a sentence each, in English.
+  /// All violations of the invariants, one English sentence each.
   public var problems: [String]
   /// The same as kinds and their values, in the same order; nil for none, and from an older machine.
   public var remarks: [Remark]?
-  /// Which machine this is; the names of its orders at the stock are made of it.
+  /// Identity of the machine, which is part of its order names at the stock.
   public var machine: Int64
 
   public init(
@@ -152,7 +147,7 @@ public struct VendingAuditReport: Codable, Sendable, Equatable {
     (self.unfinished, self.difference, self.problems) = (unfinished, difference, problems)
   }
 
-  /// What an audit has found, with problems that can be said in any language.
+  /// A result with problems that can be translated.
   public init(
     changes: Int64, account: MoneyAccount, purchases: Int64, unfinished: Int64, difference: Won,
     remarks: [Remark], machine: Int64
@@ -169,7 +164,7 @@ public struct VendingAuditReport: Codable, Sendable, Equatable {
 }
 
 extension VendingAuditReport {
-  /// The problems as remarks, also those of an older service, which says them in English only.
+  /// The problems in translatable form; those of an older service as quoted English sentences.
   public var told: [Remark] {
     guard let remarks, remarks.count == problems.count else { return problems.map { Remark(quoting: $0) } }
     return remarks

@@ -1,15 +1,14 @@
-// Owns how a vending machine shows itself: its products with what there is of them, its balance, its purchases.
-// It knows no socket. The manager sees lots; a customer sees how many there are.
+// Data that a vending machine publishes: its products with their quantities, its balance, its purchases. The
+// manager sees lots; a customer sees only quantities.
 
 import BankModel
 
 /// One lot of a product.
 public struct LotReport: Codable, Sendable, Equatable {
-  /// When they were made and until when they are good; nil where nothing expires.
+  /// Production date and last day of sale; nil if the product does not expire.
   public var dates: LotDates?
-  /// How many.
   public var quantity: Quantity
-  /// One of them, described as its class does; empty where it has no dates.
+  /// Description of one piece by its drink class; empty without dates.
   public var description: String
 
   public init(dates: LotDates?, quantity: Quantity, description: String) {
@@ -17,7 +16,7 @@ public struct LotReport: Codable, Sendable, Equatable {
   }
   enum CodingKeys: Int, CodingKey { case dates = 1, quantity, description }
 
-  /// What tells one lot from another: in Korean the drink's own description, as the original has it; in English its words.
+  /// Description of the lot: in Korean that of the drink, as in the original; in English a translation of it.
   public func description(of product: ProductReport, _ phrases: Phrasebook) -> String {
     guard phrases.language == .english, let dates else { return description }
     return [
@@ -27,30 +26,29 @@ public struct LotReport: Codable, Sendable, Equatable {
   }
 }
 
-/// One product and what there is of it.
+/// One product and its quantities.
 public struct ProductReport: Codable, Sendable, Equatable {
-  /// Its name in commands.
+  /// Name in commands.
   public var id: ItemID
-  /// Its kind among the drinks.
+  /// Kind of drink.
   public var kind: DrinkClass.Kind
-  /// Who makes it.
   public var brand: String
-  /// Millilitres.
+  /// Volume in millilitres.
   public var volume: Int64
-  /// What one costs.
+  /// Price of one piece.
   public var price: Won
-  /// What it is called, in Korean and in English.
+  /// Name in Korean and in English.
   public var name, english: String
-  /// One character as its picture.
+  /// One character that serves as its icon.
   public var emoji: String
-  /// How warm it is kept, in degrees Celsius; nil for whatever is not kept warm.
+  /// Temperature at which it is kept, in degrees Celsius; nil if it is not kept warm.
   public var temperature: Int64?
-  /// How many may be sold today, and how many may not be sold any more.
+  /// Pieces that may be sold today, and expired pieces.
   public var stock, expired: Quantity
-  /// The lots; nil for whoever may not see them.
+  /// The lots; nil for clients that may not see them.
   public var lots: [LotReport]?
 
-  /// What is told of a product and its stock.
+  /// Report of a product and its stock.
   public init(_ product: Product, stock: Quantity, expired: Quantity, lots: [LotReport]? = nil) {
     id = product.id
     kind = product.drinkClass.kind
@@ -66,12 +64,12 @@ public struct ProductReport: Codable, Sendable, Equatable {
     self.lots = lots
   }
 
-  /// Whether it is kept warmer than this.
+  /// True if it is kept warmer than this many degrees Celsius.
   public func isHot(above degrees: Int64 = Coffee.hotAbove) -> Bool {
     temperature.map { $0 > degrees } ?? false
   }
 
-  /// What it is called.
+  /// Name in this language.
   public func name(in language: Language) -> String { language == .korean ? name : english }
 
   enum CodingKeys: Int, CodingKey {
@@ -79,27 +77,25 @@ public struct ProductReport: Codable, Sendable, Equatable {
   }
 }
 
-/// So many purchases of one product.
+/// Number of purchases of one product.
 public struct SalesReport: Codable, Sendable, Equatable {
-  /// Of what.
   public var product: ItemID
-  /// How many.
   public var count: Int64
   public init(product: ItemID, count: Int64) { (self.product, self.count) = (product, count) }
   enum CodingKeys: Int, CodingKey { case product = 1, count }
 }
 
-/// A machine as it is.
+/// Snapshot of a machine.
 public struct VendingPicture: Codable, Sendable, Equatable {
-  /// The last change of the money that is part of the picture; 0 before the first.
+  /// Sequence number of the last change of the money in the snapshot; 0 before the first.
   public var sequence: Int64
-  /// Won in the machine, and those that are free: the balance without what purchases under way will cost.
+  /// Won in the machine, and won that can be spent: the balance minus the price of purchases in progress.
   public var balance, free: Won
-  /// The day that decides what has expired.
+  /// The day by which expiry is judged.
   public var today: DayNumber
-  /// Every product, in the order in which they are shown.
+  /// Every product, in display order.
   public var products: [ProductReport]
-  /// How many of each product were ever bought; those that never were are left out.
+  /// Number of purchases of each product; products never bought are left out.
   public var sales: [SalesReport]
   /// The latest purchases, oldest first.
   public var recent: [MoneyChange]
@@ -112,22 +108,22 @@ public struct VendingPicture: Codable, Sendable, Equatable {
     (self.products, self.sales, self.recent) = (products, sales, recent)
   }
 
-  /// Whether one of a product can be bought now.
+  /// True if one piece of a product can be bought now.
   public func isBuyable(_ product: ProductReport) -> Bool { product.stock > 0 && product.price <= free }
   enum CodingKeys: Int, CodingKey { case sequence = 1, balance, free, today, products, sales, recent }
 }
 
-/// What has changed since a viewer was told last.
+/// Changes since the last message to a subscriber.
 public struct VendingNews: Codable, Sendable, Equatable {
-  /// The last change of the money that the news tell of.
+  /// Sequence number of the last change of the money in the news.
   public var sequence: Int64
-  /// Won in the machine, and those that are free.
+  /// Won in the machine, and won that can be spent.
   public var balance, free: Won
-  /// The day that decides what has expired.
+  /// The day by which expiry is judged.
   public var today: DayNumber
-  /// The products of which there are more or fewer now.
+  /// Products whose quantities have changed.
   public var products: [ProductReport]
-  /// Purchases that were made since, oldest first.
+  /// New purchases, oldest first.
   public var purchases: [MoneyChange]
 
   public init(
@@ -141,10 +137,10 @@ public struct VendingNews: Codable, Sendable, Equatable {
 }
 
 extension VendingPicture {
-  /// Purchases that a picture holds at most.
+  /// Maximum number of purchases in a snapshot.
   public static let remembered = 200
 
-  /// The picture after news that follow it.
+  /// Applies news that directly follow the snapshot.
   public mutating func apply(_ news: VendingNews) {
     (sequence, balance, free, today) = (news.sequence, news.balance, news.free, news.today)
     for product in news.products {

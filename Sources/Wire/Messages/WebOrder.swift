@@ -1,22 +1,22 @@
-// Owns what a client asks of the coordinator about the server of the page. It knows no server.
-// Nothing here is checked beyond its form: the coordinator checks the port and the names.
+// Request to the coordinator about the web server. Decoding checks only the form: the coordinator checks the
+// port and the names.
 
-/// How the server of the page shall be.
+/// Settings of the web server.
 public struct WebOrder: Codable, Sendable, Equatable {
-  /// The port that is tried first; nil for the usual one, or the one that it has.
+  /// Port that is tried first; nil for the default, or for the current one.
   public var port: Int64?
-  /// Whether nobody may change anything from a page.
+  /// True if pages cannot change anything.
   public var isReadOnly: Bool
-  /// Whether the process of a window may be ended from a page.
+  /// True if a page may kill the process of a window.
   public var hasChaos: Bool
-  /// The name under which a server with TLS in front of this one is reached; nil for none.
+  /// Host name under which a TLS proxy in front of this server is reached; nil for none.
   public var host: String?
 
   public init(port: Int64? = nil, isReadOnly: Bool = false, hasChaos: Bool = false, host: String? = nil) {
     (self.port, self.isReadOnly, self.hasChaos, self.host) = (port, isReadOnly, hasChaos, host)
   }
 
-  /// Whether the name is one of a host, in small letters and with a port where that is not the usual one.
+  /// True if the name is a host name in lower case, with a port if that is not the default.
   public var hasGoodHost: Bool {
     host.map { host in
       (1...253).contains(host.utf8.count)
@@ -28,7 +28,7 @@ public struct WebOrder: Codable, Sendable, Equatable {
     } ?? true
   }
 
-  /// Whether a server that was ordered like the other one does what is asked for here, so that it may stay.
+  /// True if a server started with `other` satisfies this request, so that it may stay.
   public func isMet(by other: WebOrder) -> Bool {
     (port == nil || port == other.port) && (!isReadOnly || other.isReadOnly) && (!hasChaos || other.hasChaos)
       && (host == nil || host == other.host)

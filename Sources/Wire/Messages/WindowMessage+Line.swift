@@ -1,11 +1,11 @@
-// Owns what is said to a worker in lines. Invariant: the keys stand in the order of the contract, and what the contract has
-// no line for is not said. A payload is a string where it is valid UTF-8, and base 64 otherwise.
+// Lines to a worker. Invariant: the keys are in the order of the contract, and messages without a line in the
+// contract are not sent. A payload is a string if it is valid UTF-8, and base64 otherwise.
 
 import BankModel
 import JSON
 
 extension WindowMessage {
-  /// Appends the line of what is said to workers; nothing for what only tellers of this build are told.
+  /// Appends the line of a message to workers; nothing for a message that only tellers of this build receive.
   public func appendLine(to buffer: inout [UInt8]) {
     switch self {
     case .entrust(let order): order.append(to: &buffer)
@@ -29,7 +29,7 @@ extension WindowMessage {
 }
 
 extension Refusal.Reason {
-  /// Its name in a line.
+  /// Name in a line.
   fileprivate var word: String {
     switch self {
     case .version: "version"

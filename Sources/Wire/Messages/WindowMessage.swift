@@ -1,11 +1,10 @@
-// Owns what the coordinator says to a teller at a window. It knows no socket and no process.
-// The other half of the conversation, and its rule, stand in TellerMessage.swift.
+// Messages from the coordinator to a teller at a window. The other direction, and the rule of the
+// conversation, are in TellerMessage.swift.
 
 import BankModel
 
-/// What the coordinator says to a teller.
 public enum WindowMessage: Sendable, Equatable {
-  /// The hello was accepted; this is the teller's place and its orders.
+  /// The hello was accepted; these are the teller's window and its orders.
   case welcome(TellerOrders)
   /// The hello was not accepted; the connection ends.
   case refused(Refusal)
@@ -13,12 +12,12 @@ public enum WindowMessage: Sendable, Equatable {
   case assign(Assignment)
   /// The receipts of everything this teller reported as done, up to this lease, are on disk.
   case acknowledged(Lease)
-  /// Give this customer back. Harmless when the answer to the lease is already on its way.
+  /// Return this customer. Without effect if the answer to the lease is already in flight.
   case recall(Lease)
-  /// Finish the customer in hand, if any, and end.
+  /// Finish the assigned customers, if any, and exit.
   case close
-  /// Nobody comes after those in hand: one whose work cannot begin, because what it needs cannot be had for now, is given
-  /// back by `returned`.
+  /// No more customers will be assigned: return a customer whose work cannot start, because what it needs is
+  /// unavailable, by `returned`.
   case closing
   /// The hello of a worker was accepted; these are its terms.
   case engaged(WorkerTerms)
@@ -62,39 +61,37 @@ extension WindowMessage: Codable {
   }
 }
 
-/// Everything a teller needs to know for its time at a window.
+/// Settings of a teller at its window.
 public struct TellerOrders: Codable, Sendable, Equatable {
-  /// The worker's name: `deposit-1`.
+  /// Name of the worker: `deposit-1`.
   public var name: String
-  /// What is served here.
   public var service: Service
-  /// This teller's generation at the window.
+  /// Generation of this teller at the window.
   public var generation: Int32
-  /// How long one customer's work takes, in microseconds; 0 for no time at all.
+  /// Duration of one customer's work in microseconds; 0 for none.
   public var workMicroseconds: Int64
-  /// How often the work must report progress, in microseconds, at least.
+  /// Maximum interval between reports of progress, in microseconds.
   public var beatMicroseconds: Int64
-  /// The language of the log's messages.
+  /// Language of log messages.
   public var language: Language
-  /// The file that this worker logs to; empty for none.
+  /// Path of this worker's log file; empty for none.
   public var logPath: String
   /// Bytes after which the log is rotated.
   public var logLimit: Int64
   /// Rotated logs that are kept.
   public var logKeep: Int32
-  /// Whether every start and completion is a line in the log.
+  /// True if every start and completion is logged.
   public var logsCustomers: Bool
-  /// The socket of the stock service, for a worker that draws on the stock; nil for others.
+  /// Path of the stock service's socket, for a worker that uses the stock; nil for others.
   public var stockSocket: String?
-  /// How the command of each customer is run; nil where there is none. A teller copies its orders with every customer, so what
-  /// only a runner has is held by a reference.
+  /// Description of each customer's command; nil if there is none. A teller copies its orders with every
+  /// customer, so this part is stored behind a reference.
   public var command: CommandOrders? {
     get { commandOrders?.value }
     set { commandOrders = newValue.map { Held($0) } }
   }
   private var commandOrders: Held<CommandOrders>?
 
-  /// Orders with every part.
   public init(
     name: String, service: Service, generation: Int32, workMicroseconds: Int64, beatMicroseconds: Int64,
     language: Language, logPath: String, logLimit: Int64, logKeep: Int32, logsCustomers: Bool,
@@ -107,7 +104,7 @@ public struct TellerOrders: Codable, Sendable, Equatable {
     commandOrders = command.map { Held($0) }
   }
 
-  /// What the service is called, which is a part of the worker's name.
+  /// Name of the service, which is part of the worker's name.
   public var serviceName: ServiceName {
     ServiceName(ofWindow: name) ?? ServiceName(standingFor: service)
   }
@@ -120,27 +117,24 @@ public struct TellerOrders: Codable, Sendable, Equatable {
 
 /// One customer for one teller.
 public struct Assignment: Codable, Sendable, Equatable {
-  /// The customer's number.
   public var ticket: Int64
-  /// Which attempt at this customer this is, from 1, and the teller's generation.
+  /// Number of the attempt, from 1, and generation of the teller.
   public var attempt, generation: Int32
-  /// The business day.
   public var day: Int64
-  /// What the customer came for.
+  /// Requested service.
   public var service: Service
-  /// The customer's standing.
   public var priority: Priority
-  /// The amount, in won, and the customer's account.
+  /// Amount in won, and account.
   public var amount, account: Int64
-  /// What the worker needs to know beyond that; nil for nothing.
+  /// Name of the ordered article; nil for none.
   public var article: String?
-  /// What is the same in every attempt at this customer, and no other's: the stock is asked under this name, and a command is
-  /// told it as `BANK_KEY`. Nil where nothing is asked of the stock, or by day and ticket.
+  /// Unique key of the customer, the same in every attempt: the order name at the stock, and `BANK_KEY` of a
+  /// command. Nil if the stock is not used, or if the name is made of day and ticket.
   public var order: OrderID?
-  /// What the customer carries, where the work needs it; nil for nothing.
+  /// Payload, if the work needs it; nil for none.
   public var payload: [UInt8]?
 
-  /// What a teller is told of a customer who is handed to it.
+  /// Assignment of a customer to a teller.
   public init(day: BusinessDay, customer: Customer, lease: Lease) {
     self.init(
       day: day, lease: lease, service: customer.service, priority: customer.priority, amount: customer.amount,
@@ -161,7 +155,6 @@ public struct Assignment: Codable, Sendable, Equatable {
     self.account = account
   }
 
-  /// The lease under which the customer is served.
   public var lease: Lease { Lease(ticket: ticket, attempt: attempt, generation: generation) }
 
   enum CodingKeys: Int, CodingKey {

@@ -1,5 +1,5 @@
-// Owns the shapes in which a worker says what came of a customer's work: what it left behind, or why it was not done.
-// Invariant: numbers that cannot be true of a process or of a stream are refused where they are read.
+// Encoding of a worker's report on a customer's work: its result, or the reason why it was not done.
+// Invariant: numbers that are impossible for a process or a stream are refused by the decoder.
 
 import BankModel
 import Time
@@ -9,7 +9,7 @@ struct WorkedLease: Codable {
   enum CodingKeys: Int, CodingKey { case lease = 1, result }
 }
 
-/// What is left out of a failure follows from the service: it is tried again after a pause.
+/// Omitted parts of a failure default to the service's settings: a retry after a pause.
 struct FailedLease: Codable {
   var lease: Lease, reason: String
   var consequence: WorkFailure.Consequence?
@@ -41,7 +41,7 @@ extension WorkFailure.Consequence: Codable {}
 extension WorkResult: Codable {
   private enum CodingKeys: Int, CodingKey { case durationMilliseconds = 1, code, signal, output, errors }
 
-  /// What was not there is left out.
+  /// Absent parts are left out.
   public func encode(to encoder: any Encoder) throws {
     var map = encoder.container(keyedBy: CodingKeys.self)
     try map.encode(duration.milliseconds, forKey: .durationMilliseconds)
@@ -51,7 +51,7 @@ extension WorkResult: Codable {
     if errors != .nothing { try map.encode(errors, forKey: .errors) }
   }
 
-  /// - Throws: where a span is below zero, or a stream shorter than what was kept of it.
+  /// - Throws: an error if a duration is negative, or if a stream is shorter than its retained part.
   public convenience init(from decoder: any Decoder) throws {
     let map = try decoder.container(keyedBy: CodingKeys.self)
     let milliseconds = try map.decode(Int64.self, forKey: .durationMilliseconds)
@@ -72,7 +72,7 @@ extension WorkResult: Codable {
 extension Excerpt: Codable {
   private enum CodingKeys: Int, CodingKey { case length = 1, first, last, filed }
 
-  /// The pieces are byte strings.
+  /// The parts are byte strings.
   public func encode(to encoder: any Encoder) throws {
     var map = encoder.container(keyedBy: CodingKeys.self)
     try map.encode(length, forKey: .length)
@@ -81,7 +81,7 @@ extension Excerpt: Codable {
     if filed > 0 { try map.encode(filed, forKey: .filed) }
   }
 
-  /// - Throws: where the numbers contradict one another, or more was kept than is kept at most.
+  /// - Throws: an error if the numbers contradict each other, or if the retained part exceeds its limit.
   public init(from decoder: any Decoder) throws {
     let map = try decoder.container(keyedBy: CodingKeys.self)
     let first = try map.decode([UInt8].self, forKey: .first)

@@ -1,20 +1,20 @@
-// Owns the conversation between the coordinator and a service that it supervises, such as the stock: hello, ready, a
-// sign of life when it is asked for, the end. What the service is for is said elsewhere, on its own socket.
+// Conversation between the coordinator and a service that it supervises, such as the stock: hello, ready,
+// liveness checks, the end. The service's clients use another socket.
 
 import BankModel
 
-/// What a service says to the coordinator.
+/// Messages from a service to the coordinator.
 public enum WorkerMessage: Sendable, Equatable {
   /// The first message.
   case hello(Hello)
-  /// Its database is open and it listens.
+  /// Its database is open and it listens on its sockets.
   case ready
-  /// It cannot be opened; the process ends.
+  /// It cannot start; the process exits.
   case failed(Failure)
-  /// The answer to a check, said by the loop that does the work, behind everything that came before.
+  /// The answer to a check, sent by the loop that does the work, after all earlier messages.
   case beat(Int64)
-  /// Which database it works with and what that has seen of the bank: before it is ready, and when it has written down what
-  /// ``SupervisorMessage/bank(_:)`` says.
+  /// Identity of its database and the last bank opening stored in it. Sent before ready, and after it has
+  /// stored the opening of ``SupervisorMessage/bank(_:)``.
   case database(DatabaseMark)
 
   private enum Kind: Int, CodingKey {
@@ -48,17 +48,17 @@ extension WorkerMessage: FrameMessage {
   }
 }
 
-/// What the coordinator says to a service.
+/// Messages from the coordinator to a service.
 public enum SupervisorMessage: Sendable, Equatable {
   /// The hello was accepted; these are the service's orders.
   case welcome(WorkerOrders)
   /// The hello was not accepted; the connection ends.
   case refused(Refusal)
-  /// Say ``WorkerMessage/beat(_:)`` with this number.
+  /// Send ``WorkerMessage/beat(_:)`` with this number.
   case check(Int64)
-  /// Answer what has been asked, and end.
+  /// Answer the pending requests, and end.
   case close
-  /// The database belongs to this bank: write down that it works with this opening.
+  /// The database belongs to this bank: store this opening in it.
   case bank(BankMark)
 
   private enum Kind: Int, CodingKey {
@@ -68,9 +68,9 @@ public enum SupervisorMessage: Sendable, Equatable {
 }
 
 extension WorkerMessage {
-  /// The number of a `beat` that answers no check: a long work goes on. Checks are counted from 1.
+  /// Number of a `beat` that answers no check: progress of a long computation. Checks are numbered from 1.
   public static let progress: Int64 = 0
-  /// The number of a `beat` that answers no check: the first order of this process is done.
+  /// Number of a `beat` that answers no check: the first order of this process is done.
   public static let worked: Int64 = -1
 }
 
@@ -98,15 +98,15 @@ extension SupervisorMessage: FrameMessage {
   }
 }
 
-/// What a service needs to know of its place among the workers.
+/// Settings of a service among the workers.
 public struct WorkerOrders: Codable, Sendable, Equatable {
-  /// The worker's name: `stock`.
+  /// Name of the worker: `stock`.
   public var name: String
-  /// Which process under this name it is, from 1.
+  /// Generation of the process under this name, from 1.
   public var generation: Int32
-  /// The language of the log's messages.
+  /// Language of log messages.
   public var language: Language
-  /// The file that this worker logs to; empty for none.
+  /// Path of this worker's log file; empty for none.
   public var logPath: String
   /// Bytes after which the log is rotated.
   public var logLimit: Int64

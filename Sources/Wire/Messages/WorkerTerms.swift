@@ -1,14 +1,13 @@
-// Owns what is said to a worker that need not be of this build, and by it, beyond what tellers say: what it offers, on what
-// terms it works, whom it serves, how far it has come. Invariant: everything that it needs to know of a customer stands in
-// the order; nothing of the bank's own configuration does.
+// Messages specific to workers of any build: offer, terms, assignment, progress. Invariant: the order
+// contains everything that a worker needs about a customer, and nothing of the bank's own configuration.
 
 import BankModel
 
-/// What a worker offers in its hello.
+/// Offer of a worker in its hello.
 public struct WorkerOffer: Codable, Sendable, Equatable {
-  /// The services whose customers it serves; nil at a window, which has its own.
+  /// Services whose customers it serves; nil at a window, which has its own service.
   public var services: [ServiceName]?
-  /// Customers that it takes at once, at least 1; nil for as many as the service hands out.
+  /// Maximum number of customers held at once, at least 1; nil for the service's default.
   public var inHand: Int32?
 
   public init(services: [ServiceName]? = nil, inHand: Int32? = nil) {
@@ -16,15 +15,15 @@ public struct WorkerOffer: Codable, Sendable, Equatable {
   }
   enum CodingKeys: Int, CodingKey { case services = 1, inHand }
 
-  /// Services that one worker may name.
+  /// Maximum number of services of one worker.
   public static let longest = 1_000
 }
 
-/// On what terms a worker serves: the answer to a hello that was accepted.
+/// Terms of a worker: the answer to an accepted hello.
 public struct WorkerTerms: Codable, Sendable, Equatable {
-  /// How long it may go without progress with a customer, in milliseconds.
+  /// Maximum time without progress with a customer, in milliseconds.
   public var leaseMilliseconds: Int64
-  /// How often it is to report progress, in milliseconds, at least.
+  /// Maximum interval between reports of progress, in milliseconds.
   public var beatMilliseconds: Int64
 
   public init(leaseMilliseconds: Int64, beatMilliseconds: Int64) {
@@ -35,19 +34,19 @@ public struct WorkerTerms: Codable, Sendable, Equatable {
 
 /// One customer for one worker.
 public struct WorkOrder: Codable, Sendable, Equatable {
-  /// The business day, and the customer's number.
+  /// Business day, and ticket number.
   public var day, ticket: Int64
-  /// Which attempt at this customer this is, from 1, and what tells this holder of the lease from others.
+  /// Number of the attempt, from 1, and the number that identifies this holder of the lease.
   public var attempt, generation: Int32
-  /// What the customer came for.
+  /// Requested service.
   public var service: ServiceName
-  /// How soon the customer is served, 0 first.
+  /// Priority, 0 first.
   public var priority: UInt32
-  /// What the customer carries; nil for nothing.
+  /// Payload; nil for none.
   public var payload: [UInt8]?
-  /// What is the same in every attempt at this customer, and no other's.
+  /// Unique key of the customer, the same in every attempt.
   public var key: String
-  /// How long the whole work may take, in milliseconds; nil for as long as there is progress.
+  /// Time limit of the whole work, in milliseconds; nil for none while there is progress.
   public var deadlineMilliseconds: Int64?
 
   public init(
@@ -59,7 +58,6 @@ public struct WorkOrder: Codable, Sendable, Equatable {
     self.deadlineMilliseconds = deadlineMilliseconds
   }
 
-  /// The lease under which the customer is served.
   public var lease: Lease { Lease(ticket: ticket, attempt: attempt, generation: generation) }
 
   enum CodingKeys: Int, CodingKey {
@@ -67,16 +65,16 @@ public struct WorkOrder: Codable, Sendable, Equatable {
   }
 }
 
-/// How far a worker has come with a customer.
+/// Progress of a worker with a customer.
 public struct WorkProgress: Codable, Sendable, Equatable {
-  /// 0 to 100; nil where it does not say.
+  /// 0 to 100; nil if not reported.
   public var percent: UInt8?
-  /// What it is doing, at most ``longestText`` bytes; empty where it does not say.
+  /// Current activity, at most ``longestText`` bytes; empty if not reported.
   public var text: String
 
   /// - Parameters:
-  ///   - percent: not above 100.
-  ///   - text: cut where it is too long.
+  ///   - percent: values above 100 become 100.
+  ///   - text: truncated if too long.
   public init(percent: UInt8? = nil, text: String = "") {
     self.percent = percent.map { min($0, 100) }
     self.text = text.utf8.count <= Self.longestText ? text : Self.cut(text)
@@ -91,7 +89,7 @@ public struct WorkProgress: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey { case percent = 1, text }
 
-  /// Bytes of a text at most.
+  /// Maximum of bytes of a text.
   public static let longestText = 200
 
   private static func cut(_ text: String) -> String {
