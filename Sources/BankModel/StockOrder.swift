@@ -32,7 +32,6 @@ public struct OrderID: RawRepresentable, Hashable, Sendable, Codable, CustomStri
 ///
 /// The names sort in the order of creation. So a store that keeps them sorted appends at one place, instead
 /// of writing to a different place for each order.
-/// different one for each order.
 public struct OrderNames: Sendable {
   private let beginning: String
   private var given: UInt64 = 0

@@ -4,7 +4,7 @@
 import ByteText
 import Posix
 
-/// Why a command was not started.
+/// Reason why a command was not started.
 public enum CommandRefusal: Error, Sendable, Hashable {
   /// No such program. `searched` is the `PATH` that was searched; nil for a path that leads to no file.
   case programMissing(String, searched: String?)

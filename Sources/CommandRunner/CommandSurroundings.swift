@@ -12,7 +12,7 @@ public enum CommandSurroundings {
   /// The variables of a program.
   ///
   /// - Parameters:
-  /// `NAME=VALUE` each, as the service configures them; the last one wins if a name comes twice.
+  ///   - settings: `NAME=VALUE` each, as the service configures them; the last one wins if a name comes twice.
   ///   - own: the variables of this process.
   public static func common(_ settings: [String], own: Variables) -> Variables {
     var common = own.filter { inherited.contains($0.key) }

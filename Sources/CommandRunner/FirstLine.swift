@@ -42,8 +42,8 @@ public struct FirstLine: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - path: the file, as this process sees it.
-  /// Directory in which the command will start.
-  ///   - directory: where the command will start.
+  ///   - search: the `PATH` in which `env(1)` looks.
+  ///   - directory: directory in which the command will start.
   public static func fault(of path: String, search: String?, directory: String?) -> String? {
     guard let line = FirstLine(of: path) else { return nil }
     return line.fault(search: search, directory: directory)
@@ -66,7 +66,7 @@ public struct FirstLine: Sendable, Hashable {
       + Self.advice(program)
   }
 
-  /// The kernel hands over all that follows as one argument, so only a single name is a program; `env -S` splits it.
+  /// The kernel passes the rest of the line as one argument, so only a single name is a program; `env -S` splits it.
   private static func programOfEnv(_ argument: String) -> String? {
     var words = argument.utf8.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
       .map { String(Substring($0)) }

@@ -142,7 +142,6 @@ final class OrphanSearch {
   /// their parent exits they lose what may be their only trace.
   ///
   /// - Returns: false if the orphan exited before its pidfd was open.
-  /// - Returns: false if the orphan has ended before it was held.
   private func take(
     _ orphan: Orphans.Left, _ signal: CInt, room: Int, _ looked: inout ProcessEnding.Found,
     _ isHeld: (pid_t) -> Bool

@@ -8,6 +8,7 @@ import Posix
 import Time
 
 /// A command that was started for one customer.
+///
 /// Not Sendable: it belongs to the loop on which it waits. The caller runs the loop and calls ``turn(at:)``
 /// after each iteration, and at ``deadline`` at the latest. If the object is released, the command is killed
 /// with its group.

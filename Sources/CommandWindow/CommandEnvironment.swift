@@ -11,7 +11,7 @@ struct CommandEnvironment: Sendable {
   let common: Variables
 
   /// - Parameters:
-  /// `NAME=VALUE` each, as the service configures them; the last one wins if a name comes twice.
+  ///   - settings: `NAME=VALUE` each, as the service configures them; the last one wins if a name comes twice.
   ///   - own: the variables of this process.
   init(_ settings: [String], own: Variables) {
     common = CommandSurroundings.common(settings, own: own)

@@ -30,10 +30,10 @@ struct CommandPlan {
   private let timeout: TimeSpan?
   private let places: ProgramPlaces
 
-  /// - home: home directory of the bank; nil for the directory of this process.
-  /// - own: the variables of this process.
-  /// - places: cache of program paths.
-  ///   - places: where programs were found.
+  /// - Parameters:
+  ///   - home: home directory of the bank; nil for the directory of this process.
+  ///   - own: the variables of this process.
+  ///   - places: cache of program paths.
   init(
     _ orders: CommandOrders, service: ServiceName, home: String?, own: Variables,
     places: ProgramPlaces = ProgramPlaces()

@@ -1,4 +1,4 @@
-// Name of this machine. It is read anew each time, so a change is visible at once. If the kernel does not
+// Name of this machine. It is read each time, so a change is visible at once. If the kernel does not
 // return it, it is `localhost`.
 
 import Glibc

@@ -18,8 +18,7 @@ import Wire
 /// | serving | assign | queues the customer after the earlier ones |
 /// | providing | what the customer needs | starts the work |
 /// | providing | it is missing, or cannot be found out | reports that instead of done |
-/// | providing | it is unavailable for now, or there is no answer in time | beats, and asks again after a
-/// pause |
+/// | providing | it is unavailable, or no answer comes in time | beats, and asks again after a pause |
 /// | providing | it is unavailable for now, while closing | sends returned |
 /// | serving | | beats, and sends done when the work is over |
 /// | serving | recall of a lease it holds | sends returned |

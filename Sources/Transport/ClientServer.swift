@@ -205,8 +205,8 @@ open class ClientServer<
 }
 
 extension ClientServer where Answer: AnswerMessage {
-  /// A client of another build may speak, as long as it speaks the same version: otherwise a bank could not be
-  /// stopped after its programs were replaced.
+  /// Accepts a client's hello. Another build is accepted if it uses the same protocol version: otherwise a bank
+  /// could not be stopped after its programs were replaced.
   package final func greet(_ hello: Hello, _ session: Session) {
     guard !session.isGreeted else { return refuse(session, .malformed, "a second hello") }
     guard hello.version == protocolVersion else {

@@ -109,7 +109,7 @@ public final class ServiceSocket<
     }
   }
 
-  /// Ends every connection as soon as its output is written, after ``stopHearing()``. The last message says
+  /// Ends every connection as soon as its output is written, after ``stopHearing()``. The last message states
   /// that unanswered requests have changed nothing. It is not sent to a client whose request continues
   /// without this process.
   public func closeAfterFlush() {

@@ -2,7 +2,7 @@
 // bug in a message type, never the fault of a peer. An encoder that has thrown one leaves the caller's buffer
 // unchanged.
 
-/// Why a value cannot be written in the profile of ``CBORProfile``.
+/// Reason why a value cannot be written in the profile of ``CBORProfile``.
 public enum CBOREncodingError: Error, Equatable, Sendable {
   /// A coding key, named here, has no `intValue`; or it is not in ``CBORProfile/fieldNumbers``; or it was written twice.
   case keyWithoutFieldNumber(String), fieldNumberOutOfRange(Int), duplicateField(Int)
@@ -12,7 +12,7 @@ public enum CBOREncodingError: Error, Equatable, Sendable {
   case nestingTooDeep(limit: Int)
   /// A type's `encode(to:)` wrote nothing; the payload is its name.
   case nothingEncoded(String)
-  /// A second value, or a container of another kind, in a place that has its value already.
+  /// A second value, or a container of another kind, in a position that has its value already.
   case secondValue
   /// A nested container was used after its parent had continued.
   case containerOutOfOrder

@@ -1,4 +1,4 @@
-// Owns the bytes of one input and the reading of single data items at an offset. Invariant: every access is within
+// Bytes of one input, and decoding of single data items at an offset. Invariant: every access is within
 // bounds whether or not the input was validated before; offsets count from 0. A broken rule is thrown as a
 // `CBORDecodingError` with the offset of the data item.
 

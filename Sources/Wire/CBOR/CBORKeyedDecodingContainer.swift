@@ -1,5 +1,6 @@
-// Owns the translation of Codable's keyed container into lookups in a map. Invariant: for an optional field, missing
-// and null are the same nil. A missing field is thrown with the offset of the map, a wrong one with its own.
+// Translation of Codable's keyed container into lookups in a map. Invariant: for an optional field, missing
+// and null are the same nil. The error for a missing field has the offset of the map, that for a wrong one
+// its own.
 
 struct CBORKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
   let map: CBORMap

@@ -8,8 +8,7 @@
 ///
 /// | Swift | CBOR | notes |
 /// |---|---|---|
-/// | every fixed-width integer | major types 0 and 1 | from −2⁶³ to 2⁶⁴ − 1; converted to the requested width
-/// with a check |
+/// | every fixed-width integer | major types 0 and 1 | from −2⁶³ to 2⁶⁴ − 1; converted with a check |
 /// | `[UInt8]` | byte string (2) | never an array of numbers |
 /// | `String` | text string (3) | valid UTF-8 only, no normalisation |
 /// | arrays, sets, unkeyed containers | array (4) | `nil` elements are null |

@@ -17,7 +17,7 @@ extension LineError: CustomStringConvertible {
   }
 }
 
-/// Cuts a byte stream into lines.
+/// Splits a byte stream into lines.
 ///
 /// Append the bytes of a read, then take lines until there is none, as with ``FrameDecoder``. A line ends
 /// with a newline; a carriage return before it is dropped, and an empty line is skipped. Bytes without a

@@ -41,7 +41,7 @@ public struct ControlRequest: Codable, Sendable, Equatable {
   /// True if a list ends after its first non-empty part, and `more` means that there is a rest: so the client
   /// continues when it has space. Nil for false. Only the coordinator's own database reader supports it.
   public var onePart: Bool?
-  /// Of `awaitIdle`: true to ignore delayed customers. Nil for false.
+  /// True for `awaitIdle` to ignore delayed customers. Nil for false.
   public var leavesDelayed: Bool?
 
   public init(

@@ -30,7 +30,7 @@ public enum StockCommand: Sendable, Equatable {
   case audit
   /// Answered orders, sorted by name, at most `limit` after one; nil starts with the first.
   case orders(after: OrderID?, limit: Int64)
-  /// Those of these orders that were answered; at most ``StockLimits/ordersPerPage`` are checked.
+  /// The answered ones among these orders; at most ``StockLimits/ordersPerPage`` are checked.
   case known([OrderID])
   /// Adds these items, if they are unknown, without any pieces.
   case introduce([ItemID])
