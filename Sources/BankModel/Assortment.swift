@@ -6,7 +6,9 @@
 public struct Fruit: Hashable, Sendable, Codable {
   /// Name in commands.
   public var id: ItemID
+  /// Name in Korean.
   public var korean: String
+  /// Name in English.
   public var english: String
   /// One character that serves as its icon.
   public var emoji: String
@@ -31,7 +33,9 @@ public struct Fruit: Hashable, Sendable, Codable {
 public struct Juice: Hashable, Sendable, Codable {
   /// Name in commands. Juices have a namespace of their own: `banana` is a fruit and a juice.
   public var id: ItemID
+  /// Name in Korean.
   public var korean: String
+  /// Name in English.
   public var english: String
   /// The fruits, in the order of the recipe; at least one.
   public var recipe: [ItemAmount]

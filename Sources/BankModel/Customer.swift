@@ -1,4 +1,5 @@
-// The customers of the queue: ticket numbers, days, money, and a customer with its counters. Plain values.
+// Customers of the queue: ticket numbers, days, money, and a customer with its counters.
+// Everything here is a plain value: no queue, process or storage.
 
 import Time
 
@@ -14,6 +15,7 @@ public typealias Won = Int64
 /// A sum of any number of amounts: that of the largest ones does not fit in 64 bits.
 public typealias WonSum = Int128
 
+/// Number of a customer's account.
 public typealias AccountNumber = Int64
 
 /// Upper limits of tickets, amounts and commands.
@@ -50,6 +52,7 @@ public struct Customer: Sendable, Equatable {
   public var priority: Priority
   /// Amount of the transaction, in won: at least 1 if the service moves money, else 0.
   public var amount: Won
+  /// Number of the customer's account.
   public var account: AccountNumber
   /// Time at which the ticket was issued.
   public var issuedAt: WallTime
@@ -79,6 +82,7 @@ public struct Customer: Sendable, Equatable {
     (self.failures, self.begun, self.isBegun, self.article) = (failures, begun, isBegun, article)
   }
 
+  /// The waiting line for this service and priority.
   public var line: Line { Line(service: service, priority: priority) }
 }
 
@@ -90,6 +94,7 @@ public struct CustomerOrder: Sendable, Equatable {
   public var priority: Priority
   /// Amount of the transaction, in won.
   public var amount: Won
+  /// Number of the customer's account.
   public var account: AccountNumber
   /// Name of the ordered article; empty if none.
   public var article: String

@@ -14,6 +14,7 @@ public struct BankMark: Hashable, Sendable, Codable {
   public var books: Int64
   /// Number of the opening, from 1.
   public var opening: Int64
+  /// Time of the opening.
   public var openedAt: WallTime
 
   public init(books: Int64, opening: Int64, openedAt: WallTime) {

@@ -5,6 +5,7 @@
 
 /// A name in a home directory.
 public struct HomeEntry: Sendable, Hashable {
+  /// Kind of file that a name leads to.
   public enum Kind: String, Sendable, Hashable {
     /// A directory, for its owner alone (0700).
     case directory
@@ -35,8 +36,11 @@ public struct HomeEntry: Sendable, Hashable {
 
   /// Path relative to the home directory.
   public let path: String
+  /// Expected kind of file.
   public let kind: Kind
+  /// Process that relies on it, and repairs it.
   public let owner: Owner
+  /// Consequence of its loss.
   public let remedy: Remedy
   /// True for a name that exists for as long as its owner runs; false for one that is created with its first
   /// use.
@@ -86,6 +90,7 @@ public enum HomeTable {
       HomeEntry("logs/web.log", .file, .page),
     ] + service(.stock, sockets: ["stock"]) + service(.vending, sockets: ["vending", "vending-admin"])
 
+  /// The entries that one process owns.
   public static func entries(of owner: HomeEntry.Owner) -> [HomeEntry] {
     entries.filter { $0.owner == owner }
   }

@@ -9,6 +9,7 @@ public protocol Named: RawRepresentable<UInt8>, CaseIterable, Sendable, Codable 
 }
 
 extension Named {
+  /// Name in commands, JSON and logs.
   public var name: String { Self.names[Int(rawValue) - 1] }
 
   /// The case with this name, or nil.

@@ -3,6 +3,7 @@
 // screens.
 
 extension Phrasebook {
+  /// Word for the state of a customer.
   public func state(_ state: CustomerState) -> String {
     switch state {
     case .waiting: say("대기중", "waiting")
@@ -24,6 +25,7 @@ extension Phrasebook {
     }
   }
 
+  /// Word for the state of the bank.
   public func state(_ state: BankState) -> String {
     switch state {
     case .open: say("영업 중", "open")
@@ -33,6 +35,7 @@ extension Phrasebook {
     }
   }
 
+  /// Word for the state of a branch of a shared bank.
   public func state(_ state: BranchState) -> String {
     switch state {
     case .open: say("영업 중", "open")
@@ -41,6 +44,7 @@ extension Phrasebook {
     }
   }
 
+  /// Word for the state of a worker.
   public func state(_ state: WorkerState) -> String {
     switch state {
     case .starting: say("준비 중", "starting")
@@ -51,6 +55,7 @@ extension Phrasebook {
     }
   }
 
+  /// Word for the outcome of a ticket.
   public func outcome(_ outcome: Outcome) -> String {
     switch outcome {
     case .served: say("완료", "served")

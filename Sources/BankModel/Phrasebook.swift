@@ -3,6 +3,7 @@
 
 import Time
 
+/// A language of messages.
 public enum Language: UInt8, Sendable, Codable, CaseIterable {
   case korean = 1
   case english = 2
@@ -22,6 +23,7 @@ public enum Language: UInt8, Sendable, Codable, CaseIterable {
 
 /// Sentences in one language.
 public struct Phrasebook: Sendable {
+  /// Language of these sentences.
   public let language: Language
 
   public init(_ language: Language) { self.language = language }

@@ -3,6 +3,7 @@
 
 /// Accounts between which a served customer's amount is transferred.
 public struct PostingRule: Hashable, Sendable {
+  /// Side of a transfer.
   public enum Side: UInt8, Named {
     /// The bank's cash.
     case cash = 1
@@ -24,6 +25,7 @@ public struct PostingRule: Hashable, Sendable {
     }
   }
 
+  /// Debited and credited side, which always differ.
   public let debit, credit: Side
 
   /// Nil if both are the same.

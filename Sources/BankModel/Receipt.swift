@@ -20,6 +20,7 @@ public enum Outcome: UInt8, Named {
   public static let names = ["served", "cancelled", "out_of_stock"]
 }
 
+/// An account of the ledger: the bank's cash, its loans, or a customer's account.
 public enum LedgerAccount: Hashable, Sendable, CustomStringConvertible {
   case cash
   /// Money that the bank has lent.
@@ -47,7 +48,9 @@ public enum LedgerAccount: Hashable, Sendable, CustomStringConvertible {
 
 /// A balanced movement of money: the amount debited to one account is credited to the other.
 public struct Transfer: Hashable, Sendable {
+  /// Account whose debits grow by the amount.
   public var debit: LedgerAccount
+  /// Account whose credits grow by the amount.
   public var credit: LedgerAccount
   /// Amount in won, at least 1.
   public var amount: Won
@@ -63,16 +66,19 @@ public struct Transfer: Hashable, Sendable {
   }
 }
 
+/// Permanent record of how one ticket ended.
 public struct Receipt: Hashable, Sendable {
   /// Position in the commit order of receipts, from 1; 0 until the store has assigned it.
   public var sequence: Int64
   /// Business day of the ticket.
   public var day: BusinessDay
+  /// Ticket number within the day.
   public var ticket: TicketNumber
   /// Requested service.
   public var service: Service
   /// Priority in the queue.
   public var priority: Priority
+  /// Way in which the ticket ended.
   public var outcome: Outcome
   /// Window that finished the customer; nil if no window had the customer.
   public var window: Window?
@@ -84,7 +90,9 @@ public struct Receipt: Hashable, Sendable {
   public var attempts: Int32
   /// Amount of the order, in won.
   public var amount: Won
+  /// Number of the customer's account.
   public var account: AccountNumber
+  /// Time at which the ticket was issued.
   public var issuedAt: WallTime
   /// Start of the last attempt; nil if there was none.
   public var startedAt: WallTime?
@@ -153,9 +161,11 @@ public enum AttemptEnd: UInt8, Named {
 public struct Attempt: Hashable, Sendable {
   /// Business day of the ticket.
   public var day: BusinessDay
+  /// Ticket number within the day.
   public var ticket: TicketNumber
   /// Number of the attempt, from 1.
   public var number: Int32
+  /// Window at which the attempt was made.
   public var window: Window
   /// Generation of the teller.
   public var generation: Generation
@@ -163,6 +173,7 @@ public struct Attempt: Hashable, Sendable {
   public var pid: Int32
   /// Time of the assignment.
   public var startedAt: WallTime
+  /// End of the attempt.
   public var endedAt: WallTime
   /// Kind of end.
   public var end: AttemptEnd

@@ -11,6 +11,7 @@ public struct Remark: Hashable, Sendable {
   /// Origin; nil if the context shows it.
   public var source: Source?
 
+  /// Makes a detail; `values` fill the placeholders of the kind in order.
   public init(_ kind: Kind, _ values: any CustomStringConvertible...) {
     code = kind.wording.code
     self.values = values.map { "\($0)" }

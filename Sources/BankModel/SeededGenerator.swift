@@ -6,8 +6,10 @@ import Time
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
+  /// A generator whose sequence depends only on the seed.
   public init(seed: UInt64) { state = seed }
 
+  /// The next 64 pseudorandom bits.
   public mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15
     var mixed = state

@@ -26,6 +26,7 @@ public struct Service: Hashable, Sendable {
 
   /// Index among all services, from 0, for arrays by service.
   public var index: Int { Int(number) - 1 }
+  /// The service with this index.
   public init(index: Int) { self.init(number: UInt16(index + 1)) }
 
   /// True if serving a customer moves money in every bank, so that every customer needs an amount.
@@ -59,7 +60,9 @@ extension Service: Codable {
 
 /// One waiting line: customers of one service and one priority, always in the order of their ticket numbers.
 public struct Line: Hashable, Sendable, Comparable {
+  /// Service requested by the customers of this line.
   public let service: Service
+  /// Priority of the customers of this line.
   public let priority: Priority
 
   public init(service: Service, priority: Priority) { (self.service, self.priority) = (service, priority) }

@@ -31,10 +31,12 @@ public struct ServiceDirectory: Sendable, Equatable {
     }
   }
 
+  /// All services, in the order of their numbers.
   public var services: some RandomAccessCollection<Service> & Sendable {
     (1...UInt16(names.count)).lazy.map { Service(number: $0) }
   }
 
+  /// Number of services.
   public var count: Int { names.count }
   /// True if a number is left for another service.
   public var hasRoom: Bool { names.count < Int(UInt16.max) }
@@ -42,6 +44,7 @@ public struct ServiceDirectory: Sendable, Equatable {
   /// The service with this name; nil if it never existed.
   public subscript(name: ServiceName) -> Service? { numbers[name] }
 
+  /// Name of a service; traps if its number was never assigned.
   public subscript(service: Service) -> ServiceName {
     precondition(service.index < names.count, "service \(service.number) was given no name")
     return names[service.index]

@@ -4,6 +4,7 @@
 /// Name of a service: 1 to 64 of the characters `a-z`, `0-9`, `_`, `.` and `-`, the first a letter or a
 /// digit.
 public struct ServiceName: Hashable, Sendable, Comparable, CustomStringConvertible {
+  /// The name as text.
   public let text: String
 
   /// Length limit in bytes.
@@ -53,6 +54,7 @@ public struct ServiceName: Hashable, Sendable, Comparable, CustomStringConvertib
   /// Placeholder for an unknown name: the service's number.
   public init(standingFor service: Service) { text = String(service.number) }
 
+  /// Same as `text`.
   public var description: String { text }
 
   /// Ordered by bytes.

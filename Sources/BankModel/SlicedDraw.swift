@@ -3,6 +3,7 @@
 // Invariant: each customer is drawn once, and equals the one that a single draw would have made at that
 // position.
 
+/// Generator of a large request's customers, slice by slice.
 public struct SlicedDraw: Sendable {
   /// Number of customers of the request.
   public let total: Int64

@@ -30,12 +30,15 @@ public enum StockLimits {
 
 /// Name of an item: `strawberry`, `hot6`. A request may contain any text; only a valid name can be stored.
 public struct ItemID: RawRepresentable, Hashable, Sendable, Codable, Comparable, CustomStringConvertible {
+  /// The name as text.
   public let rawValue: String
 
   public init(rawValue: String) { self.rawValue = rawValue }
 
+  /// Makes a name from any text; see ``isValid``.
   public init(_ name: String) { rawValue = name }
 
+  /// Same as `rawValue`.
   public var name: String { rawValue }
 
   /// True if an item can have this name: lower-case letters, digits and `-`, a letter first, at most
@@ -47,13 +50,17 @@ public struct ItemID: RawRepresentable, Hashable, Sendable, Codable, Comparable,
   }
 
   private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte) }
+  /// Same as `name`.
   public var description: String { name }
+  /// Ordered by name.
   public static func < (left: ItemID, right: ItemID) -> Bool { left.name < right.name }
 }
 
 /// A number of pieces of one item.
 public struct ItemAmount: Hashable, Sendable, Codable {
+  /// Name of the item.
   public var item: ItemID
+  /// Number of pieces.
   public var quantity: Quantity
 
   public init(_ item: ItemID, _ quantity: Quantity) { (self.item, self.quantity) = (item, quantity) }
@@ -117,6 +124,7 @@ public struct Lot: Hashable, Sendable, Codable {
 
 /// All lots of one item.
 public struct ItemStock: Hashable, Sendable, Codable {
+  /// Name of the item.
   public var item: ItemID
   /// The lots in the order in which they are sold. None is empty.
   public var lots: [Lot]

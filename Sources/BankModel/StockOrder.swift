@@ -25,6 +25,7 @@ public struct OrderID: RawRepresentable, Hashable, Sendable, Codable, CustomStri
       && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
   }
 
+  /// Same as `text`.
   public var description: String { text }
 }
 
@@ -39,6 +40,7 @@ public struct OrderNames: Sendable {
   /// Names that differ from those of every other seed.
   public init(seed: UInt64) { beginning = "x" + String(seed, radix: 16, digits: 16) + "-" }
 
+  /// Returns a new name.
   public mutating func next() -> OrderID {
     given &+= 1
     return OrderID(beginning + String(given, radix: 16, digits: 8))
@@ -113,7 +115,9 @@ public struct StockChange: Hashable, Sendable, Codable {
 
   /// Position in the order of all changes, from 1, without a gap.
   public var sequence: Int64
+  /// Item whose quantity changed.
   public var item: ItemID
+  /// Reason of the change.
   public var kind: Kind
   /// Dates of the lot; nil for the lot without dates.
   public var dates: LotDates?
@@ -125,6 +129,7 @@ public struct StockChange: Hashable, Sendable, Codable {
   public var present: Quantity
   /// Order that caused the change; nil if it had no name.
   public var order: OrderID?
+  /// Time of the change.
   public var at: WallTime
 
   public init(
@@ -144,6 +149,7 @@ public struct StockChange: Hashable, Sendable, Codable {
 
 /// An order as stored by the stock.
 public struct KeptOrder: Hashable, Sendable, Codable {
+  /// Final state of an order.
   public enum State: UInt8, Sendable, Codable, CaseIterable {
     /// Done; the pieces it took are gone.
     case done = 1
@@ -154,9 +160,11 @@ public struct KeptOrder: Hashable, Sendable, Codable {
     case givenBack = 4
   }
 
+  /// Name of the order.
   public var id: OrderID
   /// The request; see ``StockAction/content``.
   public var content: String
+  /// State of the order.
   public var state: State
 
   public init(id: OrderID, content: String, state: State) {
@@ -171,6 +179,7 @@ public struct KeptOrder: Hashable, Sendable, Codable {
 
 /// Missing pieces of one item.
 public struct Shortage: Hashable, Sendable, Codable {
+  /// Name of the missing item.
   public var item: ItemID
   /// Pieces that were requested.
   public var needed: Quantity

@@ -43,6 +43,7 @@ public struct MoneyChange: Hashable, Sendable, Codable {
 
   /// Position in the order of all changes, from 1, without a gap.
   public var sequence: Int64
+  /// Reason of the change.
   public var kind: Kind
   /// Amount in won: added to the balance if money was inserted, else subtracted.
   public var amount: Won
@@ -54,6 +55,7 @@ public struct MoneyChange: Hashable, Sendable, Codable {
   public var dates: LotDates?
   /// Name of the request.
   public var request: OrderID
+  /// Time of the change.
   public var at: WallTime
 
   public init(

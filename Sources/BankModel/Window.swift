@@ -3,6 +3,7 @@
 
 /// A window of the bank: a service and a place.
 public struct Window: Hashable, Sendable, Comparable {
+  /// The one service of this window.
   public let service: Service
   /// Number among the windows of this service, from 1.
   public let place: Int32
@@ -43,6 +44,7 @@ public typealias Generation = Int32
 
 /// Right to serve one customer once: ticket, attempt, and the teller's generation.
 public struct Lease: Hashable, Codable, Sendable {
+  /// Ticket number of the customer.
   public var ticket: TicketNumber
   /// Number of the attempt, from 1.
   public var attempt: Int32
@@ -66,7 +68,9 @@ public enum ProcessEnd: Hashable, Sendable {
     if let signal { self = .signal(signal) } else if let code { self = .code(code) } else { return nil }
   }
 
+  /// Exit code; nil for a signal.
   public var exitCode: Int32? { if case .code(let code) = self { code } else { nil } }
+  /// Signal number; nil for an exit code.
   public var exitSignal: Int32? { if case .signal(let signal) = self { signal } else { nil } }
 }
 

@@ -3,6 +3,7 @@
 
 /// Name of a window, of an outside worker, or of another process of the bank.
 public struct WindowName: Hashable, Sendable {
+  /// The name as text.
   public let text: String
 
   /// Length limit in bytes: a service name, the infix of an outside worker, and a number.

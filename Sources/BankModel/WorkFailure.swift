@@ -24,6 +24,7 @@ public final class WorkFailure: Hashable, Sendable {
 
   /// Text of at most ``Attempt/longestWords`` bytes, with the last lines that a command has written.
   public let words: String
+  /// Consequence for the customer.
   public let consequence: Consequence
   /// Exit of the command; nil if there was none.
   public let processEnd: ProcessEnd?
@@ -45,11 +46,13 @@ public final class WorkFailure: Hashable, Sendable {
     (self.consequence, self.processEnd, self.after) = (consequence, processEnd, after)
   }
 
+  /// Compares all properties.
   public static func == (left: WorkFailure, right: WorkFailure) -> Bool {
     left.words == right.words && left.consequence == right.consequence && left.processEnd == right.processEnd
       && left.after == right.after && left.isUnbegun == right.isUnbegun
   }
 
+  /// Hashes all properties.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(words)
     hasher.combine(consequence)

@@ -69,6 +69,7 @@ public final class WorkResult: Sendable {
   /// Standard error of a command.
   public let errors: Excerpt
 
+  /// A result; omitted parts are absent.
   public init(
     ending: ProcessEnd? = nil, duration: TimeSpan, output: Excerpt = .nothing, errors: Excerpt = .nothing
   ) {
@@ -103,12 +104,14 @@ public final class WorkResult: Sendable {
 }
 
 extension WorkResult: Hashable {
+  /// Compares all properties.
   public static func == (left: WorkResult, right: WorkResult) -> Bool {
     left === right
       || left.ending == right.ending && left.duration == right.duration && left.output == right.output
         && left.errors == right.errors
   }
 
+  /// Hashes all properties.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(ending)
     hasher.combine(duration)

@@ -4,6 +4,7 @@
 // Invariant: `bytes(of: text(of: bytes))` are the bytes, and two different sequences of bytes have two
 // different texts.
 
+/// Conversion between arbitrary bytes and text, without loss.
 public enum ByteText {
   /// The text of these bytes. Valid UTF-8 stays unchanged.
   public static func text(of bytes: some Collection<UInt8>) -> String {

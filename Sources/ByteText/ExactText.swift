@@ -4,20 +4,25 @@
 
 /// A text that is compared by its bytes.
 public struct ExactText: Sendable, Hashable, Comparable, ExpressibleByStringLiteral, CustomStringConvertible {
+  /// The text, whose bytes are compared.
   public let text: String
 
   public init(_ text: String) { self.text = text }
 
   public init(stringLiteral text: String) { self.text = text }
 
+  /// Same as `text`.
   public var description: String { text }
 
+  /// True if the bytes of both are the same.
   public static func == (one: ExactText, other: ExactText) -> Bool { one.text.hasSameBytes(as: other.text) }
 
+  /// Ordered by bytes.
   public static func < (one: ExactText, other: ExactText) -> Bool {
     one.text.utf8.lexicographicallyPrecedes(other.text.utf8)
   }
 
+  /// Hashes the bytes.
   public func hash(into hasher: inout Hasher) {
     var text = text
     text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }

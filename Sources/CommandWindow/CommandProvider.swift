@@ -22,6 +22,7 @@ import Wire
 
 /// Runs a command for the whole work of each customer.
 public final class CommandProvider: Provider {
+  /// Receives the result of each customer's work.
   public var onProvided: ((Lease, Provision) -> Void)?
 
   private enum Stage {

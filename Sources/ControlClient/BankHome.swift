@@ -9,6 +9,7 @@ public struct BankHome: Sendable, Hashable {
 
   public init(path: String) { self.path = path }
 
+  /// Path of the control socket.
   public var socket: String { Paths.join(path, "run", "bank.sock") }
   /// Socket of the guardian, which receives the coordinator's messages.
   public var guardianSocket: String { Paths.join(path, "run", "guardian.sock") }

@@ -6,12 +6,15 @@ import Time
 
 /// Settings with which a coordinator is started.
 public struct LaunchOrder: Sendable, Equatable {
+  /// Purpose of the start.
   public enum Purpose: Sendable, Equatable {
     case open
     case inspect
   }
 
+  /// Purpose: to open the bank, or to inspect a closed one.
   public var purpose: Purpose
+  /// Home directory of the bank.
   public var home: BankHome
   /// Path of the configuration; nil for the built-in one.
   public var configuration: String?
@@ -66,6 +69,7 @@ public struct LaunchOrder: Sendable, Equatable {
   }
 }
 
+/// Starter of coordinators and their guardians.
 public struct BankLauncher: Sendable {
   /// Path of the program.
   public let program: String

@@ -17,6 +17,7 @@ public final class ControlConnection {
     /// Limit between two parts of one frame, and for the coordinator to read what is sent.
     public var stall: TimeSpan
 
+    /// Both timeouts, with defaults.
     public init(hello: TimeSpan = .seconds(10), stall: TimeSpan = .seconds(30)) {
       self.hello = hello
       self.stall = stall

@@ -10,6 +10,7 @@ import Posix
 import Supervision
 import Time
 
+/// The guardian of one bank. Not Sendable: everything happens on the loop's thread.
 public final class Guardian {
   /// Settings of a guardian.
   public struct Order {
@@ -57,6 +58,7 @@ public final class Guardian {
 
   /// The loop on which everything happens; the caller may register more descriptors on it.
   public let loop: EventLoop
+  /// Called with each event.
   public var onNews: ((News) -> Void)?
   /// Passes on the n-th request to end; returns false if it cannot, and then a signal is sent.
   public var passOnWish: ((Int) -> Bool)?

@@ -33,6 +33,7 @@ public enum GuardianEnd: Sendable, Equatable {
   case diedWhileClosing(CoordinatorEnd)
   case givenUp(CoordinatorEnd)
 
+  /// Exit code of the guardian's process.
   public var exitCode: Int32 {
     switch self {
     case .closed: 0
@@ -54,6 +55,7 @@ public struct GuardianPolicy: Sendable {
   /// Phase of the bank.
   public enum Phase: String, Sendable, CaseIterable { case opening, open, stopping, closed }
 
+  /// Current phase of the bank.
   public private(set) var phase: Phase
   /// True if the bank was ever open under this guardian or an earlier one.
   public private(set) var hasOpened: Bool

@@ -4,6 +4,7 @@
 import Glibc
 import Posix
 
+/// The guardian as a process of its own.
 public enum GuardianProcess {
   /// Guards a bank until it is closed. Returns the exit code of the process.
   public static func run(arguments: [String]) -> Int32 {
@@ -70,6 +71,7 @@ public enum GuardianProcess {
 /// FOR BANKD…`
 /// Errors: a sentence for standard error.
 public struct GuardianOptions: Sendable, Equatable {
+  /// Error in a command line.
   public struct Mistake: Error, Equatable {
     /// Message in English.
     public let sentence: String
@@ -77,6 +79,7 @@ public struct GuardianOptions: Sendable, Equatable {
 
   /// A coordinator that already runs.
   public struct GuardedCoordinator: Sendable, Equatable {
+    /// Process id.
     public var pid: Int32
     /// Phase of its bank.
     public var phase: GuardianPolicy.Phase

@@ -2,6 +2,7 @@
 // Invariant: every sequence of bytes has exactly one text. Any other text is refused, with the position of
 // its first invalid character.
 
+/// Base64 encoder and decoder.
 public enum Base64 {
   private static let alphabet: StaticString =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
@@ -14,6 +15,7 @@ public enum Base64 {
     public init(place: Int) { self.place = place }
   }
 
+  /// Encodes bytes as text.
   public static func encode(_ bytes: [UInt8]) -> String {
     var text: [UInt8] = []
     append(bytes, to: &text)

@@ -3,6 +3,7 @@
 // keys.
 // Invariant: nesting is limited, so the stack is too.
 
+/// Parser of a whole JSON document.
 public struct JSONReader {
   private static let maximumDepth = 32
 
@@ -71,14 +72,18 @@ public struct JSONNode: Sendable, Equatable {
   public struct Member: Sendable, Equatable {
     /// The key, with its escapes decoded.
     public var key: String
+    /// Line of the key, from 1.
     public var line: Int
+    /// Value of the key.
     public var value: JSONNode
   }
 
+  /// The value, without its line.
   public var content: Content
   /// Line on which the value starts, from 1.
   public var line: Int
 
+  /// Kind of the value.
   public var kind: JSONKind {
     switch content {
     case .null: .null

@@ -3,6 +3,7 @@
 
 /// Syntax error in a JSON text.
 public struct JSONFault: Error, Sendable, Hashable {
+  /// Rule of JSON that a text breaks.
   public enum Reason: Sendable, Hashable {
     case unexpectedEnd
     /// This character is not allowed here.
@@ -19,6 +20,7 @@ public struct JSONFault: Error, Sendable, Hashable {
     case trailing
   }
 
+  /// The broken rule.
   public var reason: Reason
   /// Line, from 1.
   public var line: Int
@@ -40,6 +42,7 @@ public struct JSONScanner {
   public private(set) var line = 1
   private var beginOfLine: Int
 
+  /// A scanner at the start of a text in UTF-8.
   public init(_ bytes: ArraySlice<UInt8>) {
     self.bytes = bytes
     place = bytes.startIndex

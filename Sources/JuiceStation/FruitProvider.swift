@@ -14,6 +14,7 @@ import Wire
 
 /// Obtains the fruit for one juice at a time from the stock service.
 public final class FruitProvider: Provider {
+  /// Receives the result of each customer's request.
   public var onProvided: ((Lease, Provision) -> Void)?
 
   private let loop: EventLoop

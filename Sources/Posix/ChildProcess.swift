@@ -36,6 +36,7 @@ public final class ChildProcess {
   /// The pidfd: becomes readable when the child has exited. For an ``EventLoop``; borrowed, do not close it.
   /// `pidfd_open(2)`
   public var fd: CInt { pidDescriptor.rawValue }
+  /// True after the child was reaped.
   public var isReaped: Bool { exitStatus != nil }
 
   /// Sends a signal. `kill(2)`
@@ -97,6 +98,7 @@ public struct ExitStatus: Sendable, Hashable, CustomStringConvertible {
     case unseen
   }
 
+  /// Kind of exit, with the code or signal.
   public let ending: Ending
   /// Peak resident memory in bytes. It starts from the size of the process that spawned it (the kernel counts
   /// the time before exec), so it means little for a small child of a large parent.

@@ -13,6 +13,7 @@ public struct ControlGroup: Sendable, Hashable {
   /// Call in the SystemError of a process that could not start in its group.
   public static let call = "clone3"
 
+  /// Absolute path of its directory.
   public let path: String
 
   /// The group with this directory; it need not exist.

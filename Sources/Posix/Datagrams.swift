@@ -7,6 +7,7 @@ import Synchronization
 
 /// Unix domain datagrams. `unix(7)`
 public enum Datagrams {
+  /// Result of sending a datagram.
   public enum SendOutcome: Sendable, Hashable {
     /// The kernel has queued it for the receiver.
     case sent

@@ -4,6 +4,7 @@
 import ByteText
 import Glibc
 
+/// Operations on directories and on names in them.
 public enum Directory {
   /// Absolute path of the working directory. `getcwd(3)`
   public static func current() throws(SystemError) -> String {

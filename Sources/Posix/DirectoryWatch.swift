@@ -46,6 +46,7 @@ public final class DirectoryWatch {
   public struct Event: Sendable, Hashable {
     /// The directory; nil for ``Changes/overflowed``.
     public let token: Token?
+    /// Kinds of changes in this event.
     public let changes: Changes
     /// Name in the directory; empty if the event is about the directory itself.
     public let name: String

@@ -30,6 +30,7 @@ public enum Environment {
   }
 }
 
+/// Properties of this process.
 public enum CurrentProcess {
   /// The process id. `getpid(2)`
   public static var pid: pid_t { Kernel.simulated?.processID ?? getpid() }
@@ -54,6 +55,7 @@ public enum CurrentProcess {
   }
 }
 
+/// Resource limits of this process. `getrlimit(2)`
 public enum ResourceLimits {
   /// Current limit of open descriptors. RLIMIT_NOFILE
   public static func openFiles() throws(SystemError) -> UInt64 {

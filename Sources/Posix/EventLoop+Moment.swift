@@ -1,4 +1,5 @@
-// Clock readings of a loop, including the time in which it was listening. Nothing here can fail.
+// Clock readings of a loop, including the time in which it was listening.
+// Nothing here can fail.
 import Time
 
 extension EventLoop {

@@ -8,7 +8,9 @@ import Glibc
 
 /// Metadata of a file.
 public struct FileFacts: Sendable, Hashable {
+  /// User id of the owner.
   public let owner: uid_t
+  /// Group id.
   public let group: gid_t
   /// Permissions, without the file type (0o700, not 0o40700).
   public let mode: mode_t
@@ -18,9 +20,11 @@ public struct FileFacts: Sendable, Hashable {
   public let device: UInt64
   /// See ``device``.
   public let inode: UInt64
+  /// True for a directory.
   public let isDirectory: Bool
   /// True for a regular file.
   public let isFile: Bool
+  /// True for a socket.
   public let isSocket: Bool
 
   public init(
@@ -38,6 +42,7 @@ public struct FileFacts: Sendable, Hashable {
     let inode: UInt64
   }
 
+  /// Identity of this file.
   public var identity: Identity { Identity(device: device, inode: inode) }
 
   /// Metadata of the file with this name; nil if there is none. `stat(2)`, `lstat(2)`

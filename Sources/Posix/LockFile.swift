@@ -12,6 +12,7 @@ import Time
 public struct LockFile: ~Copyable {
   private let descriptor: FileDescriptor
 
+  /// Result of an attempt to take a lock.
   public enum Outcome: ~Copyable {
     case acquired(LockFile)
     /// Another process holds it; its pid if the file contains one.

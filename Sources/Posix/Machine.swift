@@ -3,6 +3,7 @@
 
 import Glibc
 
+/// Properties of this machine.
 public enum Machine {
   /// Network name, as `uname -n` prints it. Source: uname(2).
   public static var name: String {

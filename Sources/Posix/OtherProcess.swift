@@ -6,6 +6,7 @@ import Glibc
 
 /// A process that this one has not started. `pidfd_open(2)`
 public final class OtherProcess {
+  /// Process id.
   public let pid: pid_t
   private let descriptor: FileDescriptor
 

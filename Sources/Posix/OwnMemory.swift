@@ -3,6 +3,7 @@
 // memory is returned.
 import CLinux
 
+/// Memory management of this process.
 public enum OwnMemory {
   /// Returns unmodified file pages of the program and its libraries.
   ///

@@ -4,6 +4,7 @@
 import ByteText
 import Glibc
 
+/// Operations on paths as text.
 public enum Paths {
   /// Appends parts to `directory`; an absolute part replaces everything before it.
   public static func join(_ directory: String, _ parts: String...) -> String {

@@ -21,6 +21,7 @@ public struct ProcessMark: Sendable, Hashable {
   private static let ownerBits: UInt64 = (1 << 39) - 1
   private static let deepest: UInt64 = 127
 
+  /// A mark with the lower 39 bits of `owner`.
   public init(owner: UInt64, service: UInt16) {
     (self.owner, self.service) = (owner & Self.ownerBits, service)
   }

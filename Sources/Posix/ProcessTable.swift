@@ -6,6 +6,7 @@ import ByteText
 import Glibc
 import Time
 
+/// The process table of the machine. `proc(5)`
 public enum ProcessTable {
   /// True if the process exists and has not exited.
   public static func alive(_ pid: pid_t) -> Bool {
@@ -20,6 +21,7 @@ public enum ProcessTable {
     /// debugger.
     public enum State: Sendable { case running, sleeping, waitingForDisk, stopped, traced, ended }
 
+    /// Current state.
     public var state: State
     /// Total processor time, in clock ticks.
     public var processorTicks: UInt64

@@ -61,6 +61,7 @@ public struct ResourceLimit: Sendable, Hashable {
   /// No limit. RLIM_INFINITY
   public static let unlimited = UInt64.max
 
+  /// Limited resource.
   public let resource: Resource
   /// Limit in force; the process may raise it up to `hard`.
   public let soft: UInt64

@@ -49,6 +49,7 @@ public struct ServiceMessage: Sendable, Equatable {
     return message
   }
 
+  /// The message as a datagram.
   public var bytes: [UInt8] { Array(fields.map { "\($0.name)=\($0.value)" }.joined(separator: "\n").utf8) }
 
   /// The service is ready to serve.

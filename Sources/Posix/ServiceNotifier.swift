@@ -12,6 +12,7 @@ public struct ServiceNotifier: Sendable, Equatable {
   public static let watchdogVariable = "WATCHDOG_USEC"
   /// The variable with the process that has to send the watchdog message.
   public static let watchdogPidVariable = "WATCHDOG_PID"
+  /// All variables of the protocol.
   public static let variables = [addressVariable, watchdogVariable, watchdogPidVariable]
   /// Path, or abstract address after an `@`.
   public let address: String

@@ -7,12 +7,14 @@ import Glibc
 
 /// Standard output and standard error.
 public enum StandardStreams {
+  /// One of the two output streams.
   public enum Stream: Sendable, Hashable {
     /// Descriptor 1: data.
     case output
     /// Descriptor 2: messages.
     case error
 
+    /// Descriptor number, 1 or 2.
     public var fd: CInt { self == .output ? STDOUT_FILENO : STDERR_FILENO }
   }
 

@@ -3,6 +3,7 @@
 import Glibc
 import Time
 
+/// The clocks of the machine. `clock_gettime(2)`
 public enum SystemClock {
   /// Time of the monotonic clock. It stops while the machine is suspended.
   public static func monotonic() -> MonotonicTime {

@@ -13,6 +13,7 @@ public enum Terminal {
     /// Lines, at least 1.
     public let rows: Int
 
+    /// A size; both sides are at least 1.
     public init(columns: Int, rows: Int) {
       precondition(columns > 0 && rows > 0, "a terminal has room for a character")
       self.columns = columns

@@ -5,6 +5,7 @@ import CLinux
 import Glibc
 
 extension UnixSocket {
+  /// Result of removing a leftover socket file.
   public enum StaleOutcome: Sendable, Hashable {
     case notThere
     /// A socket without a listener, which was removed.

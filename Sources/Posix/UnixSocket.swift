@@ -6,6 +6,7 @@ import Glibc
 
 /// Unix domain stream sockets. `unix(7)`
 public enum UnixSocket {
+  /// Result of a connection attempt.
   public enum ConnectOutcome: ~Copyable {
     /// Connected; the socket is blocking unless requested otherwise.
     case connected(FileDescriptor)

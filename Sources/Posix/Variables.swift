@@ -7,6 +7,7 @@ import ByteText
 public struct Variables: Sendable, Hashable, Sequence, ExpressibleByDictionaryLiteral {
   private var values: [ExactText: ExactText]
 
+  /// An empty set of variables.
   public init() { values = [:] }
 
   /// From a sequence; the last value of a duplicate name wins.
@@ -26,7 +27,9 @@ public struct Variables: Sendable, Hashable, Sequence, ExpressibleByDictionaryLi
     set { values[ExactText(name)] = newValue.map { ExactText($0) } }
   }
 
+  /// Number of variables.
   public var count: Int { values.count }
+  /// True if there are no variables.
   public var isEmpty: Bool { values.isEmpty }
 
   /// Names with their values, in no particular order.

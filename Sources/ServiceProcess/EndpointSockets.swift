@@ -7,6 +7,7 @@ import Time
 import Transport
 import Wire
 
+/// Description of one socket of a service.
 public struct ServiceEndpoint: Sendable {
   /// File name in the directory of the sockets, without `.sock`.
   public var name: String

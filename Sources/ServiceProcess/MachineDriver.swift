@@ -55,7 +55,9 @@ where Machine.Event == Persistence.Event, Machine.Effect == Persistence.Effect {
   public var onRoom: ((_ isShort: Bool) -> Void)?
   /// Disk error that ends the service. Nothing is done after it.
   public private(set) var failure: StoreError?
+  /// The state machine.
   public private(set) var machine: Machine
+  /// The store, with the data read from it.
   public let persistence: Persistence
 
   private let store: any EntryStore<Persistence.Entry, StoreError>

@@ -12,6 +12,7 @@ import Storage
 import Transport
 import Wire
 
+/// A service as a process of its own.
 public enum ServiceProcess<Program: ServiceProgram> {
   /// Runs until the end. Returns the exit code: 0 ended as requested, 1 failed, 2 started with invalid
   /// arguments.

@@ -13,6 +13,7 @@ public typealias StockClient = ServiceClient<StockCommand>
 public typealias StockClientError = ServiceClientError<StockCommand>
 
 extension StockCommand: ServiceCommand {
+  /// Answers of the stock service.
   public typealias Answer = StockResult
   /// State that a subscriber has seen.
   public typealias View = StockView

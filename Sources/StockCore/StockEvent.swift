@@ -7,6 +7,7 @@ import Time
 /// Number that identifies the request of an answer. The state machine only passes it through.
 public typealias RequestNumber = UInt64
 
+/// Event for the stock's state machine.
 public enum StockEvent: Sendable, Equatable {
   /// Adds these items, if they are unknown, with these initial amounts.
   case furnish([ItemAmount])
@@ -26,6 +27,7 @@ public enum StockEvent: Sendable, Equatable {
   case commitRefused
 }
 
+/// Effect that the driver of the stock's state machine performs.
 public enum StockEffect: Sendable, Equatable {
   /// Look up an order in the store, including staged entries; report ``StockEvent/found(_:_:)``.
   case lookUp(OrderID)
@@ -50,6 +52,7 @@ public struct StockEntry: Sendable, Equatable {
   public var changes: [StockChange]
   /// Change of the order's record; nil for a request without a name.
   public var name: Name?
+  /// Time of the entry.
   public var at: WallTime
 
   public init(items: [ItemID] = [], changes: [StockChange] = [], name: Name? = nil, at: WallTime) {
@@ -59,6 +62,7 @@ public struct StockEntry: Sendable, Equatable {
 
 /// Record of an answered order.
 public struct StoredOrder: Sendable, Equatable {
+  /// Outcome of an order.
   public enum Outcome: Sendable, Equatable {
     case done
     /// Refused because of these shortages.
@@ -69,6 +73,7 @@ public struct StoredOrder: Sendable, Equatable {
 
   /// The request; see ``StockAction/content``.
   public var content: String
+  /// Outcome of the order.
   public var outcome: Outcome
   /// Rows of the ledger that it caused.
   public var changes: [StockChange]

@@ -15,6 +15,7 @@
 import BankModel
 import Time
 
+/// The stock as a pure state machine.
 public struct StockMachine: Sendable {
   /// Identity of the ledger.
   public let ledger: Int64
@@ -169,6 +170,7 @@ extension StockAction {
   }
 }
 
+/// State machine of a stock, as its process uses it.
 public protocol StockDecisions: Decisions where Event == StockEvent, Effect == StockEffect {
   /// Identity of the ledger.
   var ledger: Int64 { get }

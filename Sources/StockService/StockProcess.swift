@@ -1,4 +1,5 @@
 // Process of the stock service: its file of fruits, juices and recipes, and its database.
+// The rest of the process is that of `ServiceProcess`.
 
 import BankModel
 import Configuration

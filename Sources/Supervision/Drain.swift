@@ -74,6 +74,7 @@ public struct Drain: Sendable {
   /// Limits of the time in which idle tellers may exit: they have a log to finish.
   public static let leaveGrace: ClosedRange<TimeSpan> = .milliseconds(100)...TimeSpan.seconds(3)
 
+  /// A drain that starts now.
   public init(at now: MonotonicTime) { began = now }
 
   /// Requests that the drain proceeds to `step` at once; no effect if it has reached that step already. nil

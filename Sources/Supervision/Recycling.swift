@@ -6,6 +6,7 @@ import Time
 
 /// Limits after which a worker is replaced.
 public struct RecyclePolicy: Sendable, Equatable {
+  /// Reason to replace a worker.
   public enum Reason: String, Sendable {
     /// The worker has served the maximum number of customers.
     case customers

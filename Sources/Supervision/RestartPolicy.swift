@@ -12,6 +12,7 @@ import Time
 public struct RestartPolicy: Sendable, Equatable {
   /// Pause after the first exit before ready; it doubles with each further one.
   public var firstPause = TimeSpan.milliseconds(100)
+  /// Upper limit of the pause.
   public var longestPause = TimeSpan.seconds(30)
   /// Consecutive exits before ready, or directly after ready beyond `spared`, after which the worker is given
   /// up.
@@ -26,6 +27,7 @@ public struct RestartPolicy: Sendable, Equatable {
   public init() {}
 }
 
+/// Decision about a worker that has exited.
 public enum RestartDecision: Sendable, Equatable {
   case atOnce
   case after(TimeSpan)

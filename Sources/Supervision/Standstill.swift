@@ -39,6 +39,7 @@ public struct Standstill: Sendable {
   /// The default.
   public static let patience = TimeSpan.seconds(10)
 
+  /// A detector that starts now.
   public init(patience: TimeSpan = Standstill.patience, at now: MonotonicTime) {
     self.patience = patience
     heardAt = now

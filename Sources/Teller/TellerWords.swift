@@ -5,6 +5,7 @@ import BankModel
 import Time
 import Wire
 
+/// Event for the teller's state machine.
 public enum TellerEvent: Sendable, Equatable {
   case began
   case heard(WindowMessage)

@@ -1,4 +1,5 @@
-// Readings of all clocks that were taken together, so that one step of a state machine sees one time.
+// Readings of all clocks that were taken together.
+// Invariant: one step of a state machine sees one time.
 
 /// One reading of all clocks at once.
 public struct Moment: Sendable, Equatable {

@@ -8,6 +8,7 @@ public struct MonotonicTime: Sendable, Comparable, Hashable {
 
   public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
+  /// Ordered by time.
   public static func < (left: MonotonicTime, right: MonotonicTime) -> Bool {
     left.nanoseconds < right.nanoseconds
   }
@@ -18,6 +19,7 @@ public struct MonotonicTime: Sendable, Comparable, Hashable {
     return MonotonicTime(nanoseconds: overflow ? .max : sum)
   }
 
+  /// Adds a span; saturates.
   public static func += (time: inout MonotonicTime, span: TimeSpan) { time = time + span }
 
   /// The time earlier by a span; saturates.

@@ -9,16 +9,22 @@ public struct TimeSpan: Sendable, Comparable, Hashable {
   /// A span of this many nanoseconds; a negative number becomes zero.
   public init(nanoseconds: Int64) { self.nanoseconds = max(0, nanoseconds) }
 
+  /// A span in nanoseconds.
   public static func nanoseconds(_ count: Int64) -> TimeSpan { TimeSpan(nanoseconds: count) }
 
+  /// A span in microseconds.
   public static func microseconds(_ count: Int64) -> TimeSpan { TimeSpan(nanoseconds: 1_000) * count }
 
+  /// A span in milliseconds.
   public static func milliseconds(_ count: Int64) -> TimeSpan { TimeSpan(nanoseconds: 1_000_000) * count }
 
+  /// A span in seconds.
   public static func seconds(_ count: Int64) -> TimeSpan { TimeSpan(nanoseconds: 1_000_000_000) * count }
 
+  /// A span in minutes.
   public static func minutes(_ count: Int64) -> TimeSpan { TimeSpan(nanoseconds: 60_000_000_000) * count }
 
+  /// The empty span.
   public static let zero = TimeSpan(nanoseconds: 0)
 
   /// Whole milliseconds, rounded down.
@@ -27,6 +33,7 @@ public struct TimeSpan: Sendable, Comparable, Hashable {
   /// Seconds as a floating-point number, for rates and for people.
   public var inSeconds: Double { Double(nanoseconds) / 1e9 }
 
+  /// Ordered by length.
   public static func < (left: TimeSpan, right: TimeSpan) -> Bool { left.nanoseconds < right.nanoseconds }
 
   /// The sum; saturates.
@@ -35,6 +42,7 @@ public struct TimeSpan: Sendable, Comparable, Hashable {
     return TimeSpan(nanoseconds: overflow ? .max : sum)
   }
 
+  /// Adds a span; saturates.
   public static func += (left: inout TimeSpan, right: TimeSpan) { left = left + right }
 
   /// The difference; zero if negative.

@@ -9,6 +9,7 @@ public struct WallTime: Sendable, Comparable, Hashable {
 
   public init(milliseconds: Int64) { self.milliseconds = milliseconds }
 
+  /// Ordered by time.
   public static func < (left: WallTime, right: WallTime) -> Bool { left.milliseconds < right.milliseconds }
 }
 

@@ -37,6 +37,7 @@ public final class Audience<Viewer: AnyObject> {
   private let clock: () -> MonotonicTime
   private var first = 0
 
+  /// No subscribers; `clock` measures the periods.
   public init(clock: @escaping () -> MonotonicTime = SystemClock.monotonic) { self.clock = clock }
 
   /// Adds a subscriber.

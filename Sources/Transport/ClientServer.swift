@@ -18,6 +18,7 @@ open class ClientServer<
   public final var onEnd: ((Session) -> Void)?
   /// Called after a client has read everything that waited for it.
   public final var onDrained: ((Session) -> Void)?
+  /// Connected clients by session number.
   public private(set) final var sessions: [UInt64: Session] = [:]
   package final let loop: EventLoop
   package final let limits: ServiceLimits

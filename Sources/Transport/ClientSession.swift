@@ -5,6 +5,7 @@ import Posix
 import Time
 import Wire
 
+/// Connection of one client to a ``ClientServer``.
 open class ClientSession<Question: FrameMessage, Answer: RefusingMessage> {
   /// Channel type of the connection.
   public typealias Channel = MessageChannel<Question, Answer>
@@ -26,6 +27,7 @@ open class ClientSession<Question: FrameMessage, Answer: RefusingMessage> {
   private final var lastHeard: MonotonicTime
   private final var silentSince: MonotonicTime
 
+  /// A session for a client that has just connected.
   public required init(id: UInt64, channel: Channel) {
     self.id = id
     self.channel = channel

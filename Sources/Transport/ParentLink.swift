@@ -8,6 +8,7 @@ import Posix
 import Time
 import Wire
 
+/// Channel to the coordinator on descriptor 3.
 public final class ParentLink {
   /// State of the link.
   public enum State: Equatable, Sendable {
@@ -20,6 +21,7 @@ public final class ParentLink {
     case misunderstood(String)
   }
 
+  /// Current state of the link.
   public private(set) var state = State.greeting
   /// Orders from the coordinator; nil before the welcome.
   public private(set) var orders: WorkerOrders?

@@ -1,4 +1,5 @@
 // Conversion of an exit status into a detail that can be translated.
+// The English text equals that of the exit status.
 import BankModel
 import Posix
 

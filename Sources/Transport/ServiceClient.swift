@@ -13,7 +13,9 @@ import Wire
 /// A caller with a loop of its own calls ``endTurn()`` at the end of each iteration, and wakes by
 /// ``nextDeadline``. Any other caller uses ``call(_:as:within:)`` and ``turn(until:)``.
 public final class ServiceClient<Command: ServiceCommand> {
+  /// Answers of the service.
   public typealias Answer = Command.Answer
+  /// Errors of a request.
   public typealias Trouble = ServiceClientError<Command>
   /// News for the subscriber.
   public typealias News = Command.View.News

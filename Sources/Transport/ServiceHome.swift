@@ -8,6 +8,7 @@ import Posix
 import Time
 import Wire
 
+/// Paths of one service of one bank.
 public struct ServiceHome: Sendable {
   /// Home directory, absolute.
   public let path: String
@@ -16,6 +17,7 @@ public struct ServiceHome: Sendable {
 
   public init(path: String, name: String) { (self.path, self.name) = (path, name) }
 
+  /// Path of the service's database.
   public var database: String { Paths.join(path, name + ".db") }
   /// Write-ahead log of the database.
   public var databaseLog: String { database + "-wal" }
@@ -25,9 +27,11 @@ public struct ServiceHome: Sendable {
   public var lock: String { Paths.join(path, name + ".lock") }
   /// Directory of the sockets.
   public var run: String { Paths.join(path, "run") }
+  /// Path of the service's socket.
   public var socket: String { Paths.join(run, name + ".sock") }
   /// Directory of the logs.
   public var logs: String { Paths.join(path, "logs") }
+  /// Path of the service's log.
   public var log: String { Paths.join(logs, name + ".log") }
 
   /// Creates missing directories, and refuses a home of another user or one that others can write to.

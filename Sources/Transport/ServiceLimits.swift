@@ -5,6 +5,7 @@ import Glibc
 import Time
 import Wire
 
+/// Limits on a server's clients.
 public struct ServiceLimits: Sendable {
   /// Clients at the same time.
   public var sessions = 1_000

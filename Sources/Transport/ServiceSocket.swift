@@ -5,6 +5,7 @@ import Posix
 import Time
 import Wire
 
+/// Connection of one client to a ``ServiceSocket``.
 public typealias ServiceSession<
   Request: Codable & Sendable & Equatable, Result: Codable & Sendable & Equatable
 > = ClientSession<ServiceQuestion<Request>, ServiceAnswer<Result>>
@@ -13,6 +14,7 @@ public typealias ServiceSession<
 public final class ServiceSocket<
   Request: Codable & Sendable & Equatable, Result: Codable & Sendable & Equatable
 >: ClientServer<ServiceQuestion<Request>, ServiceAnswer<Result>, ServiceSession<Request, Result>> {
+  /// Session type of the clients.
   public typealias Session = ServiceSession<Request, Result>
 
   /// Called with every request.

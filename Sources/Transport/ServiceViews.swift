@@ -22,6 +22,7 @@ public enum MissedAnswers<Result> {
 public final class ServiceViews<
   Request: Codable & Sendable & Equatable, Result: Codable & Sendable & Equatable
 > {
+  /// Socket type of the service.
   public typealias Socket = ServiceSocket<Request, Result>
 
   /// One subscription, which lasts until its client leaves.
@@ -118,6 +119,7 @@ public final class ServiceViews<
     for view in audience.all where view.session === session { end(view) }
   }
 
+  /// Number of open subscriptions.
   public var count: Int { audience.all.count }
   /// True if a topic has a subscription.
   public func isWatched(_ topic: Int = 0) -> Bool { audience.all.contains { $0.topic == topic } }

@@ -10,6 +10,7 @@ public typealias VendingClient = ServiceClient<VendingCommand>
 public typealias VendingClientError = ServiceClientError<VendingCommand>
 
 extension VendingCommand: ServiceCommand {
+  /// Answers of a vending machine.
   public typealias Answer = VendingResult
   /// State that a subscriber has seen.
   public typealias View = VendingView

@@ -7,6 +7,7 @@ import Time
 /// Number that identifies the request of an answer. The state machine only passes it through.
 public typealias RequestNumber = UInt64
 
+/// Event for the vending machine's state machine.
 public enum VendingEvent: Sendable, Equatable {
   /// The machine starts, and continues unfinished purchases.
   case began
@@ -38,6 +39,7 @@ public enum StockOutcome: Sendable, Equatable {
   case away
 }
 
+/// Effect that the driver of the vending machine's state machine performs.
 public enum VendingEffect: Sendable, Equatable {
   /// Look up a request in the store, including staged entries; report ``VendingEvent/found(_:_:)``.
   case lookUp(OrderID)
@@ -85,9 +87,11 @@ public struct StoredPurchase: Sendable, Equatable {
   public var number: PurchaseNumber
   /// Name of the request.
   public var request: OrderID
+  /// Product to buy.
   public var product: ItemID
   /// Price at the time of the request; later price changes do not apply.
   public var price: Won
+  /// Current state.
   public var state: State
   /// Time of the request.
   public var at: WallTime

@@ -21,6 +21,7 @@
 import BankModel
 import Time
 
+/// A vending machine's money as a pure state machine.
 public struct VendingStateMachine: Sendable {
   /// Identity of the machine; see ``StoredVending/machine``.
   public let machine: Int64
@@ -253,6 +254,7 @@ extension VendingAnswer {
   }
 }
 
+/// State machine of a vending machine, as its process uses it.
 public protocol VendingDecisions: Decisions where Event == VendingEvent, Effect == VendingEffect {
   /// Identity of the machine.
   var machine: Int64 { get }

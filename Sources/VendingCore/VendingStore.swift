@@ -8,6 +8,7 @@ public struct StoredVending: Sendable, Equatable {
   /// Identity of the machine: a new database has another one, so no two machines use the same order names at
   /// the stock.
   public var machine: Int64
+  /// Totals of the machine's money.
   public var account: MoneyAccount
   /// Sequence number of the last change; 0 before the first.
   public var sequence: Int64
@@ -30,7 +31,9 @@ public struct StoredVending: Sendable, Equatable {
 
 /// Number of purchases of one product.
 public struct ProductSales: Hashable, Sendable {
+  /// Name of the product.
   public var product: ItemID
+  /// Number of purchases.
   public var count: Int64
   public init(product: ItemID, count: Int64) { (self.product, self.count) = (product, count) }
 }

@@ -1,4 +1,5 @@
 // Process of the vending machine: its file of products, its database, and the renaming of a damaged one.
+// The rest of the process is that of `ServiceProcess`.
 
 import BankModel
 import Configuration

@@ -1,4 +1,5 @@
-// Entry point of `bank-guardian`: passes the arguments to `GuardianProcess`, and exits with its code.
+// Entry point of `bank-guardian`: passes the arguments to `GuardianProcess`.
+// Errors: the exit code.
 
 import Glibc
 import Posix

@@ -1,4 +1,5 @@
-// Entry point of `bank-teller`: everything is in `TellerProgram`. Errors: the exit code.
+// Entry point of `bank-teller`: everything is in `TellerProgram`.
+// Errors: the exit code.
 
 import Glibc
 import Teller

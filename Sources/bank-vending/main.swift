@@ -1,4 +1,5 @@
-// Entry point of `bank-vending`: passes the arguments to `VendingProcess`, and exits with its code.
+// Entry point of `bank-vending`: passes the arguments to `VendingProcess`.
+// Errors: the exit code.
 
 import Glibc
 import Posix

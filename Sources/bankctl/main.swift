@@ -1,4 +1,5 @@
-// Entry point of `bankctl`: passes the arguments to `Program`, and exits with its code.
+// Entry point of `bankctl`: passes the arguments to `Program`.
+// Errors: the exit code.
 
 import Console
 import Glibc

@@ -9,14 +9,17 @@ public class Beverage: @unchecked Sendable, CustomStringConvertible {
   public struct Label: Hashable, Sendable {
     /// Name of the product in commands.
     public var product: ItemID
+    /// Manufacturer.
     public var brand: String
     /// Volume in millilitres.
     public var volume: Int64
     /// Price in won.
     public var price: Won
+    /// Name in Korean.
     public var name: String
   }
 
+  /// Data printed on the label.
   public let label: Label
   /// Production day, and last day on which the drink may be sold.
   public let dates: LotDates
@@ -39,7 +42,9 @@ public class Beverage: @unchecked Sendable, CustomStringConvertible {
   }
 }
 
+/// Constructor of drinks from products.
 public enum BeverageFactory {
+  /// Makes one piece of a product, as an instance of its drink class.
   public static func make(_ product: Product, _ dates: LotDates) -> Beverage {
     let label = product.label
     return switch product.drinkClass {

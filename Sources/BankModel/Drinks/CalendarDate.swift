@@ -62,6 +62,7 @@ public struct CalendarDate: Hashable, Sendable, Comparable {
     String(year, digits: 4) + "-" + String(month, digits: 2) + "-" + String(day, digits: 2)
   }
 
+  /// Ordered by time.
   public static func < (left: CalendarDate, right: CalendarDate) -> Bool {
     (left.year, left.month, left.day) < (right.year, right.month, right.day)
   }

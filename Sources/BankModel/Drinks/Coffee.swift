@@ -1,4 +1,5 @@
-// Coffees: caffeine, temperature, and the properties of each product. See Beverage for `@unchecked Sendable`.
+// Coffees: caffeine, temperature, and the properties of each product.
+// See Beverage for `@unchecked Sendable`.
 
 /// Coffee: second level of the hierarchy.
 public class Coffee: Beverage, @unchecked Sendable {
@@ -29,6 +30,7 @@ public final class Top: Coffee, @unchecked Sendable {
     super.init(label, dates, caffeine: caffeine, temperature: temperature)
   }
 
+  /// True if it contains milk.
   public var hasMilk: Bool { !isBlack }
 }
 
@@ -42,6 +44,7 @@ public final class Cantata: Coffee, @unchecked Sendable {
     super.init(label, dates, caffeine: caffeine, temperature: temperature)
   }
 
+  /// True if it is sweetened.
   public var isSweet: Bool { style.hasPrefix("sweet") }
 }
 

@@ -1,4 +1,5 @@
-// Energy drinks: caffeine, and the properties of each product. See Beverage for `@unchecked Sendable`.
+// Energy drinks: caffeine, and the properties of each product.
+// See Beverage for `@unchecked Sendable`.
 
 /// Energy drink: second level of the hierarchy.
 public class EnergyDrink: Beverage, @unchecked Sendable {

@@ -3,6 +3,7 @@
 
 /// Milk: second level of the hierarchy.
 public class Milk: Beverage, @unchecked Sendable {
+  /// True for low-fat milk.
   public let isLowFat: Bool
 
   init(_ label: Label, _ dates: LotDates, isLowFat: Bool) {
@@ -14,6 +15,7 @@ public class Milk: Beverage, @unchecked Sendable {
   final func remark(ofPermille content: Int64) -> String { ", (\(content / 10).\(content % 10)%)" }
 }
 
+/// Strawberry-flavoured milk.
 public final class StrawberryMilk: Milk, @unchecked Sendable {
   /// Strawberry content in thousandths.
   public let strawberryPermille: Int64
@@ -28,6 +30,7 @@ public final class StrawberryMilk: Milk, @unchecked Sendable {
   override var remark: String { remark(ofPermille: strawberryPermille) }
 }
 
+/// Chocolate-flavoured milk.
 public final class ChocolateMilk: Milk, @unchecked Sendable {
   /// Chocolate content in thousandths.
   public let chocolatePermille: Int64
@@ -42,6 +45,7 @@ public final class ChocolateMilk: Milk, @unchecked Sendable {
   override var remark: String { remark(ofPermille: chocolatePermille) }
 }
 
+/// Banana-flavoured milk.
 public final class BananaMilk: Milk, @unchecked Sendable {
   /// Banana content in thousandths.
   public let bananaPermille: Int64

@@ -50,6 +50,7 @@ public struct Product: Hashable, Sendable {
   public var id: ItemID
   /// The class, with the properties of its instances.
   public var drinkClass: DrinkClass
+  /// Manufacturer.
   public var brand: String
   /// Volume in millilitres.
   public var volume: Int64
@@ -74,6 +75,7 @@ public struct Product: Hashable, Sendable {
     (self.english, self.emoji, self.shelfLife) = (english, emoji, shelfLife)
   }
 
+  /// Label of each piece.
   public var label: Beverage.Label {
     Beverage.Label(product: id, brand: brand, volume: volume, price: price, name: name)
   }

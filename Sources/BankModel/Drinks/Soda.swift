@@ -1,12 +1,15 @@
-// Sodas: containers, and the properties of each product. See Beverage for `@unchecked Sendable`.
+// Sodas: containers, and the properties of each product.
+// See Beverage for `@unchecked Sendable`.
 
 /// Soda: second level of the hierarchy.
 public class Soda: Beverage, @unchecked Sendable {
+  /// Container in which a soda is sold.
   public enum Container: String, Sendable, CaseIterable {
     case can
     case bottle
   }
 
+  /// Container of this drink.
   public let container: Container
 
   init(_ label: Label, _ dates: LotDates, container: Container) {
@@ -18,12 +21,15 @@ public class Soda: Beverage, @unchecked Sendable {
   public final var isResealable: Bool { container == .bottle }
 }
 
+/// Cola with a flavour.
 public final class Coke: Soda, @unchecked Sendable {
+  /// Flavour of a cola.
   public enum Flavour: String, Sendable, CaseIterable {
     case cherry
     case vanilla
   }
 
+  /// Flavour of this cola.
   public let flavour: Flavour
 
   init(_ label: Label, _ dates: LotDates, container: Container, flavour: Flavour) {
@@ -31,10 +37,13 @@ public final class Coke: Soda, @unchecked Sendable {
     super.init(label, dates, container: container)
   }
 
+  /// True for the cherry flavour.
   public var isCherry: Bool { flavour == .cherry }
 }
 
+/// Lemonade, with a low-sugar variant.
 public final class Sprite: Soda, @unchecked Sendable {
+  /// True for the low-sugar variant.
   public let isLowSugar: Bool
 
   init(_ label: Label, _ dates: LotDates, container: Container, isLowSugar: Bool) {

@@ -1,4 +1,5 @@
-// Known keys in a worker's lines. Invariant: every key has its own bit, by which a duplicate is found.
+// Known keys in a worker's lines.
+// Invariant: every key has its own bit, by which a duplicate is found.
 
 /// A key that this build knows.
 enum LineWord: UInt8 {

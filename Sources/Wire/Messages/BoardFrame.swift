@@ -11,6 +11,7 @@ import Time
 public struct BoardFrame: Codable, Sendable, Equatable {
   /// Current business day.
   public var day: Int64
+  /// State of the whole bank.
   public var state: BankState
   /// Process that made the frame.
   public var coordinator: BoardCoordinator
@@ -84,6 +85,7 @@ public struct BoardFrame: Codable, Sendable, Equatable {
   }
 }
 
+/// The coordinator's process and opening.
 public struct BoardCoordinator: Codable, Sendable, Equatable {
   /// Process id.
   public var pid: Int32

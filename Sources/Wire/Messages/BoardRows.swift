@@ -3,8 +3,11 @@
 
 import BankModel
 
+/// One service of the bank.
 public struct BoardService: Codable, Sendable, Equatable {
+  /// Name of the service.
   public var service: ServiceName
+  /// True if it assigns no customers.
   public var paused: Bool
   /// Reason why the service paused itself; nil if an operator has paused it, or if another coordinator
   /// recorded the reason.
@@ -59,6 +62,7 @@ public struct BoardWaiting: Codable, Sendable, Equatable {
   public var ticket: Int64
   /// Requested service.
   public var service: ServiceName
+  /// Priority in the queue.
   public var priority: Priority
 
   public init(ticket: Int64, service: ServiceName, priority: Priority) {
@@ -73,6 +77,7 @@ public struct BoardServing: Codable, Sendable, Equatable {
   public var ticket: Int64
   /// Requested service.
   public var service: ServiceName
+  /// Priority in the queue.
   public var priority: Priority
   /// Name of the window: `deposit-1`.
   public var window: String
@@ -97,11 +102,13 @@ public struct BoardServing: Codable, Sendable, Equatable {
 public struct BoardWindow: Codable, Sendable, Equatable {
   /// Name: `deposit-1`.
   public var window: String
+  /// Service of the window.
   public var service: ServiceName
   /// Process id; nil if there is no process now.
   public var pid: Int32?
   /// Generation of the process at this window, from 1; 0 before the first.
   public var generation: Int64
+  /// State of the process.
   public var state: WorkerState
   /// Assigned tickets, at most ``ticketsAtMost``: the first is the one being served, or assigned first.
   public var tickets: [Int64]
@@ -170,11 +177,13 @@ public struct BoardEvent: Codable, Sendable, Equatable {
   public var sequence: Int64
   /// Time in milliseconds since 1970.
   public var time: Int64
+  /// Kind of the event.
   public var kind: Kind
   /// Ticket number, or the first of several.
   public var ticket: Int64?
   /// The last of several tickets; nil for one.
   public var last: Int64?
+  /// Service of the ticket; nil if it differs or does not apply.
   public var service: ServiceName?
   /// Name of the window.
   public var window: String?

@@ -13,6 +13,7 @@ public struct BranchReport: Codable, Sendable, Equatable {
   public var host: String
   /// Number of openings and of takeovers by other branches: writes under an earlier epoch have no effect.
   public var epoch: Int64
+  /// State by the database's clock.
   public var state: BranchState
   /// Remaining time of its lease by the database's clock, in milliseconds; 0 without one.
   public var leaseMilliseconds: Int64

@@ -52,6 +52,7 @@ public struct CommandOrders: Codable, Sendable, Equatable {
   public var timeoutMilliseconds: Int64?
   /// Time from SIGTERM to SIGKILL in milliseconds.
   public var graceMilliseconds: Int64
+  /// Resource limits of the command.
   public var limits: Limits
   /// Bytes of its output that are stored with the receipt, at most ``Excerpt/longest``; the same limit
   /// applies to its standard error.
@@ -65,6 +66,7 @@ public struct CommandOrders: Codable, Sendable, Equatable {
   /// umask; nil for that of the bank, or that of the customer's command line.
   public var mask: UInt32?
 
+  /// Orders with every part.
   public init(
     words: [String], directory: String?, environment: [String], timeoutMilliseconds: Int64?,
     graceMilliseconds: Int64, limits: Limits, resultBytes: Int64, outputBytes: Int64, outputDirectory: String,

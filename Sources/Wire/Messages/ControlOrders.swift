@@ -9,6 +9,7 @@ public struct EnqueueOrder: Codable, Sendable, Equatable {
   public var count: Int64
   /// Requested service; nil draws one for each customer.
   public var service: ServiceName?
+  /// Priority in the queue.
   public var priority: Priority
   /// Amount in won, and account; nil draws one for each customer.
   public var amount, account: Int64?
@@ -76,6 +77,7 @@ public struct EnqueueList: Codable, Sendable, Equatable {
 public struct EnqueueEntry: Codable, Sendable, Equatable {
   /// Requested service.
   public var service: ServiceName
+  /// Priority in the queue.
   public var priority: Priority
   /// Amount in won, and account.
   public var amount, account: Int64
@@ -126,8 +128,11 @@ public struct DrawnParts: OptionSet, Codable, Sendable, Equatable {
   /// Any properties; unknown bits are kept.
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
+  /// The service was drawn.
   public static let service = DrawnParts(rawValue: 1)
+  /// The amount was drawn.
   public static let amount = DrawnParts(rawValue: 2)
+  /// The account was drawn.
   public static let account = DrawnParts(rawValue: 4)
 }
 
@@ -162,6 +167,7 @@ public struct ReceiptQuery: Codable, Sendable, Equatable {
     }
   }
 
+  /// Days of the receipts.
   public var days: Days
   /// True to continue with later receipts.
   public var follow: Bool
@@ -208,6 +214,7 @@ public struct ReceiptQuery: Codable, Sendable, Equatable {
 
 /// Requested number of windows of a service.
 public struct ServiceWindows: Codable, Sendable, Equatable {
+  /// Name of the service.
   public var service: ServiceName
   /// Number of windows, 0 … ``Limits/windowsPerService``.
   public var count: Int64

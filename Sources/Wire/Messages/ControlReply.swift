@@ -35,9 +35,11 @@ extension BankMessage: Codable {
   }
 }
 
+/// An answer with the number of its request.
 public struct ControlReply: Codable, Sendable, Equatable {
   /// Number of the request.
   public var number: UInt32
+  /// Content of the answer.
   public var answer: ControlAnswer
   /// True if another answer to the same request follows.
   public var more: Bool

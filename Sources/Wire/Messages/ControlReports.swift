@@ -75,6 +75,7 @@ public struct Failure: Codable, Sendable, Equatable, Error {
     case fromOwnWork = "from_own_work"
   }
 
+  /// Reason of the failure.
   public var code: Code
   /// Subject of the failure, and details in English.
   public var subject, detail: String
@@ -96,6 +97,7 @@ public struct Failure: Codable, Sendable, Equatable, Error {
 
 /// Tickets of one request.
 public struct EnqueuedReport: Codable, Sendable, Equatable {
+  /// Business day of the tickets.
   public var day: Int64
   /// The first and the last number; 0 if no customer was added.
   public var first, last: Int64
@@ -222,13 +224,17 @@ public struct BranchEvent: Codable, Sendable, Equatable {
     case interrupted = 3
   }
 
+  /// Kind of the event.
   public var happening: Happening
   /// Time in milliseconds since 1970.
   public var at: Int64
+  /// Business day of the ticket.
   public var day: Int64
   /// Ticket number.
   public var ticket: Int64
+  /// Requested service.
   public var service: ServiceName
+  /// Priority in the queue.
   public var priority: Priority
   /// Name of the window.
   public var window: String

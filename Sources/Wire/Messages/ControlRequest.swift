@@ -31,9 +31,11 @@ extension ClientMessage: Codable {
   }
 }
 
+/// A request with its number.
 public struct ControlRequest: Codable, Sendable, Equatable {
   /// Number chosen by the client; every answer contains it.
   public var number: UInt32
+  /// Content of the request.
   public var command: ControlCommand
   /// True to receive progress of a long request: answers `progress` with `more`. Nil, as from an older build,
   /// for false. (`enqueue` and `stop` send it anyway.)

@@ -1,4 +1,5 @@
 // Progress of long requests, and the end of a bank.
+// Times are milliseconds, since 1970 for points in time.
 
 import BankModel
 
@@ -22,6 +23,7 @@ public struct ProgressReport: Codable, Sendable, Equatable {
     case moving = 7
   }
 
+  /// Kind of work in progress.
   public var phase: Phase
   /// Amount done, and total amount; 0 if unknown.
   public var done, total: Int64
@@ -60,7 +62,9 @@ public struct DrainReport: Codable, Sendable, Equatable {
 
 /// Duration of a step of a drain.
 public struct DrainStepReport: Codable, Sendable, Equatable {
+  /// Step of the drain.
   public var step: DrainStep
+  /// Duration in milliseconds.
   public var milliseconds: Int64
   public init(step: DrainStep, milliseconds: Int64) { (self.step, self.milliseconds) = (step, milliseconds) }
   enum CodingKeys: Int, CodingKey { case step = 1, milliseconds }
@@ -76,6 +80,7 @@ public struct StoppedReport: Codable, Sendable, Equatable {
   public var waiting: Int64
   /// Dead letters that keep the day open.
   public var dead: Int64
+  /// True if the day was closed.
   public var isDayClosed: Bool
   /// Customers served since the drain started; nil from an older build.
   public var finished: Int64?

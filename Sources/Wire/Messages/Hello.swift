@@ -30,6 +30,7 @@ public enum PeerRole: UInt8, Sendable, Codable {
 public struct Hello: Codable, Sendable, Equatable {
   /// The sender's ``protocolVersion``.
   public var version: UInt32
+  /// Build of the sender.
   public var build: String
   /// Role of the sender.
   public var role: PeerRole
@@ -85,6 +86,7 @@ public struct Welcome: Codable, Sendable, Equatable {
 
 /// Reason for the end of a connection. The last message on it.
 public struct Refusal: Codable, Sendable, Equatable {
+  /// Reason of a refusal.
   public enum Reason: UInt8, Sendable, Codable {
     /// Another version of the protocol.
     case version = 1
@@ -102,6 +104,7 @@ public struct Refusal: Codable, Sendable, Equatable {
     case service = 7
   }
 
+  /// Reason of this refusal.
   public var reason: Reason
   /// Protocol version of the coordinator.
   public var version: UInt32

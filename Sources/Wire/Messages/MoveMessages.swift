@@ -1,4 +1,5 @@
-// Request and result of moving a bank's database into the one that branches share.
+// Request and result of a move of a bank's database.
+// The destination is a database that several branches can share.
 
 import BankModel
 
@@ -31,6 +32,7 @@ public struct MoveReport: Codable, Sendable, Equatable {
   public var place: String
   /// The current day.
   public var day: Int64
+  /// Row counts by kind.
   public var rows: [MovedRows]
   /// Sums of the ledger at the destination.
   public var ledger: [LedgerRow]

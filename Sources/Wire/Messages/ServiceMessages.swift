@@ -74,11 +74,13 @@ extension ServiceAnswer: AnswerMessage {
   }
 }
 
+/// A request with its number.
 public struct ServiceRequest<Command: Codable & Sendable & Equatable>: Codable, Sendable, Equatable {
   /// Number chosen by the client; every answer contains it.
   public var number: UInt32
   /// Name that makes a change repeatable; nil for none.
   public var order: OrderID?
+  /// Content of the request.
   public var command: Command
 
   /// A request; a query has no order name.
@@ -89,8 +91,11 @@ public struct ServiceRequest<Command: Codable & Sendable & Equatable>: Codable, 
   typealias CodingKeys = RequestKeys
 }
 
+/// An answer with the number of its request.
 public struct NumberedReply<Result: Codable & Sendable & Equatable>: Codable, Sendable, Equatable {
+  /// Number of the request.
   public var number: UInt32
+  /// Content of the answer.
   public var result: Result
   /// True if another answer to the same request follows.
   public var more: Bool

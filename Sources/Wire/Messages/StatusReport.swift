@@ -5,6 +5,7 @@ import BankModel
 
 /// The state of the bank.
 public struct StatusReport: Codable, Sendable, Equatable {
+  /// State of the whole bank.
   public var state: BankState
   /// The current business day.
   public var day: Int64
@@ -18,7 +19,9 @@ public struct StatusReport: Codable, Sendable, Equatable {
   public var businessMilliseconds: Int64
   /// Counters of the day.
   public var queue: QueueReport
+  /// All services of the bank.
   public var services: [ServiceReport]
+  /// All worker processes.
   public var workers: [WorkerReport]
   /// Process id of the guardian that restarts the coordinator; nil if there is none.
   public var guardianPid: Int32?
@@ -85,12 +88,15 @@ public struct QueueReport: Codable, Sendable, Equatable {
   }
 }
 
+/// One service of the bank.
 public struct ServiceReport: Codable, Sendable, Equatable {
+  /// Name of the service.
   public var service: ServiceName
   /// Number of windows that are open or being opened.
   public var windows: Int64
   /// Customers in line, at a window, and served today.
   public var waiting, serving, served: Int64
+  /// True if it assigns no customers.
   public var paused: Bool
   /// Reason why the service paused itself; nil if an operator has paused it, or if another coordinator
   /// recorded the reason.
@@ -112,6 +118,7 @@ public struct ServiceReport: Codable, Sendable, Equatable {
 public struct WorkerReport: Codable, Sendable, Equatable {
   /// Name: `deposit-1`.
   public var name: String
+  /// Role of the process.
   public var role: WorkerRole
   /// Service of its window; nil for a worker without a window.
   public var service: ServiceName?
@@ -119,6 +126,7 @@ public struct WorkerReport: Codable, Sendable, Equatable {
   public var window: Int32?
   /// Process id, 0 if there is no process now, and generation.
   public var pid, generation: Int32
+  /// State of the process.
   public var state: WorkerState
   /// Ticket being served.
   public var ticket: Int64?

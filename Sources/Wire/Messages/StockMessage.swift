@@ -3,8 +3,10 @@
 
 import BankModel
 
+/// Messages from a client to the stock service.
 public typealias StockMessage = ServiceQuestion<StockRequest>
 
+/// A request to the stock service with its number.
 public typealias StockRequest = ServiceRequest<StockCommand>
 
 /// All requests to the stock service.

@@ -3,8 +3,10 @@
 
 import BankModel
 
+/// Messages from the stock service to a client.
 public typealias StockServiceMessage = ServiceAnswer<StockResult>
 
+/// An answer of the stock service with the number of its request.
 public typealias StockReply = NumberedReply<StockResult>
 
 /// All answers of the stock service.
@@ -96,6 +98,7 @@ public struct StockFailure: Codable, Sendable, Equatable, Error {
     }
   }
 
+  /// Reason of the failure.
   public var code: Code
   /// Subject of the failure, and details in English.
   public var subject, detail: String

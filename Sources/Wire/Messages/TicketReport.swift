@@ -9,11 +9,13 @@ public struct TicketReport: Codable, Sendable, Equatable {
   public var day, ticket: Int64
   /// Requested service.
   public var service: ServiceName
+  /// Priority in the queue.
   public var priority: Priority
   /// Amount in won, and account.
   public var amount, account: Int64
   /// Time of issue, in milliseconds since 1970.
   public var issuedAt: Int64
+  /// State of the customer.
   public var state: CustomerState
   /// Position in the line, from 1, while waiting; nil if counting would take long.
   public var position: Int64?
@@ -117,7 +119,9 @@ public struct ReceiptReport: Codable, Sendable, Equatable {
   public var day, ticket: Int64
   /// Requested service.
   public var service: ServiceName
+  /// Priority in the queue.
   public var priority: Priority
+  /// Way in which the ticket ended.
   public var outcome: Outcome
   /// Name of the window; nil if no window had the customer.
   public var window: String?

@@ -45,6 +45,7 @@ public struct TicketSelection: Codable, Sendable, Equatable {
 
 /// Consecutive ticket numbers.
 public struct TicketNumbers: Codable, Sendable, Equatable {
+  /// First and last number, both included.
   public var first, last: Int64
   public init(first: Int64, last: Int64) { (self.first, self.last) = (first, last) }
   /// A single ticket.
@@ -65,7 +66,9 @@ public struct SelectionReport: Codable, Sendable, Equatable {
 
 /// A refused ticket of a selection.
 public struct RefusedTicket: Codable, Sendable, Equatable {
+  /// Ticket number.
   public var ticket: Int64
+  /// Reason of the refusal.
   public var reason: Failure.Code
   /// State of the ticket, if that is the reason.
   public var state: CustomerState?

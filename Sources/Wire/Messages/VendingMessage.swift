@@ -3,8 +3,10 @@
 
 import BankModel
 
+/// Messages from a client to a vending machine.
 public typealias VendingMessage = ServiceQuestion<VendingRequest>
 
+/// A request to a vending machine with its number.
 public typealias VendingRequest = ServiceRequest<VendingCommand>
 
 /// Side of the machine that may send a request.
@@ -79,7 +81,9 @@ public struct PurchasePage: Codable, Sendable, Equatable {
 
 /// Drinks to be added to a machine.
 public struct AddedDrinks: Codable, Sendable, Equatable {
+  /// Name of the product.
   public var product: ItemID
+  /// Number of pieces.
   public var quantity: Quantity
   /// Production day; nil for today.
   public var made: DayNumber?

@@ -3,8 +3,10 @@
 
 import BankModel
 
+/// Messages from a vending machine to a client.
 public typealias VendingServiceMessage = ServiceAnswer<VendingResult>
 
+/// An answer of a vending machine with the number of its request.
 public typealias VendingReply = NumberedReply<VendingResult>
 
 /// All answers of a vending machine.
@@ -96,6 +98,7 @@ public struct VendingFailure: Codable, Sendable, Equatable, Error {
     }
   }
 
+  /// Reason of the failure.
   public var code: Code
   /// Subject of the failure, and details in English.
   public var subject, detail: String

@@ -7,6 +7,7 @@ import BankModel
 public struct LotReport: Codable, Sendable, Equatable {
   /// Production date and last day of sale; nil if the product does not expire.
   public var dates: LotDates?
+  /// Number of pieces.
   public var quantity: Quantity
   /// Description of one piece by its drink class; empty without dates.
   public var description: String
@@ -32,6 +33,7 @@ public struct ProductReport: Codable, Sendable, Equatable {
   public var id: ItemID
   /// Kind of drink.
   public var kind: DrinkClass.Kind
+  /// Manufacturer.
   public var brand: String
   /// Volume in millilitres.
   public var volume: Int64
@@ -79,7 +81,9 @@ public struct ProductReport: Codable, Sendable, Equatable {
 
 /// Number of purchases of one product.
 public struct SalesReport: Codable, Sendable, Equatable {
+  /// Name of the product.
   public var product: ItemID
+  /// Number of purchases.
   public var count: Int64
   public init(product: ItemID, count: Int64) { (self.product, self.count) = (product, count) }
   enum CodingKeys: Int, CodingKey { case product = 1, count }

@@ -3,6 +3,7 @@
 
 import BankModel
 
+/// Messages from the coordinator to a teller.
 public enum WindowMessage: Sendable, Equatable {
   /// The hello was accepted; these are the teller's window and its orders.
   case welcome(TellerOrders)
@@ -65,6 +66,7 @@ extension WindowMessage: Codable {
 public struct TellerOrders: Codable, Sendable, Equatable {
   /// Name of the worker: `deposit-1`.
   public var name: String
+  /// Service of the window.
   public var service: Service
   /// Generation of this teller at the window.
   public var generation: Int32
@@ -92,6 +94,7 @@ public struct TellerOrders: Codable, Sendable, Equatable {
   }
   private var commandOrders: Held<CommandOrders>?
 
+  /// Orders with every part.
   public init(
     name: String, service: Service, generation: Int32, workMicroseconds: Int64, beatMicroseconds: Int64,
     language: Language, logPath: String, logLimit: Int64, logKeep: Int32, logsCustomers: Bool,
@@ -117,12 +120,15 @@ public struct TellerOrders: Codable, Sendable, Equatable {
 
 /// One customer for one teller.
 public struct Assignment: Codable, Sendable, Equatable {
+  /// Ticket number.
   public var ticket: Int64
   /// Number of the attempt, from 1, and generation of the teller.
   public var attempt, generation: Int32
+  /// Business day of the ticket.
   public var day: Int64
   /// Requested service.
   public var service: Service
+  /// Priority in the queue.
   public var priority: Priority
   /// Amount in won, and account.
   public var amount, account: Int64
@@ -155,6 +161,7 @@ public struct Assignment: Codable, Sendable, Equatable {
     self.account = account
   }
 
+  /// Lease of this assignment.
   public var lease: Lease { Lease(ticket: ticket, attempt: attempt, generation: generation) }
 
   enum CodingKeys: Int, CodingKey {

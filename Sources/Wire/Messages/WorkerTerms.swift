@@ -58,6 +58,7 @@ public struct WorkOrder: Codable, Sendable, Equatable {
     self.deadlineMilliseconds = deadlineMilliseconds
   }
 
+  /// Lease of this assignment.
   public var lease: Lease { Lease(ticket: ticket, attempt: attempt, generation: generation) }
 
   enum CodingKeys: Int, CodingKey {
