@@ -1,11 +1,11 @@
-# Sourced by scripts/build, never run: how a set of programs is compiled, shown and laid down. A set is all programs of
-# one build in one directory of .build/bank, named by the digest of its sources, with `-quick` behind it where it was
-# not optimized. It is complete before it has its name and is never changed afterwards, except that a program that
-# measures may come to it.
+# Sourced by scripts/build, never run: compiling, progress and installation of a set of programs. A set is all
+# programs of one build in one directory of .build/bank, named by the digest of its sources, with the suffix
+# `-quick` if it was not optimized. It is complete before it gets its name and never changes afterwards,
+# except that a measuring program may be added.
 # shellcheck shell=bash
 
-# What people read before they wait. Measured on two cores of a fast and of a slow machine; the script that builds says in the
-# end how long it was.
+# Shown before the wait. Measured on two cores of a fast and of a slow machine; at the end the script prints
+# the real duration.
 quick_ko='코어 둘에서 프로세서에 따라 30초에서 2분 걸리고, 디스크를 270MB 씁니다.'
 quick_en='On two cores this takes from half a minute to two minutes, depending on the processor, and 270 MB of disk.'
 fast_ko='코어 둘에서 프로세서에 따라 1분 반에서 5분 걸리고, 디스크를 400MB 씁니다.'
@@ -13,10 +13,10 @@ fast_en='On two cores that takes from a minute and a half to five minutes, depen
 
 programs=(bankctl bank-chaos bankd bank-guardian bank-juice bank-runner bank-stockd bank-teller bank-vending)
 
-# Finds out what the sources are called now and where their sets are. The mark is older than the digest, so whatever
-# changes from here on is newer than what is remembered with it.
+# Computes the digest of the sources and the paths of their sets. The mark is older than the digest, so later
+# changes of the sources are newer than the stamp made from it.
 look() {
-  # Where there is no library for the page there is no server of it, and everything else is the same.
+  # Without the library of the web server there is no bank-web, and everything else is the same.
   [[ $BANK_PAGE != 1 || ${programs[-1]} == bank-web ]] || programs+=(bank-web)
   : >"$mark"
   BANK_BUILD_ID=$(build_identity)
@@ -25,16 +25,17 @@ look() {
   quick=$fast-quick
 }
 
-# remember STAMP NAME: writes down which set is the present one, as old as the mark. In this moment it takes over.
+# remember STAMP NAME: records the current set, with the time of the mark. From then on that set is used.
 remember() {
   printf '%s\n' "$2" >"$1.$$"
   touch -r "$mark" -- "$1.$$"
   mv -f -- "$1.$$" "$1"
 }
 
-# make_set quick|fast [TOOL…]: compiles what is missing of the set of the present sources and lays it down; the variable
-# of that name says where. Sources that change meanwhile make another set necessary: a set has one digest and must be made
-# of these sources alone. The background leaves that to its caller, and then has laid down nothing.
+# make_set quick|fast [TOOL…]: compiles the missing programs of the set of the current sources and installs
+# them; the variable of that name is the set's path. If the sources change meanwhile another set is needed: a
+# set has one digest and must be built of these sources alone. In the background the caller decides about
+# that, and nothing is installed.
 make_set() {
   local kind=$1 tools=("${@:2}") tool began
   while :; do
@@ -53,7 +54,7 @@ make_set() {
   lay_down "$kind" "${tools[@]}"
 }
 
-# compile quick|fast [TOOL]: the programs, or the one that measures.
+# compile quick|fast [TOOL]: all programs, or one measuring program.
 compile() {
   local kind=$1 variables=(BANK_BUILD_PROGRAMS=1) options=()
   [[ -z ${2:-} ]] || variables=() options=(--product "$2")
@@ -61,14 +62,14 @@ compile() {
     variables+=(BANK_BUILD_QUICK=1)
     options+=(-Xlinker -s)
   fi
-  # Strictness is what scripts/check is for; a bank that runs is not stopped by a warning.
+  # Warnings are the subject of scripts/check; they do not stop a user from running a bank.
   env -u BANK_STRICT -u BANK_BUILD_QUICK -u BANK_BUILD_TESTS -u BANK_BUILD_PROGRAMS "${variables[@]}" \
     swift build -c release --static-swift-stdlib --scratch-path "$build/$kind" "${options[@]}" 2>&1 9>&- |
     follow_build "$build/.scripts-$kind.progress"
 }
 
-# A directory of its own for each set, complete before it gets its name: a coordinator that runs on goes on to start
-# tellers of its own set, whatever is built meanwhile.
+# One directory for each set, complete before it gets its name: a running coordinator keeps starting tellers
+# of its own set, even if other sets are built meanwhile.
 lay_down() {
   local kind=$1 place=${!1} new=$build/bank/.new-$1 program old
   if [[ ! -d $place ]]; then
@@ -84,7 +85,7 @@ lay_down() {
     cp -- "$build/$kind/release/$program" "$place/.$program.$$" || return 1
     mv -f -- "$place/.$program.$$" "$place/$program" || return 1
   done
-  # Sets of other sources that nobody runs any more are removed.
+  # Sets of other sources without running processes are removed.
   for old in "$build"/bank/*; do
     [[ $old != "$fast" && $old != "$quick" ]] || continue
     [[ -z $(find /proc -mindepth 2 -maxdepth 2 -name exe -lname "$old/*" -print -quit 2>/dev/null) ]] || continue
@@ -92,15 +93,16 @@ lay_down() {
   done
 }
 
-# Reads what `swift build` says. Its steps become one line that is written anew on a terminal, and a line now and then
-# elsewhere; how far it is stands in FILE for whoever waits. What else it says, warnings and errors, is passed on.
+# Reads the output of `swift build`. Its steps become one line that is rewritten on a terminal, and an
+# occasional line elsewhere; FILE contains the progress for waiting scripts. Warnings and errors are passed
+# on.
 follow_build() {
   local file=$1 line part='' status module count=0 told=$SECONDS total
   local -A seen=()
-  # Where there is no libpq these are left out.
+  # Without libpq these are not built.
   local absent='Postgres|PostgresStore|PostgresReading|SharedBranch'
   [[ ${BANK_POSTGRES:-0} == 0 ]] || absent=''
-  # A Ctrl-C ends swift, and this with it, when the last word is read.
+  # A Ctrl-C ends swift, and this function ends after the last line of its output.
   trap '' INT
   total=$(find Sources -mindepth 2 -name '*.swift' -printf '%P\n' | cut -d/ -f1 | sort -u |
     grep -cvxE "$absent${absent:+|}Simulator|bank-(simulate|bench|fuzz)")

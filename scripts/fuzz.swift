@@ -1,8 +1,8 @@
-// Owns the entry points that libFuzzer calls with its inputs; `scripts/fuzz` compiles it with the sources of the
-// codec, of the frames and of the lines into one module, so that nothing else of the project is needed.
-// It must not know any message: what is fuzzed has to be safe for every type.
-// Invariant: no input may trap, run long or use much memory; what is taken must come back the same.
-// A broken property is a trap, which libFuzzer reports with the input that caused it.
+// Entry points that libFuzzer calls with its inputs. `scripts/fuzz` compiles this file with the sources of
+// the codec, the frames and the lines into one module, so nothing else of the project is needed. It uses no
+// particular message: the fuzzed code has to be safe for every type.
+// Invariant: no input may trap, run long or use much memory; accepted input must survive a round trip. A
+// violation is a trap, which libFuzzer reports with its input.
 
 /// A value of any shape within the profile.
 indirect enum FuzzValue: Codable, Equatable {
@@ -69,7 +69,7 @@ indirect enum FuzzValue: Codable, Equatable {
   }
 }
 
-/// A record with fields of many types, some of them optional, as messages are.
+/// A record with fields of many types, some of them optional, like a message.
 struct FuzzRecord: Codable, Equatable {
   enum Choice: Codable, Equatable {
     case number(Int32)
@@ -104,7 +104,7 @@ struct FuzzRecord: Codable, Equatable {
   }
 }
 
-/// Decodes, and where that succeeds encodes and decodes again.
+/// Decodes the input and, if that succeeds, encodes and decodes it again.
 private func checkRoundTrip<T: Codable & Equatable>(_ type: T.Type, _ input: ArraySlice<UInt8>) -> [UInt8]? {
   guard let value = try? CBORDecoder().decode(type, from: input) else { return nil }
   guard let encoded = try? CBOREncoder().encode(value) else { preconditionFailure("taken but not encoded") }
@@ -121,7 +121,7 @@ private func fuzzValue(_ input: ArraySlice<UInt8>) {
   _ = checkRoundTrip([FuzzRecord].self, input)
 }
 
-/// Splits the input into portions, and compares with the whole in one portion.
+/// Splits the input into portions, and compares the result with that of one portion.
 private func fuzzFrames(_ input: [UInt8]) {
   guard let portion = input.first.map({ Int($0) + 1 }) else { return }
   let stream = input.dropFirst()
@@ -146,7 +146,7 @@ private func fuzzFrames(_ input: [UInt8]) {
   precondition(pieces.bufferedByteCount == whole.bufferedByteCount, "another split left another rest")
 }
 
-/// The same for lines, each of which is read as an object with one key and values that are skipped.
+/// The same for lines, each of which is parsed as an object with one key and skipped values.
 private func fuzzLines(_ input: [UInt8]) {
   guard let portion = input.first.map({ Int($0) + 1 }) else { return }
   let stream = input.dropFirst()

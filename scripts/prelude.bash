@@ -1,6 +1,6 @@
-# Sourced by the scripts beside it, never run: where the checkout is, how to speak to a person, which Swift
-# builds the bank, and what a build is called. It changes nothing by being sourced. Everything a person reads
-# goes to stderr, because stdout belongs to what the caller runs in the end (`bankctl --json`).
+# Sourced by the scripts beside it, never run: the path of the checkout, messages to the user, the Swift that
+# builds the bank, and the identity of a build. Sourcing it changes nothing. All messages go to stderr,
+# because stdout belongs to the program that the caller runs in the end (`bankctl --json`).
 # shellcheck shell=bash
 
 set -euo pipefail
@@ -8,33 +8,33 @@ set -euo pipefail
 root=$(CDPATH='' cd -P -- "${BASH_SOURCE[0]%/*}/.." && pwd -P)
 build=$root/.build
 
-# The same rule as bankctl's: what the bank was told, else the locale; Korean for ko*, English otherwise.
+# The same rule as bankctl's: the bank's setting, else the locale; Korean for ko*, English otherwise.
 language=${BANK_LANG:-${LC_ALL:-${LC_MESSAGES:-${LANG:-en}}}}
 case $language in ko*) language=ko ;; *) language=en ;; esac
 
-# say KOREAN ENGLISH: one message to the person.
+# say KOREAN ENGLISH: prints one message for the user.
 say() {
   if [[ $language == ko ]]; then printf '%s\n' "$1" >&2; else printf '%s\n' "$2" >&2; fi
 }
 
-# die KOREAN ENGLISH: the last message; the script has failed.
+# die KOREAN ENGLISH: prints the last message and fails.
 die() {
   say "$@"
   exit 1
 }
 
-# misused KOREAN ENGLISH: the call itself was wrong.
+# misused KOREAN ENGLISH: prints the last message about wrong usage and fails.
 misused() {
   say "$@"
   exit 2
 }
 
-# Prints the comment at the top of a script: the one text that tells what the script is for.
+# Prints the comment at the top of a script, which is its help.
 help_of() {
   sed -n '2,/^[^#]/{/^#/!q;s/^# \{0,1\}//;p;}' "$1"
 }
 
-# Looks whether there is a library for the server of the page, and one for the client of PostgreSQL, and says so to
+# Checks for the library of the web server, and for that of PostgreSQL's client, and passes the results to
 # Package.swift: 1 or 0.
 find_libraries() {
   local place
@@ -46,8 +46,8 @@ find_libraries() {
 }
 find_libraries
 
-# Puts a Swift that is unpacked in one of the usual places on PATH when PATH has none, as is so for a shell
-# that read no profile (cron, systemd, `env -i`). Fails when there is none.
+# Adds a Swift that is unpacked in one of the usual places to PATH if PATH has none, as in a shell that read
+# no profile (cron, systemd, `env -i`). Fails if there is none.
 find_swift() {
   local home=${HOME:-/nonexistent} directory
   find_libraries
@@ -62,14 +62,13 @@ find_swift() {
   return 1
 }
 
-# Whether the browser in which the tests look at the pages is here.
+# True if the browser for the tests of pages is installed.
 find_browser() {
   command -v chromium-headless-shell >/dev/null
 }
 
-# Prints where a program is: the system's, or else one that is unpacked from its Debian package in .build, which needs
-# no password and changes nothing on the machine. Fails where there is neither.
-# borrowed PACKAGE PROGRAM
+# borrowed PACKAGE PROGRAM: prints the path of a program, either the system's or one unpacked from its Debian
+# package in .build. That needs no password and does not change the system. Fails without either.
 borrowed() {
   local place=$build/.borrowed/$1
   command -v "$2" && return 0
@@ -89,13 +88,13 @@ borrowed() {
   [[ -x $place/usr/bin/$2 ]] && printf '%s\n' "$place/usr/bin/$2"
 }
 
-# The identity of a build: a digest of the sources' names and contents, the same in every checkout of the same
-# sources. Hidden files are an editor's business.
+# Identity of a build: a digest of the sources' names and contents, the same in every checkout of the same
+# sources. Hidden files belong to editors.
 build_identity() {
   local digest
   digest=$(cd -- "$root" && find Package.swift Sources -type f ! -name '.*' -print0 |
     LC_ALL=C sort -z | xargs -0 sha256sum | sha256sum)
-  # A set without the server of the page is another one.
+  # A set without the web server has another identity.
   [[ $BANK_PAGE == 1 ]] || digest=$(printf '%s without a page' "$digest" | sha256sum)
   printf '%s\n' "${digest:0:12}"
 }
@@ -104,12 +103,12 @@ is_terminal() {
   [[ -t 2 && ${TERM:-dumb} != dumb ]]
 }
 
-# Takes the line that is written anew off the terminal.
+# Clears the progress line on the terminal.
 wipe_line() {
   ! is_terminal || printf '\r\033[K' >&2
 }
 
-# tell_progress COUNT TOTAL SECONDS [MODULE]: how far a build is, in a line without an end.
+# tell_progress COUNT TOTAL SECONDS [MODULE]: prints the progress of a build in a line without a newline.
 tell_progress() {
   wipe_line
   if [[ $language == ko ]]; then
@@ -120,15 +119,15 @@ tell_progress() {
   is_terminal || printf '\n' >&2
 }
 
-# Reads into `count` and `total` how far the build of a kind is that another script does; fails when that is not known.
-# how_far KIND
+# how_far KIND: reads into `count` and `total` the progress of a build by another script; fails if it is
+# unknown.
 how_far() {
   { read -r count total <"$build/.scripts-$1.progress"; } 2>/dev/null
 }
 
-# take_build_lock KIND: one script at a time builds the debug programs (`build`), the quick set or the fast set; others
-# that want the same wait, say so and show how far it is. The lock is descriptor 9, which what is started under it must
-# not inherit (`9>&-`), or a process left behind would hold it for ever.
+# take_build_lock KIND: one script at a time builds the debug programs (`build`), the quick set or the fast
+# set. Others that need the same build wait, print a message and show its progress. The lock is descriptor 9,
+# which started programs must not inherit (`9>&-`); otherwise a process left behind would hold it forever.
 take_build_lock() {
   local kind=$1 began=$SECONDS told=$SECONDS count total
   mkdir -p -- "$build"
@@ -145,8 +144,8 @@ take_build_lock() {
   leave_old_place
 }
 
-# Swift keeps absolute paths in what it built, so nothing of it is usable after the checkout was moved. Whoever sees
-# that first takes it away, before anybody builds here.
+# Swift stores absolute paths in its build products, so they are unusable after the checkout was moved. The
+# first script that detects a move removes them, before any script builds here.
 leave_old_place() {
   local built_at=$build/.scripts-root place=
   exec 8>"$build/.scripts-root.lock"
@@ -165,8 +164,8 @@ drop_build_lock() {
   exec 9>&-
 }
 
-# A strict build has other flags than a plain one. Each keeps a place of its own, so that a developer who goes
-# from one to the other does not compile everything anew.
+# A strict build has other flags than a plain one. Each has a directory of its own, so that switching between
+# them does not recompile everything.
 strict_place() {
   if [[ -n ${BANK_STRICT:-} ]]; then printf '%s\n' "$build/strict"; else printf '%s\n' "$build"; fi
 }
