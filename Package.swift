@@ -1,16 +1,17 @@
 // swift-tools-version: 6.0
-// The floors of the bank, from the ground up. A target imports only what stands on a lower floor;
-// Tests/RepositoryRulesTests reads this file and the imports and fails when that is not so.
-// There are no packages here and there will be none: what C keeps well comes from the system.
+// The targets of the bank, from the lowest floor up. A target imports only targets of a lower floor;
+// Tests/RepositoryRulesTests reads this file and the imports and fails otherwise.
+// There are no package dependencies, and there will be none: C libraries come from the system.
 import Foundation
 import PackageDescription
 
-/// Identifies one build of all executables, so that a mix of builds is refused in the handshake.
-/// `scripts/build` hands in a digest of the sources; a plain `swift build` is the build "dev".
+/// Identity of one build of all executables, so that the handshake refuses a mix of builds. `scripts/build`
+/// passes a digest of the sources; a plain `swift build` is the build "dev".
 let buildIdentity = Context.environment["BANK_BUILD_ID"] ?? "dev"
 
-/// The page's server needs libmicrohttpd. Where its header is not, everything else is built, and `bankctl web` says what to
-/// install. The scripts say whether it is there, because a manifest is read again when they say something else.
+/// The web server needs libmicrohttpd. If its header is missing, everything else is built, and `bankctl web`
+/// names the package to install. The scripts pass the result of the check, because the manifest is evaluated
+/// again when that changes.
 let hasPage: Bool =
   switch Context.environment["BANK_PAGE"] {
   case "0": false
@@ -21,7 +22,8 @@ let hasPage: Bool =
     }
   }
 
-/// The same for PostgreSQL's client library: without its header, everything is built that has its books in SQLite alone.
+/// The same for PostgreSQL's client library: without its header, everything is built that stores its data in
+/// SQLite.
 let hasPostgres: Bool =
   switch Context.environment["BANK_POSTGRES"] {
   case "0": false
@@ -34,26 +36,27 @@ let hasPostgres: Bool =
     }
   }
 
-/// CI turns every warning into an error; a developer in the middle of a change is not stopped by one.
+/// CI treats every warning as an error; a developer in the middle of a change is not stopped by one.
 let strictness: [SwiftSetting] =
   Context.environment["BANK_STRICT"] == nil ? [] : [.unsafeFlags(["-warnings-as-errors"])]
 
-/// The modules in which the simulated histories and the property tests of `scripts/test` spend their time.
+/// Modules in which the simulated histories and the property tests of `scripts/test` spend their time.
 let busyInTests: Set = [
   "Time", "BankModel", "QueueCore", "StockCore", "VendingCore", "Wire", "Posix", "Storage", "Coordinator",
   "Simulator", "HeadlessBrowser",
 ]
 
-/// How the release is made. Both were measured by `scripts/instructions` for a served customer: to specialize generic code
-/// of one module in another takes 4 % of the instructions away, and to leave out the checks of exclusive access
-/// at run time 15 % more. A build for the tests makes these checks.
+/// Compiler options of the release. Both were measured by `scripts/instructions` for a served customer:
+/// specializing generic code across modules saves 4 % of the instructions, and omitting the run-time checks
+/// of exclusive access another 15 %. A build for the tests makes these checks.
 ///
-/// More than half of a release build is optimization. `scripts/build quick` does without: its programs are slower and are
-/// there in a third of the time, and those of the release take their place when they are built. `scripts/test` optimizes
-/// only where its time goes, for the compiler would take more than it saves elsewhere. It compiles each module whole, as a
-/// release is, because that is sooner done than file after file, and writes down what a module offers in the same step,
-/// because it would go through all sources of a test target once more for it. Both, with `scripts/test` leaving out what
-/// debuggers want to know, took a third of the build away.
+/// More than half of a release build is optimization. `scripts/build quick` omits it: its programs are slower
+/// and are ready in a third of the time; the release replaces them once it is built. `scripts/test` optimizes
+/// only the modules in which it spends its time, because the compiler would take longer than it saves
+/// elsewhere. It compiles each module as a whole, as for a release, because that is faster than file by file.
+/// It writes the module interface in the same step, because otherwise the compiler would process all sources
+/// of a test target once more. Both, and omitting debug information in `scripts/test`, saved a third of the
+/// build time.
 func speed(of name: String) -> [SwiftSetting] {
   let flags =
     if Context.environment["BANK_BUILD_TESTS"] != nil {
@@ -72,21 +75,21 @@ func floor(_ name: String, on below: [String] = []) -> Target {
     swiftSettings: strictness + speed(of: name) + postgres(for: name))
 }
 
-/// What there is only with PostgreSQL's client library. A program that can do without it looks for `HAS_POSTGRES`.
+/// Targets that need PostgreSQL's client library. A program that can do without it checks `HAS_POSTGRES`.
 let withPostgres: Set = [
   "CPostgres", "Postgres", "PostgresStore", "PostgresReading", "SharedBranch", "PostgresFixture",
   "PostgresTests",
   "PostgresStoreTests", "SharedBranchTests",
 ]
 
-/// What of this a target can stand on.
+/// The dependencies in `below` that exist in this build.
 func present(_ below: [String], for name: String) -> [Target.Dependency] {
   below.filter { hasPostgres || withPostgres.contains(name) || !withPostgres.contains($0) }.map {
     .init(stringLiteral: $0)
   }
 }
 
-/// What the simulator and its tests look for.
+/// Compilation condition of the simulator and its tests.
 func postgres(for name: String) -> [SwiftSetting] {
   hasPostgres && ["Simulator", "SimulatorTests"].contains(name) ? [.define("HAS_POSTGRES")] : []
 }
@@ -106,45 +109,45 @@ func tests(_ name: String, of targets: [String], exclude: [String] = []) -> Targ
 let package = Package(
   name: "bank",
   products: [
-    // What tests load into the programs that they try; see Tests/SlowDisk. The programs are products by themselves.
+    // Loaded by tests into the programs under test; see Tests/SlowDisk. The programs are products anyway.
     .library(name: "SlowDisk", type: .dynamic, targets: ["SlowDisk"])
   ],
   dependencies: [],
   targets: [
-    // Floor 0: the ground. C headers and small shims, and the words for time.
+    // Floor 0: the base. C headers and small shims, and the types for time.
     .target(name: "CLinux"),
     .target(name: "CBuild", cSettings: [.define("BANK_BUILD_ID", to: "\"\(buildIdentity)\"")]),
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-    // Who serves pages; see below for a machine that has no such library.
+    // Library of the web server; see below for a machine without it.
     .systemLibrary(
       name: "CMicrohttpd", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
-    // Who speaks with a PostgreSQL server; the same holds for it.
+    // Client library of PostgreSQL; the same applies.
     .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
-    // The files stand in Assets; the path is for compilers that cannot embed a file by themselves.
+    // The files are in Assets; the path is for compilers without support for embedding files.
     .target(
       name: "CWebAssets", exclude: ["Assets"],
       cSettings: [.define("BANK_ASSETS", to: "\"\(Context.packageDirectory)/Sources/CWebAssets/Assets\"")]),
     floor("Time"),
-    // Text that carries any bytes.
+    // Text that carries arbitrary bytes.
     floor("ByteText"),
 
-    // Floor 1: words. No input, no output, no clock.
+    // Floor 1: values. No input, no output, no clock.
     floor("BankModel", on: ["Time"]),
     floor("Arguments", on: ["Time", "ByteText"]),
     floor("JSON"),
 
-    // Floor 2: pure machines, the wire format, and the operating system without a word of banking.
+    // Floor 2: pure state machines, the wire format, and the operating system, without any banking.
     floor("QueueCore", on: ["Time", "BankModel"]),
     floor("StockCore", on: ["Time", "BankModel"]),
     floor("VendingCore", on: ["Time", "BankModel"]),
     floor("Wire", on: ["Time", "BankModel", "JSON"]),
     floor("Posix", on: ["CLinux", "Time", "ByteText"]),
     floor("WebCore", on: ["Time", "BankModel", "JSON"]),
-    // The pages of the branch in a browser, as values that become text.
+    // The bank's web pages as values that become text.
     floor("WebPages", on: ["Time", "BankModel", "Arguments", "JSON"]),
 
-    // Floor 3: machines meet the outside.
+    // Floor 3: state machines with input and output.
     floor(
       "Storage", on: ["Time", "ByteText", "BankModel", "QueueCore", "StockCore", "VendingCore", "CSQLite"]),
     floor("Transport", on: ["Time", "BankModel", "Wire", "Posix", "CBuild"]),
@@ -152,31 +155,32 @@ let package = Package(
     floor("Logbook", on: ["BankModel", "Time", "Posix"]),
     floor("Configuration", on: ["Time", "BankModel", "Arguments", "JSON", "Posix"]),
     floor("CommandRunner", on: ["Time", "ByteText", "Posix"]),
-    // What is told in the same way wherever it is asked: the shapes of `--json`, and what became of a teller that was killed.
+    // Formats that are the same in all programs: the shapes of `--json`, and the fate of a teller that was
+    // killed.
     floor("Reports", on: ["BankModel", "ByteText", "Arguments", "JSON", "Posix", "Wire"]),
     floor("WebServer", on: ["Time", "Posix", "WebCore", "CMicrohttpd"]),
 
-    // A client of PostgreSQL in the event loop.
+    // A client of PostgreSQL on the event loop.
     floor("Postgres", on: ["Time", "BankModel", "Posix", "CPostgres"]),
 
-    // A real browser, and what pages look like in it, for those who try and measure.
+    // A real browser, and the appearance of pages in it, for tests and measurements.
     floor("HeadlessBrowser", on: ["JSON", "Time", "Posix"]),
 
-    // Floor 4: one library a process.
+    // Floor 4: one library for each process.
     floor("Teller", on: ["Time", "BankModel", "Wire", "Posix", "Transport", "Logbook"]),
     floor("Guardian", on: ["Time", "Posix", "Supervision", "Logbook"]),
     floor("ControlClient", on: ["Time", "BankModel", "Wire", "Posix", "Transport"]),
     floor("StockClient", on: ["BankModel", "Wire", "Posix", "Transport"]),
     floor("VendingClient", on: ["BankModel", "Wire", "Posix", "Transport"]),
-    // What the processes of all services have in common.
+    // Common part of the processes of all services.
     floor(
       "ServiceProcess",
       on: ["Time", "BankModel", "QueueCore", "Wire", "Posix", "Storage", "Transport", "Logbook"]),
 
-    // The books that several branches share.
+    // The database that several branches share.
     floor("PostgresStore", on: ["Time", "BankModel", "QueueCore", "Posix", "Postgres"]),
 
-    // The page's server: a client of the three sockets.
+    // The web server: a client of the three sockets.
     floor(
       "WebInterface",
       on: [
@@ -184,7 +188,8 @@ let package = Package(
         "WebCore", "WebPages", "WebServer", "CWebAssets", "StockClient", "VendingClient",
       ]),
 
-    // Floor 5: the services, and those who ask the stock. The coordinator has it give back what was put by for cancelled tickets.
+    // Floor 5: the services, and the clients of the stock. The coordinator returns to the stock what was
+    // reserved for cancelled tickets.
     floor(
       "Coordinator",
       on: [
@@ -201,7 +206,7 @@ let package = Package(
       ]),
     // A juice station is a teller that asks the stock first.
     floor("JuiceStation", on: ["Time", "BankModel", "Wire", "Posix", "StockClient", "Teller"]),
-    // A window at which a command does the work is a teller that has it done.
+    // A window with commands is a teller whose work is done by a command.
     floor(
       "CommandWindow",
       on: ["Time", "ByteText", "BankModel", "JSON", "Wire", "Posix", "CommandRunner", "Teller"]),
@@ -214,14 +219,14 @@ let package = Package(
         "Configuration", "StockClient", "ServiceProcess",
       ]),
 
-    // The books that several branches share, as they are read and audited by a process that may wait.
+    // The shared database, as a process that may block reads and audits it.
     floor(
       "PostgresReading",
       on: ["Time", "BankModel", "QueueCore", "Posix", "Postgres", "PostgresStore", "Storage"]),
 
-    // Floor 6: the processes that nobody types the name of, and what the others have in common: the words of a person,
-    // the conversation with a bank, and the commands of bankctl.
-    // A coordinator's books in PostgreSQL.
+    // Floor 6: the processes that no user starts directly, and the common part of the others: arguments, the
+    // conversation with a bank, and the commands of bankctl.
+    // A coordinator's database in PostgreSQL.
     floor(
       "SharedBranch",
       on: [
@@ -245,7 +250,7 @@ let package = Package(
         "StockClient", "VendingClient", "Guardian", "Reports",
       ]),
 
-    // Floor 7: the programs that people type.
+    // Floor 7: the programs that users start.
     process("bankctl", on: ["Console"]),
     process(
       "bank-chaos",
@@ -254,7 +259,7 @@ let package = Package(
         "VendingClient", "Reports",
       ]),
 
-    // Above them all: the pure parts of every process in one simulated world, and the program that runs it.
+    // Above all others: the pure parts of every process in one simulated world, and the program that runs it.
     floor(
       "Simulator",
       on: [
@@ -279,20 +284,20 @@ let package = Package(
     process(
       "bank-fuzz", on: ["Console", "Time", "BankModel", "Arguments", "Wire", "Posix", "ControlClient"]),
 
-    // A slow disk for the programs under test. Nothing stands on it: it is loaded with LD_PRELOAD.
+    // A slow disk for programs under test. No target depends on it: it is loaded with LD_PRELOAD.
     .target(name: "SlowDisk", path: "Tests/SlowDisk"),
-    // What the tests of the lower floors have in common, and those of all services.
+    // Common parts of the tests of the lower floors, and of those of all services.
     .target(
       name: "PosixFixture", dependencies: ["Time", "Posix"],
       path: "Tests/PosixFixture", swiftSettings: strictness + speed(of: "PosixFixture")),
     .target(
       name: "ServiceFixture", dependencies: ["Time", "BankModel", "Posix", "Transport", "Wire"],
       path: "Tests/ServiceFixture", swiftSettings: strictness + speed(of: "ServiceFixture")),
-    // A PostgreSQL server of a test's own.
+    // A PostgreSQL server for one test.
     .target(
       name: "PostgresFixture", dependencies: ["Time", "Posix", "PosixFixture", "Postgres"],
       path: "Tests/PostgresFixture", swiftSettings: strictness + speed(of: "PostgresFixture")),
-    // A scratch bank that the built programs work in. It imports none of them.
+    // A scratch bank for the built programs. It imports none of them.
     .target(
       name: "BranchFixture", path: "Tests/BranchFixture",
       swiftSettings: strictness + speed(of: "BranchFixture")),
@@ -396,7 +401,8 @@ let package = Package(
         "QueueCore",
         "Transport", "StockClient", "Time", "BankModel", "Wire", "Posix", "ServiceProcess",
       ]),
-    // They run the programs, and import none: not to wait for them keeps all cores busy to the end of a build.
+    // They run the programs and import none: without the dependency all cores stay busy until the end of a
+    // build.
     tests(
       "EndToEndTests",
       of: ["BranchFixture", "BankModel", "CSQLite", "PostgresFixture", "Postgres", "Posix", "Time"],
@@ -419,7 +425,7 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
-// Nobody who opens a bank waits for the programs that measure it: `scripts/build` makes those when they are asked for.
+// Opening a bank does not wait for the programs that measure it: `scripts/build` makes those on request.
 if Context.environment["BANK_BUILD_PROGRAMS"] != nil {
   let others: Set = [
     "Simulator", "SlowDisk", "PosixFixture", "ServiceFixture", "BranchFixture", "HeadlessBrowser",
