@@ -1,7 +1,8 @@
 // A listening socket, and its behaviour when descriptors run out.
-// Invariant: a listener never stops accepting for longer than `rest`, whether the process, the system or
-// another user has used up the descriptors. It never spins either: after a failed accept it pauses for that
-// long. Errors: SystemError if the socket cannot be made; later failures are not reported.
+// Invariant: a listener never stops accepting for longer than `rest`, whether the descriptors of the process
+// or of the system have run out, and even if no client here holds them. It never spins either: after a failed
+// accept it pauses for that long. Errors: SystemError if the socket cannot be made; later failures are not
+// reported.
 import Glibc
 import Posix
 import Time
