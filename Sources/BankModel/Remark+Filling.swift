@@ -1,5 +1,5 @@
 // Formatting of a detail as a sentence in any language: its source, and the placeholders for its values.
-// Invariant: a placeholder without a value becomes empty, and text that is no placeholder stays unchanged.
+// Invariant: a placeholder without a value becomes empty, and other text stays unchanged.
 
 extension Remark {
   /// Origin of a detail.

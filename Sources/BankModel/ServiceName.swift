@@ -10,7 +10,7 @@ public struct ServiceName: Hashable, Sendable, Comparable, CustomStringConvertib
   /// Length limit in bytes.
   public static let longest = 64
 
-  /// Nil if the text is no valid name.
+  /// Nil if the text is not a valid name.
   public init?(_ text: some StringProtocol) {
     var text = String(text)
     // A contiguous buffer avoids a bounds check and a call for each byte.

@@ -1,4 +1,4 @@
-// A command as it is configured: a list of words, some of which are placeholders.
+// A command as it is configured: a list of words, with placeholders among them.
 // Invariant: a placeholder is a whole word and becomes exactly one argument. Nothing is inserted into another
 // word, and no shell reads any of it. Errors: a refusal with the reason why a customer's payload cannot be an
 // argument.

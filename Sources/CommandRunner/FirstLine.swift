@@ -1,6 +1,6 @@
 // First line of a script: the interpreter it names, and whether that interpreter can be run.
 // Invariant: the line is read as the kernel reads it: at most 255 bytes, blanks before the name are skipped,
-// and everything after the name is one argument. Nil for a file that is no script or cannot be read; such a
+// and everything after the name is one argument. Nil for a file that is not a script or cannot be read; such a
 // file may still be runnable.
 import ByteText
 import Glibc
@@ -38,7 +38,7 @@ public struct FirstLine: Sendable, Hashable {
   }
 
   /// Reason why the interpreter of a script cannot be run, as a sentence without its full stop; nil if it can
-  /// be run, or if the file is no script.
+  /// be run, or if the file is not a script.
   ///
   /// - Parameters:
   ///   - path: the file, as this process sees it.

@@ -2,7 +2,7 @@
 // limits.
 // Invariant: data of a customer becomes a whole argument, the standard input or a whole variable, and never a
 // part of one. Errors: an invalid payload makes the customer a dead letter; an invalid command of the service
-// is no fault of the customer, and pauses the service.
+// is not the customer's fault, and pauses the service.
 import BankModel
 import ByteText
 import CommandRunner

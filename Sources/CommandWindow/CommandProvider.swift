@@ -266,7 +266,7 @@ public final class CommandProvider: Provider {
     onProvided?(assignment.lease, provision)
   }
 
-  /// Removes the file of a stream that is stored whole in the result, or of which nothing is in the file.
+  /// Removes the file of a stream that is stored whole in the result, or that has nothing in the file.
   private func clear(_ bounds: OutputCapture.Bounds, _ stream: CapturedOutput, _ excerpt: Excerpt) {
     guard excerpt.filed == 0, stream.lengthOfFile > 0 || stream.fileFailure != nil, let file = bounds.file
     else { return }

@@ -24,7 +24,7 @@ public enum ControlError: Error, Sendable, Equatable {
   /// The coordinator exists but does not answer; `what` names the missing part of the conversation, in
   /// English.
   case timedOut(what: String)
-  /// The received bytes are no message of this protocol; `detail` is the reason.
+  /// The received bytes are not a message of this protocol; `detail` is the reason.
   case malformed(detail: Remark)
   /// An answer that does not fit the request.
   case unexpected(detail: Remark)

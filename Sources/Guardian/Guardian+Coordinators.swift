@@ -59,7 +59,7 @@ extension Guardian {
       }
     }
     if policy.hasOpened { words.append("--recover") }
-    // A missing file for standard error is no reason to leave the bank closed.
+    // The bank opens even if the file for standard error is missing.
     let keepsErrors = hasHome && !order.isForeground && home.canKeepErrors
     let child = try ChildProcess.spawn(
       executable: order.program, arguments: words, environment: environment, channel: channel,

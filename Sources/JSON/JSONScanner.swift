@@ -228,7 +228,7 @@ extension JSONScanner {
 
   private mutating func codeUnit() throws(JSONFault) -> UInt32 {
     let digits = bytes[place...].prefix(4)
-    // A sign is no hex digit, although the number parser would accept it.
+    // A sign is not a hex digit, although the number parser would accept it.
     guard digits.count == 4, digits.allSatisfy({ $0 >= UInt8(ascii: "0") }),
       let unit = UInt32(String(decoding: digits, as: UTF8.self), radix: 16)
     else { throw fault(.badEscape) }

@@ -110,7 +110,7 @@ public struct ControlGroup: Sendable, Hashable {
   public var isThere: Bool { (try? FileFacts.inspect(Paths.join(path, "cgroup.kill"))) != nil }
 
   /// True if this process may start others in it, and the kernel allows it: a system call filter may forbid
-  /// `clone3(2)`. The test tries to start a path that is no program.
+  /// `clone3(2)`. The test tries to start a path that is not a program.
   public var takesProcesses: Bool {
     guard let none = try? FileDescriptor.open("/dev/null", .readWrite),
       let output = try? none.duplicate(atLeast: 3),

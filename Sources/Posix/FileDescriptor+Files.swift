@@ -26,7 +26,7 @@ public struct OpenOptions: OptionSet, Sendable, Hashable {
   public static let append = OpenOptions(rawValue: O_APPEND)
   /// Fails (ELOOP) if the last part of the path is a symbolic link.
   public static let noFollow = OpenOptions(rawValue: O_NOFOLLOW)
-  /// Fails (ENOTDIR) if the path is no directory.
+  /// Fails (ENOTDIR) if the path is not a directory.
   public static let directory = OpenOptions(rawValue: O_DIRECTORY)
   /// Calls return EAGAIN instead of blocking.
   public static let nonBlocking = OpenOptions(rawValue: O_NONBLOCK)

@@ -23,10 +23,10 @@ public enum Terminal {
 
   /// True if the descriptor is a terminal. `isatty(3)`
   public static func isTerminal(_ fd: CInt) -> Bool { isatty(fd) == 1 }
-  /// Size of the terminal at standard output; nil if it is no terminal or has no size.
+  /// Size of the terminal at standard output; nil if it is not a terminal or has no size.
   public static var size: Size? { size(of: STDOUT_FILENO) }
 
-  /// Size of the terminal at a descriptor; nil if it is no terminal or has no size. `ioctl(2)` TIOCGWINSZ
+  /// Size of the terminal at a descriptor; nil if it is not a terminal or has no size. `ioctl(2)` TIOCGWINSZ
   public static func size(of fd: CInt) -> Size? {
     var columns: CInt = 0
     var rows: CInt = 0

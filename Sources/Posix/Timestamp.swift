@@ -54,7 +54,7 @@ public enum Timestamp {
 
   /// The instant of a text, in milliseconds since 1970 UTC.
   ///
-  /// Accepted: `YYYY-MM-DDTHH:MM:SSZ`, optionally with a fraction of 1 to 9 digits, of which the first three
+  /// Accepted: `YYYY-MM-DDTHH:MM:SSZ`, optionally with a fraction of 1 to 9 digits; only the first three
   /// count. Years 1970 to 9999. Any other zone, lower-case letters and leap seconds: nil.
   public static func parse(_ text: String) -> Int64? {
     var text = text

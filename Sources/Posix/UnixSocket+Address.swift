@@ -12,7 +12,7 @@ extension UnixSocket {
     case removed
     /// A process listens (or its owner forbids the check); not changed.
     case inUse
-    /// The file with that name is no socket; not changed.
+    /// The file with that name is not a socket; not changed.
     case notASocket
   }
 

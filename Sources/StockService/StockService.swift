@@ -1,6 +1,6 @@
 // Requests of a stock service, and their handling.
 // Invariant: a subscriber receives every change after its position, in order and once; one that is too slow
-// is told so.
+// gets an error.
 
 import BankModel
 import Logbook

@@ -16,7 +16,7 @@ public enum TellerEvent: Sendable, Equatable {
   case askedToEnd
   /// The coordinator closed the connection, or its process ended.
   case coordinatorGone
-  /// The coordinator sent bytes that are no message.
+  /// The coordinator sent bytes that are not a message.
   case coordinatorUnintelligible(String)
   case connectionFailed(String)
 }
@@ -75,7 +75,7 @@ public enum TellerNote: Sendable, Equatable {
   case failed(Assignment, reason: String)
   /// The whole work for a customer was not done; `took` is the time spent on it.
   case workFailed(Assignment, WorkFailure, took: TimeSpan)
-  /// The coordinator sent an unexpected message, or bytes that are no message.
+  /// The coordinator sent an unexpected message, or bytes that are not a message.
   case violation(String)
   case exit(code: Int32, reason: String)
 }

@@ -7,7 +7,7 @@ import Posix
 public enum ChannelEnd: Error, Sendable, Hashable {
   case endOfFile
   case midFrame
-  /// The peer sent bytes that are no message of the expected type; the text names the broken rule.
+  /// The peer sent bytes that are not a message of the expected type; the text names the broken rule.
   case malformed(String)
   /// The peer announced a message longer than the connection allows.
   case oversized

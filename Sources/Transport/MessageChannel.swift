@@ -73,7 +73,7 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
   ///   - lineLimit: maximum line in either direction in bytes, one of ``LineLimits``, if the peer may select
   ///     lines by its first byte; nil to allow only frames.
   ///   - backlogLimit: bytes of unsent output above which the channel ends.
-  /// - Throws: an error if the descriptor is no socket, or if it cannot be watched. The descriptor is closed
+  /// - Throws: an error if the descriptor is not a socket, or if it cannot be watched. The descriptor is closed
   ///   then.
   public init(
     descriptor: consuming FileDescriptor, loop: EventLoop, incomingLimit: Int, backlogLimit: Int,

@@ -96,7 +96,7 @@ public final class ParentLink {
   }
 
   /// Reports once that this process has done work, because such a process is healthy even if it is killed
-  /// soon after. Call it before the client is answered. An answer that changes nothing is no work: other
+  /// soon after. Call it before the client is answered. An answer that changes nothing is not work: other
   /// processes send such requests as soon as the service exists.
   public func worked() {
     guard state == .atWork, !hasWorked else { return }

@@ -9,7 +9,7 @@
 // that belongs to this intent alone. The stock's answer is recorded: price and history in one row, together
 // with the end of the intent. A restarted machine asks the stock again for every unfinished intent, under the
 // same name, so a drink is taken once however often it is requested. If the stock does not answer, the intent
-// is abandoned. That is written before the client is told, and the stock is asked until it has returned
+// is abandoned. That is written before the client is answered, and the stock is asked until it has returned
 // whatever the name holds. The money of an intent is reserved until its end, so no coin pays for two drinks.
 //
 // Durability. Everything since the last `committed` is *unsettled*. If the disk is full the store discards

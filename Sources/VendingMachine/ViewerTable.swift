@@ -1,7 +1,7 @@
 // News for subscribers of the machine: the changes since the last publication, encoded once for all customers
 // and once for the manager, who sees the lots.
 // Invariant: a subscriber receives a snapshot, and then every later purchase, in order and once, and the
-// current products; one that is too slow is told so.
+// current products; one that is too slow gets an error.
 
 import BankModel
 import VendingCore
@@ -59,7 +59,7 @@ final class ViewerTable<Machine: VendingDecisions> {
       let news = news(behind: before, withLots: side == 1, service)
       told[side] = Told(
         sequence: news.sequence, version: service.shelf.version, free: news.free, today: news.today)
-      // A change of another item of the stock is no news for a subscriber of drinks.
+      // A change of another item of the stock is not news for a subscriber of drinks.
       let isNothing =
         before.today == news.today && news.products.isEmpty && before.sequence == news.sequence
         && before.free == news.free

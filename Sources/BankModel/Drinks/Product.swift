@@ -82,7 +82,7 @@ public struct Product: Hashable, Sendable {
 
   /// Dates of a drink produced on a day; `expires` defaults to the end of the product's shelf life.
   ///
-  /// - Returns: nil if these are no valid days, or in the wrong order.
+  /// - Returns: nil if these are not valid days, or in the wrong order.
   public func dates(made: DayNumber, expires: DayNumber? = nil) -> LotDates? {
     guard StockLimits.days.contains(made) else { return nil }
     let dates = LotDates(made: made, expires: expires ?? min(made + shelfLife, StockLimits.days.upperBound))

@@ -1,4 +1,4 @@
-// Product table as a whole, and the built-in one, of which `config/vending.json` contains a copy.
+// Product table as a whole, and the built-in one, which `config/vending.json` repeats.
 // Invariant: no name occurs twice.
 
 /// The articles of a machine.

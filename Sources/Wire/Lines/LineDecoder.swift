@@ -21,7 +21,7 @@ extension LineError: CustomStringConvertible {
 ///
 /// Append the bytes of a read, then take lines until there is none, as with ``FrameDecoder``. A line ends
 /// with a newline; a carriage return before it is dropped, and an empty line is skipped. Bytes without a
-/// newline after them are no line.
+/// newline after them are not a line.
 public struct LineDecoder: Sendable {
   private let maximumLength: Int
   private(set) var buffer: [UInt8] = []
