@@ -1,4 +1,5 @@
 // Command-line options of the coordinator. Users never type them; bankctl and the guardian do.
+// They only parse; what follows from a value is decided by the parts that receive it.
 
 import Arguments
 import BankModel

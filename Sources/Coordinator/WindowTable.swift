@@ -1,4 +1,5 @@
 // Table of one value per window, in window order.
+// Invariant: a stored value is found until it is removed, and iteration follows the order of the windows.
 
 import BankModel
 

@@ -1,4 +1,5 @@
 // Entry point of bank-chaos.
+// It passes the arguments to the program and exits with its code; it contains no logic.
 import Console
 import Glibc
 import Posix

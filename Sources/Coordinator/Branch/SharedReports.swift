@@ -1,4 +1,5 @@
 // Reports of a shared bank to clients: its branches, and the total counts, as of the last query.
+// The reports store nothing, and are no newer than the last answer of the database.
 
 import BankModel
 import QueueCore

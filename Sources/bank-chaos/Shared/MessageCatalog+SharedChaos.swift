@@ -1,4 +1,5 @@
 // Messages of a chaos run over several branches.
+// They format results in two languages and compute none.
 import Arguments
 import Console
 
