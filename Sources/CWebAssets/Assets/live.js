@@ -153,22 +153,21 @@ async function lookAgain() {
   else if (answer && !answer.ok && answer.status < 500) close();
 }
 
-// The stream that all windows share. A server that ends before the browser has loaded its scripts leaves a worker that never sends
-// anything. It is replaced when the server has proven itself, because a browser loads scripts with its cookie.
+// The stream shared by all windows. A worker whose scripts could not be loaded never sends anything. It is replaced after a proof,
+// because scripts are loaded with the cookie.
 function shared() {
   let port = null;
-  let followed = null;
+  let last = null;
   const start = () => {
     const worker = new SharedWorker('/assets/shared.js', { type: 'module', name: 'bank' });
-    worker.addEventListener('error', () => {
+    worker.onerror = () => {
       port = null;
       hear('lost');
       retry();
-    });
+    };
     port = worker.port;
-    port.addEventListener('message', (event) => hear(event.data.kind, event.data.data));
-    port.start();
-    if (followed) port.postMessage(followed);
+    port.onmessage = ({ data }) => hear(data.kind, data.data);
+    if (last) port.postMessage(last);
   };
   const retry = () => setTimeout(async () => {
     doubt();
@@ -179,12 +178,12 @@ function shared() {
   }, 1000);
   start();
   return (page) => {
-    followed = page === null ? null : { page, lang: body.dataset.lang, server };
-    port?.postMessage(followed);
+    last = page && { page, lang: body.dataset.lang, server };
+    port?.postMessage(last);
   };
 }
 
-// The source of events: the shared stream, or a stream of this window if the browser has no shared workers.
+// Source of the events: the shared stream, or an own one in a browser without shared workers.
 async function way() {
   if (typeof SharedWorker === 'function') {
     try { return shared(); } catch { /* A browser that allows none has the other way. */ }
