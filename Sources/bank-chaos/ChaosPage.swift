@@ -2,7 +2,7 @@
 // a script, over the socket in the home.
 // Invariant: after each kill both must be right again within a bound. An answer requested after the kill must
 // name the current coordinator, and an event must arrive after the kill. Each kill has its own bound, which
-// later kills do not move.
+// later kills do not move. Only time with a coordinator counts, because no page can name one that is not there.
 // Errors: a lost connection is opened again as often as needed; a missed bound is counted once for all open
 // kills.
 import ControlClient
@@ -11,7 +11,7 @@ import Posix
 import Time
 
 final class ChaosPage {
-  /// Longest time that the page may be wrong after a kill, regardless of other kills.
+  /// Longest time with a coordinator that the page may be wrong after a kill, regardless of other kills.
   static let patience = TimeSpan.seconds(10)
 
   /// Times from a kill until the page was right again.
@@ -26,8 +26,11 @@ final class ChaosPage {
   private var askedAt = MonotonicTime(nanoseconds: 0)
   private var nextQuestion = MonotonicTime(nanoseconds: 0)
   private var nextStream = MonotonicTime(nanoseconds: 0)
-  /// Kills after which the page has not been right yet, oldest first.
-  private var kills: [MonotonicTime] = []
+  /// Kills after which the page has not been right yet, oldest first, with the value of ``attended`` at each.
+  private var kills: [(at: MonotonicTime, attended: TimeSpan)] = []
+  /// Total time of the run in which there was a coordinator.
+  private var attended = TimeSpan.zero
+  private var lastTurn: MonotonicTime?
   /// Time at which the last right answer was requested.
   private var rightAt = MonotonicTime(nanoseconds: 0)
   private var eventAt = MonotonicTime(nanoseconds: 0)
@@ -43,18 +46,20 @@ final class ChaosPage {
   var isSettled: Bool { kills.isEmpty }
 
   /// Records the kill of a process that the page shows, or of its server.
-  func killed(at now: MonotonicTime) { kills.append(now) }
+  func killed(at now: MonotonicTime) { kills.append((now, attended)) }
 
   /// - Parameter coordinator: pid of the running coordinator by the bank's own report; nil if there is none
   ///   now.
   func turn(_ now: MonotonicTime, coordinator: Int32?) {
     follow(now)
     ask(now, coordinator)
-    while let kill = kills.first, rightAt > kill, eventAt > kill {
-      times.append(now.since(kill))
+    if let lastTurn, coordinator != nil { attended = attended + now.since(lastTurn) }
+    lastTurn = now
+    while let kill = kills.first, rightAt > kill.at, eventAt > kill.at {
+      times.append(now.since(kill.at))
       kills.removeFirst()
     }
-    guard let kill = kills.first, now.since(kill) > Self.patience else { return }
+    guard let kill = kills.first, attended - kill.attended > Self.patience else { return }
     late += 1
     kills.removeAll()
   }
