@@ -258,6 +258,7 @@ extension PageTests {
           };
           """)
         try page.reload()
+        try page.mark()
         try page.becomes("window.begun === 2")
         try page.click("[data-action=\"add\"]")
         try page.becomes("document.querySelectorAll('[data-list] [data-ticket]').length === 10")
