@@ -125,8 +125,10 @@ extension PageTests {
         let row = "document.querySelector('[data-region=windows] [data-key=loan-1]').textContent"
         for page in [one, two] { try page.becomes("\(row).includes('\(before.pid)')") }
         try one.click("[data-end=\"loan-1\"]")
-        for (page, words) in [(one, "1번 고객의 업무가 loan-1에서"), (two, "Customer 1 was being served again at loan-1")]
-        {
+        let wanted = [
+          (one, "1번 고객의 업무가 loan-1에서"), (two, "Customer 1 was being served again at loan-1"),
+        ]
+        for (page, words) in wanted {
           try page.becomes("document.querySelector('[data-healed]')")
           #expect(Int(try page.text("document.querySelector('[data-healed]').dataset.healed")) != nil)
           let told = try page.text("document.querySelector('[data-region=death]').textContent")

@@ -7,7 +7,9 @@ import Time
 ///
 /// For what follows the closing of a descriptor, too: a child that another test is just starting holds copies of all
 /// descriptors until it has become its program, so the last one may be closed a moment later.
-public func eventually(within limit: TimeSpan = .seconds(120), _ condition: () throws -> Bool) throws -> Bool {
+public func eventually(
+  within limit: TimeSpan = .seconds(120), _ condition: () throws -> Bool
+) throws -> Bool {
   let deadline = SystemClock.monotonic() + limit
   while try !condition() {
     if SystemClock.monotonic() >= deadline { return false }
