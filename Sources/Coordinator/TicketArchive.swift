@@ -35,9 +35,8 @@ struct TicketArchive {
   private func look(for ticket: TicketNumber, day: BusinessDay) throws(Failure) -> TicketReport? {
     do throws(StoreError) {
       if let finished = try finished(ticket, day: day) { return finished }
-      guard day == presentDay, let stored = try store.find(ticket) else {
-        return try finished(ticket, day: day)
-      }
+      guard day == presentDay else { return nil }
+      guard let stored = try store.find(ticket) else { return try finished(ticket, day: day) }
       let attempts = try store.attempts(day: day, ticket: ticket).map { AttemptReport($0, store.services) }
       var report = TicketReport(stored, store.services, day: day, attempts: attempts)
       report.payload = try store.payload(of: ticket)
