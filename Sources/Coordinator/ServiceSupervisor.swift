@@ -95,7 +95,6 @@ package final class ServiceSupervisor {
       return (post.isGivenUp, post.restartAt) = (false, now.monotonic)
     }
     post.isReplaced = true
-    post.isReplaced = true
     post.readyBy = nil
     leave(post, at: now)
     write("replaced", about: post, at: now) {
