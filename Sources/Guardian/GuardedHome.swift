@@ -18,6 +18,7 @@ struct GuardedHome {
   var answers: String { Paths.join(path, "run", "answers.sock") }
   /// File that receives standard error.
   var standardError: String { Paths.join(path, "logs", "bankd.stderr") }
+  private var controlSocket: String { Paths.join(path, "run", "bank.sock") }
   private var log: String { Paths.join(path, "logs", "guardian.log") }
 
   enum Outcome {
@@ -65,7 +66,7 @@ struct GuardedHome {
         // the guardian's.
         outcome = try LockFile.join(inherited, path: lock, isHolder: false)
       } else {
-        outcome = try LockFile.acquire(path: lock, patience: Self.patience)
+        outcome = try acquireUnserved()
       }
       switch consume outcome {
       case .heldBy(let pid): return .occupied(pid: pid)
@@ -77,6 +78,26 @@ struct GuardedHome {
         return .taken(Equipment(lock: lock, socket: socket, log: log, place: place))
       }
     } catch { return .unusable(reason: error.description) }
+  }
+
+  /// Takes the lock of a home that no coordinator serves. A lock file that was removed while the bank was open is
+  /// created again here, and is free: without this check the sockets of that bank would be replaced before its
+  /// database refuses the second coordinator. The open bank gets its lock back meanwhile, and is then the holder;
+  /// one that is closing only sends its last answers.
+  private func acquireUnserved() throws(SystemError) -> LockFile.Outcome {
+    let deadline = SystemClock.monotonic() + Self.patience
+    while true {
+      switch try LockFile.acquire(path: lock, patience: Self.patience) {
+      case .heldBy(let pid): return .heldBy(pid: pid)
+      case .visited: return .visited
+      case .acquired(let lock):
+        guard case .connected(let server) = try UnixSocket.connect(path: controlSocket, nonBlocking: true)
+        else { return .acquired(lock) }
+        lock.release()
+        if SystemClock.monotonic() >= deadline { return .heldBy(pid: try UnixSocket.peer(of: server).pid) }
+      }
+      _ = poll(nil, 0, 20)
+    }
   }
 
   /// Restores removed files before the next coordinator is started: the previous one may have taken a new

@@ -33,8 +33,19 @@ struct RemovedHomeTests {
     try withBranch { branch in
       try branch.start("--speed", "max")
       let pid = try branch.status().pid
+      func sockets() throws -> [UInt64] {
+        try ["bank.sock", "guardian.sock", "answers.sock"].map { name in
+          let facts = try files.attributesOfItem(atPath: "\(branch.home)/run/\(name)")
+          return try #require(facts[.systemFileNumber] as? UInt64)
+        }
+      }
+      try branch.waitUntil("the first heartbeat was sent") {
+        files.fileExists(atPath: "\(branch.home)/run/answers.sock")
+      }
+      let former = try sockets()
       try files.removeItem(atPath: "\(branch.home)/bank.lock")
       try branch.expectRefusal(5, "already_open", of: "start")
+      #expect(try sockets() == former, "the refused start has replaced none of the open bank's sockets")
       func repairs() -> [String] {
         branch.events("home_repaired", in: "coordinator").map { $0["msg"] ?? "" }
       }
