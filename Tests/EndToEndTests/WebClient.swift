@@ -57,6 +57,14 @@ struct WebClient {
     try curl(words + [url + path], at: location)
   }
 
+  /// True if a server answers at the page's address, whatever it answers. For waiting: a refused connection is no
+  /// failure of the test.
+  func isAnswering(at location: SourceLocation = #_sourceLocation) throws -> Bool {
+    try branch.launch(
+      ["-s", "-o", "/dev/null", "--max-time", "20", url + "/api/v1/status"], program: "/usr/bin/curl"
+    ).finish(at: location).code == 0
+  }
+
   /// Follows the link; the cookie that lets in.
   func logIn(at location: SourceLocation = #_sourceLocation) throws -> String {
     let answer = try curl([link], at: location)

@@ -46,7 +46,7 @@ struct SharedJuiceBankTests {
           guard bank.number("SELECT count(*) FROM bank.receipt WHERE article IS NOT NULL") ?? 0 >= goal else {
             return false
           }
-          guard let status = try? branch.status() else { return false }
+          guard let status = try branch.statusIfAnswered() else { return false }
           let victim = name.isEmpty ? status.pid : status.worker(name)?.pid ?? 0
           guard victim > 0, !killed.contains(victim) else { return false }
           killed.insert(victim)
