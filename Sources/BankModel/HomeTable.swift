@@ -74,6 +74,7 @@ public enum HomeTable {
       HomeEntry("run/windows", .file, .coordinator),
       HomeEntry("run/configuration.json", .file, .coordinator),
       HomeEntry("run/store", .file, .coordinator),
+      HomeEntry("run/books", .file, .coordinator),
       HomeEntry("run/commands", .file, .coordinator),
       HomeEntry("run/hands", .file, .coordinator),
       HomeEntry("run/pauses", .file, .coordinator),

@@ -80,6 +80,7 @@ final class HomeKeeper: BankPart {
       tellerSupervisor.keepCommandsNote()
       queue.keepPauseReasons()
       context.bindings.renewStoreNote()
+      shared?.note?.keep(at: home.booksNote)
     }
     if losses.contains(.reserve) { context.bindings.renewReserve() }
     if losses.contains(.logs) || losses.contains(.standardError) { context.bindings.renewLogs() }

@@ -64,9 +64,8 @@ final class BranchDesk: BankPart {
       shared.joined(identity)
       context.write(event: "branch_joined") { note(identity, in: &$0) }
     case .known(let mark):
-      if let address = shared.address {
-        BooksNote(address: address, branch: shared.identity.name, mark: mark).keep(at: context.home.booksNote)
-      }
+      shared.hear(mark)
+      shared.note?.keep(at: context.home.booksNote)
     case .older(let books):
       context.write(event: "books_older", level: .error) { fields in
         note(shared.identity, in: &fields)

@@ -25,6 +25,8 @@ final class SharedBank {
   private(set) var isJoined = true
   /// True after the branch has returned all its claims and left the bank.
   private(set) var hasLeft = false
+  /// Last known state of the database, which the home records; nil before the first report, and without an address.
+  private(set) var note: BooksNote?
   /// Cancelled tickets whose stock this branch has to release; some of them, oldest first.
   private(set) var releases: [OwedRelease] = []
   /// Customers served by each branch at an earlier query, and its time, to compute rates.
@@ -55,6 +57,10 @@ final class SharedBank {
   func looked(askedAt: MonotonicTime) {
     lookedAt = askedAt
     if let owesLook, askedAt >= owesLook { self.owesLook = nil }
+  }
+  /// Takes the database's last known state.
+  func hear(_ mark: BooksMark) {
+    note = address.map { BooksNote(address: $0, branch: identity.name, mark: mark) }
   }
   func hear(_ releases: [OwedRelease]) { self.releases = releases }
   /// Removes a ticket whose stock was released.

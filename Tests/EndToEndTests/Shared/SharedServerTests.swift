@@ -151,6 +151,35 @@ struct SharedServerTests {
     }
   }
 
+  @Test(
+    "the record of the database comes back with its directory, and the next coordinator knows the database")
+  func recordRemoved() throws {
+    try withSharedBank(branches: 1) { bank, branches in
+      let branch = branches[0]
+      let path = "\(branch.home)/run/books"
+      func record() -> String? { try? String(contentsOfFile: path, encoding: .utf8) }
+      /// The record's last number that changes while nothing happens is the count of commits; nothing else may.
+      func known() -> [Substring] { (record() ?? "").split(whereSeparator: \.isWhitespace).dropLast(2) }
+      try bank.open(branch, speed: "max")
+      try branch.done("enqueue", "3", "--wait")
+      try branch.waitUntil("the last ticket is recorded") { known().dropLast().last == "3" }
+      let former = known()
+      try branch.waitUntil("the directory is removed") {
+        try? FileManager.default.removeItem(atPath: "\(branch.home)/run")
+        return record() == nil
+      }
+      try branch.waitUntil("the record is there again") { known() == former }
+      try branch.waitUntil("the branch says so") {
+        branch.events("home_repaired", in: "coordinator").contains { $0["msg"]?.contains("books") == true }
+      }
+      try branch.killCoordinator()
+      try bank.open(branch, speed: "max")
+      try branch.done("enqueue", "3", "--wait")
+      try bank.expectAllServed(6, by: branches)
+      try branch.done("stop")
+    }
+  }
+
   @Test("a snapshot is held open while twenty thousand are served")
   func snapshot() throws {
     try withSharedBank { bank, branches in
