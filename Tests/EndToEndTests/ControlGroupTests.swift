@@ -33,16 +33,17 @@ struct ControlGroupTests {
     }
   }
 
-  /// The ninth attempt ends well: every attempt writes its number and then those of whatever it has started.
+  /// The ninth attempt ends well: every attempt writes its number and then those of its processes. They sleep, because
+  /// `tail -f` ends by itself within a second when the reader of its output is gone. tail(1)
   private static func script(_ note: String, _ disguise: Disguise) -> String {
     """
     exec 9>>\(note)
     echo "attempt $$" >&9
     trap '' TERM HUP
     [ $(grep -c attempt \(note)) -ge 9 ] && exit 0
-    (setsid \(disguise.words)sh -c 'trap "" TERM HUP; echo $$ >&9; tail -f /dev/null' &)
-    (setsid \(disguise.words)sh -c 'trap "" TERM HUP; (sh -c "echo \\$\\$ >&9; tail -f /dev/null" &); echo $$ >&9; tail -f /dev/null' &)
-    tail -f /dev/null
+    (setsid \(disguise.words)sh -c 'trap "" TERM HUP; echo $$ >&9; sleep 600' &)
+    (setsid \(disguise.words)sh -c 'trap "" TERM HUP; (sh -c "echo \\$\\$ >&9; sleep 600" &); echo $$ >&9; sleep 600' &)
+    sleep 600
     """
   }
 

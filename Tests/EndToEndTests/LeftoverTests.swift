@@ -32,7 +32,7 @@ struct LeftoverTests {
     exec 9>>\(note)
     echo attempt >&9
     [ $(grep -c attempt \(note)) -ge 2 ] && exit 0
-    setsid env -i PATH=/usr/bin:/bin setpriv --reuid=65534 --regid=65534 --clear-groups sh -c 'echo $$ >&9; exec tail -f /dev/null' </dev/null >/dev/null 2>&1 &
+    setsid env -i PATH=/usr/bin:/bin setpriv --reuid=65534 --regid=65534 --clear-groups sh -c 'echo $$ >&9; exec sleep 600' </dev/null >/dev/null 2>&1 &
     while [ $(wc -l < \(note)) -lt 2 ]; do :; done
     \(last)
     """
@@ -56,7 +56,7 @@ struct LeftoverTests {
   func afterTheCoordinator() throws {
     try withBranch { branch in
       try open(branch)
-      let (note, left) = try begin(branch, last: "exec tail -f /dev/null")
+      let (note, left) = try begin(branch, last: "exec sleep 600")
       defer { Glibc.kill(left, SIGKILL) }
       branch.processes.signal(try branch.status().pid, SIGKILL)
       try branch.waitUntil("the window waits") {
