@@ -87,7 +87,7 @@ struct ForegroundDayTests {
   @Test("open shows a customer whose teller was killed again, and serves it")
   func killedTeller() throws {
     try withBranch { branch in
-      let file = try branch.configuration(deposit: 1, loan: 1, depositWork: "300ms", loanWork: "300ms")
+      let file = try branch.configuration(deposit: 1, loan: 1, depositWork: "2s", loanWork: "2s")
       let day = try branch.launch(["open", "--customers", "4", "--config", file, "--seed", "2"])
       try branch.waitUntil("somebody is served") { !day.lines.isEmpty }
       let busy = try #require(try branch.status().workers.first { $0.ticket != nil }?.name)
@@ -162,7 +162,7 @@ struct ForegroundDayTests {
   @Test("Ctrl-C closes the day early; those left wait for the next start")
   func interrupted() throws {
     try withBranch { branch in
-      let file = try branch.configuration(depositWork: "200ms", loanWork: "200ms")
+      let file = try branch.configuration(depositWork: "1s", loanWork: "1s")
       let day = try branch.launch(["open", "--customers", "30", "--config", file])
       try branch.waitUntil("somebody is served") { !day.lines.isEmpty }
       day.signal(SIGINT)

@@ -123,7 +123,7 @@ struct ForegroundTests {
   @Test("a second signal finishes only those at a window", arguments: [SIGTERM, SIGINT])
   func twice(signal: Int32) throws {
     try withBranch { branch in
-      let file = try branch.configuration(depositWork: "300ms", loanWork: "300ms")
+      let file = try branch.configuration(depositWork: "1s", loanWork: "1s")
       let bank = try branch.launch(["start", "--foreground", "--config", file])
       try branch.waitUntil("it is open") { !bank.lines.isEmpty }
       try branch.done("enqueue", "60")

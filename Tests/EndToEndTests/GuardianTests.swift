@@ -248,7 +248,7 @@ struct GuardianTests {
   @Test("SIGTERM to the guardian finishes those at a window and ends both; nobody is opened again")
   func terminated() throws {
     try withBranch { branch in
-      let file = try branch.configuration(depositWork: "200ms", loanWork: "200ms")
+      let file = try branch.configuration(depositWork: "1s", loanWork: "1s")
       try branch.start("--config", file)
       try branch.done("enqueue", "30")
       try branch.waitUntil("somebody is served") { try branch.status().queue("serving") > 0 }
@@ -267,7 +267,7 @@ struct GuardianTests {
   @Test("a coordinator killed while it drains opens the bank again, and stop asks the next one by itself")
   func cutOffDrain() throws {
     try withBranch { branch in
-      let file = try branch.configuration(depositWork: "100ms", loanWork: "100ms")
+      let file = try branch.configuration(depositWork: "250ms", loanWork: "250ms")
       try branch.start("--config", file)
       try branch.done("enqueue", "40")
       let stop = try branch.launch(["stop", "--json"])

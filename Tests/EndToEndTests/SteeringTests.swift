@@ -39,7 +39,7 @@ struct SteeringTests {
   func pauseAll() throws {
     try withBranch { branch in
       // Long enough for a pause to come in time on a busy machine.
-      let file = try branch.configuration(deposit: 1, depositWork: "1500ms")
+      let file = try branch.configuration(deposit: 1, depositWork: "3s")
       try branch.start("--config", file)
       try branch.done("enqueue", "2", "--service", "deposit")
       try branch.waitUntilServed(by: "deposit-1", ticket: 1)
@@ -111,7 +111,7 @@ struct SteeringTests {
   @Test("scale opens windows at once, and a closing window finishes its customer first")
   func scale() throws {
     try withBranch { branch in
-      let file = try branch.configuration(deposit: 1, loan: 0, depositWork: "2s")
+      let file = try branch.configuration(deposit: 1, loan: 0, depositWork: "4s")
       try branch.start("--config", file)
       let grown = Status(try branch.json("scale", "deposit=3", "loan=2"))
       #expect(grown.document.differences(from: Samples.status) == [])
@@ -152,7 +152,7 @@ struct SteeringTests {
   @Test("reload changes windows, durations and speed; nobody is torn from a window")
   func reload() throws {
     try withBranch { branch in
-      let file = try branch.configuration(deposit: 2, loan: 1, depositWork: "400ms", loanWork: "60s")
+      let file = try branch.configuration(deposit: 2, loan: 1, depositWork: "3s", loanWork: "60s")
       try branch.start("--config", file)
       try branch.done("enqueue", "2", "--service", "deposit")
       try branch.waitUntil("both are served") { try branch.status().queue("serving") == 2 }
@@ -160,6 +160,7 @@ struct SteeringTests {
       let reloaded = Status(try branch.json("reload"))
       #expect(reloaded.document.differences(from: Samples.status) == [])
       #expect(reloaded.tellers.map(\.name) == ["deposit-1", "loan-1", "loan-2"])
+      try branch.waitUntil("both have a receipt") { try branch.receipts().count == 2 }
       #expect(try branch.receipts().map { $0["attempts"].integer } == [1, 1])
       try branch.done("enqueue", "20")
       try branch.done("wait", "--timeout", "120s")

@@ -85,7 +85,7 @@ struct StopTests {
   @Test("a second stop --now hurries a first stop along, and both are answered")
   func hurry() throws {
     try withBranch { branch in
-      let file = try branch.configuration(depositWork: "300ms", loanWork: "300ms")
+      let file = try branch.configuration(depositWork: "1s", loanWork: "1s")
       try branch.start("--config", file)
       try branch.done("enqueue", "60")
       let patient = try branch.launch(["stop", "--json"])
@@ -99,7 +99,7 @@ struct StopTests {
   @Test("stop finishes a bank whose teller dies while it closes")
   func dyingTeller() throws {
     try withBranch { branch in
-      let file = try branch.configuration(deposit: 1, loan: 0, depositWork: "1s")
+      let file = try branch.configuration(deposit: 1, loan: 0, depositWork: "2s")
       try branch.start("--config", file)
       try branch.done("enqueue", "3", "--service", "deposit")
       let stop = try branch.launch(["stop", "--json"])
@@ -113,7 +113,8 @@ struct StopTests {
   @Test("SIGTERM to the coordinator finishes those at a window and ends in order")
   func terminate() throws {
     try withBranch { branch in
-      let file = try branch.configuration(deposit: 1, loan: 0, depositWork: "200ms")
+      // So long that a busy machine finds the first customer at the window.
+      let file = try branch.configuration(deposit: 1, loan: 0, depositWork: "3s")
       try branch.start("--config", file)
       try branch.done("enqueue", "3", "--service", "deposit")
       try branch.waitUntilServed(by: "deposit-1", ticket: 1)
