@@ -258,7 +258,8 @@ import Wire
       let stale = try UnixSocket.listen(path: counter.path)
       _ = consume stale
     }
-    try counter.socket.listen(at: counter.path)
+    // A child that another test forks at this moment has the closed listener until it executes its program.
+    try counter.wait { (try? counter.socket.listen(at: counter.path)) != nil }
     #expect(try counter.connect() != nil)
   }
 }
