@@ -33,7 +33,9 @@ struct BoardWatch {
     // set back. Neither is compared with the disk.
     let isFresh =
       views[view] != nil && frame.time > checker.committedAt.milliseconds && frame.time <= wall.milliseconds
-    return Self.objection(to: frame) ?? pace(of: view, at: now) ?? objection(to: frame.events)
+    // The last snapshot, of the closed bank, waits for no pause.
+    return Self.objection(to: frame) ?? (frame.state == .closed ? nil : pace(of: view, at: now))
+      ?? objection(to: frame.events)
       ?? Self.unknown(in: frame, to: checker)
       ?? (isFresh ? Self.objection(to: frame, onDisk: checker) : nil)
   }
