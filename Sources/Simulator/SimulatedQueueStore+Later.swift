@@ -52,6 +52,8 @@ extension SimulatedQueueStore {
       world.trace.line(world.clock.now, "  \(kept) of \(slow.underway.count) on their way are kept")
     }
     if kept > 0, kept < slow.underway.count { world.statistics.keptInPart += 1 }
+    // A failure that the dead process has not met any more, such as a sync behind a refusal, concerns none of them.
+    world.disk.forgetFailures()
     for transaction in slow.underway.prefix(kept) {
       do throws(StoreError) { try write(transaction) {} } catch {
         return world.violate(.storeContradiction, "what was handed over cannot be written: \(error)")

@@ -69,6 +69,9 @@ public final class MemoryStore: LocalQueueStore {
     failures[call] = (number, error)
   }
 
+  /// Lets all calls succeed again: the process that would have made the failing one is dead.
+  public func forgetFailures() { failures = [:] }
+
   /// Simulates a kill of the process: uncommitted changes are lost, and the store can be loaded again.
   ///
   /// - Parameter kept: number of transactions in flight that are on disk nevertheless.
@@ -76,7 +79,7 @@ public final class MemoryStore: LocalQueueStore {
     end = nil
     keepUnderway(kept)
     rollBack()
-    failures = [:]
+    forgetFailures()
     isLoaded = false
   }
 

@@ -211,6 +211,9 @@ final class QueueDisk {
     if call != .commit { hasFailedToSync = true }
   }
 
+  /// Takes back failures that no call has met. Those of a volume stay with its machine.
+  func forgetFailures() { model.forgetFailures() }
+
   /// True if new customers are to be refused. The store in memory has the value that was set.
   var isShort: Bool {
     get { store?.isShort ?? model.isShort }
