@@ -33,17 +33,17 @@ struct ControlGroupTests {
     }
   }
 
-  /// The ninth attempt ends well: every attempt writes its number and then those of its processes. They sleep, because
-  /// `tail -f` ends by itself within a second when the reader of its output is gone. tail(1)
-  private static func script(_ note: String, _ disguise: Disguise) -> String {
+  /// The ninth attempt ends well: every attempt writes its number and then those of its processes, which wait for the end
+  /// of the pipe. (`tail -f` would end by itself within a second when the reader of its output is gone. tail(1))
+  private static func script(_ note: String, _ disguise: Disguise, until pipe: String) -> String {
     """
-    exec 9>>\(note)
+    exec 8<\(pipe) 9>>\(note)
     echo "attempt $$" >&9
     trap '' TERM HUP
     [ $(grep -c attempt \(note)) -ge 9 ] && exit 0
-    (setsid \(disguise.words)sh -c 'trap "" TERM HUP; echo $$ >&9; sleep 600' &)
-    (setsid \(disguise.words)sh -c 'trap "" TERM HUP; (sh -c "echo \\$\\$ >&9; sleep 600" &); echo $$ >&9; sleep 600' &)
-    sleep 600
+    (setsid \(disguise.words)sh -c 'trap "" TERM HUP; echo $$ >&9; read x <&8' &)
+    (setsid \(disguise.words)sh -c 'trap "" TERM HUP; (sh -c "echo \\$\\$ >&9; read x <&8" &); echo $$ >&9; read x <&8' &)
+    read x <&8
     """
   }
 
@@ -85,7 +85,7 @@ struct ControlGroupTests {
     reopen: () throws -> Void, look: () throws -> Void = {}
   ) throws {
     let note = branch.path("note")
-    let script = try branch.write(Self.script(note, disguise), to: "job.sh")
+    let script = try branch.write(Self.script(note, disguise, until: branch.heldPipe()), to: "job.sh")
     try branch.done("enqueue", "--service", "job", "--payload", script)
     for (place, victim) in victims.enumerated() {
       try branch.waitUntil("attempt \(place + 1) is there") { attempts(note).last?.count == 4 }
@@ -155,7 +155,7 @@ struct ControlGroupTests {
       }
       try open(branch, in: group)
       let note = branch.path("note")
-      let script = try branch.write(Self.script(note, .cleared), to: "job.sh")
+      let script = try branch.write(Self.script(note, .cleared, until: branch.heldPipe()), to: "job.sh")
       try branch.done("enqueue", "--service", "job", "--payload", script)
       try branch.waitUntil("it is there") { attempts(note).last?.count == 4 }
       let status = try branch.status()

@@ -27,12 +27,12 @@ struct LeftoverTests {
   }
 
   /// Writes down each attempt and the process that it leaves.
-  private func script(_ note: String, last: String) -> String {
+  private func script(_ note: String, last: String, until pipe: String) -> String {
     """
-    exec 9>>\(note)
+    exec 8<\(pipe) 9>>\(note)
     echo attempt >&9
     [ $(grep -c attempt \(note)) -ge 2 ] && exit 0
-    setsid env -i PATH=/usr/bin:/bin setpriv --reuid=65534 --regid=65534 --clear-groups sh -c 'echo $$ >&9; exec sleep 600' </dev/null >/dev/null 2>&1 &
+    setsid env -i PATH=/usr/bin:/bin setpriv --reuid=65534 --regid=65534 --clear-groups sh -c 'echo $$ >&9; read x <&8' </dev/null >/dev/null 2>&1 &
     while [ $(wc -l < \(note)) -lt 2 ]; do :; done
     \(last)
     """
@@ -41,7 +41,7 @@ struct LeftoverTests {
   /// Enqueues a job, and returns its note and the process that its first attempt leaves.
   private func begin(_ branch: Branch, last: String) throws -> (note: String, left: Int32) {
     let note = branch.path("note")
-    let file = try branch.write(script(note, last: last), to: "job.sh")
+    let file = try branch.write(script(note, last: last, until: branch.heldPipe()), to: "job.sh")
     try branch.done("enqueue", "--service", "job", "--payload", file)
     try branch.waitUntil("the first attempt is there") { lines(note).count == 2 }
     return (note, try #require(Int32(lines(note)[1])))
@@ -56,7 +56,7 @@ struct LeftoverTests {
   func afterTheCoordinator() throws {
     try withBranch { branch in
       try open(branch)
-      let (note, left) = try begin(branch, last: "exec sleep 600")
+      let (note, left) = try begin(branch, last: "read x <&8")
       defer { Glibc.kill(left, SIGKILL) }
       branch.processes.signal(try branch.status().pid, SIGKILL)
       try branch.waitUntil("the window waits") {
