@@ -337,7 +337,8 @@ let package = Package(
     tests(
       "TransportTests",
       of: [
-        "ServiceFixture", "Transport", "StockClient", "VendingClient", "Time", "BankModel", "Wire", "Posix",
+        "ServiceFixture", "PosixFixture", "Transport", "StockClient", "VendingClient", "Time", "BankModel",
+        "Wire", "Posix",
       ]),
     tests("CommandRunnerTests", of: ["PosixFixture", "CommandRunner", "Time", "Posix"]),
     tests("LogbookTests", of: ["Logbook", "Time", "BankModel", "Posix"]),
@@ -410,7 +411,7 @@ let package = Package(
     tests(
       "BrowserTests",
       of: ["HeadlessBrowser", "BranchFixture", "Arguments", "JSON", "Posix", "PosixFixture", "Time"]),
-    tests("ControlClientTests", of: ["ControlClient", "Time", "BankModel", "Wire", "Posix"]),
+    tests("ControlClientTests", of: ["PosixFixture", "ControlClient", "Time", "BankModel", "Wire", "Posix"]),
     tests(
       "BankctlTests",
       of: [

@@ -3,6 +3,7 @@
 
 import Glibc
 import Posix
+import PosixFixture
 import Testing
 import Time
 import Wire
@@ -258,8 +259,11 @@ import Wire
       let stale = try UnixSocket.listen(path: counter.path)
       _ = consume stale
     }
-    // A child that another test forks at this moment has the closed listener until it executes its program.
-    try counter.wait { (try? counter.socket.listen(at: counter.path)) != nil }
+    let isStale = try eventually {
+      if case .refused = try UnixSocket.connect(path: counter.path, nonBlocking: true) { true } else { false }
+    }
+    #expect(isStale)
+    try counter.socket.listen(at: counter.path)
     #expect(try counter.connect() != nil)
   }
 }
