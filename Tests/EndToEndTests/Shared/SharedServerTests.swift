@@ -158,7 +158,7 @@ struct SharedServerTests {
       let branch = branches[0]
       let path = "\(branch.home)/run/books"
       func record() -> String? { try? String(contentsOfFile: path, encoding: .utf8) }
-      /// The record's last number that changes while nothing happens is the count of commits; nothing else may.
+      /// The record without its count of commits, which alone changes while the bank is idle.
       func known() -> [Substring] { (record() ?? "").split(whereSeparator: \.isWhitespace).dropLast(2) }
       try bank.open(branch, speed: "max")
       try branch.done("enqueue", "3", "--wait")
