@@ -42,7 +42,7 @@ struct KoreanWordsTests {
   func tasks() {
     #expect(
       korean.doing(.audit) == "점검" && BankctlTable.table.help(for: [], language: .korean).contains("점검"))
-    #expect(korean.doing(.ledger).hasPrefix("장부") && korean.noEntries.hasPrefix("장부"))
+    #expect(korean.doing(.ledger).hasPrefix("원장") && korean.noEntries.hasPrefix("원장"))
   }
 
   @Test("states and ends are called what the screens call them")

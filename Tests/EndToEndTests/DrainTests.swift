@@ -119,7 +119,7 @@ struct DrainTests {
       try branch.waitUntil("only those at a window are finished") {
         branch.events("drain", in: "coordinator").contains { $0["step"] == "finish_serving" }
       }
-      #expect(stop.errors.contains(tongue == .ko ? "한 번 더 누르면 은행원을 강제로" : "Once more kills the tellers"))
+      #expect(stop.errors.contains(tongue == .ko ? "한 번 더 누르면 은행원을 강제 종료" : "Press again to kill the tellers"))
       #expect(stop.isRunning)
       stop.signal(SIGINT)
       let outcome = try stop.finish()
@@ -150,8 +150,8 @@ struct DrainTests {
       }
       let outcome = try bank.finish()
       #expect(outcome.code == 0, outcome.story)
-      #expect(outcome.err.contains("Once more finishes only those being served."), outcome.story)
-      #expect(outcome.err.contains("Once more kills the tellers."), outcome.story)
+      #expect(outcome.err.contains("Press again to finish only active customers."), outcome.story)
+      #expect(outcome.err.contains("Press again to kill the tellers."), outcome.story)
       #expect(outcome.err.contains("The tellers are killed."), outcome.story)
       #expect(outcome.out.contains("Waiting for the next start: 5."), outcome.story)
       try branch.expectNobodyLeft()
@@ -176,7 +176,7 @@ struct DrainTests {
       }
       let outcome = try day.finish()
       #expect(outcome.code == 1, outcome.story)
-      #expect(outcome.err.contains("Once more kills the tellers"), outcome.story)
+      #expect(outcome.err.contains("Press again to kill the tellers"), outcome.story)
       #expect(outcome.out.contains("Waiting for the next start: 9."), outcome.story)
       try branch.expectNobodyLeft()
       try branch.expectClean()

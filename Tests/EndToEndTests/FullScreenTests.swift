@@ -150,7 +150,7 @@ struct FullScreenTests {
       try program.waitFor("\u{1B}[?2004h")
       try program.waitFor(words == "vending" ? "Balance: 0 won" : words == "top" ? "deposit-1" : "Close")
       program.type("\u{1B}[200~" + String(repeating: "15+b\r ", count: 40) + "\u{1B}[201~")
-      try program.waitFor("What was pasted was not taken as keys.")
+      try program.waitFor("Pasted text was ignored.")
       program.type("\u{3}")
       #expect(try program.finish() == 130 && program.isInLineMode)
       #expect(program.screen.contains("\u{1B}[?2004l"))

@@ -50,7 +50,7 @@ struct InterruptTests {
       branch.processes.signal(bank, SIGSTOP)
       defer { branch.processes.signal(bank, SIGCONT) }
       large.signal(SIGINT)
-      try branch.waitUntil("it is being withdrawn") { large.errors.contains("Withdrawing the request") }
+      try branch.waitUntil("it is being withdrawn") { large.errors.contains("Cancelling the request") }
       large.signal(SIGINT)
       let outcome = try large.finish()
       #expect(outcome.code == 130 && outcome.err.contains("it is not known whether"), outcome.story)

@@ -14,9 +14,9 @@ struct MannersTests {
         (["receipts"], "There are no receipts.", "영수증이 없습니다."),
         (["vending", "history"], "Nothing has been bought yet.", "아직 구매 내역이 없습니다."),
         (
-          ["logs", "--since", "2100-01-01T00:00:00Z"], "There are no such lines in the logs.", "그런 기록은 없습니다."
+          ["logs", "--since", "2100-01-01T00:00:00Z"], "The logs have no such lines.", "해당하는 로그가 없습니다."
         ),
-        (["ledger"], "There is nothing in the ledger yet.", "장부에 아직 아무것도 없습니다."),
+        (["ledger"], "The ledger has no entries yet.", "원장에 아직 내역이 없습니다."),
       ]
       for (words, english, korean) in cases {
         for (tongue, sentence) in [(Tongue.en, english), (.ko, korean)] {

@@ -50,7 +50,7 @@ struct TerminalTests {
       try program.waitFor("started")
       program.type("\u{3}")
       if times == 2 {
-        try program.waitFor("Once more")
+        try program.waitFor("Press again")
         program.type("\u{3}")
       }
       #expect(try program.finish() == 1, "\(program.screen)")

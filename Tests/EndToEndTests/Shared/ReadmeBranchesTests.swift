@@ -48,7 +48,7 @@ struct ReadmeBranchesTests {
         environment: ["PATH": "\(programs):/usr/bin:/bin:/usr/sbin:/sbin"]
       ).finish(within: .seconds(120))
       #expect(outcome.code == 0, "\(outcome.story)")
-      #expect(outcome.out.contains("Every promise that can be checked is kept."), "\(outcome.story)")
+      #expect(outcome.out.contains("Every guarantee that can be checked holds."), "\(outcome.story)")
       #expect(outcome.out.contains("100000") || outcome.out.contains("100,000"), "\(outcome.story)")
       try branch.waitUntil("nobody is left", within: .seconds(10)) { branch.processes.all().isEmpty }
     }
