@@ -172,7 +172,7 @@ import Wire
       language == .english
       ? [
         "  03:15:41.500  tickets 1–10 issued", "  03:15:42.100  1 begun · deposit-1",
-        "▸ 03:15:42.800  the process died, serving 2 · deposit-2 · SIGKILL  deposit  pid 4951",
+        "▸ 03:15:42.800  process died while serving 2 · deposit-2 · SIGKILL  deposit  pid 4951",
       ]
       : [
         "  03:15:41.500  1–10번 번호표 발급", "  03:15:42.100  1번 업무 시작 · deposit-1",

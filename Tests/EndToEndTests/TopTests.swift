@@ -135,7 +135,7 @@ struct TopTests {
       program.type("6")
       try program.waitUntil("the log") { lines in
         lines.contains {
-          $0.contains("the process died, serving 1 · deposit-1 · SIGKILL") && $0.contains("\(pid)")
+          $0.contains("process died while serving 1 · deposit-1 · SIGKILL") && $0.contains("\(pid)")
         }
           && lines.contains { $0.contains("1 begun · deposit-1 · attempt 2") }
       }

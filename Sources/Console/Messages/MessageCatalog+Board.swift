@@ -8,8 +8,8 @@ import Wire
 extension MessageCatalog {
   func noSuchWindow(_ name: String) -> String {
     say(
-      "There is no window \(quoted(name)). 'bankctl board' names those there are.",
-      "\(quoted(name)) 창구는 없습니다. 있는 창구는 'bankctl board'가 보여 줍니다.")
+      "There is no window \(quoted(name)). See 'bankctl board'.",
+      "\(quoted(name)) 창구는 없습니다. 창구 목록은 'bankctl board'로 확인하세요.")
   }
 
   /// - Parameter subject: Window, and its present generation and pid; pid 0 for no process.
@@ -18,41 +18,41 @@ extension MessageCatalog {
     let window = safe(parts.first ?? subject)
     guard parts.count == 3, parts[2] != "0" else {
       return say(
-        "There is no process at \(window) any more: nobody was ended. Look again with 'bankctl board'.",
-        "\(window) 창구에는 이제 프로세스가 없습니다. 끝낸 프로세스는 없습니다. 'bankctl board'로 다시 보세요.")
+        "There is no longer a process at \(window): nothing was killed. See 'bankctl board'.",
+        "\(window) 창구에는 이제 프로세스가 없습니다. 종료한 프로세스는 없습니다. 'bankctl board'로 확인하세요.")
     }
     return say(
-      "Another process is at \(window) by now (generation \(parts[1]), pid \(parts[2])): nobody was ended. Look again with "
+      "Another process is at \(window) by now (generation \(parts[1]), pid \(parts[2])): nothing was killed. See "
         + "'bankctl board'.",
-      "\(window) 창구에는 이제 다른 프로세스가 있습니다(\(parts[1])세대, pid \(parts[2])). 끝낸 프로세스는 없습니다. 'bankctl board'로 다시 보세요."
+      "\(window) 창구에는 이제 다른 프로세스가 있습니다(\(parts[1])세대, pid \(parts[2])). 종료한 프로세스는 없습니다. 'bankctl board'로 확인하세요."
     )
   }
 
   func noTickets(_ word: String) -> String {
     say(
-      "\(quoted(word)) names no tickets: give numbers such as 3, or the first and the last such as 7-12.",
-      "\(quoted(word)): 번호표가 아닙니다. 3 같은 번호나 7-12처럼 처음과 끝을 주세요.")
+      "\(quoted(word)) is not a ticket number or range (write 3 or 7-12).",
+      "\(quoted(word)): 번호표의 번호나 범위가 아닙니다. 3이나 7-12처럼 입력하세요.")
   }
 
   func tooManyTickets(_ most: Int64) -> String {
     say(
-      "At most \(Self.grouped(most)) tickets can be named at once.",
-      "한 번에 번호표 \(Self.grouped(most))개까지 줄 수 있습니다.")
+      "At most \(Self.grouped(most)) tickets can be given at once.",
+      "한 번에 번호표 \(Self.grouped(most))개까지 지정할 수 있습니다.")
   }
 
   func cancelledSeveral(_ count: Int64) -> String {
     say(
-      "\(customers(count)) taken out; the receipts say cancelled.",
-      "고객 \(Self.grouped(count))명을 내보내고 취소 영수증을 남겼습니다.")
+      "\(customers(count)) cancelled.",
+      "고객 \(Self.grouped(count))명을 취소했습니다.")
   }
 
   func requeuedSeveral(_ count: Int64) -> String {
     say(
-      "\(customers(count)) brought back to the line.", "고객 \(Self.grouped(count))명을 다시 줄에 세웠습니다.")
+      "\(customers(count)) requeued.", "고객 \(Self.grouped(count))명을 다시 줄에 세웠습니다.")
   }
 
   private func customers(_ count: Int64) -> String {
-    "\(Self.grouped(count)) \(count == 1 ? "customer was" : "customers were")"
+    "\(Self.grouped(count)) \(count == 1 ? "customer" : "customers")"
   }
 
   /// Reason why the command was refused for one of several tickets.
@@ -64,7 +64,7 @@ extension MessageCatalog {
       case .diskFull: say("the disk is full", "디스크가 가득 찼습니다")
       default:
         ticket.state.map { state in say("it is \(state.name)", "지금 상태: \(header(state))") }
-          ?? say("it cannot be done now", "지금은 할 수 없습니다")
+          ?? say("not possible now", "지금은 할 수 없습니다")
       }
     return say("not \(ticket.ticket): \(reason)", "\(ticket.ticket)번 제외: \(reason)")
   }
@@ -72,15 +72,15 @@ extension MessageCatalog {
   // MARK: - Killing a process
 
   func askKill(_ window: String, _ pid: Int32, ticket: Int64?) -> String {
-    let customer = ticket.map { say(" while it serves customer \($0)", ", 지금 \($0)번 고객 업무중") } ?? ""
+    let customer = ticket.map { say(" (serving customer \($0))", ", \($0)번 고객 업무중") } ?? ""
     return say(
-      "This ends the process at \(window) with SIGKILL (pid \(pid))\(customer). Go on?",
-      "\(window) 창구의 프로세스를 SIGKILL로 끝냅니다(pid \(pid)\(customer)). 계속할까요?")
+      "Kill pid \(pid) at \(window)\(customer)?",
+      "\(window) 창구의 프로세스를 강제 종료할까요(pid \(pid)\(customer))?")
   }
 
   // MARK: - Board
 
-  var lastEvents: String { say("last events", "최근에 일어난 일") }
+  var lastEvents: String { say("recent events", "최근 이벤트") }
   var others: String { say("others", "그 밖") }
   func moreCustomers(_ count: Int64) -> String {
     say("and \(Self.grouped(count)) more", "그 밖에 \(Self.grouped(count))명")
@@ -104,16 +104,16 @@ extension MessageCatalog {
       case .issued:
         event.last.map { say("tickets \(ticket)–\($0) issued", "\(ticket)–\($0)번 번호표 발급") }
           ?? say("ticket \(ticket) issued", "\(ticket)번 번호표 발급")
-      case .started: say("\(ticket) begun", "\(ticket)번 업무 시작")
+      case .started: say("\(ticket) started", "\(ticket)번 업무 시작")
       case .served: say("\(ticket) served", "\(ticket)번 업무 완료")
       case .cancelled: say("\(ticket) cancelled", "\(ticket)번 취소")
-      case .dead: say("\(ticket) put aside", "\(ticket)번 보류")
-      case .failed: say("\(ticket) failed, and comes again", "\(ticket)번 실패, 다시 시도")
-      case .deferred: say("\(ticket) later", "\(ticket)번 나중에 다시 시도")
-      case .recalled: say("\(ticket) taken back", "\(ticket)번 다시 대기")
+      case .dead: say("\(ticket) dead letter", "\(ticket)번 보류")
+      case .failed: say("\(ticket) failed, will retry", "\(ticket)번 실패, 다시 시도")
+      case .deferred: say("\(ticket) deferred", "\(ticket)번 나중에 다시 시도")
+      case .recalled: say("\(ticket) recalled", "\(ticket)번 다시 대기")
       case .died:
-        event.ticket.map { say("the process died, serving \($0)", "\($0)번 업무중 프로세스 종료") }
-          ?? say("the process died", "프로세스 종료")
+        event.ticket.map { say("process died while serving \($0)", "\($0)번 업무중 프로세스 종료") }
+          ?? say("process died", "프로세스 종료")
       case .reset: say("the bank was reset", "초기화")
       }
     return what + place + end + attempt
