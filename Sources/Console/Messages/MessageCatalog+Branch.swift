@@ -5,8 +5,8 @@ import BankModel
 extension MessageCatalog {
   func noSuchAccount(_ number: Int64) -> String {
     say(
-      "There is no account \(number): nobody has ever paid into it or borrowed on it.",
-      "계좌 \(number): 그런 계좌는 없습니다. 입금도 대출도 한 적이 없습니다.")
+      "There is no account \(number): it has no transfers.",
+      "계좌 \(number): 그런 계좌는 없습니다. 이체 내역이 없습니다.")
   }
 
   func state(_ state: CustomerState) -> String { phrases.state(state) }
@@ -41,8 +41,8 @@ extension MessageCatalog {
     first == last ? say("ticket \(first)", "\(first)번") : say("tickets \(first)–\(last)", "\(first)–\(last)번")
   }
 
-  package var lost: String { say("lost", "잃어버린 번호") }
-  package var duplicated: String { say("duplicated", "겹치는 번호") }
+  package var lost: String { say("lost", "유실된 번호") }
+  package var duplicated: String { say("duplicated", "중복된 번호") }
 
   func trialBalance(_ difference: WonSum) -> String {
     difference == 0
