@@ -43,7 +43,7 @@ struct BoardTests {
       try branch.waitUntilServed(by: "deposit-1", ticket: 1)
       #expect(
         try branch.done("cancel", "3", "5", "7-9").out
-          == "5 customers were cancelled.\n")
+          == "5 customers cancelled.\n")
       try branch.expectRefusal(4, "no_such_ticket", of: "cancel", "77")
       let listed = try branch.lines("tickets", "--state", "waiting", "--after", "4", "--limit", "3")
       #expect(listed.compactMap { $0["ticket"].integer } == [6, 10, 11])

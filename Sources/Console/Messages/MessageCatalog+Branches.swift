@@ -11,37 +11,37 @@ extension MessageCatalog {
     return switch failure.code {
     case .leaseLost:
       say(
-        "This branch\(detail) was not heard of for so long that the others have taken its customers over, and it is joining "
-          + "them again. Nothing was changed; try again in a moment, and see 'bankctl branches'.",
-        "이 지점이\(detail) 오래 소식이 없어 다른 지점이 고객을 넘겨받았고, 지금 다시 합류하는 중입니다. 바뀐 것은 없습니다. 잠시 뒤 다시 "
-          + "시도하고 'bankctl branches'를 보세요.")
+        "This branch lost its lease\(detail); other branches took over its customers. It is rejoining. Nothing was "
+          + "changed; try again in a moment and see 'bankctl branches'.",
+        "이 지점의 리스가 만료되어\(detail) 다른 지점이 고객을 넘겨받았고, 지금 다시 합류하는 중입니다. 변경된 내용은 없습니다. 잠시 뒤 다시 시도하고 'bankctl branches'로 "
+          + "확인하세요.")
     case .notInSharedBank where failure.subject == "reset":
       say(
-        "A reset would cancel the customers of all branches\(detail), so one branch cannot do it. Nothing was changed. End the day "
-          + "of the whole bank with 'bankctl stop --bank', or take customers out with 'bankctl cancel'.",
-        "초기화하면 모든 지점의 고객이 취소되므로 한 지점에서는 할 수 없습니다\(detail). 바뀐 것은 없습니다. 'bankctl stop --bank'로 은행 전체의 영업일을 "
+        "A reset would cancel the customers of all branches\(detail), so one branch cannot do it. Nothing was changed. "
+          + "End the day of the whole bank with 'bankctl stop --bank', or cancel customers with 'bankctl cancel'.",
+        "초기화하면 모든 지점의 고객이 취소되므로 한 지점에서는 할 수 없습니다\(detail). 변경된 내용은 없습니다. 'bankctl stop --bank'로 은행 전체의 영업일을 "
           + "끝내거나 'bankctl cancel'로 고객을 취소하세요.")
     case .notInSharedBank:
       say(
-        "\(asked) is not offered yet in a bank with several branches\(detail). Nothing was changed; a bank that has its books "
-          + "in its home, opened without --store, offers it.",
-        "\(asked) 명령은 장부를 공유하는 은행에서는 아직 지원하지 않습니다\(detail). 바뀐 것은 없습니다. --store 없이 연, 홈에 장부가 있는 은행에서는 "
-          + "쓸 수 있습니다.")
+        "\(asked) is not supported with a shared database\(detail). Nothing was changed. It works in a bank opened "
+          + "without --store, whose database is in its home.",
+        "\(asked) 명령은 데이터베이스를 공유하는 은행에서는 지원하지 않습니다\(detail). 변경된 내용은 없습니다. --store 없이 연, 홈에 데이터베이스가 있는 은행에서는 쓸 수 있습니다."
+      )
     default:
       say(
-        "\(asked) is for a bank with several branches, and this one has its books in its own home\(detail). Nothing was "
-          + "changed. A bank that is opened with 'bankctl start --store postgres://…' shares them.",
-        "\(asked) 명령은 장부를 공유하는 은행에서만 쓸 수 있습니다. 이 은행의 장부는 홈에 있습니다\(detail). 바뀐 것은 없습니다. 'bankctl start --store "
-          + "postgres://…'로 연 은행은 장부를 공유합니다.")
+        "\(asked) requires a shared database; this bank's database is in its home\(detail). Nothing was changed. Open "
+          + "a bank with 'bankctl start --store postgres://…' to share it.",
+        "\(asked) 명령은 데이터베이스를 공유하는 은행에서만 쓸 수 있습니다. 이 은행의 데이터베이스는 홈에 있습니다\(detail). 변경된 내용은 없습니다. 'bankctl start "
+          + "--store postgres://…'로 연 은행은 데이터베이스를 공유합니다.")
     }
   }
 
   /// For a build without PostgreSQL.
   var noPostgres: String {
     say(
-      "This build of the bank has no PostgreSQL, so it can share no books. Install libpq-dev and run scripts/build; nothing was "
-        + "opened.",
-      "이 빌드에는 PostgreSQL이 없어 장부를 함께 쓸 수 없습니다. libpq-dev를 설치하고 scripts/build를 실행하세요. 아무것도 열지 않았습니다.")
+      "This build has no PostgreSQL support, so it cannot use --store. Install libpq-dev and run scripts/build; "
+        + "nothing was opened.",
+      "이 빌드에는 PostgreSQL이 없어 --store를 쓸 수 없습니다. libpq-dev를 설치하고 scripts/build를 실행하세요. 아무것도 열지 않았습니다.")
   }
 
   /// For an invalid address, with its source: an option or a variable.
@@ -58,7 +58,7 @@ extension MessageCatalog {
     let lease = branch.leaseMilliseconds > 0 ? span(milliseconds: branch.leaseMilliseconds) : "-"
     return say(
       "\(self.branch(branch.number)) (\(safe(branch.name))), epoch \(branch.epoch), lease \(lease)",
-      "\(self.branch(branch.number))(\(safe(branch.name))), \(branch.epoch)기, 임대 \(lease)")
+      "\(self.branch(branch.number))(\(safe(branch.name))), 에포크 \(branch.epoch), 리스 \(lease)")
   }
 
   /// `3 branches, 2 open · served 360 · 30.2 a second`.
@@ -87,10 +87,11 @@ extension MessageCatalog {
   func leftAtBranch(_ branch: BranchReport) -> String {
     let (name, count) = (safe(branch.name), Self.grouped(branch.juices ?? 0))
     return say(
-      "\(self.branch(branch.number)) (\(name)): \(count) wait for juice out of its own stock. They are served when it is open; "
-        + "'bankctl tickets --state waiting' names them, and any branch can cancel them with 'bankctl cancel'.",
-      "\(self.branch(branch.number))(\(name)): 그 지점 재고로 만들 쥬스를 \(count)명이 기다립니다. 그 지점이 열리면 처리합니다. "
-        + "'bankctl tickets --state waiting'에서 볼 수 있고, 어느 지점에서나 'bankctl cancel'로 취소할 수 있습니다.")
+      "\(self.branch(branch.number)) (\(name)): \(count) \(count == "1" ? "customer waits" : "customers wait") for "
+        + "juice that only this branch can make. They are served when it is open: list them with 'bankctl tickets "
+        + "--state waiting'; any branch can cancel them with 'bankctl cancel'.",
+      "\(self.branch(branch.number))(\(name)): 그 지점 재고로 만들 쥬스를 \(count)명이 기다립니다. 그 지점이 열리면 처리합니다. 'bankctl tickets "
+        + "--state waiting'으로 볼 수 있고, 어느 지점에서나 'bankctl cancel'로 취소할 수 있습니다.")
   }
 
   /// Legend of the mark in the list of branches.
@@ -99,7 +100,7 @@ extension MessageCatalog {
   func noSuchBranch(_ number: Int64, among numbers: [Int64]) -> String {
     let list = numbers.prefix(20).map(String.init).joined(separator: ", ")
     return say(
-      "There is no branch \(number) of this bank; there are \(list). See 'bankctl branches'.",
-      "지점 \(number): 이 은행에 그런 지점은 없습니다. 있는 지점: \(list). 'bankctl branches'를 보세요.")
+      "This bank has no branch \(number); its branches are \(list). See 'bankctl branches'.",
+      "지점 \(number): 이 은행에 그런 지점은 없습니다. 지점 목록: \(list). 'bankctl branches'로 확인하세요.")
   }
 }
