@@ -83,7 +83,7 @@ struct EnqueueTests {
       try branch.start("--config", file)
       try branch.done("enqueue", "2", "--service", "loan")
       let outcome = try branch.done("enqueue", "4", "--service", "deposit", "--wait", language: .ko)
-      #expect(outcome.out == "고객 4명: 3–6번, 영업 1일차\n4명의 업무가 모두 끝났습니다.\n")
+      #expect(outcome.out == "고객 4명: 3–6번, 영업 1일차\n4명의 처리가 모두 끝났습니다.\n")
       #expect(try branch.status().queue("served") == 4)
       let report = try branch.json("enqueue", "2", "--service", "deposit", "--wait")
       #expect(report.differences(from: Samples.enqueued) == [])
@@ -132,7 +132,7 @@ struct EnqueueTests {
       let outcome = try branch.done("enqueue", "--from", file, "--wait")
       #expect(
         outcome.out
-          == "Nobody was added: 3 customers were there already: tickets 1–3 (day 1)\n"
+          == "No customers added: 3 already \(report.known == 1 ? "exists" : "exist"): tickets 1–3 (day 1)\n"
           + "All 3 customers are finished.\n")
       #expect(try branch.status().queue("served") == 3, "they were waited for")
       let again = try branch.json("enqueue", "--from", file, "--wait")

@@ -24,7 +24,7 @@ struct InterruptTests {
       #expect(outcome.code == 130 && outcome.out.isEmpty, outcome.story)
       let last = outcome.err.split(separator: "\n").last.map(String.init) ?? ""
       #expect(
-        last.contains(tongue == .ko ? "요청을 거두었습니다. 추가된 고객이 없습니다." : "Withdrawn: nobody was added."),
+        last.contains(tongue == .ko ? "요청을 취소했습니다. 추가된 고객이 없습니다." : "Cancelled: no customers were added."),
         outcome.story)
       #expect(last.contains("같은 키로") == (tongue == .ko), outcome.story)
       #expect(try small.finish().json()["first"].integer == 1)
