@@ -53,9 +53,9 @@ struct ConfigCommandsTests {
     let file = try place.write(#"{"lease": "5s"}"#, to: "bank.json")
     #expect(
       try place.run("config", "check", file)
-        == Ran(exit: .done, output: "The configuration is good: \(file)\n"))
+        == Ran(exit: .done, output: "Configuration valid: \(file)\n"))
     #expect(
-      try place.run("config", "check", file, language: .korean).output == "설정에 잘못된 것이 없습니다: \(file)\n")
+      try place.run("config", "check", file, language: .korean).output == "설정이 올바릅니다: \(file)\n")
     #expect(
       try place.run("config", "check", file, "--json").output
         == #"{"version":1,"ok":true,"file":"\#(file)","stock_file":null,"vending_file":null}"# + "\n")

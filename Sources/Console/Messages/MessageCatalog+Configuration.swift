@@ -8,11 +8,11 @@ extension MessageCatalog {
     let names = [files.configuration, files.assortment, files.products].compactMap(\.self)
     guard !names.isEmpty else {
       return say(
-        "The configuration is good: there is no file, and everything is built in.",
-        "설정에 잘못된 것이 없습니다. 파일이 없어 모두 기본값입니다.")
+        "Configuration valid (no file; built-in defaults).",
+        "설정이 올바릅니다(파일 없음, 모두 기본값).")
     }
     let list = names.joined(separator: ", ")
-    return say("The configuration is good: \(list)", "설정에 잘못된 것이 없습니다: \(list)")
+    return say("Configuration valid: \(list)", "설정이 올바릅니다: \(list)")
   }
 
   /// The shown file and its source.
@@ -40,7 +40,7 @@ extension MessageCatalog {
   func otherInUse(_ settings: [PresentSetting]) -> String {
     let list = settings.map { "\($0.key) \($0.value.written)" }.joined(separator: ", ")
     return say(
-      "The open bank has read other values: \(list). 'bankctl reload' makes it read its file again.",
-      "열려 있는 은행이 읽은 값은 다릅니다: \(list). 은행이 파일을 다시 읽게 하려면 'bankctl reload'를 입력하세요.")
+      "The running bank uses other values: \(list). Make it read its file again with 'bankctl reload'.",
+      "실행 중인 은행이 쓰는 값은 다릅니다: \(list). 은행이 파일을 다시 읽게 하려면 'bankctl reload'를 입력하세요.")
   }
 }
