@@ -158,7 +158,7 @@ struct RemarkTests {
     }
     #expect(
       english.sentence(Guardian.News.ended(.unseen, pid: 5))
-        == "The coordinator (pid 5) has exited; its exit status is unknown. Nothing is lost.")
+        == "The coordinator (pid 5) has exited; its exit status is unknown. No customers are lost.")
     #expect(english.reopeningFailed(.unseen).contains("ended each time (exit status unknown)."))
     #expect(
       english.coordinatorDied(Remark(CoordinatorEnd.unseen))

@@ -98,7 +98,7 @@ struct DrainTests {
       let serving =
         tongue == .ko
         ? /기다리는 고객을 처리합니다\. 대기중 \d+명, 업무중 1명, 최대 \d+\.\d초\./
-        : /Serving those who wait: \d+ waiting, 1 at a window, for at most \d+\.\d s\./
+        : /Serving waiting customers: \d+ waiting, 1 at a window, for at most \d+\.\d s\./
       #expect(outcome.err.contains(serving), outcome.story)
       #expect(
         outcome.err.contains(tongue == .ko ? "업무중인 고객을 마칩니다." : "Finishing those being served:"),
@@ -119,7 +119,8 @@ struct DrainTests {
       try branch.waitUntil("only those at a window are finished") {
         branch.events("drain", in: "coordinator").contains { $0["step"] == "finish_serving" }
       }
-      #expect(stop.errors.contains(tongue == .ko ? "한 번 더 누르면 은행원을 강제 종료" : "Press again to kill the tellers"))
+      #expect(
+        stop.errors.contains(tongue == .ko ? "한 번 더 누르면 은행원을 강제 종료" : "Press again to kill the tellers"))
       #expect(stop.isRunning)
       stop.signal(SIGINT)
       let outcome = try stop.finish()

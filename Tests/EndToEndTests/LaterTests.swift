@@ -56,7 +56,7 @@ struct LaterTests {
       #expect(try branch.json("status")["queue"]["delayed_until"].text == due)
       let stops = try [Tongue.en, .ko].map { try branch.launch(["stop"], language: $0) }
       for (stop, words) in zip(
-        stops, ["2 of them are delayed, the first until \(due)", "2명은 예약되어 미뤄진 고객입니다"])
+        stops, ["2 of them are delayed, the first until \(due)", "2명은 예약·재시도 고객입니다"])
       {
         try branch.waitUntil("it says so") { stop.errors.contains(words) }
         #expect(stop.errors.contains("--leave-delayed") && stop.isRunning)
@@ -83,7 +83,7 @@ struct LaterTests {
       try branch.done("wait", "--leave-delayed", "--timeout", "20s")
       #expect(try branch.receipts().count == 3)
       let wait = try branch.launch(["wait", "--timeout", "20s"])
-      try branch.waitUntil("it says for whom") { wait.errors.contains("Only delayed customers are left: 1") }
+      try branch.waitUntil("it says for whom") { wait.errors.contains("Only delayed customers remain: 1") }
       wait.signal(SIGINT)
       _ = try wait.finish()
       try branch.done("enqueue", "2", "--service", "deposit")

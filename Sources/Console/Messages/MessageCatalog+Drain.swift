@@ -11,23 +11,23 @@ extension MessageCatalog {
     let serving = Self.grouped(report.serving)
     let bound = report.leftMilliseconds.map { span(milliseconds: $0) }
     return switch report.step {
-    case .closeDoor: say("Closing the door: nobody new is let in.", "문을 닫습니다. 새 고객은 받지 않습니다.")
+    case .closeDoor: say("Closing: no new customers are accepted.", "마감합니다. 새 고객은 받지 않습니다.")
     case .serveWaiting:
       say(
-        "Serving those who wait: \(waiting) waiting, \(serving) at a window"
+        "Serving waiting customers: \(waiting) waiting, \(serving) at a window"
           + (bound.map { ", for at most \($0)" } ?? "") + ".",
         "기다리는 고객을 처리합니다. 대기중 \(waiting)명, 업무중 \(serving)명" + (bound.map { ", 최대 \($0)" } ?? "") + ".")
         + delayed(report) + " " + further(.finishServing)
     case .finishServing:
       say(
-        "Finishing those being served: \(serving) at a window, \(waiting) waiting"
+        "Finishing active customers: \(serving) at a window, \(waiting) waiting"
           + (bound.map { ", for at most \($0)" } ?? "") + ".",
         "업무중인 고객을 마칩니다. 업무중 \(serving)명, 대기중 \(waiting)명" + (bound.map { ", 최대 \($0)" } ?? "") + ".")
         + " " + further(.kill)
     case .kill:
       say(
-        "The tellers go; those that do not are killed. \(waiting) waiting for the next start.",
-        "은행원이 퇴근합니다. 나가지 않는 은행원은 강제로 끝냅니다. 다음 개점을 기다리는 고객 \(waiting)명.")
+        "Stopping the tellers; any that do not exit are killed. \(waiting) waiting for the next start.",
+        "창구를 닫는 중입니다. 종료되지 않는 은행원은 강제 종료합니다. 다음 개점을 기다리는 고객 \(waiting)명.")
     }
   }
 
@@ -39,8 +39,9 @@ extension MessageCatalog {
       + say(
         "\(Self.grouped(count)) of them \(count == 1 ? "is" : "are") delayed"
           + (until.map { ", the first until \($0)" } ?? "")
-          + ": 'bankctl stop --leave-delayed' or --timeout leaves them for the next start, 'bankctl cancel' takes them out.",
-        "그 가운데 \(Self.grouped(count))명은 예약되어 미뤄진 고객입니다" + (until.map { "(가장 이른 시각 \($0))" } ?? "")
+          + ": 'bankctl stop --leave-delayed' or --timeout leaves them for the next start, 'bankctl cancel' cancels "
+          + "them.",
+        "그 가운데 \(Self.grouped(count))명은 예약·재시도 고객입니다" + (until.map { "(가장 이른 시각 \($0))" } ?? "")
           + ". 'bankctl stop --leave-delayed'나 --timeout으로 다음 개점에 넘기거나, 'bankctl cancel'로 취소할 수 있습니다.")
   }
 
@@ -48,11 +49,11 @@ extension MessageCatalog {
   func waitsForDelayed(_ count: Int64, until: Int64?) -> String {
     let moment = until.map { self.moment($0) }
     return say(
-      "Only delayed customers are left: \(Self.grouped(count))"
+      "Only delayed customers remain: \(Self.grouped(count))"
         + (moment.map { ", the first until \($0)" } ?? "")
-        + ". 'bankctl wait --leave-delayed' does not wait for them, --timeout bounds the wait, 'bankctl cancel' takes "
-        + "them out.",
-      "예약되어 미뤄진 고객만 남았습니다. \(Self.grouped(count))명" + (moment.map { ", 가장 이른 시각 \($0)" } ?? "")
+        + ". 'bankctl wait --leave-delayed' does not wait for them, --timeout limits the wait, 'bankctl cancel' "
+        + "cancels them.",
+      "예약·재시도 고객만 남았습니다. \(Self.grouped(count))명" + (moment.map { ", 가장 이른 시각 \($0)" } ?? "")
         + ". 'bankctl wait --leave-delayed'는 이 고객을 기다리지 않고, --timeout은 기다리는 시간을 정하며, 'bankctl cancel'은 "
         + "취소합니다.")
   }
@@ -62,12 +63,12 @@ extension MessageCatalog {
     let name = service.service.text
     let waiting = Self.grouped(service.waiting)
     let way = say(
-      "\(waiting) wait there. --unless-paused ends a wait in such a case, --timeout bounds it.",
-      "\(waiting)명이 기다립니다. 이런 때 --unless-paused는 기다리기를 끝내고, --timeout은 기다리는 시간을 정합니다.")
+      "\(waiting) waiting. Use --unless-paused to end the wait in this case, --timeout to limit it.",
+      "\(waiting)명이 기다립니다. 이런 경우 --unless-paused는 대기를 끝내고, --timeout은 대기 시간을 제한합니다.")
     guard let reason = service.pausedBecause else {
       return say(
         "\(name) is paused: bankctl resume \(name). ",
-        "\(name) 업무가 멈춰 있습니다. 다시 시작하려면: bankctl resume \(name). ")
+        "\(name) 업무가 일시 중지되어 있습니다. 다시 시작하려면: bankctl resume \(name). ")
         + way
     }
     return hasPaused(service.service, because: reason) + (language == .korean ? " " : ". ") + way
@@ -82,13 +83,13 @@ extension MessageCatalog {
 
   private func further(_ step: DrainStep) -> String {
     switch step {
-    case .closeDoor, .serveWaiting: say("Ctrl-C closes the bank.", "Ctrl-C를 누르면 은행을 닫습니다.")
+    case .closeDoor, .serveWaiting: say("Ctrl-C: close the bank.", "Ctrl-C를 누르면 은행을 닫습니다.")
     case .finishServing:
-      say("Ctrl-C leaves those who wait for the next start.", "Ctrl-C를 누르면 기다리는 고객은 다음 개점으로 넘깁니다.")
+      say("Ctrl-C: stop serving waiting customers.", "Ctrl-C를 누르면 기다리는 고객은 다음 개점으로 넘깁니다.")
     case .kill:
       say(
-        "Ctrl-C kills the tellers; their customers wait for the next start.",
-        "Ctrl-C를 누르면 은행원을 강제로 끝내고, 업무중인 고객은 다음 개점을 기다립니다.")
+        "Ctrl-C: kill the tellers; their customers wait for the next start.",
+        "Ctrl-C를 누르면 은행원을 강제 종료하고, 업무중인 고객은 다음 개점을 기다립니다.")
     }
   }
 
@@ -97,20 +98,21 @@ extension MessageCatalog {
     case .closeDoor, .serveWaiting: self.draining
     case .finishServing:
       say(
-        "Those being served are finished; those who wait go on waiting for the next start. Once more kills the "
-          + "tellers.",
-        "업무중인 고객만 마칩니다. 기다리는 고객은 다음 개점을 기다립니다. 한 번 더 누르면 은행원을 강제로 끝냅니다.")
+        "Finishing active customers; waiting customers stay for the next start. Press again to kill the tellers.",
+        "업무중인 고객만 마칩니다. 기다리는 고객은 다음 개점을 기다립니다. 한 번 더 누르면 은행원을 강제 종료합니다.")
     case .kill:
       say(
-        "The tellers are killed. Nothing is lost: their customers wait for the next start.",
-        "은행원을 강제로 끝냅니다. 잃은 것은 없습니다. 업무중이던 고객은 다음 개점을 기다립니다.")
+        "Killing the tellers. Their customers wait for the next start.",
+        "은행원을 강제 종료합니다. 유실된 고객은 없습니다. 업무중이던 고객은 다음 개점을 기다립니다.")
     }
   }
 
   func killed(_ count: Int64) -> String {
     say(
-      "Tellers killed: \(Self.grouped(count)); nothing of their customers is lost.",
-      "은행원 \(Self.grouped(count))명을 강제로 끝냈습니다. 그 고객에게서 잃은 것은 없습니다.")
+      "\(Self.grouped(count)) "
+        + "\(count == 1 ? "teller was killed. Its customer waits" : "tellers were killed. Their customers wait") for "
+        + "the next start.",
+      "은행원 \(Self.grouped(count))명을 강제 종료했습니다. 해당 고객은 다음 개점 때 다시 처리됩니다.")
   }
 
   /// News of the coordinator; nil for news that need no message.
@@ -120,12 +122,12 @@ extension MessageCatalog {
     case .ended(.code(0), _): nil
     case .ended(let end, let pid):
       say(
-        "The coordinator (pid \(pid)) \(Self.exited(Remark(end))). Nothing is lost.",
-        "코디네이터(pid \(pid))가 갑자기 끝났습니다(\(particular(Remark(end)))). 잃은 것은 없습니다.")
+        "The coordinator (pid \(pid)) \(Self.exited(Remark(end))). No customers are lost.",
+        "코디네이터(pid \(pid))가 비정상 종료되었습니다(\(particular(Remark(end)))). 유실된 고객은 없습니다.")
     case .pausing(let pause):
-      say("The bank is opened again in \(pause.milliseconds) ms.", "\(pause.milliseconds) ms 뒤에 은행을 다시 엽니다.")
+      say("Reopening the bank in \(pause.milliseconds) ms.", "\(pause.milliseconds)밀리초 뒤에 은행을 다시 엽니다.")
     case .restarted(let pid):
-      say("The bank is opened again (coordinator \(pid)).", "은행을 다시 엽니다(코디네이터 \(pid)).")
+      say("Reopening the bank (coordinator \(pid)).", "은행을 다시 엽니다(코디네이터 \(pid)).")
     }
   }
 
@@ -136,9 +138,9 @@ extension MessageCatalog {
 
   func reopeningFailed(_ end: CoordinatorEnd) -> String {
     say(
-      "The bank could not be opened again; the coordinator ended each time (\(end)). Nothing is lost. See "
-        + "'bankctl logs coordinator guardian' and bankd.stderr beside the logs.",
-      "은행을 다시 열지 못했습니다. 코디네이터가 매번 갑자기 끝났습니다(\(particular(Remark(end)))). 잃은 것은 없습니다. 'bankctl logs coordinator "
+      "The bank could not be reopened; the coordinator exited each time (\(end)). No customers are lost. See 'bankctl "
+        + "logs coordinator guardian' and bankd.stderr beside the logs.",
+      "은행을 다시 열지 못했습니다. 코디네이터가 매번 비정상 종료되었습니다(\(particular(Remark(end)))). 유실된 고객은 없습니다. 'bankctl logs coordinator "
         + "guardian'과 로그 옆의 bankd.stderr를 보세요.")
   }
 }
