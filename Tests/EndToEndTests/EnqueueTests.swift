@@ -56,7 +56,7 @@ struct EnqueueTests {
       try expectFirst()
       #expect(
         try branch.done("enqueue", "5", "--key", "월요일-1").out
-          == "5 customers were there already: tickets 1–5, day 1\n")
+          == "5 customers already exist: tickets 1–5, day 1\n")
       #expect(
         try branch.done("enqueue", "5", "--key", "월요일-1", language: .ko).out
           == "고객 5명은 이미 있습니다: 1–5번, 영업 1일차\n")
@@ -132,7 +132,7 @@ struct EnqueueTests {
       let outcome = try branch.done("enqueue", "--from", file, "--wait")
       #expect(
         outcome.out
-          == "No customers added: 3 already \(report.known == 1 ? "exists" : "exist"): tickets 1–3 (day 1)\n"
+          == "No customers added: 3 customers already exist: tickets 1–3 (day 1)\n"
           + "All 3 customers are finished.\n")
       #expect(try branch.status().queue("served") == 3, "they were waited for")
       let again = try branch.json("enqueue", "--from", file, "--wait")

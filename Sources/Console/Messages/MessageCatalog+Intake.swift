@@ -12,21 +12,22 @@ extension MessageCatalog {
     return switch refusal {
     case .unreadable(let error):
       say(
-        "The customers could not be read from \(name): \(error). Nobody was added.",
+        "The customers could not be read from \(name): \(error). No customers were added.",
         "\(name)에서 고객을 읽을 수 없습니다: \(error). 추가된 고객이 없습니다.")
     case .line(let number, let fault):
       say(
-        "Line \(number) of \(name): \(sentence(fault)) Nobody was added.",
+        "Line \(number) of \(name): \(sentence(fault)) No customers were added.",
         "\(name)의 \(number)번째 줄: \(sentence(fault)) 추가된 고객이 없습니다.")
     case .empty:
       say(
-        "\(name) names no customer: write a JSON object a line, such as {\"service\":\"deposit\"}. Nobody was added.",
+        "\(name) contains no customers; write one JSON object per line, such as {\"service\":\"deposit\"}. No "
+          + "customers were added.",
         "\(name)에 고객이 없습니다. 한 줄에 {\"service\":\"deposit\"} 같은 JSON 객체를 쓰세요. 추가된 고객이 없습니다.")
     case .tooMany:
       say(
-        "\(name) has more than \(Self.grouped(Limits.customersPerCommand)) customers: split it. Nobody "
-          + "was added.",
-        "\(name)의 고객이 \(Self.grouped(Limits.customersPerCommand))명보다 많습니다. 나누어 주세요. 추가된 고객이 없습니다.")
+        "\(name) has more than \(Self.grouped(Limits.customersPerCommand)) customers; split it. No customers were "
+          + "added.",
+        "\(name)의 고객이 \(Self.grouped(Limits.customersPerCommand))명보다 많습니다. 파일을 나누세요. 추가된 고객이 없습니다.")
     }
   }
 
@@ -37,27 +38,27 @@ extension MessageCatalog {
         "it is longer than \(Self.grouped(Int64(limit))) bytes.", "\(Self.grouped(Int64(limit)))바이트보다 깁니다.")
     case .noObject:
       return say(
-        "it is no JSON object such as {\"service\":\"deposit\"}.",
+        "not a JSON object such as {\"service\":\"deposit\"}.",
         "{\"service\":\"deposit\"} 같은 JSON 객체가 아닙니다.")
     case .json(let fault): return sentence(fault)
     case .unknownField(let name, let near):
       let known = CustomerLine.Field.allCases.map(\.rawValue).joined(separator: ", ")
       return near.isEmpty
         ? say(
-          "there is no field \(quoted(name)); there are \(known).",
-          "\(quoted(name)) 항목은 없습니다. 있는 항목은 \(known)입니다.")
+          "there is no field \(quoted(name)); known fields: \(known).",
+          "\(quoted(name)) 항목은 없습니다. 쓸 수 있는 항목: \(known).")
         : say(
           "there is no field \(quoted(name)); did you mean \(alternatives(near))?",
           "\(quoted(name)) 항목은 없습니다. 혹시 \(alternatives(near))인가요?")
     case .repeatedField(let field):
-      return say("the field '\(field.rawValue)' is there twice.", "'\(field.rawValue)' 항목이 두 번 있습니다.")
+      return say("the field '\(field.rawValue)' appears twice.", "'\(field.rawValue)' 항목이 두 번 있습니다.")
     case .wrongType(let field): return wrongType(field)
     case .unknownName(let field, let name, let near):
       let known = field == .service ? ServiceName.drawn.map(\.text) : Priority.gradeNames
       let offered = alternatives(near.isEmpty ? known : near)
       return say(
-        "there is no \(field.rawValue) \(quoted(name)); did you mean \(offered)?",
-        "'\(field.rawValue)'에 \(Particle.topic.on(quoted(name))) 없습니다. 혹시 \(offered)인가요?")
+        "\(quoted(name)) is not a valid \(field.rawValue); did you mean \(offered)?",
+        "'\(field.rawValue)' 값이 올바르지 않습니다: \(quoted(name)). \(offered) 중 하나를 쓰세요.")
     case .outOfRange(let field, let number, let range):
       return say(
         "'\(field.rawValue)' is \(number); it must be from \(Self.grouped(range.lowerBound)) to "
@@ -67,26 +68,27 @@ extension MessageCatalog {
     case .badKey(let length): return badKey(length)
     case .twoPayloads:
       return say(
-        "'payload' and 'payload_b64' are both there; give one of them.",
+        "'payload' and 'payload_b64' are both given; use one of them.",
         "'payload'와 'payload_b64'가 모두 있습니다. 하나만 쓰세요.")
     case .badBase64(let place):
       return say(
-        "'payload_b64' is no base64 at character \(place): write A–Z, a–z, 0–9, + and /, and = to the end of a group of four.",
+        "'payload_b64' is not valid base64 at character \(place); use A–Z, a–z, 0–9, + and /, padded with = to groups "
+          + "of four.",
         "'payload_b64'의 \(place)번째 글자가 올바른 base64가 아닙니다. A–Z, a–z, 0–9, +, /를 쓰고 네 글자가 되도록 =로 채우세요.")
     case .twoMoments:
-      return say("'at' and 'in' are both there; give one of them.", "'at'과 'in'이 모두 있습니다. 하나만 쓰세요.")
+      return say("'at' and 'in' are both given; use one of them.", "'at'과 'in'이 모두 있습니다. 하나만 쓰세요.")
     case .noMoment(let text):
       return say(
-        "'at' is \(quoted(text)), which is no moment; write a date and time such as 2026-11-24T09:00:00Z.",
-        "'at'의 \(Particle.topic.on(quoted(text))) 시점이 아닙니다. 2026-11-24T09:00:00Z처럼 날짜와 시각을 적으세요.")
+        "'at' \(quoted(text)) is not a date and time; write it like 2026-11-24T09:00:00Z.",
+        "'at' 값 \(Particle.topic.on(quoted(text))) 올바른 시각이 아닙니다. 2026-11-24T09:00:00Z처럼 날짜와 시각을 입력하세요.")
     case .noDuration(let text, let failure):
-      return say("'in' is no duration: ", "'in' 값이 시간이 아닙니다: ") + quoted(text) + ". "
+      return say("'in' is not a duration: ", "'in' 값이 시간이 아닙니다: ") + quoted(text) + ". "
         + say(failure.advice(in: .english), failure.advice(in: .korean))
     case .tooFar(let field): return "'\(field.rawValue)': " + tooFarAhead
     case .payloadTooLong(let length):
       return say(
         "the payload has \(Self.grouped(length)) bytes; at most \(Self.grouped(Limits.payloadLength)) are allowed.",
-        "맡기는 내용이 \(Self.grouped(length))바이트입니다. \(Self.grouped(Limits.payloadLength))바이트까지 쓸 수 있습니다.")
+        "페이로드가 \(Self.grouped(length))바이트입니다. \(Self.grouped(Limits.payloadLength))바이트까지 쓸 수 있습니다.")
     }
   }
 
@@ -95,14 +97,15 @@ extension MessageCatalog {
     switch fault {
     case .noMoment(let text):
       return say(
-        "--\(option) \(quoted(text)) is no moment: write a date and time (2026-11-24T09:00:00Z, or with +09:00 for Z) or a "
+        "--\(option) \(quoted(text)) is not a date and time: write 2026-11-24T09:00:00Z (or with +09:00 for Z) or a "
           + "time of today (09:00).",
-        "--\(option) \(Particle.topic.on(quoted(text))) 시점이 아닙니다. 날짜와 시각(2026-11-24T09:00:00Z, Z 대신 +09:00도 됨) "
-          + "또는 오늘의 시각(09:00)을 적으세요.")
+        "--\(option) \(Particle.topic.on(quoted(text))) 올바른 시각이 아닙니다. 날짜와 시각(2026-11-24T09:00:00Z, Z 대신 +09:00도 됨) 또는 "
+          + "오늘의 시각(09:00)을 입력하세요.")
     case .passed(let text, let tomorrow):
       let moment = Timestamp.utc(milliseconds: tomorrow)
       return say(
-        "--\(option) \(text): that time of today has passed; for tomorrow write --\(option) \(moment). Nobody was added.",
+        "--\(option) \(text): that time of today has passed; for tomorrow write --\(option) \(moment). No customers "
+          + "were added.",
         "--\(option) \(text): 오늘의 그 시각은 지났습니다. 내일이라면 --\(option) \(Particle.object.on(moment)) 쓰세요. 추가된 고객이 없습니다."
       )
     case .tooFar(let text): return "--\(option) \(text): " + tooFarAhead
@@ -112,7 +115,7 @@ extension MessageCatalog {
   private var tooFarAhead: String {
     let days = Self.grouped(Limits.delay / 86_400_000)
     return say(
-      "a customer can be ordered at most \(days) days ahead.", "고객은 \(days)일 뒤까지만 예약할 수 있습니다.")
+      "customers can be scheduled at most \(days) days ahead.", "고객은 \(days)일 뒤까지만 예약할 수 있습니다.")
   }
 
   /// Appended to the sentence about tickets with a due time.
@@ -121,7 +124,7 @@ extension MessageCatalog {
     return say(", not before \(instant)", ", \(instant) 이후")
   }
 
-  var payloadOption: String { say("The text of --payload", "--payload의 글") }
+  var payloadOption: String { say("The text of --payload", "--payload의 텍스트") }
   /// Name of a file within a sentence.
   private func nameInside(_ path: String) -> String {
     path == "-" ? say("standard input", "표준 입력") : quoted(path)
@@ -132,22 +135,22 @@ extension MessageCatalog {
   func payloadTooLong(_ place: String) -> String {
     let limit = Self.grouped(Limits.payloadLength)
     return say(
-      "\(place) has more than \(limit) bytes, and no customer carries more: put it into a file, and let the payload be the "
-        + "file's name. Nobody was added.",
-      "\(Particle.subject.on(place)) \(limit)바이트보다 깁니다. 고객은 그보다 많이 맡길 수 없으니, 파일에 담고 파일의 이름을 맡기세요. 추가된 "
+      "\(place) has more than \(limit) bytes, the limit; put the data in a file and pass its name. No customers were "
+        + "added.",
+      "\(Particle.subject.on(place)) 한도인 \(limit)바이트보다 깁니다. 데이터를 파일에 저장하고 파일 이름을 전달하세요. 추가된 "
         + "고객이 없습니다.")
   }
 
   func unreadablePayload(_ path: String, _ error: SystemError) -> String {
     say(
-      "The payload could not be read from \(nameInside(path)): \(error). Nobody was added.",
-      "\(nameInside(path))에서 맡길 내용을 읽을 수 없습니다: \(error). 추가된 고객이 없습니다.")
+      "The payload could not be read from \(nameInside(path)): \(error). No customers were added.",
+      "\(nameInside(path))에서 페이로드를 읽을 수 없습니다: \(error). 추가된 고객이 없습니다.")
   }
 
   var juiceIsOrdered: String {
     say(
-      "--service: juice is ordered by its name; use 'bankctl juice order'.",
-      "--service: 쥬스는 이름으로 주문합니다. 'bankctl juice order'를 쓰세요.")
+      "--service: juice has its own command: use 'bankctl juice order'.",
+      "--service: 쥬스에는 전용 명령이 있습니다. 'bankctl juice order'를 쓰세요.")
   }
 
   /// A list contains a service that the bank does not have.
@@ -155,13 +158,13 @@ extension MessageCatalog {
     let name = file == "-" ? say("standard input", "표준 입력") : quoted(file)
     let sentence = noSuchService(failure)
     return say(
-      "Line \(line) of \(name): \(sentence) Nobody was added.",
+      "Line \(line) of \(name): \(sentence) No customers were added.",
       "\(name)의 \(line)번째 줄: \(sentence) 추가된 고객이 없습니다.")
   }
 
   func badKey(_ length: Int) -> String {
     length == 0
-      ? say("the key is empty; leave it out or name one.", "키가 비어 있습니다. 빼거나 이름을 주세요.")
+      ? say("the key is empty; omit it or give one.", "키가 비어 있습니다. 빼거나 키를 지정하세요.")
       : say(
         "the key has \(length) bytes; at most \(Limits.keyLength) are allowed.",
         "키가 \(length)바이트입니다. \(Limits.keyLength)바이트까지 쓸 수 있습니다.")
@@ -175,17 +178,17 @@ extension MessageCatalog {
       )
     case .service, .grade, .key, .payload, .payloadBase64, .at, .after:
       say(
-        "'\(field.rawValue)' must be a text in quotes.",
-        "\(Particle.topic.on("'\(field.rawValue)'")) 따옴표로 묶은 글이어야 합니다.")
+        "'\(field.rawValue)' must be a string in quotes.",
+        "\(Particle.topic.on("'\(field.rawValue)'")) 따옴표로 묶은 문자열이어야 합니다.")
     }
   }
 
   private func sentence(_ fault: JSONFault) -> String {
     switch fault.reason {
     case .badEscape, .controlCharacter:
-      say("no valid JSON text at column \(fault.column).", "\(fault.column)번째 자리가 올바른 JSON 글이 아닙니다.")
-    case .notUTF8: say("it is not UTF-8.", "UTF-8이 아닙니다.")
-    default: say("no valid JSON at column \(fault.column).", "\(fault.column)번째 자리가 올바른 JSON이 아닙니다.")
+      say("not a valid JSON string at column \(fault.column).", "\(fault.column)번째 자리가 올바른 JSON 문자열이 아닙니다.")
+    case .notUTF8: say("not UTF-8.", "UTF-8이 아닙니다.")
+    default: say("not valid JSON at column \(fault.column).", "\(fault.column)번째 자리가 올바른 JSON이 아닙니다.")
     }
   }
 }
