@@ -8,27 +8,27 @@ extension MessageCatalog {
   func tooLittle(_ shortage: Shortage, of fruit: String) -> String {
     let (needed, available) = (Self.grouped(shortage.needed), Self.grouped(shortage.available))
     return phrases.outOfStock(fruit)
-      + say(" (\(needed) needed, \(available) there)", " (\(needed)개 필요, \(available)개 있음)")
+      + say(" (\(needed) needed, \(available) available)", " (\(needed)개 필요, \(available)개 있음)")
   }
 
   func mended(by shortages: [Shortage]) -> String {
     let commands = shortages.map { "bankctl stock add \($0.item.name) \($0.needed - $0.available)" }
     let line = commands.joined(separator: " && ")
-    return say("To fill it up: \(line)", "채우려면: \(line)")
+    return say("To restock: \(line)", "재고를 채우려면: \(line)")
   }
 
   func madeOnly(_ made: Int, of count: Int) -> String {
-    say("\(made) of \(count) were made.", "\(count)잔 중 \(made)잔만 만들었습니다.")
+    say("Made \(made) of \(count).", "\(count)잔 중 \(made)잔만 만들었습니다.")
   }
 
   func lacking(_ shortage: Shortage, of fruit: String) -> String {
     say(
-      "\(fruit) \(shortage.available)/\(shortage.needed)",
+      "\(fruit) \(shortage.available) of \(shortage.needed)",
       "\(fruit) \(shortage.available)/\(shortage.needed)개")
   }
 
   func cannotBeMade(_ lacking: [String]) -> String {
-    say("not enough: ", "재료 부족: ") + lacking.joined(separator: ", ")
+    say("missing: ", "재료 부족: ") + lacking.joined(separator: ", ")
   }
 
   /// True for yes, false for no, nil for another answer.
@@ -57,7 +57,8 @@ extension MessageCatalog {
   private func hint(_ near: [String], _ known: [String], _ things: String) -> String {
     near.isEmpty
       ? say(
-        "There are: \(known.joined(separator: ", ")).", "있는 \(things) \(known.joined(separator: ", "))입니다.")
+        "Known names: \(known.joined(separator: ", ")).",
+        "쓸 수 있는 \(things) \(known.joined(separator: ", "))입니다.")
       : say("Did you mean \(alternatives(near))?", "혹시 \(alternatives(near))인가요?")
   }
 
@@ -77,48 +78,49 @@ extension MessageCatalog {
       switch fate {
       case .cancelled:
         say(
-          "was not made: somebody else has cancelled it. Nothing was taken from the stock.",
-          "만들지 않았습니다. 다른 곳에서 취소했습니다. 재고는 그대로입니다.")
+          "was not made: another user cancelled it. Nothing was taken from the stock.",
+          "만들지 않았습니다. 다른 사용자가 취소했습니다. 재고는 변하지 않았습니다.")
       case .failed:
         say(
-          "could not be made: the juice station failed at it again and again. The order was taken out and nothing "
-            + "was taken from the stock. See 'bankctl logs', then try again.",
-          "만들지 못했습니다. 쥬스 스테이션이 거듭 실패했습니다. 주문을 취소했고 재고는 그대로입니다. 'bankctl logs'를 본 뒤 다시 시도하세요.")
+          "could not be made: the juice station failed repeatedly. The order was cancelled and nothing was taken from "
+            + "the stock. See 'bankctl logs', then try again.",
+          "만들지 못했습니다. 쥬스 스테이션이 반복해서 실패했습니다. 주문을 취소했고 재고는 변하지 않았습니다. 'bankctl logs'를 확인한 뒤 다시 시도하세요.")
       case .unfinished:
         say(
-          "is being made and has not become ready in time. The order stays: 'bankctl receipts' tells how it ends.",
-          "만들고 있지만 제때 끝나지 않았습니다. 주문은 남아 있으니 결과는 'bankctl receipts'로 보세요.")
+          "is being made and is not ready yet. The order stays queued: see 'bankctl receipts' for the result.",
+          "만들고 있지만 아직 끝나지 않았습니다. 주문은 남아 있으니 결과는 'bankctl receipts'로 확인하세요.")
       case .made, .short, .withdrawn:
         say(
-          "was not made: \(reason(trouble)). The order was taken out and nothing was taken from the stock. Try again "
+          "was not made: \(reason(trouble)). The order was cancelled and nothing was taken from the stock. Try again "
             + "later.",
-          "만들지 못했습니다. \(reason(trouble)). 주문을 취소했고 재고는 그대로입니다. 나중에 다시 시도하세요.")
+          "만들지 못했습니다. \(reason(trouble)). 주문을 취소했고 재고는 변하지 않았습니다. 나중에 다시 시도하세요.")
       }
     return many + end
   }
 
   private func reason(_ trouble: StationTrouble?) -> String {
     switch trouble {
-    case .stock(let why): say("the stock service does not work (\(why))", "재고 서비스가 동작하지 않습니다(\(why))")
+    case .stock(let why): say("the stock service is unavailable (\(why))", "재고 서비스를 쓸 수 없습니다(\(why))")
     case .paused:
       say(
-        "juices are paused; 'bankctl resume juice' ends that", "쥬스 업무가 멈춰 있습니다('bankctl resume juice'로 다시 시작)"
+        "juices are paused; resume with 'bankctl resume juice'",
+        "쥬스 업무가 일시 중지되어 있습니다('bankctl resume juice'로 다시 시작)"
       )
     case .noStation:
       say(
-        "there is no juice station; 'bankctl scale juice=1' opens one",
+        "there is no juice station; open one with 'bankctl scale juice=1'",
         "쥬스 스테이션이 없습니다('bankctl scale juice=1'로 열기)")
     case .failed:
       say("every juice station has failed; see 'bankctl status'", "쥬스 스테이션이 모두 실패했습니다('bankctl status' 참고)")
-    case nil: say("the juice station made nothing in that time", "쥬스 스테이션이 그동안 아무것도 만들지 못했습니다")
+    case nil: say("the juice station did not respond in time", "쥬스 스테이션이 제때 응답하지 않았습니다")
     }
   }
 
   func juiceLost(_ tickets: EnqueuedReport) -> String {
     say(
       "The order is safe on disk (\(self.tickets(tickets.first, tickets.last)) of \(day(tickets.day))), but the bank "
-        + "was lost while it was waited for. Open it with 'bankctl start', and see 'bankctl receipts'.",
+        + "closed during the wait. Open it with 'bankctl start', and see 'bankctl receipts'.",
       "주문은 디스크에 안전하게 있지만(\(day(tickets.day)) \(self.tickets(tickets.first, tickets.last))) 기다리는 동안 은행이 "
-        + "닫혔습니다. 'bankctl start'로 열고 'bankctl receipts'를 보세요.")
+        + "닫혔습니다. 'bankctl start'로 열고 'bankctl receipts'로 확인하세요.")
   }
 }
