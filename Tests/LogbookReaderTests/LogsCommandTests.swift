@@ -73,9 +73,9 @@ import Testing
     #expect(near.code == "no_such_worker")
     #expect(
       near.message
-        == "No worker 'depsoit-1' has a log. Did you mean 'deposit-1'? There are: deposit-1, loan-1.")
+        == "There is no log named 'depsoit-1'. Did you mean 'deposit-1'? There are: deposit-1, loan-1.")
     let far = try refusal(home(), workers: ["\u{1b}[2J"], language: .korean)
-    #expect(far.message == "'\\u001b[2J'의 기록이 없습니다. 있는 기록: deposit-1, loan-1.")
+    #expect(far.message == "'\\u001b[2J' 로그가 없습니다. 로그 목록: deposit-1, loan-1.")
   }
 
   @Test("a home without logs is exit 3") func nothing() throws {

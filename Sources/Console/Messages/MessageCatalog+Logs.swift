@@ -6,17 +6,17 @@ import Logbook
 extension MessageCatalog {
   func noNumberOfLines(_ count: Int) -> String {
     say(
-      "-n \(count) is no number of lines: give 0 or more.",
-      "-n \(Particle.topic.on(String(count))) 줄 수가 아닙니다. 0 이상을 주세요.")
+      "-n must be 0 or more, not \(count).",
+      "-n \(Particle.topic.on(String(count))) 줄 수가 아닙니다. 0 이상을 입력하세요.")
   }
 
   func noMoment(_ text: String) -> String {
     let shown = LogPresentation.visible(text)
     return say(
-      "--since '\(shown)' is no moment: write how long ago (5m), a time of today in UTC (08:30) or a date and "
-        + "time (2026-11-21T08:30:00Z).",
-      "--since \(Particle.topic.on("'\(shown)'")) 시점이 아닙니다. 얼마 전인지(5m), 오늘의 UTC 시각(08:30) 또는 날짜와 "
-        + "시각(2026-11-21T08:30:00Z)을 적으세요.")
+      "--since '\(shown)' is not a time: write an age (5m), a time of today in UTC (08:30) or a date and time "
+        + "(2026-11-21T08:30:00Z).",
+      "--since \(Particle.topic.on("'\(shown)'")) 올바른 시각이 아닙니다. 경과 시간(5m), 오늘의 UTC 시각(08:30) 또는 날짜와 "
+        + "시각(2026-11-21T08:30:00Z)을 입력하세요.")
   }
 
   func complaint(about failure: LogFailure) -> Complaint {
@@ -26,13 +26,13 @@ extension MessageCatalog {
       return Complaint(
         as: .notOpen,
         say(
-          "There are no logs in \(shown): the bank has not been opened here. Open it with 'bankctl start', or "
-            + "name another home with --home.",
-          "\(shown)에 기록이 없습니다. 여기서는 은행을 연 적이 없습니다. 'bankctl start'로 열거나 --home으로 다른 홈을 지정하세요."))
+          "There are no logs in \(shown): the bank has not been opened here. Open it with 'bankctl start', or choose "
+            + "another home with --home.",
+          "\(shown)에 로그가 없습니다. 여기서는 은행을 연 적이 없습니다. 'bankctl start'로 열거나 --home으로 다른 홈을 지정하세요."))
     case .unknownWorker(let name, let known): return noSuchWorker(name, known)
     case .system(let error):
       return Complaint(
-        as: .system, say("The logs cannot be read: \(error).", "기록을 읽을 수 없습니다: \(error)."))
+        as: .system, say("The logs cannot be read: \(error).", "로그를 읽을 수 없습니다: \(error)."))
     }
   }
 
@@ -44,7 +44,7 @@ extension MessageCatalog {
     let hint = near.isEmpty ? "" : say(" Did you mean \(near)?", " 혹시 \(near)인가요?")
     return Complaint(
       .noSuchWorker,
-      say("No worker '\(visible(name))' has a log.", "'\(visible(name))'의 기록이 없습니다.") + hint
-        + say(" There are: \(all).", " 있는 기록: \(all)."))
+      say("There is no log named '\(visible(name))'.", "'\(visible(name))' 로그가 없습니다.") + hint
+        + say(" Logs: \(all).", " 로그 목록: \(all)."))
   }
 }
