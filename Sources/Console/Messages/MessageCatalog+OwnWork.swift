@@ -7,8 +7,8 @@ import Wire
 extension MessageCatalog {
   var isClosing: String {
     say(
-      "The bank closes when all waiting customers are served. This command does not wait for it; to wait: bankctl stop",
-      "기다리는 고객을 모두 처리한 뒤 마감합니다. 이 명령은 기다리지 않습니다. 기다리려면 bankctl stop 을 쓰세요.")
+      "The bank closes when all waiting customers have been served. This command does not wait; to wait: bankctl stop",
+      "기다리는 고객을 모두 처리한 뒤 마감합니다. 이 명령은 기다리지 않습니다. 기다리려면 'bankctl stop'을 쓰세요.")
   }
 
   func fromOwnWork(_ failure: Failure) -> String {
@@ -16,32 +16,32 @@ extension MessageCatalog {
     switch failure.subject {
     case "stop":
       return say(
-        "This runs inside of the bank's own work\(place), and the bank closes only when that has ended: it would wait for itself. "
-          + "Nothing was changed. To have the bank close behind it: bankctl stop --no-wait",
-        "이 명령은 은행이 하는 일 안에서 실행됩니다\(place). 그 일이 끝나야 은행이 마감하므로 자신을 기다리게 됩니다. 바뀐 것은 없습니다. 일이 끝난 뒤 마감하게 "
-          + "하려면 bankctl stop --no-wait 를 쓰세요.")
+        "This command runs inside the bank's own work\(place), and the bank closes only when that work has ended: it "
+          + "would wait for itself. Nothing was changed. To close the bank afterwards: bankctl stop --no-wait",
+        "이 명령은 은행이 하는 일 안에서 실행됩니다\(place). 그 일이 끝나야 은행이 마감하므로 자신을 기다리게 됩니다. 변경된 내용은 없습니다. 일이 끝난 뒤 마감하게 하려면 'bankctl "
+          + "stop --no-wait'를 쓰세요.")
     case "reset":
       return say(
-        "This runs inside of the bank's own work\(place), which a reset would end before it is answered. Nothing was changed. Reset the "
-          + "bank from outside of its work.",
-        "이 명령은 은행이 하는 일 안에서 실행됩니다\(place). 초기화하면 답을 받기 전에 그 일이 끝납니다. 바뀐 것은 없습니다. 은행이 하는 일 밖에서 초기화하세요.")
+        "This command runs inside the bank's own work\(place), which a reset would stop before the command completes. "
+          + "Nothing was changed. Reset the bank from outside its work.",
+        "이 명령은 은행이 하는 일 안에서 실행됩니다\(place). 초기화하면 응답을 받기 전에 그 일이 종료됩니다. 변경된 내용은 없습니다. 은행이 하는 일 밖에서 초기화하세요.")
     case "wait":
       return say(
-        "This runs inside of the bank's own work\(place), and the bank is not idle before that has ended: it would wait for itself. Wait "
-          + "outside of the bank's work, or for some tickets only: bankctl enqueue --wait",
+        "This command runs inside the bank's own work\(place), and the bank is not idle before that work has ended: it "
+          + "would wait for itself. Wait outside the bank's work, or for some tickets only: bankctl enqueue --wait",
         "이 명령은 은행이 하는 일 안에서 실행됩니다\(place). 그 일이 끝나기 전에는 은행이 한가해지지 않으므로 자신을 기다리게 됩니다. 은행이 하는 일 밖에서 기다리거나, "
-          + "bankctl enqueue --wait 로 일부 번호표만 기다리세요.")
+          + "'bankctl enqueue --wait'로 일부 번호표만 기다리세요.")
     case "ticket":
       return say(
-        "This runs inside of the work for a ticket for which it would wait\(place): it would wait for itself.",
+        "This command runs inside the work of a ticket that it would wait for\(place): it would wait for itself.",
         "이 명령은 자신이 기다리려는 번호표의 일 안에서 실행됩니다\(place). 자신을 기다리게 됩니다.")
     default:
       return say(
-        "This runs inside of the bank's own work\(place), and all windows of that service have work that waits like this: no window is left "
-          + "to serve the tickets. They were taken in, and are served when this has ended. Open more windows for the service "
-          + "(bankctl scale), or leave --wait out.",
-        "이 명령은 은행이 하는 일 안에서 실행됩니다\(place). 그 업무의 창구가 모두 이렇게 기다리고 있어 번호표를 처리할 창구가 없습니다. 번호표는 나왔고, 이 일이 끝나면 "
-          + "처리합니다. bankctl scale 로 창구를 늘리거나 --wait를 빼세요.")
+        "This command runs inside the bank's own work\(place), and all windows of that service have work that waits "
+          + "like this: no window is left to serve the tickets. The tickets were issued and are served when this work "
+          + "has ended. Open more windows for the service (bankctl scale), or omit --wait.",
+        "이 명령은 은행이 하는 일 안에서 실행됩니다\(place). 그 업무의 창구가 모두 이렇게 기다리고 있어 번호표를 처리할 창구가 없습니다. 번호표는 발급되었고, 이 일이 끝나면 처리합니다. "
+          + "'bankctl scale'로 창구를 늘리거나 --wait를 빼세요.")
     }
   }
 
