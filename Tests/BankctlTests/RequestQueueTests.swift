@@ -81,14 +81,14 @@ struct RequestQueueTests {
     _ = queue.next(at: at(0))
     _ = queue.settle(at: at(500))
     #expect(text(english) == "The vending machine has not answered yet: buy Coca-Cola")
-    #expect(text(korean) == "자판기가 아직 대답하지 않았습니다: 코카콜라 구매")
+    #expect(text(korean) == "자판기가 아직 응답하지 않았습니다: 코카콜라 구매")
     _ = queue.settle(at: at(2_000))
     queue.add(.insert(1_000))
     #expect(
       text(english)
-        == "The vending machine does not answer. Sent, and may still be done: buy Coca-Cola. 1 key was not taken."
+        == "The vending machine does not respond. Sent; may still take effect: buy Coca-Cola. 1 key was not taken."
     )
-    #expect(text(korean) == "자판기가 대답하지 않습니다. 보냈으므로 나중에 될 수도 있습니다: 코카콜라 구매. 키 1개는 받지 않았습니다.")
+    #expect(text(korean) == "자판기가 응답하지 않습니다. 전송했으므로 나중에 처리될 수 있습니다: 코카콜라 구매. 키 입력 1개를 무시했습니다.")
     #expect(english.added("kiwi", -1) == "take out 1 kiwi" && korean.added("키위", 2) == "키위 2개 넣기")
   }
 

@@ -66,7 +66,8 @@ struct SilentServiceTests {
   func editing() throws {
     try withScreen(["stock", "edit"], before: "stock", sign: "Close") { branch, program, pid in
       program.type("+++")
-      try program.waitFor("The stock service does not answer. Sent, and may still be done: add 1 strawberry.")
+      try program.waitFor(
+        "The stock service does not respond. Sent; may still take effect: add 1 strawberry.")
       try program.waitFor("2 keys were not taken.")
       program.type("-")
       try program.waitFor("3 keys were not taken.")
@@ -116,7 +117,7 @@ struct SilentServiceTests {
       branch.processes.signal(pid, SIGSTOP)
       defer { branch.processes.signal(pid, SIGCONT) }
       watcher.type(" ")
-      try watcher.waitFor("The bank does not answer. What is shown is from ")
+      try watcher.waitFor("The bank does not respond. What is shown is from ")
       // The way to the manager's screen asks the coordinator who may go it.
       shop.type("a")
       try shop.waitFor("Vending machine, manager")

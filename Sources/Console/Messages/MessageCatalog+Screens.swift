@@ -18,12 +18,12 @@ extension MessageCatalog {
     case .prompt: return nil
     case .slow:
       return say(
-        "\(subject(role)) has not answered yet: \(request ?? "")",
-        "\(subject(role)) 아직 대답하지 않았습니다: \(request ?? "")")
+        "\(subject(role)) is slow to respond: \(request ?? "")",
+        "\(subject(role)) 아직 응답하지 않았습니다: \(request ?? "")")
     case .silent:
-      var text = say("\(subject(role)) does not answer.", "\(subject(role)) 대답하지 않습니다.")
+      var text = say("\(subject(role)) does not respond.", "\(subject(role)) 응답하지 않습니다.")
       if let request {
-        text += say(" Sent, and may still be done: \(request).", " 보냈으므로 나중에 될 수도 있습니다: \(request).")
+        text += say(" Sent; may still take effect: \(request).", " 전송했으므로 나중에 처리될 수 있습니다: \(request).")
       }
       return text + (queue.refused > 0 ? " " + notTaken(queue.refused) : "")
     }
@@ -31,28 +31,28 @@ extension MessageCatalog {
 
   func notTaken(_ count: Int) -> String {
     say(
-      count == 1 ? "1 key was not taken." : "\(Self.grouped(count)) keys were not taken.",
-      "키 \(Self.grouped(count))개는 받지 않았습니다.")
+      count == 1 ? "1 key press was ignored." : "\(Self.grouped(count)) key presses were ignored.",
+      "키 입력 \(Self.grouped(count))개를 무시했습니다.")
   }
 
   func answersAgain(_ role: WorkerRole, _ request: String?) -> String {
-    let text = say("\(subject(role)) answers again.", "\(subject(role)) 다시 대답합니다.")
+    let text = say("\(subject(role)) responds again.", "\(subject(role)) 다시 응답합니다.")
     guard let request else { return text }
     return text
-      + say(" The screen shows what became of it: \(request).", " 어떻게 되었는지는 화면의 수로 알 수 있습니다: \(request).")
+      + say(" See the screen for the result: \(request).", " 결과는 화면에서 확인하세요: \(request).")
   }
 
   func leavingWaits(_ role: WorkerRole) -> String {
     say(
-      "\(subject(role)) has not answered yet. q again leaves at once.",
-      "\(subject(role)) 아직 대답하지 않았습니다. q를 다시 누르면 바로 나갑니다.")
+      "\(subject(role)) is slow to respond. Press q again to leave immediately.",
+      "\(subject(role)) 아직 응답하지 않았습니다. q를 다시 누르면 바로 나갑니다.")
   }
 
   func leftUnanswered(_ role: WorkerRole, _ request: String) -> String {
     let how = role == .vending ? "bankctl vending history" : "bankctl stock"
     return say(
-      "\(subject(role)) did not answer, so it is not known whether this was done: \(request). See '\(how)'.",
-      "\(subject(role)) 대답하지 않아 되었는지 알 수 없습니다: \(request). '\(how)'에서 확인하세요.")
+      "\(subject(role)) did not respond, so it is not known whether this was done: \(request). See '\(how)'.",
+      "\(subject(role)) 응답하지 않아 처리되었는지 알 수 없습니다: \(request). '\(how)'에서 확인하세요.")
   }
 
   /// A request to the vending machine, with the product names of the screen.
@@ -61,12 +61,12 @@ extension MessageCatalog {
       picture?.products.first { $0.id == id }?.name(in: language) ?? item(id.name)
     }
     switch command {
-    case .insert(let amount): return say("put in \(won(amount))", "\(won(amount)) 넣기")
+    case .insert(let amount): return say("insert \(won(amount))", "\(won(amount)) 넣기")
     case .buy(let product): return say("buy \(name(product))", "\(name(product)) 구매")
-    case .giveChange: return say("give the change back", "잔액 반환")
+    case .giveChange: return say("return the change", "잔액 반환")
     case .add(let drinks): return added(name(drinks.product), drinks.quantity)
     case .remove(let amount): return added(name(amount.item), -amount.quantity)
-    case .discardExpired: return say("discard what has expired", "유통기한 지난 음료 폐기")
+    case .discardExpired: return say("discard expired drinks", "유통기한 지난 음료 폐기")
     default: return say("look up earlier purchases", "이전 구매 내역 보기")
     }
   }
@@ -76,6 +76,6 @@ extension MessageCatalog {
     let count = Self.grouped(abs(difference))
     return difference >= 0
       ? say("add \(count) \(name)", "\(name) \(count)개 넣기")
-      : say("take out \(count) \(name)", "\(name) \(count)개 빼기")
+      : say("remove \(count) \(name)", "\(name) \(count)개 빼기")
   }
 }
