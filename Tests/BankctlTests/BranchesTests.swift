@@ -146,7 +146,7 @@ import Wire
   @Test("status has the numbers of the whole bank, and this branch with its own")
   func status() throws {
     let lines = StatusPicture(report: shared, words: MessageCatalog(language: .english), palette: .none).lines
-    #expect(lines[1] == "issued 300 = waiting 100 + serving 20 + served 180 · first in line for 5.0 s")
+    #expect(lines[1] == "issued 300 = waiting 100 + serving 20 + served 180 · oldest wait 5.0 s")
     #expect(
       lines[2]
         == "branch 1 (seoul), epoch 3, lease 3.1 s · issued 10 = waiting 3 + serving 3 + served 4")

@@ -241,7 +241,7 @@ func statusPicture(language: Language) {
     #expect(lines[4] == "예금     2       1       2     3")
     #expect(lines[5] == "대출     1       2       1     1  멈춤")
   } else {
-    #expect(lines[1] == "issued 10 = waiting 3 + serving 3 + served 4 · first in line for 812 ms")
+    #expect(lines[1] == "issued 10 = waiting 3 + serving 3 + served 4 · oldest wait 812 ms")
   }
   #expect(lines.count == 10)
   #expect(!lines.contains { $0.hasSuffix(" ") })

@@ -14,7 +14,7 @@ extension MessageCatalog {
     switch column {
     case .issued: say("issued", "발급")
     case .waiting: say("waiting", "대기중")
-    case .delayed: say("delayed", "지연")
+    case .delayed: say("delayed", "예약")
     case .serving: say("serving", "업무중")
     case .served: say("served", "완료")
     case .dead: say("dead", "보류")
@@ -40,27 +40,27 @@ extension MessageCatalog {
     case .setting: say("setting", "설정")
     case .value: say("value", "값")
     case .source: say("from", "출처")
-    case .number: say("no", "번호")
+    case .number: say("#", "번호")
     case .name: say("name", "이름")
-    case .host: say("host", "컴퓨터")
-    case .epoch: say("epoch", "기수")
-    case .lease: say("lease", "임대")
+    case .host: say("host", "호스트")
+    case .epoch: say("epoch", "에포크")
+    case .lease: say("lease", "리스")
     case .rate: say("/s", "초당")
-    case .commits: say("commits", "기록")
+    case .commits: say("commits", "커밋")
     }
   }
 
-  var paused: String { say("paused", "멈춤") }
+  var paused: String { say("paused", "일시 중지") }
   var failed: String { say("failed", "실패") }
   func day(_ day: Int64) -> String { say("day \(day)", "영업 \(day)일차") }
   func generation(_ generation: Int64) -> String { say("generation \(generation)", "\(generation)세대") }
   func since(_ instant: String) -> String { say("since \(instant)", "\(instant)부터") }
-  func oldest(_ span: String) -> String { say("first in line for \(span)", "맨 앞 고객 \(span) 대기") }
+  func oldest(_ span: String) -> String { say("oldest wait \(span)", "맨 앞 고객 \(span) 대기") }
   func failed(_ window: String, _ lastExit: String) -> String {
     say(
-      "\(window) has failed: its tellers die before they are ready, the last one with \(lastExit). See 'bankctl "
+      "\(window) has failed: its tellers exit before they are ready (last: \(lastExit)). See 'bankctl "
         + "logs', then try again with 'bankctl reload' or 'bankctl scale'.",
-      "\(window) 창구를 열 수 없습니다. 은행원이 준비되기 전에 끝납니다(마지막: \(lastExit)). 'bankctl logs'를 본 뒤 "
+      "\(window) 창구를 열 수 없습니다. 은행원이 준비되기 전에 종료됩니다(마지막: \(lastExit)). 'bankctl logs'를 확인한 뒤 "
         + "'bankctl reload'나 'bankctl scale'로 다시 시도하세요.")
   }
 
@@ -73,6 +73,6 @@ extension MessageCatalog {
 
   func bankIsSilent(since instant: String) -> String {
     say(
-      "The bank does not answer. What is shown is from \(instant).", "은행이 대답하지 않습니다. 아래는 \(instant)의 모습입니다.")
+      "The bank does not respond. Last data: \(instant).", "은행이 응답하지 않습니다. 아래는 \(instant) 기준입니다.")
   }
 }
