@@ -130,10 +130,10 @@ func closing() {
   report.branch = 2
   #expect(
     english.stopped(report) == [
-      "Branch 2 has closed; the bank goes on without it. Served here on day 1: 10.",
-      "Given back to the queue of all branches: 3.",
+      "Branch 2 has closed; the other branches continue. Served here on day 1: 10.",
+      "Returned to the shared queue: 3.",
     ])
-  #expect(korean.stopped(report).first == "지점 2를 닫았습니다. 은행은 나머지 지점에서 이어집니다. 영업 1일차에 여기서 처리한 고객은 10명입니다.")
+  #expect(korean.stopped(report).first == "지점 2를 닫았습니다. 나머지 지점은 계속 영업합니다. 영업 1일차에 여기서 처리한 고객은 10명입니다.")
 }
 
 @Test("a person's word is shown without control characters")

@@ -50,7 +50,7 @@ struct MannersTests {
       #expect(
         closing.outLines.last?.hasPrefix("The bank has closed. Customers served today: 3.") == true,
         closing.story)
-      #expect(closing.outLines.contains("Sent away because too little was in stock: 1."), closing.story)
+      #expect(closing.outLines.contains("Rejected for lack of stock: 1."), closing.story)
       try branch.expectClean()
     }
   }

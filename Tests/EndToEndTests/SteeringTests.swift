@@ -9,7 +9,7 @@ struct SteeringTests {
       try branch.start("--speed", "max")
       #expect(
         try branch.done("pause", "loan", language: .ko).out
-          == "대출 업무를 멈췄습니다. 'bankctl resume loan'으로 다시 시작합니다.\n")
+          == "대출 업무를 일시 중지했습니다. 'bankctl resume loan'으로 다시 시작합니다.\n")
       try branch.done("enqueue", "3", "--service", "loan")
       try branch.done("enqueue", "3", "--service", "deposit")
       try branch.waitUntil("the deposits are served") { try branch.status().queue("served") == 3 }
@@ -23,9 +23,9 @@ struct SteeringTests {
       #expect(again.service("loan")["paused"].flag == true)
       #expect(again.queue("waiting") == 3)
       #expect(
-        try branch.done("pause", "loan").out == "The service loan is paused; 'bankctl resume loan' goes on.\n"
+        try branch.done("pause", "loan").out == "Service loan paused. Resume: 'bankctl resume loan'.\n"
       )
-      #expect(try branch.done("resume", "deposit", language: .ko).out == "예금 업무를 다시 시작합니다.\n")
+      #expect(try branch.done("resume", "deposit", language: .ko).out == "예금 업무를 다시 시작했습니다.\n")
       #expect(try branch.done("resume", "deposit").out == "The service deposit goes on.\n")
       let resumed = try branch.json("resume", "loan")
       #expect(resumed.differences(from: Samples.status) == [])
@@ -51,7 +51,7 @@ struct SteeringTests {
       #expect(try branch.run("wait", "--timeout", "150ms").code == 75)
       #expect(try branch.done("status", language: .ko).out.hasPrefix("일시 정지 · 영업 1일차"))
       #expect(try branch.done("status").out.hasPrefix("paused · day 1"))
-      #expect(try branch.done("resume", language: .ko).out == "모든 업무를 다시 시작합니다.\n")
+      #expect(try branch.done("resume", language: .ko).out == "모든 업무를 다시 시작했습니다.\n")
       try branch.done("wait")
       #expect(try branch.status().state == "open")
       try branch.expectRefusal(4, "no_such_service", of: "pause", "tea")
@@ -97,7 +97,7 @@ struct SteeringTests {
       #expect(
         try branch.done("reset", language: .ko).out == "고객 1명을 취소하고 초기화했습니다. 영업 3일차, 번호는 1부터 시작합니다.\n")
       #expect(
-        try branch.done("reset").out == "The queue is empty; it is day 4, and numbers begin at 1.\n")
+        try branch.done("reset").out == "The queue is empty; it is day 4, numbering restarts at 1.\n")
       try branch.expectClean()
     }
   }
