@@ -12,19 +12,19 @@ extension MessageCatalog {
 
   func belowZero(_ shortage: Shortage, of fruit: String) -> String {
     say(
-      "There are \(Self.grouped(shortage.available)) \(fruit), so \(Self.grouped(shortage.needed)) cannot be taken away. "
+      "\(Self.grouped(shortage.needed)) \(fruit) cannot be removed: only \(Self.grouped(shortage.available)) in stock. "
         + "Nothing was changed.",
-      "\(fruit) 재고는 \(Self.grouped(shortage.available))개뿐이라 \(Self.grouped(shortage.needed))개를 뺄 수 없습니다. 바뀐 것은 없습니다."
+      "\(fruit) 재고는 \(Self.grouped(shortage.available))개뿐이라 \(Self.grouped(shortage.needed))개를 뺄 수 없습니다. 변경된 내용은 없습니다."
     )
   }
 
   func kind(_ kind: StockChange.Kind) -> String {
     switch kind {
-    case .initial: say("first filled", "처음 채움")
+    case .initial: say("initial", "초기 재고")
     case .added: say("added", "추가")
     case .removed: say("removed", "뺌")
     case .taken: say("taken", "사용")
-    case .returned: say("given back", "반환")
+    case .returned: say("returned", "반환")
     case .set: say("set", "설정")
     case .discarded: say("discarded", "폐기")
     }
@@ -42,12 +42,12 @@ extension MessageCatalog {
     let fate =
       isInDoubt
       ? say(
-        "It is not known whether the change was made: 'bankctl stock' tells.",
-        "바뀌었는지는 알 수 없으니 'bankctl stock'으로 확인하세요.") : self.nothingChanged
+        "It is not known whether the change was made: see 'bankctl stock'.",
+        "변경되었는지 알 수 없으니 'bankctl stock'으로 확인하세요.") : self.nothingChanged
     return say(
-      "The stock service does not answer (\(why)). \(fate) See 'bankctl status' and 'bankctl logs stock', then try "
+      "The stock service does not respond (\(why)). \(fate) See 'bankctl status' and 'bankctl logs stock', then try "
         + "again.",
-      "재고 서비스가 대답하지 않습니다(\(why)). \(fate) 'bankctl status'와 'bankctl logs stock'을 본 뒤 다시 시도하세요.")
+      "재고 서비스가 응답하지 않습니다(\(why)). \(fate) 'bankctl status'와 'bankctl logs stock'을 확인한 뒤 다시 시도하세요.")
   }
 
   func complaint(about failure: StockFailure) -> Complaint {
@@ -60,7 +60,7 @@ extension MessageCatalog {
       switch failure.code {
       case .unknownItem:
         say(
-          "The stock keeps no \(quoted(failure.subject))\(detail).",
+          "There is no stock item \(quoted(failure.subject))\(detail).",
           "재고에 \(Particle.topic.on(quoted(failure.subject))) 없습니다\(detail).")
       case .badRequest:
         say(
@@ -69,11 +69,11 @@ extension MessageCatalog {
       case .otherOrder, .givenBack:
         say(
           "The order \(failure.subject) cannot be repeated\(detail).",
-          "주문 \(Particle.topic.on(failure.subject)) 되풀이할 수 없습니다\(detail).")
+          "주문 \(Particle.topic.on(failure.subject)) 다시 실행할 수 없습니다\(detail).")
       case .overflow:
         say(
-          "There would be more than \(Self.grouped(StockLimits.quantity)) of \(item(failure.subject)).",
-          "\(item(failure.subject)) 재고가 \(Self.grouped(StockLimits.quantity))개를 넘게 됩니다.")
+          "The limit is \(Self.grouped(StockLimits.quantity)) of \(item(failure.subject)).",
+          "\(item(failure.subject)) 재고는 \(Self.grouped(StockLimits.quantity))개까지입니다.")
       case .datedItem:
         say(
           "\(item(failure.subject)) has lots with dates, so its amount cannot be set\(detail).",
@@ -84,12 +84,13 @@ extension MessageCatalog {
           "\(item(failure.subject))의 묶음이 너무 많습니다\(detail).")
       case .diskFull:
         say(
-          "The disk is full\(detail). Make room and try again.", "디스크가 가득 찼습니다\(detail). 공간을 마련한 뒤 다시 시도하세요.")
+          "The disk is full\(detail). Free space and try again.", "디스크가 가득 찼습니다\(detail). 공간을 확보한 뒤 다시 시도하세요."
+        )
       case .crowded: say("The stock service is busy\(detail). Try again.", "재고 서비스가 바쁩니다\(detail). 다시 시도하세요.")
       case .tooSlow:
         say(
-          "The stock changes faster than it can be shown here, so the rest is left out. 'bankctl stock' shows what there is.",
-          "재고가 너무 빨리 바뀌어 나머지는 보여 드리지 않습니다. 지금의 재고는 'bankctl stock'으로 볼 수 있습니다.")
+          "The stock changes faster than it can be displayed; some changes were skipped. See 'bankctl stock'.",
+          "재고가 너무 빨리 바뀌어 일부를 생략했습니다. 지금의 재고는 'bankctl stock'으로 볼 수 있습니다.")
       }
     return failure.code == .tooSlow ? sentence : sentence + " " + self.nothingChanged
   }
