@@ -36,7 +36,7 @@ struct PayloadTests {
       #expect(try payload(4, of: branch).text == "")
       #expect(try payload(5, of: branch) == .missing)
       #expect(try branch.done("ticket", "1").out.contains("carries 10 bytes: '안녕 'x''"))
-      #expect(try branch.done("ticket", "2", language: .ko).out.contains("맡긴 내용 8바이트: 'line\\u{a}one'"))
+      #expect(try branch.done("ticket", "2", language: .ko).out.contains("페이로드 8바이트: 'line\\u{a}one'"))
       #expect(try !branch.done("ticket", "5").out.contains("carries"))
       // Lists of tickets do not show it.
       #expect(try branch.lines("tickets").allSatisfy { $0["payload"] == .missing })

@@ -19,8 +19,8 @@ extension MessageCatalog {
     let count = Self.grouped(payload.count)
     let text = payload.isEmpty ? nil : String(validating: payload, as: UTF8.self)
     return say(
-      "carries \(count) \(payload.count == 1 ? "byte" : "bytes")\(text.map { ": " + quoted($0) } ?? "")",
-      "맡긴 내용 \(count)바이트\(text.map { ": " + quoted($0) } ?? "")")
+      "payload: \(count) \(payload.count == 1 ? "byte" : "bytes")\(text.map { ": " + quoted($0) } ?? "")",
+      "페이로드 \(count)바이트\(text.map { ": " + quoted($0) } ?? "")")
   }
 
   /// - Parameter isOrdered: True if the customer was ordered for that time and has not been attempted yet.
@@ -44,8 +44,8 @@ extension MessageCatalog {
 
   func putAside(_ number: Int64) -> String {
     say(
-      "a dead letter: 'bankctl requeue \(number)' or 'bankctl cancel \(number)' decides",
-      "보류: \(Particle.or.on("'bankctl requeue \(number)'")) \(Particle.by.on("'bankctl cancel \(number)'")) 정하세요"
+      "dead letter; retry with 'bankctl requeue \(number)' or drop with 'bankctl cancel \(number)'",
+      "보류: \(Particle.or.on("'bankctl requeue \(number)'")) \(Particle.object.on("'bankctl cancel \(number)'")) 실행하세요"
     )
   }
 
@@ -53,7 +53,7 @@ extension MessageCatalog {
     let branch = attempt.branch.map { ", " + self.branch($0) } ?? ""
     let teller =
       "\(attempt.window), \(generation(Int64(attempt.generation))), pid \(attempt.pid)" + branch
-    return say("handed to \(teller)", "업무 시작: \(teller)")
+    return say("started at \(teller)", "업무 시작: \(teller)")
   }
 
   func attemptEnded(_ end: AttemptEnd) -> String { phrases.attemptEnded(end) }
@@ -64,14 +64,14 @@ extension MessageCatalog {
   /// - Parameter reason: End of the last attempt.
   func becameDead(attempts: Int, _ reason: String) -> String {
     say(
-      "put aside as a dead letter after \(attempts) \(attempts == 1 ? "attempt" : "attempts"): \(reason) at the last one",
+      "became a dead letter after \(attempts) \(attempts == 1 ? "attempt" : "attempts") (last: \(reason))",
       "\(attempts)번 시도한 뒤 보류됨: 마지막 시도에서 \(reason)")
   }
 
   /// Number of attempts that count for the limit of the service.
   func counted(_ attempts: Int32) -> String {
     say(
-      "\(attempts) \(attempts == 1 ? "attempt counts" : "attempts count") for max_attempts",
+      "\(attempts) \(attempts == 1 ? "attempt" : "attempts") counted towards max_attempts",
       "max_attempts로 세는 시도 \(attempts)번")
   }
 
@@ -100,16 +100,16 @@ extension MessageCatalog {
   }
 
   func cancelled(_ number: Int64) -> String {
-    say("Customer \(number) was taken out; the receipt says cancelled.", "\(number)번 고객을 내보내고 취소 영수증을 남겼습니다.")
+    say("Customer \(number) cancelled.", "\(number)번 고객을 취소했습니다.")
   }
 
   func requeued(ticket number: Int64) -> String {
-    say("Customer \(number) stands in line again.", "\(number)번 고객이 다시 줄을 섰습니다.")
+    say("Customer \(number) requeued.", "\(number)번 고객을 다시 줄 세웠습니다.")
   }
 
   func requeued(_ count: Int64) -> String {
     count == 0
       ? say("There were no dead letters.", "보류된 고객이 없었습니다.")
-      : say("Back in line: \(Self.grouped(count)).", "\(Self.grouped(count))명이 다시 줄을 섰습니다.")
+      : say("\(Self.grouped(count)) requeued.", "\(Self.grouped(count))명을 다시 줄 세웠습니다.")
   }
 }
