@@ -83,7 +83,7 @@ struct TopTests {
       program.type("xn")
       try program.waitFor("Nothing was changed.")
       program.type("x")
-      try program.waitFor("Take out customer \(ticket)? y: yes")
+      try program.waitFor("Cancel customer \(ticket)? [y/N]")
       program.type("y")
       try program.waitFor("Customer \(ticket) was taken out")
       #expect(try branch.json("ticket", "\(ticket)")["outcome"].text == "cancelled")
