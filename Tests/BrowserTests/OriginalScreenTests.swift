@@ -168,7 +168,7 @@ extension PageTests {
           try page.click("label:has(#which-expired)")
           #expect(try page.evaluate(Self.shown) == ["banana-milk"])
         }
-        #expect(try customer.text(of: "[data-product=banana-milk] .stock")?.contains("유통기한 지남") == true)
+        #expect(try customer.text(of: "[data-product=banana-milk] .stock")?.contains("유통기한 만료") == true)
         #expect(try customer.count("[data-product=banana-milk] button[aria-disabled=true]") == 1)
         try english.click(try english.button(of: "/vending/admin/discard"))
         for page in [korean, english] { try page.becomes("!document.querySelector('.is-expired')") }

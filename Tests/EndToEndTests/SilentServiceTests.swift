@@ -56,7 +56,7 @@ struct SilentServiceTests {
       program.type("++0")
       try program.waitFor("Sent, and may still be done: add 1 strawberry milk. 2 keys were not taken.")
       branch.processes.signal(pid, SIGCONT)
-      try program.waitFor("strawberry milk: 1 added, 6 in the machine. 2 keys were not taken.")
+      try program.waitFor("strawberry milk: added 1 (total 6). 2 keys were not taken.")
       program.type("qq")
       #expect(try program.finish() == 0 && program.isInLineMode)
     }

@@ -8,21 +8,21 @@ import Wire
 
 extension MessageCatalog {
   func balance(_ amount: Won) -> String { say("Balance: \(won(amount))", "잔액: \(won(amount))") }
-  func inserted(_ amount: Won) -> String { say("\(won(amount)) put in.", "\(won(amount))을 넣었습니다.") }
-  func returned(_ amount: Won) -> String { say("\(won(amount)) given back.", "\(won(amount))을 돌려받았습니다.") }
+  func inserted(_ amount: Won) -> String { say("Inserted \(won(amount)).", "\(won(amount))을 넣었습니다.") }
+  func returned(_ amount: Won) -> String { say("Returned \(won(amount)).", "\(won(amount))이 반환되었습니다.") }
   func pieces(_ count: Quantity) -> String { say("\(Self.grouped(count)) left", "\(Self.grouped(count))개") }
 
   func expiredPieces(_ count: Quantity) -> String {
-    say("\(Self.grouped(count)) expired", "유통기한 지남 \(Self.grouped(count))개")
+    say("\(Self.grouped(count)) expired", "유통기한 만료 \(Self.grouped(count))개")
   }
 
   func whyNot(_ product: ProductReport, _ picture: VendingPicture) -> String {
-    if product.stock == 0 { return product.expired > 0 ? say("expired", "유통기한 지남") : say("sold out", "품절") }
+    if product.stock == 0 { return product.expired > 0 ? say("expired", "유통기한 만료") : say("sold out", "품절") }
     return say("\(won(product.price - picture.free)) short", "\(won(product.price - picture.free)) 부족")
   }
 
   func purchase(_ purchase: MoneyChange, _ name: String?) -> String {
-    let day = purchase.dates.map { say(", good until ", ", 유통기한 ") + CalendarDate($0.expires).dashed } ?? ""
+    let day = purchase.dates.map { say(", expires ", ", 유통기한 ") + CalendarDate($0.expires).dashed } ?? ""
     return "\(instant(purchase.at))  \(name ?? purchase.product?.name ?? "?")  \(won(purchase.amount))\(day)"
   }
 
@@ -32,11 +32,11 @@ extension MessageCatalog {
     let count = Self.grouped(abs(difference))
     if difference >= 0 {
       return say(
-        "\(name): \(count) added, \(Self.grouped(present)) in the machine.",
+        "\(name): added \(count) (total \(Self.grouped(present))).",
         "\(name): \(count)개를 넣었습니다. 모두 \(Self.grouped(present))개입니다.")
     }
     return say(
-      "\(name): \(count) removed, \(Self.grouped(present)) in the machine.",
+      "\(name): removed \(count) (total \(Self.grouped(present))).",
       "\(name): \(count)개를 뺐습니다. 모두 \(Self.grouped(present))개입니다.")
   }
 
@@ -48,25 +48,27 @@ extension MessageCatalog {
   }
 
   func discarded(_ count: Quantity) -> String {
-    say("\(Self.grouped(count)) expired drinks thrown away.", "유통기한이 지난 음료 \(Self.grouped(count))개를 버렸습니다.")
+    say(
+      "\(Self.grouped(count)) expired \(count == 1 ? "drink" : "drinks") discarded.",
+      "유통기한이 지난 음료 \(Self.grouped(count))개를 폐기했습니다.")
   }
 
   func setAside(_ path: String) -> String {
     say(
-      "The damaged database is kept as \(path). The machine begins anew.",
-      "손상된 데이터베이스는 \(path)에 남겨 두었습니다. 자판기를 새로 시작합니다.")
+      "The damaged database was saved as \(path). The machine starts empty.",
+      "손상된 데이터베이스는 \(path)에 보관했습니다. 자판기를 새로 시작합니다.")
   }
 
   func noSuchDay(_ text: String, _ option: String) -> String {
     say(
-      "\(option) \(quoted(text)) is no day from 1970 to 9999. Write it like 2026-03-01.",
+      "\(option) \(quoted(text)) is not a date (1970 to 9999). Write it like 2026-03-01.",
       "\(option) \(Particle.topic.on(quoted(text))) 1970년–9999년의 날짜가 아닙니다. 2026-03-01처럼 쓰세요.")
   }
 
   func expiresBeforeMade(_ made: CalendarDate, _ expires: CalendarDate) -> String {
     say(
-      "It expires on \(expires.dashed), before it is made on \(made.dashed). Nothing was changed.",
-      "유통기한(\(expires.dashed))이 제조일(\(made.dashed))보다 빠릅니다. 바뀐 것은 없습니다.")
+      "The expiry date \(expires.dashed) is before the production date \(made.dashed). Nothing was changed.",
+      "유통기한(\(expires.dashed))이 제조일(\(made.dashed))보다 빠릅니다. 변경된 내용은 없습니다.")
   }
 
   /// Warning for unlikely dates: production in the future, or already expired. Nil for all others.
@@ -74,20 +76,20 @@ extension MessageCatalog {
     if let made, made > today {
       let (date, now) = (CalendarDate(made).dashed, CalendarDate(today).dashed)
       return say(
-        "\(name): made on \(date), which is still to come; today is \(now).",
+        "\(name): the production date \(date) is in the future; today is \(now).",
         "\(name): 제조일 \(date)은 아직 오지 않은 날입니다. 오늘은 \(now)입니다.")
     }
     // With only a production date, the usual shelf life applies.
     guard let last = expires ?? made.map({ $0 + ProductTable.shelfLife }), last < today else { return nil }
     let date = CalendarDate(last).dashed
     return say(
-      "\(name): expired on \(date), so nobody can buy them.", "\(name): 유통기한 \(date)이 이미 지나 팔 수 없습니다.")
+      "\(name): expired on \(date) and cannot be sold.", "\(name): 유통기한 \(date)이 이미 지나 팔 수 없습니다.")
   }
 
   func noSuchProduct(_ name: String, _ near: [String], _ known: [String]) -> String {
     let hint =
       near.isEmpty
-      ? say("There are \(alternatives(known)).", "있는 것: \(alternatives(known))")
+      ? say("Known products: \(alternatives(known)).", "상품 목록: \(alternatives(known))")
       : say("Did you mean \(alternatives(near))?", "혹시 \(alternatives(near))인가요?")
     return say("There is no product \(quoted(name)). \(hint)", "\(quoted(name)) 상품은 없습니다. \(hint)")
   }
@@ -96,14 +98,15 @@ extension MessageCatalog {
     let fate =
       isInDoubt
       ? say(
-        "It is not known whether that was done: 'bankctl vending' shows the machine, and 'bankctl vending history' the "
-          + "purchases.",
+        "It is not known whether this was done: see 'bankctl vending' for the machine and 'bankctl vending history' "
+          + "for the purchases.",
         "처리되었는지는 알 수 없으니 'bankctl vending'에서 자판기를, 'bankctl vending history'에서 구매를 확인하세요.")
       : self.nothingChanged
     return say(
-      "The vending machine does not answer (\(why)). \(fate) See 'bankctl status' and 'bankctl logs vending', then try "
+      "The vending machine does not respond (\(why)). \(fate) See 'bankctl status' and 'bankctl logs vending', then "
+        + "try "
         + "again.",
-      "자판기가 대답하지 않습니다(\(why)). \(fate) 'bankctl status'와 'bankctl logs vending'을 본 뒤 다시 시도하세요.")
+      "자판기가 응답하지 않습니다(\(why)). \(fate) 'bankctl status'와 'bankctl logs vending'을 확인한 뒤 다시 시도하세요.")
   }
 
   func complaint(about failure: VendingFailure) -> Complaint {
@@ -112,49 +115,49 @@ extension MessageCatalog {
 
   private func sentence(_ failure: VendingFailure) -> String {
     let detail = aside(particular(failure.detail, failure.remark))
-    let nothing = say(" Nothing was changed.", " 바뀐 것은 없습니다.")
+    let nothing = say(" Nothing was changed.", " 변경된 내용은 없습니다.")
     return switch failure.code {
     case .unknownProduct:
-      say("The machine sells no \(quoted(failure.subject)).", "자판기에 \(quoted(failure.subject)) 상품은 없습니다.")
+      say("There is no product \(quoted(failure.subject)).", "자판기에 \(quoted(failure.subject)) 상품은 없습니다.")
         + nothing
     case .badRequest:
       say(
-        "The machine refused the request: \(failure.subject)\(detail).",
+        "The machine rejected the request: \(failure.subject)\(detail).",
         "자판기가 요청을 거절했습니다: \(failure.subject)\(detail).") + nothing
     case .otherOrder:
       say(
         "The request \(failure.subject) cannot be repeated\(detail).",
-        "요청 \(Particle.topic.on(failure.subject)) 되풀이할 수 없습니다\(detail).") + nothing
+        "요청 \(Particle.topic.on(failure.subject)) 다시 실행할 수 없습니다\(detail).") + nothing
     case .tooLittleMoney:
       phrases.tooLittleMoney
         + say(
-          " It costs \(won(failure.price ?? 0)), and \(won(failure.available ?? 0)) are there.",
+          " Price: \(won(failure.price ?? 0)); balance: \(won(failure.available ?? 0)).",
           " 가격은 \(won(failure.price ?? 0)), 잔액은 \(won(failure.available ?? 0))입니다.")
     case .soldOut:
       if let left = failure.available, left > 0 {
-        say("There are only \(Self.grouped(left)).", "\(phrases.soldOut) \(Self.grouped(left))개뿐입니다.")
+        say("Only \(Self.grouped(left)) left.", "\(phrases.soldOut) \(Self.grouped(left))개뿐입니다.")
       } else {
         phrases.soldOut
       }
     case .onlyExpired: phrases.onlyExpired
-    case .tillFull: say("The till is full\(detail).", "돈통이 가득 찼습니다\(detail).") + nothing
+    case .tillFull: say("The balance limit is reached\(detail).", "잔액 한도에 이르렀습니다\(detail).") + nothing
     case .shelfFull:
       say(
-        "There is no room for more of \(item(failure.subject))\(detail).",
+        "The machine cannot hold more \(item(failure.subject))\(detail).",
         "\(Particle.object.on(item(failure.subject))) 더 넣을 자리가 없습니다\(detail).") + nothing
-    case .wrongSide: say("This is not the socket for that\(detail).", "이 소켓으로는 할 수 없습니다\(detail).") + nothing
+    case .wrongSide: say("Not allowed on this socket\(detail).", "이 소켓으로는 할 수 없습니다\(detail).") + nothing
     case .stockUnavailable:
-      say("The stock service does not answer\(detail). Try again.", "재고 서비스가 대답하지 않습니다\(detail). 다시 시도하세요.")
+      say("The stock service does not respond\(detail). Try again.", "재고 서비스가 응답하지 않습니다\(detail). 다시 시도하세요.")
         + nothing
     case .diskFull:
-      say("The disk is full\(detail). Make room and try again.", "디스크가 가득 찼습니다\(detail). 공간을 마련한 뒤 다시 시도하세요.")
+      say(
+        "The disk is full\(detail). Free space and try again.", "디스크가 가득 찼습니다\(detail). 공간을 확보한 뒤 다시 시도하세요.")
         + nothing
     case .crowded: say("The machine is busy\(detail). Try again.", "자판기가 바쁩니다\(detail). 다시 시도하세요.") + nothing
     case .tooSlow:
       say(
-        "More happens at the machine than can be shown here, so the rest is left out. 'bankctl vending history' lists every "
-          + "purchase.",
-        "자판기에서 일어나는 일이 너무 많아 나머지는 보여 드리지 않습니다. 구매 내역은 'bankctl vending history'로 모두 볼 수 있습니다.")
+        "Too many events to show; some were skipped. List all purchases with 'bankctl vending history'.",
+        "자판기의 이벤트가 너무 많아 일부를 생략했습니다. 구매 내역은 'bankctl vending history'로 모두 볼 수 있습니다.")
     }
   }
 }
