@@ -29,7 +29,7 @@ struct SilentServiceTests {
     try withScreen(["vending"], before: "vending", sign: "5,000 won") { branch, program, pid in
       program.type("\r11")
       try program.waitFor("has not answered yet: buy strawberry milk")
-      try program.waitFor("Sent, and may still be done: buy strawberry milk. 2 keys were not taken.")
+      try program.waitFor("Sent, and may still be done: buy strawberry milk. 2 key presses were ignored.")
       program.type("\r")
       try program.waitFor("3 keys were not taken.")
       program.clear()
@@ -54,9 +54,9 @@ struct SilentServiceTests {
       try program.waitFor("5 left")
       branch.processes.signal(pid, SIGSTOP)
       program.type("++0")
-      try program.waitFor("Sent, and may still be done: add 1 strawberry milk. 2 keys were not taken.")
+      try program.waitFor("Sent, and may still be done: add 1 strawberry milk. 2 key presses were ignored.")
       branch.processes.signal(pid, SIGCONT)
-      try program.waitFor("strawberry milk: added 1 (total 6). 2 keys were not taken.")
+      try program.waitFor("strawberry milk: added 1 (total 6). 2 key presses were ignored.")
       program.type("qq")
       #expect(try program.finish() == 0 && program.isInLineMode)
     }
@@ -68,7 +68,7 @@ struct SilentServiceTests {
       program.type("+++")
       try program.waitFor(
         "The stock service does not respond. Sent; may still take effect: add 1 strawberry.")
-      try program.waitFor("2 keys were not taken.")
+      try program.waitFor("2 key presses were ignored.")
       program.type("-")
       try program.waitFor("3 keys were not taken.")
       branch.processes.signal(pid, SIGCONT)
