@@ -55,7 +55,7 @@ struct RemarkTests {
     #expect(
       korean.particular(Remark(.booksWaiting, "loan", "vip", 1, 2)).hasPrefix("대출 VIP 대기 고객"),
       "by their names")
-    #expect(korean.particular(Remark(.shelfDiffers, "kiwi", 3, 4)) == "키위: 장부에는 3개, 실제로는 4개입니다")
+    #expect(korean.particular(Remark(.shelfDiffers, "kiwi", 3, 4)) == "키위: 원장 3개, 실제 4개입니다")
     #expect(korean.particular(Remark(quoting: "disk I/O error")) == "disk I/O error", "the system's words")
     // A kind that only a newer coordinator knows, and an older one that knows none.
     var new = Remark(.more, 3)
@@ -120,9 +120,9 @@ struct RemarkTests {
     report.note(Remark(.foreignOrders, 2))
     #expect(report.problems.first == "ticket 7 of day 3 was issued and stands nowhere")
     let lines = AuditCommand.lines(report, korean, .none)
-    #expect(lines.contains("- 영업 3일차 7번은 발급되었으나 어디에도 없습니다"))
+    #expect(lines.contains("- 영업 3일차 7번은 발급되었으나 없습니다"))
     #expect(lines.contains("- 재고: 변경 2 앞에 변경 1이 없습니다"))
-    #expect(lines.contains("- 재고의 주문 2건은 다른 장부의 번호표로 만들어졌습니다"))
+    #expect(lines.contains("- 재고의 주문 2건은 다른 데이터베이스의 번호표로 만들어졌습니다"))
     #expect(AuditCommand.lines(report, english, .none).contains("- " + report.problems[0]))
     report.remarks = nil
     #expect(AuditCommand.lines(report, korean, .none).contains("- " + report.problems[0]))
@@ -140,7 +140,7 @@ struct RemarkTests {
     let ends: [(Posix.ExitStatus.Ending, String, String)] = [
       (.code(7), "code 7", "종료 코드 7"), (.signal(9, coreDumped: false), "SIGKILL", "신호 SIGKILL"),
       (.signal(11, coreDumped: true), "SIGSEGV (core dumped)", "신호 SIGSEGV (core dumped)"),
-      (.unseen, "exit status unknown", "끝난 까닭을 알 수 없음"),
+      (.unseen, "exit status unknown", "종료 원인을 알 수 없음"),
     ]
     for (ending, first, second) in ends {
       let status = Posix.ExitStatus(ending: ending, maxResidentBytes: 0)
@@ -182,7 +182,7 @@ struct RemarkTests {
     }
     #expect(
       korean.complaint(about: ControlAnswer.requeued(1).unexpected, home: "/h")?.message.contains(
-        "'requeued' 대답") == true)
+        "'requeued' 응답") == true)
   }
 
   @Test("what a chaos run finds, and the bank's own audit in it, is told in the reader's language")
