@@ -93,7 +93,7 @@ struct RemarkTests {
     let day = Failure(.noSuchDay, subject: "9", remark: Remark(.presentDay, 3))
     #expect(korean.sentence(day, home: "/h").hasPrefix("9일차 영업일은 없습니다(지금은 3일차입니다)."))
     #expect(
-      english.sentence(day, home: "/h").hasPrefix("There was no business day 9 (the present day is 3)."))
+      english.sentence(day, home: "/h").hasPrefix("There was no business day 9 (the current day is 3)."))
     let damaged = Failure(.damaged, subject: "/h/bank.db", remark: Remark(.notSQLite))
     #expect(korean.sentence(damaged, home: "/h").contains("(SQLite 데이터베이스가 아닙니다)"))
     let stock = StockFailure(.datedItem, subject: "kiwi", remark: Remark(.lotsHaveDates))
@@ -118,7 +118,7 @@ struct RemarkTests {
     report.add(Remark(.ticketLost, 7, 3))
     report.add(Remark(.changeMissing, 1, 2).of(.stock))
     report.note(Remark(.foreignOrders, 2))
-    #expect(report.problems.first == "ticket 7 of day 3 was issued and stands nowhere")
+    #expect(report.problems.first == "ticket 7 of day 3 was issued but is missing")
     let lines = AuditCommand.lines(report, korean, .none)
     #expect(lines.contains("- 영업 3일차 7번은 발급되었으나 없습니다"))
     #expect(lines.contains("- 재고: 변경 2 앞에 변경 1이 없습니다"))

@@ -111,7 +111,7 @@ struct StockReckoningTests {
       if isJuice, ticket != 20 { shop.order("1-\(ticket)", .done) }
     }
     let report = try shop.audit(stride: 4)
-    #expect(report.problems == ["ticket 20 of day 1 got a juice, and for its order the stock has none"])
+    #expect(report.problems == ["ticket 20 of day 1 was served but the stock has no order for it"])
     let pages = shop.questions.compactMap {
       if case .known(let names) = $0 { names.map(\.text) } else { nil }
     }
@@ -128,7 +128,7 @@ struct StockReckoningTests {
       if ticket != 30 { shop.order("1-\(ticket)", .done) }
     }
     #expect(
-      try shop.audit().problems == ["ticket 30 of day 1 got a juice, and for its order the stock has none"])
+      try shop.audit().problems == ["ticket 30 of day 1 was served but the stock has no order for it"])
     let pages = shop.questions.compactMap { if case .known(let names) = $0 { names.count } else { nil } }
     // The one in doubt is looked at once more.
     #expect(pages == [16, 16, 1, 8])
@@ -177,13 +177,13 @@ struct StockReckoningTests {
     let report = try shop.audit()
     #expect(
       report.problems == [
-        "ticket 1 of day 1 got a juice, and for its order the stock has none",
-        "ticket 2 of day 1 got a juice, and for its order the stock has one that was given back",
-        "ticket 3 of day 1 ended without a juice and holds 1 kiwi and 2 mango",
-        "ticket 4 of day 1 was sent away for want of fruit, and the stock has none",
-        "ticket 5 of day 1 ended without a juice and holds 1 kiwi and 2 mango",
-        "the stock has an order of ticket 9 of day 1, and there is no such ticket",
-        "the stock has an order of ticket 1 of day 7, and there is no such ticket",
+        "ticket 1 of day 1 was served but the stock has no order for it",
+        "ticket 2 of day 1 was served but its order was returned to the stock",
+        "ticket 3 of day 1 ended without a juice but still has a reservation: 1 kiwi and 2 mango",
+        "ticket 4 of day 1 was rejected for lack of fruit, and the stock has no order for it",
+        "ticket 5 of day 1 ended without a juice but still has a reservation: 1 kiwi and 2 mango",
+        "the stock has an order of ticket 9 of day 1, which does not exist",
+        "the stock has an order of ticket 1 of day 7, which does not exist",
       ])
     #expect(report.stockDifference == 11)
   }
@@ -220,7 +220,7 @@ struct StockReckoningTests {
       if ticket != 1_700 { shop.order("1-\(ticket)", .done) }
     }
     let report = try shop.audit()
-    #expect(report.problems == ["ticket 1700 of day 1 got a juice, and for its order the stock has none"])
+    #expect(report.problems == ["ticket 1700 of day 1 was served but the stock has no order for it"])
     #expect(report.stockDifference == 1)
     for case .known(let names) in shop.questions { #expect(names.count <= 1_000) }
     #expect(shop.questions.count < 12)

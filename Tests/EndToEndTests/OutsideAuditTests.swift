@@ -72,7 +72,7 @@ struct OutsideAuditTests {
         ("bank-guardian", try stranger(branch, "bank-guardian", [branch.home])),
       ]
       let found = strangers.sorted { $0.1.pid < $1.1.pid }.map { name, program in
-        "process \(program.pid) (\(name)) works in this home, and the bank does not know it"
+        "process \(program.pid) (\(name)) runs in this home but is not managed by the bank"
       }
       #expect(try problems(branch) == found)
       try branch.done("stop")

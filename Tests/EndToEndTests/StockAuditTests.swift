@@ -71,9 +71,9 @@ struct StockAuditTests {
         #expect(report["stock_difference"].integer == 2)
         #expect(
           words(report) == [
-            "ticket 6 of day 1 got a juice, and for its order the stock has none",
-            "ticket 7 of day 1 got a juice, and for its order the stock has none",
-            "ticket 8 of day 1 was sent away for want of fruit, and the stock has none",
+            "ticket 6 of day 1 was served but the stock has no order for it",
+            "ticket 7 of day 1 was served but the stock has no order for it",
+            "ticket 8 of day 1 was rejected for lack of fruit, and the stock has no order for it",
           ])
       }
     }
@@ -88,13 +88,13 @@ struct StockAuditTests {
       try branch.done("stop")
       for suffix in ["", "-wal", "-shm"] { unlink("\(branch.home)/bank.db\(suffix)") }
       let start = try branch.done("start", "--speed", "max").err
-      #expect(start.contains("stock.db has last worked with another bank.db"), "\(start)")
+      #expect(start.contains("stock.db was last used with another bank.db"), "\(start)")
       let report = try audit(branch, code: 0)["notes"].items.compactMap(\.text)
-      #expect(report.contains("vending.db has last worked with another bank.db"), "\(report)")
+      #expect(report.contains("vending.db was last used with another bank.db"), "\(report)")
       try branch.done("stop")
       // Whether the last one, who did not wait, is known to the stock is a matter of a moment.
       let noted = ["3", "4"].map {
-        "\($0) orders in the stock were made for tickets of other books than these"
+        "\($0) orders in the stock belong to tickets of another database"
       }
       for isOpen in [false, true] {
         if isOpen {
@@ -129,7 +129,7 @@ struct StockAuditTests {
       try branch.done("stop", "--timeout", "5s")
       unlink(paths[0])
       try FileManager.default.moveItem(atPath: paths[1], toPath: paths[0])
-      let sentences = ["stock", "vending"].map { "bank.db is an older copy than \($0).db beside it" }
+      let sentences = ["stock", "vending"].map { "bank.db is older than \($0).db beside it" }
       #expect(try Set(sentences).isSubset(of: words(audit(branch))))
       try branch.start("--speed", "max")
       #expect(try Set(sentences).isSubset(of: words(audit(branch))))
@@ -147,7 +147,7 @@ struct StockAuditTests {
   func olderStock() throws {
     try withBranch { branch in
       let paths = ["\(branch.home)/stock.db", branch.path("older"), branch.path("right")]
-      let sentence = "stock.db is an older copy than bank.db beside it"
+      let sentence = "stock.db is older than bank.db beside it"
       try branch.start("--speed", "max")
       try branch.done("stop", "--timeout", "5s")
       try FileManager.default.copyItem(atPath: paths[0], toPath: paths[1])

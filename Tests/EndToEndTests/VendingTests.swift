@@ -311,7 +311,7 @@ struct VendingTests {
       for isOpen in [true, false] {
         if !isOpen { try branch.done("stop") }
         let problems = try branch.run("audit", "--json").json()["problems"].items.compactMap(\.text)
-        #expect(problems.contains("vending.db is an older copy than bank.db beside it"), "\(problems)")
+        #expect(problems.contains("vending.db is older than bank.db beside it"), "\(problems)")
       }
     }
   }

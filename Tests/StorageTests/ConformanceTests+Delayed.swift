@@ -132,7 +132,7 @@ extension ConformanceTests {
     #expect(try byService() == [2, 2, 0])
     #expect(
       try branch.store.audit().problems == [
-        "deposit delayed: the books say 2, the rows are 1", "loan delayed: the books say 2, the rows are 3",
+        "deposit delayed: counter 2, actual 1", "loan delayed: counter 2, actual 3",
       ])
     // What does not add up, or means nothing, is counted anew.
     try damage("UPDATE meta SET value = 3 WHERE name = 'delayed 1'")

@@ -32,7 +32,7 @@ struct GatheringTests {
       }
       #expect(error == nil || index == GatheredRows.perStatement - 1)
     }
-    #expect(error?.description.contains("ticket 5 of day 1 already stands in the queue") == true)
+    #expect(error?.description.contains("ticket 5 of day 1 is already queued") == true)
     #expect(!branch.store.hasStagedChanges)
     branch.rollBack(to: books)
     #expect(try branch.store.page(of: .deposit, after: 0, limit: 99) == customers)
@@ -72,8 +72,8 @@ struct GatheringTests {
     }
     let named =
       count == 1
-      ? "ticket 1 of day 1 is not among the waiting customers"
-      : "not all of tickets 1 to \(count) of day 1 are among the waiting customers"
+      ? "ticket 1 of day 1 is not waiting"
+      : "not all of tickets 1 to \(count) of day 1 are waiting"
     #expect(error?.description.contains(named) == true, "\(String(describing: error))")
     branch.rollBack(to: books)
     #expect(try branch.store.audit().problems == [])
@@ -101,7 +101,7 @@ struct GatheringTests {
     case .readBeforeCommit, .commit: errors.append(storeError { try branch.commit() })
     }
     for error in errors {
-      #expect(error?.description.contains("ticket 1 of day 1 already stands in the queue") == true)
+      #expect(error?.description.contains("ticket 1 of day 1 is already queued") == true)
     }
     #expect(!branch.store.hasStagedChanges)
     branch.rollBack(to: books)

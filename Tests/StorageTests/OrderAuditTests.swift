@@ -35,7 +35,7 @@ struct OrderAuditTests {
   func overtaken() {
     #expect(
       problems([(1, 1, 10), (2, 1, 30), (3, 1, 20), (4, 1, 25), (5, 1, 40)]) == [
-        "loan vip of day 1: ticket 3 was begun before ticket 2, which stood before it"
+        "loan vip of day 1: ticket 3 was started before ticket 2, which was ahead of it"
       ])
   }
 
@@ -87,7 +87,7 @@ struct OrderAuditTests {
     }
     #expect(
       try branch.store.audit().problems == [
-        "loan vip of day 2: ticket 2 was begun before ticket 1, which stood before it"
+        "loan vip of day 2: ticket 2 was started before ticket 1, which was ahead of it"
       ])
   }
 
@@ -103,7 +103,7 @@ struct OrderAuditTests {
     try branch.commit()
     #expect(
       try branch.store.audit().problems == [
-        "loan vip of day 1: ticket 2 was begun before ticket 1, which stood before it"
+        "loan vip of day 1: ticket 2 was started before ticket 1, which was ahead of it"
       ])
   }
 

@@ -167,15 +167,15 @@ struct StockFileTests {
   // MARK: - What an audit finds
 
   private static let tampering: [(String, String)] = [
-    ("UPDATE lot SET quantity = 11 WHERE item = 1", "of strawberry the ledger says 10, and 11 are there"),
-    ("DELETE FROM lot WHERE item = 2", "of banana the ledger says 10, and 0 are there"),
+    ("UPDATE lot SET quantity = 11 WHERE item = 1", "strawberry: ledger 10, actual 11"),
+    ("DELETE FROM lot WHERE item = 2", "banana: ledger 10, actual 0"),
     ("DELETE FROM ledger WHERE sequence = 7", "change 7 is missing before change 8"),
     ("UPDATE ledger SET difference = -2 WHERE sequence = 6", "the ledger 8 of 8"),
     ("UPDATE ledger SET present = 3 WHERE sequence = 6", "change 6 leaves 9 of 3 kiwi"),
     ("DELETE FROM stock_order WHERE id = 'a'", "is of order a, which nobody remembers"),
     ("UPDATE stock_order SET first = NULL WHERE id = 'a'", "order a does not say what it has done"),
     ("UPDATE stock_order SET content = 'take kiwi*2' WHERE id = 'a'", "asked for 2 kiwi and moved 1"),
-    ("UPDATE stock_order SET content = 'take mango*1' WHERE id = 'a'", "moved what it did not ask for"),
+    ("UPDATE stock_order SET content = 'take mango*1' WHERE id = 'a'", "moved items it did not request"),
     ("UPDATE stock_order SET returned_first = NULL WHERE id = 'b'", "order b does not say what it has done"),
     ("DELETE FROM shortage", "orders have rows that their outcome does not have"),
     (

@@ -353,7 +353,7 @@ extension MessageCatalog {
     case .cannotBeginCode: "프로세스가 시작되지 못합니다: 종료 코드 {0}"
     case .cannotBeginSignal: "프로세스가 시작되지 못합니다: 시그널 {0}"
     case .fileDamaged: "{0} 손상({1})"
-    case .otherBuild: "{0}: 프로토콜 버전 {1}(빌드 {2})은 지원하지 않습니다"
+    case .otherBuild: "{0}: 프로토콜 버전 {1}, 빌드 {2:은} 지원하지 않습니다"
     case .earlyAnswer: "welcome보다 먼저 온 응답"
     case .secondWelcome: "중복된 welcome"
     case .endsMidFrame: "메시지 도중에 끊김"
