@@ -152,7 +152,7 @@ import Wire
         == "branch 1 (seoul), epoch 3, lease 3.1 s · issued 10 = waiting 3 + serving 3 + served 4")
     #expect(lines.contains { $0.hasPrefix("deposit       12      100       20     180") })
     let korean = StatusPicture(report: shared, words: MessageCatalog(language: .korean), palette: .none).lines
-    #expect(korean[2].hasPrefix("지점 1(seoul), 3기, 임대 3.1초 · 발급 10"))
+    #expect(korean[2].hasPrefix("지점 1(seoul), 에포크 3, 리스 3.1초 · 발급 10"))
     let text = JSONValue.status(shared).text
     #expect(
       text.contains(#""queue":{"issued":300,"waiting":100,"#)
@@ -218,7 +218,7 @@ import Wire
     #expect(top(nil)[3] == "*1 seoul 12/s · 2 부산 expired · 13 jeju closed")
     #expect(top(1)[1].hasPrefix("issued 1,276 = waiting 7") && top(1)[3] == "*1 seoul 12/s")
     #expect(top(2)[3] == "2 부산 expired")
-    #expect(top(7)[3].hasPrefix("There is no branch 7 of this bank"))
+    #expect(top(7)[3].hasPrefix("This bank has no branch 7"))
     let board = BoardPicture(frame: frame, words: MessageCatalog(language: .english), palette: .none).lines
     #expect(board[1].hasPrefix("issued 9,000 · waiting 800") && board[2].hasPrefix("*1 seoul 12/s · 2 부산"))
     let text = JSONValue.board(frame).text

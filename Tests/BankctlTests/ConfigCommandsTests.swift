@@ -252,7 +252,7 @@ struct ConfigCommandsTests {
     let other = try ReadConfiguration(path: file).differences(in: read)
     #expect(
       MessageCatalog(language: .english).otherInUse(other).hasPrefix(
-        "The open bank has read other values: lease \"9s\". "))
+        "The running bank uses other values: lease \"9s\". "))
     #expect(MessageCatalog(language: .korean).otherInUse(other).contains("lease \"9s\""))
   }
 }

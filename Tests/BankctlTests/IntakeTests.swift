@@ -109,7 +109,7 @@ func sentences() {
   for fault in faults {
     let refusal = CustomerList.Refusal.line(3, fault)
     let english = MessageCatalog(language: .english).sentence(refusal, file: "-")
-    #expect(english.hasPrefix("Line 3 of standard input: ") && english.hasSuffix("Nobody was added."))
+    #expect(english.hasPrefix("Line 3 of standard input: ") && english.hasSuffix("No customers were added."))
     let korean = MessageCatalog(language: .korean).sentence(refusal, file: "people.jsonl")
     #expect(korean.hasPrefix("'people.jsonl'의 3번째 줄: ") && korean.hasSuffix("추가된 고객이 없습니다."))
   }

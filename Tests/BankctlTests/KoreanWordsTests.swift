@@ -18,11 +18,11 @@ struct KoreanWordsTests {
 
   @Test("a particle follows the last sound of a word that was put in")
   func particles() {
-    #expect(korean.putAside(3) == "보류: 'bankctl requeue 3'이나 'bankctl cancel 3'으로 정하세요")
-    #expect(korean.putAside(2) == "보류: 'bankctl requeue 2'나 'bankctl cancel 2'로 정하세요")
-    #expect(korean.putAside(1) == "보류: 'bankctl requeue 1'이나 'bankctl cancel 1'로 정하세요")
-    #expect(korean.chaosBroken(6, "/h").contains("--seed 6으로 되풀이하세요"))
-    #expect(korean.chaosBroken(7, "/h").contains("--seed 7로 되풀이하세요"))
+    #expect(korean.putAside(3) == "보류: 'bankctl requeue 3'이나 'bankctl cancel 3'을 실행하세요")
+    #expect(korean.putAside(2) == "보류: 'bankctl requeue 2'나 'bankctl cancel 2'를 실행하세요")
+    #expect(korean.putAside(1) == "보류: 'bankctl requeue 1'이나 'bankctl cancel 1'을 실행하세요")
+    #expect(korean.chaosBroken(6, "/h").contains("--seed 6으로 다시 실행하세요"))
+    #expect(korean.chaosBroken(7, "/h").contains("--seed 7로 다시 실행하세요"))
     let unusable = Failure(.badConfiguration, subject: "/etc/bank.json", detail: "")
     #expect(korean.sentence(unusable, home: "/h").hasPrefix("설정 /etc/bank.json을 쓸 수 없습니다."))
     let home = Failure(.badHome, subject: "", detail: "")
@@ -34,7 +34,7 @@ struct KoreanWordsTests {
       let worker = WorkerReport(
         name: role.name, role: role, service: nil, window: nil, pid: 0, generation: 1, state: .stopped,
         ticket: nil, restarts: 9, served: 0, residentKilobytes: 0, isFailed: true)
-      #expect(korean.outOfWork(worker)?.contains("'bankctl logs \(role.name)'을 본 뒤") == true)
+      #expect(korean.outOfWork(worker)?.contains("'bankctl logs \(role.name)'을 확인한 뒤") == true)
     }
   }
 

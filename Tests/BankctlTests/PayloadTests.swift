@@ -84,12 +84,12 @@ func payloadShown() {
   #expect(!shown().contains("payload"))
   ticket.payload = Array("a\n\"열\"".utf8)
   #expect(shown().contains(#","payload":"a\n\"열\"","attempts""#))
-  #expect(told(english) == #"  carries 7 bytes: 'a\u{a}"열"'"#)
+  #expect(told(english) == #"  payload: 7 bytes: 'a\u{a}"열"'"#)
   #expect(told(korean) == #"  페이로드 7바이트: 'a\u{a}"열"'"#)
   ticket.payload = []
   #expect(shown().contains(#","payload":"","attempts""#))
-  #expect(told(english) == "  carries 0 bytes" && told(korean) == "  페이로드 0바이트")
+  #expect(told(english) == "  payload: 0 bytes" && told(korean) == "  페이로드 0바이트")
   ticket.payload = [255, 0, 97]
   #expect(shown().contains(#","payload_b64":"/wBh","attempts""#) && !shown().contains("\"payload\""))
-  #expect(told(english) == "  carries 3 bytes" && told(korean) == "  페이로드 3바이트")
+  #expect(told(english) == "  payload: 3 bytes" && told(korean) == "  페이로드 3바이트")
 }

@@ -138,8 +138,8 @@ struct RemarkTests {
         troubleRemark: end)
     }
     let ends: [(Posix.ExitStatus.Ending, String, String)] = [
-      (.code(7), "code 7", "종료 코드 7"), (.signal(9, coreDumped: false), "SIGKILL", "신호 SIGKILL"),
-      (.signal(11, coreDumped: true), "SIGSEGV (core dumped)", "신호 SIGSEGV (core dumped)"),
+      (.code(7), "code 7", "종료 코드 7"), (.signal(9, coreDumped: false), "SIGKILL", "시그널 SIGKILL"),
+      (.signal(11, coreDumped: true), "SIGSEGV (core dumped)", "시그널 SIGSEGV (core dumped)"),
       (.unseen, "exit status unknown", "종료 원인을 알 수 없음"),
     ]
     for (ending, first, second) in ends {
@@ -147,11 +147,11 @@ struct RemarkTests {
       #expect(Remark(status).description == status.description && status.description == first)
       #expect(english.trouble(of: worker(status)) == first)
       #expect(korean.trouble(of: worker(status)) == second)
-      #expect(korean.outOfWork(worker(status))?.hasPrefix("재고 서비스가 멈췄습니다(\(second)).") == true)
+      #expect(korean.outOfWork(worker(status))?.hasPrefix("재고 서비스를 쓸 수 없습니다(\(second)).") == true)
       #expect(korean.sentence(ControlError.coordinatorEnded(status), home: "/h").contains("(\(second))"))
       #expect(korean.coordinatorDied(Remark(status)).contains("(\(second))"))
     }
-    for (end, told) in [(CoordinatorEnd.code(1), "종료 코드 1"), (.signal(9), "신호 SIGKILL")] {
+    for (end, told) in [(CoordinatorEnd.code(1), "종료 코드 1"), (.signal(9), "시그널 SIGKILL")] {
       #expect(korean.reopeningFailed(end).contains("(\(told))"))
       #expect(korean.sentence(Guardian.News.ended(end, pid: 5))?.contains("(\(told))") == true)
       #expect(Remark(end).description == "\(end)")
@@ -159,10 +159,10 @@ struct RemarkTests {
     #expect(
       english.sentence(Guardian.News.ended(.unseen, pid: 5))
         == "The coordinator (pid 5) has exited; its exit status is unknown. No customers are lost.")
-    #expect(english.reopeningFailed(.unseen).contains("ended each time (exit status unknown)."))
+    #expect(english.reopeningFailed(.unseen).contains("exited each time (exit status unknown)."))
     #expect(
       english.coordinatorDied(Remark(CoordinatorEnd.unseen))
-        .hasPrefix("The coordinator has exited; its exit status is unknown. Nothing is lost"))
+        .hasPrefix("The coordinator has exited; its exit status is unknown. No customers are lost"))
     var older = worker(Posix.ExitStatus(ending: .code(7), maxResidentBytes: 0))
     older.troubleRemark = nil
     #expect(korean.trouble(of: older) == "code 7", "an older coordinator says no more")

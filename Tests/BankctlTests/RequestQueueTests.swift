@@ -80,7 +80,7 @@ struct RequestQueueTests {
     queue.add(.buy("coke"))
     _ = queue.next(at: at(0))
     _ = queue.settle(at: at(500))
-    #expect(text(english) == "The vending machine has not answered yet: buy Coca-Cola")
+    #expect(text(english) == "The vending machine is slow to respond: buy Coca-Cola")
     #expect(text(korean) == "자판기가 아직 응답하지 않았습니다: 코카콜라 구매")
     _ = queue.settle(at: at(2_000))
     queue.add(.insert(1_000))

@@ -32,7 +32,7 @@ import Wire
       "영업 중 · 영업 3일차 · 01:02:781", "대기중 7 · 업무중 3 · 완료 1,265", "초당 완료 12  ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁",
       "[1 창구]  2  3 (1)  4  5  6", "  창구       상태             번호", "▸ deposit-1  업무중       1 · 40 %",
       "  deposit-2  업무중           2 +2", "  loan-1     쉬는 중             -",
-      "  juice-1    재시작 대기         -", "", "", "? 도움말 · q 나가기 · ⏎ 고객 · p 멈춤",
+      "  juice-1    재시작 대기         -", "", "", "? 도움말 · q 나가기 · ⏎ 고객 · p 중지",
     ],
   ]
 
@@ -171,7 +171,7 @@ import Wire
     let wanted =
       language == .english
       ? [
-        "  03:15:41.500  tickets 1–10 issued", "  03:15:42.100  1 begun · deposit-1",
+        "  03:15:41.500  tickets 1–10 issued", "  03:15:42.100  1 started · deposit-1",
         "▸ 03:15:42.800  process died while serving 2 · deposit-2 · SIGKILL  deposit  pid 4951",
       ]
       : [

@@ -239,7 +239,7 @@ func statusPicture(language: Language) {
     #expect(lines[0].hasPrefix("영업 중 · 영업 1일차 · 업무시간 - 00:04:410"))
     #expect(lines[1] == "발급 10 = 대기중 3 + 업무중 3 + 완료 4 · 맨 앞 고객 812밀리초 대기")
     #expect(lines[4] == "예금     2       1       2     3")
-    #expect(lines[5] == "대출     1       2       1     1  멈춤")
+    #expect(lines[5] == "대출     1       2       1     1  일시 중지")
   } else {
     #expect(lines[1] == "issued 10 = waiting 3 + serving 3 + served 4 · oldest wait 812 ms")
   }

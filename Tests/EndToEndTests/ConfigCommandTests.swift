@@ -10,7 +10,7 @@ struct ConfigCommandTests {
   func good() throws {
     try withBranch { branch in
       let file = try branch.configuration(more: #", "lease": "5s""#)
-      for (tongue, told) in [(Tongue.en, "The configuration is good"), (.ko, "잘못된 것이 없습니다")] {
+      for (tongue, told) in [(Tongue.en, "Configuration valid"), (.ko, "잘못된 것이 없습니다")] {
         let outcome = try branch.done("config", "check", file, language: tongue)
         #expect(outcome.outLines.count == 1 && outcome.out.contains(told), outcome.story)
         #expect(outcome.out.contains(file) && outcome.complaints.isEmpty, outcome.story)

@@ -47,7 +47,7 @@ struct DeadLetterTests {
       #expect(try branch.done("tickets", "--state", "dead").out == "Dead letters\n  1 - deposit SIGKILL\n")
       #expect(
         try branch.done("ticket", "1", language: .ko).out.contains(
-          "보류: 'bankctl requeue 1'이나 'bankctl cancel 1'로 정하세요"))
+          "보류: 'bankctl requeue 1'이나 'bankctl cancel 1'을 실행하세요"))
       let story = try branch.done("ticket", "1")
       #expect(
         story.outLines.last?.hasSuffix(

@@ -101,9 +101,9 @@ struct DrainTests {
         : /Serving waiting customers: \d+ waiting, 1 at a window, for at most \d+\.\d s\./
       #expect(outcome.err.contains(serving), outcome.story)
       #expect(
-        outcome.err.contains(tongue == .ko ? "업무중인 고객을 마칩니다." : "Finishing those being served:"),
+        outcome.err.contains(tongue == .ko ? "업무중인 고객을 마칩니다." : "Finishing active customers:"),
         outcome.story)
-      #expect(outcome.err.contains(tongue == .ko ? "은행원이 퇴근합니다." : "The tellers go;"), outcome.story)
+      #expect(outcome.err.contains(tongue == .ko ? "창구를 닫는 중입니다." : "Stopping the tellers;"), outcome.story)
     }
   }
 
@@ -126,8 +126,8 @@ struct DrainTests {
       let outcome = try stop.finish()
       #expect(outcome.code == 0, outcome.story)
       #expect(
-        outcome.err.contains(tongue == .ko ? "은행원을 강제로 끝냅니다." : "The tellers are killed."), outcome.story)
-      #expect(outcome.out.contains(tongue == .ko ? "은행원 2명을 강제로" : "Tellers killed: 2"), outcome.story)
+        outcome.err.contains(tongue == .ko ? "은행원을 강제 종료합니다." : "Killing the tellers."), outcome.story)
+      #expect(outcome.out.contains(tongue == .ko ? "은행원 2명을 강제 종료" : "Tellers killed: 2"), outcome.story)
       #expect(
         outcome.out.contains(tongue == .ko ? "5명이 다음 개점을 기다립니다." : "Waiting for the next start: 5."),
         outcome.story)
@@ -153,7 +153,7 @@ struct DrainTests {
       #expect(outcome.code == 0, outcome.story)
       #expect(outcome.err.contains("Press again to finish only active customers."), outcome.story)
       #expect(outcome.err.contains("Press again to kill the tellers."), outcome.story)
-      #expect(outcome.err.contains("The tellers are killed."), outcome.story)
+      #expect(outcome.err.contains("Killing the tellers."), outcome.story)
       #expect(outcome.out.contains("Waiting for the next start: 5."), outcome.story)
       try branch.expectNobodyLeft()
       try branch.start("--speed", "max")

@@ -108,7 +108,7 @@ struct ForegroundDayTests {
       try branch.killCoordinator()
       let outcome = try day.finish(within: .seconds(10))
       #expect(outcome.code == 1, outcome.story)
-      #expect(outcome.err.contains("Nothing is lost"), outcome.story)
+      #expect(outcome.err.contains("Customers with tickets wait"), outcome.story)
       try branch.expectNobodyLeft()
       try branch.start("--speed", "max")
       try branch.done("wait")

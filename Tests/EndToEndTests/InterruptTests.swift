@@ -100,7 +100,7 @@ struct InterruptTests {
       let outcome = try waiter.finish()
       #expect(outcome.code == 130, outcome.story)
       if asJSON { #expect(try outcome.json()["last"].integer == 4) }
-      #expect(outcome.err.hasSuffix("'bankctl wait' goes on waiting.\n"), outcome.story)
+      #expect(outcome.err.hasSuffix("'bankctl wait' waits again.\n"), outcome.story)
       #expect(try branch.status().queue("issued") == 4)
     }
   }

@@ -40,7 +40,7 @@ struct LaterTests {
       for ticket in 1...3 { try branch.expectNotEarly(ticket, than: due) }
       #expect(try branch.status().queue("delayed") == 1)
       #expect(try branch.done("ticket", "4").out.contains("delayed, until \(far ?? "?")"))
-      #expect(try branch.done("ticket", "4", language: .ko).out.contains("지연, \(far ?? "?")까지"))
+      #expect(try branch.done("ticket", "4", language: .ko).out.contains("예약·재시도, \(far ?? "?")까지"))
       #expect(try branch.done("tickets", "--state", "delayed").out.contains("until \(far ?? "?")"))
       try branch.done("cancel", "4")
       try branch.expectClean()
@@ -164,9 +164,9 @@ struct LaterTests {
     try withBranch { branch in
       try branch.start("--speed", "max")
       let wrong: [([String], String, String)] = [
-        (["--at", "tomorrow"], "is no moment", "시점이 아닙니다"),
-        (["--at", "25:00"], "is no moment", "시점이 아닙니다"),
-        (["--at", "2031-02-30T00:00:00Z"], "is no moment", "시점이 아닙니다"),
+        (["--at", "tomorrow"], "is not a date and time", "올바른 시각이 아닙니다"),
+        (["--at", "25:00"], "is not a date and time", "올바른 시각이 아닙니다"),
+        (["--at", "2031-02-30T00:00:00Z"], "is not a date and time", "올바른 시각이 아닙니다"),
         (["--at", "00:00"], "that time of today has passed; for tomorrow write --at 20", "시각은 지났습니다"),
         (["--at", "9999-01-01T00:00:00Z"], "at most 3,653 days ahead", "3,653일 뒤까지"),
         (["--in", "3654d"], "at most 3,653 days ahead", "3,653일 뒤까지"),

@@ -12,7 +12,7 @@ struct OutsideAuditTests {
     return try outcome.json()["problems"].items.compactMap(\.text)
   }
 
-  @Test("what is open to others is named, on an open bank and on a stopped home")
+  @Test("what is accessible to other users is named, on an open bank and on a stopped home")
   func permissions() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
@@ -32,7 +32,7 @@ struct OutsideAuditTests {
           #expect(chmod(path, fault.mode) == 0)
           let found = try problems(branch)
           let mode = "\(String(fault.mode, radix: 8)), not \(String(fault.proper, radix: 8))"
-          #expect(found.first == "\(path) is open to others: its mode is \(mode)", "\(found)")
+          #expect(found.first == "\(path) is accessible to other users: its mode is \(mode)", "\(found)")
           // The log that SQLite makes beside the database has the mode of the database.
           #expect(found.dropFirst().allSatisfy { $0.hasPrefix("\(path)-wal ") }, "\(found)")
           #expect(chmod(path, fault.proper) == 0)

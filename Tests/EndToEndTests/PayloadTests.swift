@@ -133,9 +133,9 @@ struct PayloadTests {
         (2, ["--from", entry], "customer 2 of the list", "2번째 고객"),
         (2, ["--from", bad, "--payload", "a"], "--from", "--from"),
         (2, ["--service", "loan"], "needs N", "N"),
-        (2, ["--service", "loan", "--payload", "x"], "customers for loan carry no payload", "대출 고객은 내용을"),
-        (2, ["--payload", "x"], "needs the name of a service", "업무를 정해야"),
-        (2, ["--from", unread], "customer 2 of the list: customers for deposit", "2번째 고객: 예금 고객은"),
+        (2, ["--service", "loan", "--payload", "x"], "service loan takes no payload", "대출 업무는 페이로드를"),
+        (2, ["--payload", "x"], "a payload requires a service", "업무를 지정해야"),
+        (2, ["--from", unread], "customer 2 of the list: service deposit", "2번째 고객: 예금 고객은"),
       ]
       for (code, words, english, korean) in cases {
         let outcome = try branch.launch(["enqueue"] + words).finish()

@@ -74,7 +74,8 @@ struct RefusedInputTests {
         let file = try branch.write("{\"service\":\"loan\"}\n\n\(line)\n{}\n", to: "customers.jsonl")
         let outcome = try branch.run("enqueue", "--from", file)
         #expect(outcome.code == 2 && outcome.err.contains("Line 3 of"), outcome.story)
-        #expect(outcome.err.contains(reason) && outcome.err.hasSuffix("Nobody was added.\n"), outcome.story)
+        #expect(
+          outcome.err.contains(reason) && outcome.err.hasSuffix("No customers were added.\n"), outcome.story)
       }
       #expect(try branch.status().queue("issued") == 0)
     }
@@ -97,7 +98,7 @@ struct RefusedInputTests {
       for (path, code, reason) in cases {
         let outcome = try branch.run("enqueue", "--from", path)
         #expect(outcome.code == code && outcome.err.contains(reason), outcome.story)
-        #expect(outcome.err.hasSuffix("Nobody was added.\n"), outcome.story)
+        #expect(outcome.err.hasSuffix("No customers were added.\n"), outcome.story)
       }
       #expect(try branch.status().queue("issued") == 0)
     }

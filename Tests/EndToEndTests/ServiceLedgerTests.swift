@@ -64,9 +64,9 @@ struct ServiceLedgerTests {
       }
       try branch.expectRefusal(2, "bad_request", of: "enqueue", "1", "--service", "post", "--amount", "5")
       let english = try branch.run("enqueue", "1", "--service", "post", "--account", "7").err
-      #expect(english.contains("customers for post move no money"), "\(english)")
+      #expect(english.contains("service post has no ledger"), "\(english)")
       let korean = try branch.run("enqueue", "1", "--service", "fee", language: .ko).err
-      #expect(korean.contains("fee 고객은 돈을 옮깁니다"), "\(korean)")
+      #expect(korean.contains("fee 업무에는 금액과 계좌가 필요합니다"), "\(korean)")
       let list = try branch.write(
         "{\"service\":\"post\"}\n{\"service\":\"fee\",\"amount\":5}\n", to: "list.jsonl")
       let told = try branch.run("enqueue", "--from", list)

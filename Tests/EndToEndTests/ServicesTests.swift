@@ -105,7 +105,7 @@ struct ServicesTests {
         refused.code == 4 && refused.err.contains("ine 3") && refused.err.contains("fax"), refused.story)
       #expect(try branch.run("enqueue", "--from", list, language: .ko).err.contains("3번째 줄"))
       let money = try branch.run("enqueue", "1", "--service", "thumbs", "--amount", "5")
-      #expect(money.code == 2 && money.err.contains("move no money"), money.story)
+      #expect(money.code == 2 && money.err.contains("has no ledger"), money.story)
       #expect(try branch.run("enqueue", "1", "--service", "juice").code == 2)
       #expect(try branch.status().queue("issued") == 0)
       try branch.done("stop")

@@ -28,13 +28,13 @@ struct SilentServiceTests {
   func buying() throws {
     try withScreen(["vending"], before: "vending", sign: "5,000 won") { branch, program, pid in
       program.type("\r11")
-      try program.waitFor("has not answered yet: buy strawberry milk")
-      try program.waitFor("Sent, and may still be done: buy strawberry milk. 2 key presses were ignored.")
+      try program.waitFor("is slow to respond: buy strawberry milk")
+      try program.waitFor("Sent; may still take effect: buy strawberry milk. 2 key presses were ignored.")
       program.type("\r")
-      try program.waitFor("3 keys were not taken.")
+      try program.waitFor("3 key presses were ignored.")
       program.clear()
       branch.processes.signal(pid, SIGCONT)
-      try program.waitFor("Here is your strawberry milk. 3 keys were not taken.")
+      try program.waitFor("Here is your strawberry milk. 3 key presses were ignored.")
       program.clear()
       program.type("1")
       try program.waitFor("Balance: 5,100 won")
@@ -54,7 +54,7 @@ struct SilentServiceTests {
       try program.waitFor("5 left")
       branch.processes.signal(pid, SIGSTOP)
       program.type("++0")
-      try program.waitFor("Sent, and may still be done: add 1 strawberry milk. 2 key presses were ignored.")
+      try program.waitFor("Sent; may still take effect: add 1 strawberry milk. 2 key presses were ignored.")
       branch.processes.signal(pid, SIGCONT)
       try program.waitFor("strawberry milk: added 1 (total 6). 2 key presses were ignored.")
       program.type("qq")
@@ -70,7 +70,7 @@ struct SilentServiceTests {
         "The stock service does not respond. Sent; may still take effect: add 1 strawberry.")
       try program.waitFor("2 key presses were ignored.")
       program.type("-")
-      try program.waitFor("3 keys were not taken.")
+      try program.waitFor("3 key presses were ignored.")
       branch.processes.signal(pid, SIGCONT)
       try program.waitFor("11\u{1B}[0m")
       program.clear()
@@ -88,10 +88,10 @@ struct SilentServiceTests {
   func leaving(keys: String, code: Int32) throws {
     try withScreen(["vending"], before: "vending", sign: "5,000 won") { branch, program, pid in
       program.type("\r")
-      try program.waitFor("has not answered yet: buy strawberry milk")
+      try program.waitFor("is slow to respond: buy strawberry milk")
       program.type(String(keys.prefix(1)))
       if keys.count > 1 {
-        try program.waitFor("q again leaves at once")
+        try program.waitFor("Press q again to leave immediately")
         program.type(String(keys.dropFirst()))
       }
       #expect(try program.finish() == code && program.isInLineMode, "\(program.screen)")
@@ -117,7 +117,7 @@ struct SilentServiceTests {
       branch.processes.signal(pid, SIGSTOP)
       defer { branch.processes.signal(pid, SIGCONT) }
       watcher.type(" ")
-      try watcher.waitFor("The bank does not respond. What is shown is from ")
+      try watcher.waitFor("The bank does not respond. Last data: ")
       // The way to the manager's screen asks the coordinator who may go it.
       shop.type("a")
       try shop.waitFor("Vending machine, manager")

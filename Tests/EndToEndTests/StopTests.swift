@@ -75,7 +75,7 @@ struct StopTests {
         outcome.story)
       #expect(
         outcome.out.contains(
-          tongue == .ko ? "영업 1일차는 다음 개점에 이어집니다." : "day 1 goes on with the next start"),
+          tongue == .ko ? "영업 1일차는 다음 개점에 이어집니다." : "Day 1 continues at the next start"),
         outcome.story)
       #expect(
         try branch.lines("tickets", "--state", "waiting").count == left, "a stopped home can be looked into")

@@ -51,7 +51,7 @@ struct TopTests {
       program.type("5")
       try expect("vending machine", ["[5 ", isKorean ? "잔액" : "Balance"])
       program.type("6")
-      try expect("log", ["[6 ", isKorean ? "2번 업무 시작" : "2 begun"])
+      try expect("log", ["[6 ", isKorean ? "2번 업무 시작" : "2 started"])
       program.type("?")
       try expect("help", [isKorean ? "다른 화면" : "another page"])
       program.type("q\t")
@@ -137,7 +137,7 @@ struct TopTests {
         lines.contains {
           $0.contains("process died while serving 1 · deposit-1 · SIGKILL") && $0.contains("\(pid)")
         }
-          && lines.contains { $0.contains("1 begun · deposit-1 · attempt 2") }
+          && lines.contains { $0.contains("1 started · deposit-1 · attempt 2") }
       }
       try leave(program)
     }
@@ -192,7 +192,7 @@ struct TopTests {
       branch.processes.signal(status.pid, SIGKILL)
       try program.waitUntil("it is said") { $0.contains { $0.contains("waiting for it …") } }
       program.type("p")
-      try program.waitUntil("a key is refused") { $0.contains { $0.contains("the key was not taken") } }
+      try program.waitUntil("a key is refused") { $0.contains { $0.contains("the key was ignored") } }
       branch.processes.signal(guardian, SIGCONT)
       try program.waitUntil("the next one") { lines in
         lines[0].contains("generation 2") && !lines.contains { $0.contains("waiting for it …") }

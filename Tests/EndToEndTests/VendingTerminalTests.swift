@@ -29,7 +29,7 @@ struct VendingTerminalTests {
       program.type("\u{1B}[C\r")
       try program.waitFor("It is sold out.")
       program.type("r")
-      try program.waitFor("5,100 won given back.")
+      try program.waitFor("Returned 5,100 won.")
       program.type("q")
       #expect(try program.finish() == 0 && program.isInLineMode)
       #expect(program.screen.hasSuffix("\u{1B}[?25h\u{1B}[?1049l"))

@@ -73,7 +73,7 @@ import Testing
     #expect(near.code == "no_such_worker")
     #expect(
       near.message
-        == "There is no log named 'depsoit-1'. Did you mean 'deposit-1'? There are: deposit-1, loan-1.")
+        == "There is no log named 'depsoit-1'. Did you mean 'deposit-1'? Logs: deposit-1, loan-1.")
     let far = try refusal(home(), workers: ["\u{1b}[2J"], language: .korean)
     #expect(far.message == "'\\u001b[2J' 로그가 없습니다. 로그 목록: deposit-1, loan-1.")
   }

@@ -194,7 +194,7 @@ struct ReadingTests {
         "INSERT INTO bank.receipt VALUES (1, 1, 2, 1, 1, 1, 1, 1, 1, 1, -1, 9, 1, 1, 1, NULL, 1, 1, 1)",
         "transfer"
       ),
-      ("INSERT INTO bank.attempt VALUES (1, 1, 1, 1, 1, 1, 1, 1, 1, 99)", "no known way"),
+      ("INSERT INTO bank.attempt VALUES (1, 1, 1, 1, 1, 1, 1, 1, 1, 99)", "unknown end"),
       ("INSERT INTO bank.attempt VALUES (1, 1, 1, 99, 1, 1, 1, 1, 1, 5)", "bank.attempt"),
       ("INSERT INTO bank.service VALUES (9, 'nine')", "service 9"),
       ("UPDATE bank.service SET name = 'No Name' WHERE number = 4", "service 4"),

@@ -143,18 +143,18 @@ struct VendingFileTests {
     ("UPDATE ledger SET amount = 900 WHERE sequence = 1", "leaves 5000 won, the ledger 900"),
     ("UPDATE ledger SET balance = 9 WHERE sequence = 2", "leaves 9 won, the ledger 3300"),
     ("DELETE FROM ledger WHERE sequence = 1", "money change 1 is missing before change 2"),
-    ("DELETE FROM purchase WHERE number = 1", "books a purchase that was not made"),
-    ("UPDATE purchase SET state = 6 WHERE number = 1", "books a purchase that was not made"),
+    ("DELETE FROM purchase WHERE number = 1", "records a purchase that did not take place"),
+    ("UPDATE purchase SET state = 6 WHERE number = 1", "records a purchase that did not take place"),
     (
       "UPDATE purchase SET state = 3 WHERE number = 2",
       "2 purchases completed, 1 recorded"
     ),
-    ("UPDATE purchase SET price = 1 WHERE number = 1", "purchase 1 is booked as another one"),
-    ("UPDATE ledger SET product = 'coke' WHERE sequence = 2", "purchase 1 is booked as another one"),
+    ("UPDATE purchase SET price = 1 WHERE number = 1", "purchase 1 is recorded as a different one"),
+    ("UPDATE ledger SET product = 'coke' WHERE sequence = 2", "purchase 1 is recorded as a different one"),
     ("UPDATE purchase SET request = 'a' WHERE number = 2", "request a is both a purchase and another change"),
     ("UPDATE purchase SET state = 1, price = 99999 WHERE number = 2", "purchases under way cost 99999 won"),
     ("UPDATE purchase SET state = 9 WHERE number = 2", "purchase 2 has the unknown state 9"),
-    ("UPDATE ledger SET amount = 1000001, balance = 1000001 WHERE sequence = 1", "put in 1000001 won"),
+    ("UPDATE ledger SET amount = 1000001, balance = 1000001 WHERE sequence = 1", "inserted 1000001 won"),
   ]
 
   @Test("an audit names what was changed by hand", arguments: tampering)

@@ -96,7 +96,9 @@ struct SharedJuiceBankTests {
         try lost()["state"].text == "expired"
       }
       #expect(try lost()["juices"].integer == 3)
-      #expect(try b.done("branches", language: .en).out.contains("3 wait for juice out of its own stock"))
+      #expect(
+        try b.done("branches", language: .en).out.contains(
+          "3 customers wait for juice that only this branch can make"))
       // The one whose fruit is taken. Nobody can ask the stock now.
       try b.done("cancel", "1")
       #expect(bank.number("SELECT count(*) FROM bank.release WHERE branch = \(id)") == 1)
