@@ -7,7 +7,7 @@ extension Phrasebook {
   public func state(_ state: CustomerState) -> String {
     switch state {
     case .waiting: say("대기중", "waiting")
-    case .delayed: say("지연", "delayed")
+    case .delayed: say("예약·재시도", "delayed")
     case .dead: say("보류", "a dead letter")
     case .serving: say("업무중", "being served")
     case .done: say("완료", "done")
@@ -19,7 +19,7 @@ extension Phrasebook {
     switch state {
     case .waiting: say("대기중", "Waiting")
     case .serving: say("업무중", "Serving")
-    case .delayed: say("지연", "Delayed")
+    case .delayed: say("예약·재시도", "Delayed")
     case .dead: say("보류", "Dead letters")
     case .done: say("완료", "Done")
     }
@@ -29,7 +29,7 @@ extension Phrasebook {
   public func state(_ state: BankState) -> String {
     switch state {
     case .open: say("영업 중", "open")
-    case .paused: say("일시 정지", "paused")
+    case .paused: say("일시 중지", "paused")
     case .draining: say("마감 중", "closing")
     case .closed: say("마감", "closed")
     }
@@ -75,8 +75,9 @@ extension Phrasebook {
   public func attemptEnded(_ end: AttemptEnd) -> String {
     switch end {
     case .served: say("업무 완료", "served")
-    case .killed: say("은행원 프로세스가 종료되어 줄의 맨 앞으로 돌아감", "the teller died; back to the head of the line")
-    case .leaseExpired: say("은행원 프로세스가 멈춰 줄의 맨 앞으로 돌아감", "the teller was stuck; back to the head of the line")
+    case .killed: say("은행원 프로세스가 종료되어 줄의 맨 앞으로 돌아감", "the teller died; back to the head of the queue")
+    case .leaseExpired:
+      say("은행원 프로세스가 응답하지 않아 줄의 맨 앞으로 돌아감", "the teller was stuck; back to the head of the queue")
     case .recalled, .failed, .deferred, .lost: attemptFailed(end)
     }
   }
@@ -86,14 +87,14 @@ extension Phrasebook {
     switch end {
     case .served: attemptEnded(end)
     case .killed: say("은행원 프로세스가 종료됨", "the teller died")
-    case .leaseExpired: say("은행원 프로세스가 멈춤", "the teller was stuck")
-    case .recalled: say("업무를 거둬들임", "taken back")
-    case .failed: say("은행원이 처리하지 못함", "the teller could not")
-    case .deferred: say("지금은 처리할 수 없음", "not possible for now")
+    case .leaseExpired: say("은행원 프로세스가 응답하지 않음", "the teller was stuck")
+    case .recalled: say("회수됨", "recalled")
+    case .failed: say("처리 실패", "failed")
+    case .deferred: say("연기됨", "deferred")
     case .lost:
       say(
-        "업무가 시작된 뒤 결과를 알기 전에 코디네이터가 종료됨",
-        "it had begun, and the coordinator died before its end was known")
+        "유실됨: 처리하는 동안 코디네이터가 종료됨",
+        "lost: the coordinator died while it was running")
     }
   }
   /// Reason for a dead letter in a few words: the exit code, the signal, or the end of the last attempt.

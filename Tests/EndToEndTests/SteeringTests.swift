@@ -49,7 +49,7 @@ struct SteeringTests {
       try branch.waitUntil("the one at the window is finished") { try branch.status().queue("served") == 1 }
       #expect(try branch.status().queue("waiting") == 1)
       #expect(try branch.run("wait", "--timeout", "150ms").code == 75)
-      #expect(try branch.done("status", language: .ko).out.hasPrefix("일시 정지 · 영업 1일차"))
+      #expect(try branch.done("status", language: .ko).out.hasPrefix("일시 중지 · 영업 1일차"))
       #expect(try branch.done("status").out.hasPrefix("paused · day 1"))
       #expect(try branch.done("resume", language: .ko).out == "모든 업무를 다시 시작했습니다.\n")
       try branch.done("wait")
