@@ -8,7 +8,7 @@ extension Phrasebook {
   /// Title of the manager's side.
   public var vendingAdminTitle: String { say("자판기 관리", "Vending machine, manager") }
   /// The price exceeds the balance: `잔액이 부족합니다.`
-  public var tooLittleMoney: String { say("잔액이 부족합니다.", "There is not enough money in the machine.") }
+  public var tooLittleMoney: String { say("잔액이 부족합니다.", "Insufficient balance.") }
   /// The product is sold out: `재고가 부족합니다.`
   public var soldOut: String { say("재고가 부족합니다.", "It is sold out.") }
   /// All remaining pieces have expired.
