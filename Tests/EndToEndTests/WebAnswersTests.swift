@@ -84,7 +84,7 @@ struct WebAnswersTests {
       #expect(try web.local("/windows/\(name)-1/log").status == 200)
       let page = try web.local("/ticket/1").body
       #expect(page.contains(payload) && page.contains("to-stderr"))
-      #expect(!page.contains("Nothing has been written yet."))
+      #expect(!page.contains("No output yet."))
     }
   }
 

@@ -239,7 +239,7 @@ struct ContractTests {
     }
     #expect(whole.ranges(of: String(repeating: "x", count: 48_000)).count == 2)
     #expect(whole.contains("to-stderr") && !whole.contains(language == .korean ? "생략" : "left out"))
-    let unsaid = language == .korean ? "아직 출력이 없습니다." : "Nothing has been written yet."
+    let unsaid = language == .korean ? "아직 출력이 없습니다." : "No output yet."
     #expect(!whole.contains(unsaid))
     let cut = html {
       $0.payload = ShownText(long + long)
@@ -260,7 +260,7 @@ struct ContractTests {
       sequence: 1, day: 1, ticket: 1, service: .loan, outcome: .served, finishedAt: 0,
       result: ShownText("a"), errors: ShownText("b"), exitCode: 3)
     #expect(receipt.result?.first == "a" && receipt.errors?.first == "b" && receipt.exitCode == 3)
-    #expect(html { _ in }.contains(language == .korean ? "출력이 없습니다." : "Nothing was written."))
+    #expect(html { _ in }.contains(language == .korean ? "출력이 없습니다." : "No output."))
   }
 
   @Test("a juice is no choice of the kiosk, which leads to the page of the juices")
