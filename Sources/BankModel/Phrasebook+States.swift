@@ -75,9 +75,9 @@ extension Phrasebook {
   public func attemptEnded(_ end: AttemptEnd) -> String {
     switch end {
     case .served: say("업무 완료", "served")
-    case .killed: say("은행원 프로세스가 종료되어 줄의 맨 앞으로 돌아감", "the teller died; back to the head of the queue")
+    case .killed: say("은행원 프로세스가 종료되어 줄의 맨 앞으로 돌아감", "the teller died; back to the head of the line")
     case .leaseExpired:
-      say("은행원 프로세스가 응답하지 않아 줄의 맨 앞으로 돌아감", "the teller was stuck; back to the head of the queue")
+      say("은행원 프로세스가 응답하지 않아 줄의 맨 앞으로 돌아감", "the teller was stuck; back to the head of the line")
     case .recalled, .failed, .deferred, .lost: attemptFailed(end)
     }
   }

@@ -41,7 +41,7 @@ struct CrashTests {
           "은행원 프로세스가 종료되어 줄의 맨 앞으로 돌아감 (SIGKILL)"))
       #expect(
         try branch.done("ticket", "1").out.contains(
-          "the teller died; back to the head of the queue (SIGKILL)")
+          "the teller died; back to the head of the line (SIGKILL)")
       )
       try branch.expectClean()
     }
