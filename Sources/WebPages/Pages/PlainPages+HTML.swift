@@ -42,7 +42,7 @@ extension ConfirmPage {
         "/reset", [("day", "\(day)"), ("confirmed", "1")],
         words.say(
           "Reset \(words.day(day))? The queue is emptied (\(words.people(waiting)) waiting, \(words.people(serving)) being "
-            + "served), the timer goes to zero, and numbers begin at 1 again.",
+            + "served), the timer is reset, and numbering restarts at 1.",
           "\(words.day(day))를 초기화할까요? 대기중 \(words.people(waiting)), 업무중 \(words.people(serving))이 모두 취소되고 "
             + "업무시간은 0, 번호는 1부터 다시 시작합니다.")
       )
@@ -66,14 +66,14 @@ extension ConfirmPage {
   private func cancelling(_ words: PageWords, _ tickets: [TicketNumber], _ bound: Confirmed) -> String {
     let who = named(words, tickets, bound)
     return words.say(
-      "Take \(words.people(bound.count)) out?\(who) Each gets a receipt that says cancelled.",
-      "\(words.people(bound.count))을 내보낼까요?\(who) 각자 취소 영수증이 남습니다.")
+      "Cancel \(words.people(bound.count))?\(who) Each gets a cancelled receipt.",
+      "\(words.people(bound.count))을 취소할까요?\(who) 각자 취소 영수증이 남습니다.")
   }
 
   private func requeueing(_ words: PageWords, _ tickets: [TicketNumber], _ bound: Confirmed) -> String {
     let who = named(words, tickets, bound)
     return words.say(
-      "Put \(words.people(bound.count)) back in line?\(who)",
+      "Requeue \(words.people(bound.count))?\(who)",
       "\(words.people(bound.count))을 다시 줄 세울까요?\(who)")
   }
 
@@ -134,24 +134,24 @@ extension ErrorPage {
 
   private func sentence(_ words: PageWords) -> String {
     switch status {
-    case 400: words.say("The request cannot be understood.", "요청을 이해할 수 없습니다.")
+    case 400: words.say("Invalid request.", "요청을 이해할 수 없습니다.")
     case 401: words.usedLink
-    case 403: words.say("That is not allowed from here.", "여기서는 할 수 없는 일입니다.")
-    case 404: words.say("There is nothing here.", "여기에는 아무것도 없습니다.")
-    case 405: words.say("That cannot be asked here in this way.", "이 주소에서는 그 방법을 쓸 수 없습니다.")
+    case 403: words.say("Not allowed from here.", "여기서는 할 수 없는 일입니다.")
+    case 404: words.say("Page not found.", "페이지를 찾을 수 없습니다.")
+    case 405: words.say("Method not allowed.", "이 주소에서는 그 방법을 쓸 수 없습니다.")
     case 408: words.say("The request took too long.", "요청이 너무 오래 걸렸습니다.")
-    case 409: words.say("That cannot be done in the present state.", "지금 상태에서는 할 수 없습니다.")
-    case 413: words.say("That is more than may be sent.", "보낼 수 있는 크기를 넘었습니다.")
-    case 421: words.say("This server is called otherwise.", "이 서버의 이름이 아닙니다.")
+    case 409: words.say("Not possible in the current state.", "지금 상태에서는 할 수 없습니다.")
+    case 413: words.say("Request too large.", "보낼 수 있는 크기를 넘었습니다.")
+    case 421: words.say("Unknown host name.", "이 서버의 이름이 아닙니다.")
     case 431:
       words.say(
-        "The browser sends too much with each request: cookies of other programs at this address, above all. Delete the "
-          + "cookies of 127.0.0.1, or follow a new link of 'bankctl web'.",
-        "브라우저가 요청마다 너무 많은 것을 보냅니다. 대부분 같은 주소를 쓰는 다른 프로그램의 쿠키입니다. 127.0.0.1의 쿠키를 지우거나 "
+        "The browser sends too much with each request, mostly cookies of other programs at this address. Delete the "
+          + "cookies of 127.0.0.1, or open a new link from 'bankctl web'.",
+        "브라우저가 요청마다 너무 많은 데이터를 보냅니다. 대부분 같은 주소를 쓰는 다른 프로그램의 쿠키입니다. 127.0.0.1의 쿠키를 지우거나 "
           + "'bankctl web'으로 새 링크를 받으세요.")
-    case 505: words.say("This server understands HTTP/1.1.", "이 서버는 HTTP/1.1을 씁니다.")
-    case 503: words.say("The bank does not answer now. Try again.", "은행이 지금 대답하지 않습니다. 다시 시도하세요.")
-    default: words.say("That failed.", "처리하지 못했습니다.")
+    case 505: words.say("This server supports HTTP/1.1.", "이 서버는 HTTP/1.1을 씁니다.")
+    case 503: words.say("The bank does not respond now. Try again.", "은행이 지금 응답하지 않습니다. 다시 시도하세요.")
+    default: words.say("Request failed.", "처리하지 못했습니다.")
     }
   }
 }
