@@ -78,11 +78,11 @@ extension PageWords {
   /// Name of a promise.
   func promise(_ promise: Promise) -> String {
     switch promise {
-    case .lost: say("No ticket is lost", "잃은 번호표가 없음")
-    case .duplicated: say("No ticket stands in two places", "두 곳에 있는 번호표가 없음")
-    case .ledger: say("The ledger balances", "장부의 차액이 0")
-    case .stock: say("No piece of the stock is missing", "재고의 차이가 0")
-    case .money: say("No money of the machine is missing", "자판기 돈의 차이가 0")
+    case .lost: say("No ticket is lost", "유실된 번호표가 없음")
+    case .duplicated: say("No ticket is duplicated", "중복된 번호표가 없음")
+    case .ledger: say("The ledger balances", "원장의 차액이 0")
+    case .stock: say("Stock is complete", "재고의 차이가 0")
+    case .money: say("Money of the machine is complete", "자판기 돈의 차이가 0")
     }
   }
 }
