@@ -43,10 +43,10 @@ extension PageFrame {
   private func verb(_ kind: EventRow.Kind) -> String {
     switch kind {
     case .issued: words.say("issued", "발급")
-    case .started: words.say("called", "업무 시작")
+    case .started: words.say("started", "업무 시작")
     case .served: words.say("served", "업무 완료")
     case .cancelled: words.say("cancelled", "취소")
-    case .dead: words.say("put aside", "보류")
+    case .dead: words.say("dead letter", "보류")
     case .failed: words.phrases.attemptFailed(.failed)
     case .deferred: words.phrases.attemptFailed(.deferred)
     case .died: words.phrases.attemptFailed(.killed)
