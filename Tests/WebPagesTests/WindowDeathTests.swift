@@ -32,8 +32,8 @@ struct WindowDeathTests {
         nil
       ),
       (
-        .succeeded(generation: 4, milliseconds: 12), "It had nobody; generation 4 was ready after",
-        "고객은 없었습니다. 4세대 프로세스가 준비될 때까지", "12 ms"
+        .succeeded(generation: 4, milliseconds: 12), "It was idle; generation 4 was ready after",
+        "대기하던 고객은 없었습니다. 4세대 프로세스가 준비될 때까지", "12 ms"
       ),
       (.ended(ticket: 24), "Customer 24 was not served again", "24번 고객의 업무가 다시 시작되지 않았습니다", nil),
     ] as [(WindowDeath.Stage, String, String, String?)])

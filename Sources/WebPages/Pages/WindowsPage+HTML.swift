@@ -59,13 +59,13 @@ extension WindowsPage {
       return banner("good", "\(ended) \(after)", milliseconds, isExact: isExact)
     case .succeeded(let generation, nil):
       let there = words.say(
-        "It has a successor: \(words.generation(generation)).",
+        "It was replaced: \(words.generation(generation)).",
         "\(words.generation(generation)) 프로세스가 준비되었습니다.")
       return banner("good", "\(ended) \(there)")
     case .succeeded(let generation, let milliseconds?):
       let ready = words.say(
-        "It had nobody; \(words.generation(generation)) was ready after",
-        "고객은 없었습니다. \(words.generation(generation)) 프로세스가 준비될 때까지")
+        "It was idle; \(words.generation(generation)) was ready after",
+        "대기하던 고객은 없었습니다. \(words.generation(generation)) 프로세스가 준비될 때까지")
       return banner("good", "\(ended) \(ready)", milliseconds)
     case .ended(let ticket):
       let gone = words.say(
