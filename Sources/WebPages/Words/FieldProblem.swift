@@ -23,22 +23,22 @@ public enum FieldProblem: Sendable, Equatable {
     return switch self {
     case .unknown(let name):
       words.say(
-        "There is no field '\(name)' here. Nothing was changed.", "'\(name)' 항목은 여기에 없습니다. 바뀐 것은 없습니다.")
+        "Unknown field '\(name)'. Nothing was changed.", "'\(name)': 알 수 없는 항목입니다. 변경된 내용은 없습니다.")
     case .missing(let name):
       words.say(
-        "The field '\(name)' is missing. Nothing was changed.", "'\(name)' 항목이 빠졌습니다. 바뀐 것은 없습니다.")
+        "The field '\(name)' is missing. Nothing was changed.", "'\(name)' 항목이 빠졌습니다. 변경된 내용은 없습니다.")
     case .repeated(let name):
       words.say(
-        "The field '\(name)' is there more than once. Nothing was changed.",
-        "'\(name)' 항목이 두 번 이상 있습니다. 바뀐 것은 없습니다.")
+        "The field '\(name)' appears more than once. Nothing was changed.",
+        "'\(name)' 항목이 두 번 이상 있습니다. 변경된 내용은 없습니다.")
     case .excluded(let name, let other):
       words.say(
-        "The fields '\(name)' and '\(other)' exclude each other. Nothing was changed.",
-        "'\(name)' 항목과 '\(other)' 항목은 함께 쓸 수 없습니다. 바뀐 것은 없습니다.")
+        "The fields '\(name)' and '\(other)' conflict. Nothing was changed.",
+        "'\(name)' 항목과 '\(other)' 항목은 함께 쓸 수 없습니다. 변경된 내용은 없습니다.")
     case .value(let name):
       words.say(
         "The value of the field '\(name)' is not allowed. Nothing was changed.",
-        "'\(name)' 항목의 값이 올바르지 않습니다. 바뀐 것은 없습니다.")
+        "'\(name)' 항목의 값이 올바르지 않습니다. 변경된 내용은 없습니다.")
     case .form: words.refusal(.badForm)
     }
   }
