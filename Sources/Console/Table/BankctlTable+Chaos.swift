@@ -36,54 +36,55 @@ extension BankctlTable {
   private static func chaos(_ name: String, typed words: String) -> CommandSpec {
     CommandSpec(
       name, group: Text("Oversight", "점검"),
-      "Kill processes at random and prove that nothing is lost.", "프로세스를 무작위로 강제 종료하며 잃는 것이 없음을 확인합니다.",
+      "Kill processes at random and check that nothing is lost.", "프로세스를 무작위로 강제 종료하며 유실되는 것이 없는지 확인합니다.",
       details: Text(
-        "Opens a bank in a scratch home (or in --home, where nobody may wait), lets customers come and kills its "
-          + "processes with SIGKILL. Then everybody left is served, and all receipts are compared with what the customers "
-          + "remember, and the stock with what was brought and what was drunk. Exit code 1 when a promise was broken. "
-          + "The same seed draws the same kills again. Ctrl-C ends the killing and shows the result.",
-        "임시 홈(또는 아무도 기다리지 않는 --home)에 은행을 열고, 고객이 오는 동안 프로세스를 SIGKILL로 종료합니다. 그 뒤 남은 "
-          + "고객을 모두 처리하고, 영수증은 고객이 받은 응답과, 재고는 입고·판매 기록과 비교합니다. 지켜지지 않은 약속이 있으면 종료 코드는 1입니다. "
-          + "시드가 같으면 같은 순서로 강제 종료합니다. Ctrl-C를 누르면 강제 종료를 그만두고 결과를 보여 줍니다."),
+        "Opens a bank in a temporary home (or in --home, where no customers may wait), adds customers and kills its "
+          + "processes with SIGKILL. Then all remaining customers are served; all receipts are compared with what the "
+          + "clients were told, and the stock with deliveries and sales. Exit code 1 if a guarantee was violated. The "
+          + "same seed repeats the same kills. Ctrl-C stops the killing and shows the result.",
+        "임시 홈(또는 기다리는 고객이 없는 --home)에 은행을 열고, 고객을 추가하면서 프로세스를 SIGKILL로 종료합니다. 그 뒤 남은 "
+          + "고객을 모두 처리하고, 영수증은 고객이 받은 응답과, 재고는 입고·판매 기록과 비교합니다. 지켜지지 않은 보장이 있으면 종료 코드는 1입니다. "
+          + "시드가 같으면 같은 순서로 강제 종료합니다. Ctrl-C를 누르면 강제 종료를 중단하고 결과를 보여 줍니다."),
       examples: [
-        Example(Text(stringLiteral: words + " --for 10s"), "Kill for ten seconds.", "10초 동안 시험합니다."),
+        Example(Text(stringLiteral: words + " --for 10s"), "Test for ten seconds.", "10초 동안 시험합니다."),
         Example(
           Text(stringLiteral: words + " --branches 3 --for 1m"),
-          "Three branches that share a bank, with a PostgreSQL server of their own that is killed, too.",
+          "Test three branches of a bank, on a temporary PostgreSQL server that is killed, too.",
           "은행을 함께 쓰는 지점 셋을 시험합니다. 임시로 띄운 PostgreSQL 서버도 강제 종료합니다."),
         Example(
-          Text(stringLiteral: words + " --stop --cut --seed 7"), "Also stop processes and cut connections.",
-          "프로세스를 멈추고 연결도 끊습니다."),
+          Text(stringLiteral: words + " --stop --cut --seed 7"),
+          "Also suspend processes and cut connections.",
+          "프로세스를 정지하고 연결도 끊습니다."),
       ],
       options: [
         OptionSpec(
           "branches", .integer(2...9),
-          default: Text("one bank with its books in its home", "장부가 홈에 있는 은행 하나"),
-          "So many branches that share a bank in a scratch PostgreSQL server: also whole branches, the server and its processes are "
-            + "killed, branches are cut off, and coordinators stand still for longer than their lease.",
-          "임시 PostgreSQL 서버에 장부를 두고 은행을 함께 쓰는 지점의 수입니다. 지점 전체와 서버, 그 프로세스도 강제 종료하고, 지점의 연결을 "
-            + "끊고, 코디네이터를 임대보다 오래 멈춥니다."),
+          default: Text("one bank with its database in its home", "데이터베이스가 홈에 있는 은행 하나"),
+          "Run N branches on a temporary PostgreSQL server, and also kill branches, server and backends, partition "
+            + "branches and suspend coordinators beyond their lease.",
+          "임시 PostgreSQL 서버를 공유하는 지점의 수입니다. 지점 전체와 서버, 그 프로세스도 강제 종료하고, 지점의 연결을 끊고, 코디네이터를 리스(점유 시한)보다 오래 정지합니다."
+        ),
         OptionSpec(
-          "store", .text, value: "URL", default: Text("a scratch server", "임시 서버"),
-          "With --branches: a database without a bank, on a server that is there. Its processes and network are left alone.",
+          "store", .text, value: "URL", default: Text("a temporary server", "임시 서버"),
+          "With --branches: a database without a bank on an existing server. Its processes and network are left alone.",
           "--branches와 함께: 이미 있는 서버의, 은행이 없는 데이터베이스입니다. 서버의 프로세스와 네트워크는 건드리지 않습니다."),
-        OptionSpec("for", .duration, default: "30s", "How long processes are killed.", "강제 종료를 이어 가는 시간입니다."),
+        OptionSpec("for", .duration, default: "30s", "Duration of the killing.", "강제 종료를 계속하는 시간입니다."),
         kill,
         OptionSpec(
           "kills", .integer(1...10_000_000), default: Text("no limit", "제한 없음"),
-          "End after so many kills.", "이만큼 강제 종료하면 끝냅니다."),
-        OptionSpec("stop", "Also stop processes and continue them.", "프로세스를 멈췄다 이어 가기도 합니다."),
+          "Stop after N kills.", "N번 강제 종료하면 끝냅니다."),
+        OptionSpec("stop", "Also suspend and resume processes.", "프로세스를 정지했다 재개하기도 합니다."),
         OptionSpec("cut", "Also cut connections in the middle of a message.", "메시지 도중에 연결을 끊기도 합니다."),
         OptionSpec(
-          "every", .duration, default: "100ms", "The mean pause between two kills.", "강제 종료 간격의 평균입니다."),
+          "every", .duration, default: "100ms", "Mean time between two kills.", "강제 종료 간격의 평균입니다."),
         OptionSpec(
           "customers", customerCount, default: Text("as many as can be served", "처리할 수 있는 만큼"),
-          "End when so many customers have come and are served.", "고객이 이만큼 와서 모두 처리되면 끝냅니다."), seed,
-        OptionSpec("deposit", windows, default: "2", "Windows for deposits.", "예금 창구의 수입니다."),
-        OptionSpec("loan", windows, default: "1", "Windows for loans.", "대출 창구의 수입니다."),
-        OptionSpec("juice", windows, default: "1", "Juice stations.", "쥬스 스테이션의 수입니다."),
+          "Stop after N customers have been added and served.", "고객 N명이 추가되어 모두 처리되면 끝냅니다."), seed,
+        OptionSpec("deposit", windows, default: "2", "Number of deposit windows.", "예금 창구의 수입니다."),
+        OptionSpec("loan", windows, default: "1", "Number of loan windows.", "대출 창구의 수입니다."),
+        OptionSpec("juice", windows, default: "1", "Number of juice stations.", "쥬스 스테이션의 수입니다."),
         OptionSpec(
-          "speed", .speed, default: "50", "Divides every simulated duration.", "흉내 내는 시간을 모두 이 수로 나눕니다."),
+          "speed", .speed, default: "50", "Divide every simulated duration.", "모의 처리 시간을 모두 이 수로 나눕니다."),
       ])
   }
 }
