@@ -54,16 +54,16 @@ package enum BankctlTable {
     CommandTable(
       program: "bankctl",
       summary: Text(
-        "opens, watches and closes a bank made of real processes",
-        "실제 프로세스로 이루어진 은행을 열고, 살피고, 닫습니다"),
+        "a durable job queue that starts and supervises its workers",
+        "워커를 직접 실행하고 감시하는 내구성 있는 작업 대기열입니다"),
       examples: [
         Example(
-          "bankctl open", "One business day, from the first customer to the closing message.",
-          "첫 고객부터 마감 인사까지, 영업일 하루를 보여 줍니다."),
+          "bankctl open", "Demo: one business day from the first customer to closing time.",
+          "데모: 첫 고객부터 마감까지, 영업일 하루를 보여 줍니다."),
         Example(
-          "bankctl start && bankctl enqueue 10 --wait", "Open the bank and let ten customers be served.",
+          "bankctl start && bankctl enqueue 10 --wait", "Open the bank and serve ten customers.",
           "은행을 열고 고객 열 명의 업무를 처리합니다."),
-        Example("bankctl stop", "Let everyone waiting be served, then close.", "기다리는 고객을 모두 처리한 뒤 마감합니다."),
+        Example("bankctl stop", "Serve all waiting customers, then close.", "기다리는 고객을 모두 처리한 뒤 마감합니다."),
       ], globalOptions: globals,
       commands: openingAndClosing + atWork + customers + shop + vending + web + configuration + oversight,
       exitCodes: exitCodes)
@@ -73,18 +73,18 @@ package enum BankctlTable {
     [
       OptionSpec(
         "home", .path, value: "DIR", default: "~/.local/state/bank", environment: "BANK_HOME",
-        "The directory of the bank.", "은행의 디렉터리입니다."),
+        "Directory of the bank.", "은행의 디렉터리입니다."),
       OptionSpec(
         "lang", .choice(["ko", "en"]), environment: "BANK_LANG",
-        "The language of everything a person reads.", "사람이 읽는 모든 글의 언어입니다."), json,
+        "Language of messages.", "메시지 언어입니다."), json,
     ]
   }
 
-  package static let json = OptionSpec("json", "Write JSON for scripts.", "스크립트가 읽을 JSON으로 씁니다.")
+  package static let json = OptionSpec("json", "Print JSON for scripts.", "스크립트용 JSON으로 출력합니다.")
 
   package static let commonExitCodes = [
     ExitCode(0, Text("done", "처리했습니다")), ExitCode(1, Text("failed", "실패했습니다")),
-    ExitCode(2, Text("the command line was not understood", "명령줄을 이해하지 못했습니다")),
+    ExitCode(2, Text("usage error", "사용법 오류")),
   ]
 
   static var exitCodes: [ExitCode] {
@@ -94,15 +94,17 @@ package enum BankctlTable {
         4,
         Text(
           "no such ticket, day, account, worker, service, juice, fruit or product",
-          "그런 번호표나 영업일, 계좌, 프로세스, 업무, 쥬스, 과일, 상품이 없습니다")),
+          "그런 번호표나 영업일, 계좌, 워커, 업무, 쥬스, 과일, 상품이 없습니다")),
       ExitCode(
         5,
-        Text("refused by the present state, such as out of stock or money", "재고나 잔액 부족처럼 지금 상태에서는 할 수 없습니다")),
+        Text(
+          "not possible in the current state (already open, out of stock, insufficient balance …)",
+          "지금 상태에서는 할 수 없습니다(이미 열림, 재고 부족, 잔액 부족 등)")),
       ExitCode(
         75,
         Text(
-          "try later: queue full, closing, disk full, stock or vending machine away, timed out",
-          "나중에 다시 시도하세요: 대기열이나 디스크가 가득 찼거나, 마감 중이거나, 재고나 자판기가 대답하지 않거나, 시간이 지났습니다")),
+          "try later: queue full, closing, disk full, service unavailable, timeout",
+          "나중에 다시 시도하세요: 대기열이나 디스크가 가득 찼거나, 마감 중이거나, 서비스를 쓸 수 없거나, 시간이 초과되었습니다")),
     ]
   }
 
@@ -117,5 +119,5 @@ package enum BankctlTable {
   /// Any 64 bits; negative numbers are valid seeds too.
   static let seed = OptionSpec(
     "seed", .integer(Int64.min...Int64.max), value: "S", default: Text("from the system", "시스템이 정함"),
-    "Repeats the same draws of chance.", "같은 무작위 결과를 되풀이합니다.")
+    "Random seed; the same seed repeats the same choices.", "난수 시드입니다. 시드가 같으면 같은 선택을 반복합니다.")
 }
