@@ -90,7 +90,7 @@ extension CommandSpec {
 
   static let hold = CommandSpec(
     "hold", group: CommandTable.storing, summary: Text("Hold an aisle.", "통로를 막습니다."),
-    examples: [Example("depot hold", Text("List all sessions.", "모두."))],
+    examples: [Example("depot hold", Text("Requeue all dead letters.", "모두."))],
     operands: [OperandSpec("AISLE", .text, .optional, summary: Text("Which.", "어느 통로."))])
 
   static let follow = CommandSpec(
