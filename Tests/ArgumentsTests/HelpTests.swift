@@ -45,7 +45,7 @@ struct HelpTests {
           --wait                Wait for the end.
           --speed SPEED         The speed. (such as 10, 0.5 or max; default: 1)
 
-        Options of every command
+        Global options
           --home DIR    The depot's directory. (default: ~/.depot; environment:
                         DEPOT_HOME)
           --lang ko|en  The language.
@@ -79,7 +79,7 @@ struct HelpTests {
           ITEM  무엇을. (apple, pear 중 하나)
           N     몇 개. (-1,000부터 1,000까지)
 
-        모든 명령의 옵션
+        공통 옵션
           --home DIR    보관소의 디렉터리. (기본값: ~/.depot; 환경
                         변수: DEPOT_HOME)
           --lang ko|en  언어.
