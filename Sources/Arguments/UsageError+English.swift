@@ -7,7 +7,7 @@ extension UsageError {
 
   private var englishSentence: String {
     switch reason {
-    case .missingCommand: return "No command was given to '\(program)'."
+    case .missingCommand: return "'\(program)' needs a command."
     case .missingSubcommand(let words, let choices):
       let words = ([program] + words).joined(separator: " ")
       return "'\(words)' needs one more word: \(choices.joined(separator: ", "))."
@@ -22,16 +22,16 @@ extension UsageError {
     case .missingValue(let option, let placeholder):
       return "Option \(option) needs a value: write '\(option) \(placeholder)'."
     case .valueForFlag(let option, let value):
-      return "Option \(option) takes no value, but was given \(Self.quoted(value)): write '\(option)' alone."
-    case .repeatedOption(let option): return "Option \(option) was given more than once: write it once."
+      return "Option \(option) takes no value, but was given \(Self.quoted(value)): use '\(option)' alone."
+    case .repeatedOption(let option): return "Option \(option) was given more than once: use it once."
     case .conflictingOptions(let first, let second):
-      return "Options \(first) and \(second) exclude each other: write only one of them."
+      return "Options \(first) and \(second) conflict: use only one of them."
     case .missingOperand(let name, let summary):
       return "'\(commandLine)' needs \(name) (\(Self.remark(summary.english)))."
     case .unexpectedOperand(let word, let expected):
-      return "\(Self.quoted(word)) is one operand too many: '\(commandLine)' takes \(Self.count(expected))."
+      return "\(Self.quoted(word)) is one argument too many: '\(commandLine)' takes \(Self.count(expected))."
     case .operandWithOption(let operand, let value, let option):
-      return "\(operand) (\(Self.quoted(value))) and \(option) exclude each other: write only one of them."
+      return "\(operand) (\(Self.quoted(value))) and \(option) conflict: use only one of them."
     case .invalidValue(let subject, let error): return Self.english(subject.name, error)
     }
   }

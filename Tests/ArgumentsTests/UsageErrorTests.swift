@@ -26,7 +26,7 @@ struct UsageErrorTests {
 
   @Test("no command")
   func missingCommand() throws {
-    try expect(says: "No command was given to 'depot'.", "'depot' 뒤에 명령이 없습니다.", help: "depot")
+    try expect(says: "'depot' needs a command.", "'depot' 뒤에 명령이 없습니다.", help: "depot")
   }
 
   @Test("half a command names the words that can follow")
@@ -101,14 +101,14 @@ struct UsageErrorTests {
   func valueForFlag() throws {
     try expect(
       "put", "3", "--wait=yes",
-      says: "Option --wait takes no value, but was given 'yes': write '--wait' alone.",
+      says: "Option --wait takes no value, but was given 'yes': use '--wait' alone.",
       "--wait 옵션은 값을 받지 않습니다 (받은 값: 'yes'). '--wait'만 쓰세요.", help: "depot put")
   }
 
   @Test("an option given twice is refused")
   func repeatedOption() throws {
     try expect(
-      "put", "3", "--wait", "--wait", says: "Option --wait was given more than once: write it once.",
+      "put", "3", "--wait", "--wait", says: "Option --wait was given more than once: use it once.",
       "--wait 옵션이 두 번 이상 쓰였습니다. 한 번만 쓰세요.", help: "depot put")
   }
 
@@ -116,7 +116,7 @@ struct UsageErrorTests {
   func conflictingOptions() throws {
     try expect(
       "close", "--now", "--timeout", "5s",
-      says: "Options --now and --timeout exclude each other: write only one of them.",
+      says: "Options --now and --timeout conflict: use only one of them.",
       "--now 옵션과 --timeout 옵션은 함께 쓸 수 없습니다. 하나만 쓰세요.", help: "depot close")
     #expect(
       try refusal("close", "--timeout", "5s", "--now").reason == .conflictingOptions("--timeout", "--now"))
@@ -138,21 +138,21 @@ struct UsageErrorTests {
   @Test("an operand too many says how many there may be")
   func unexpectedOperand() throws {
     try expect(
-      "put", "3", "4", says: "'4' is one operand too many: 'depot put' takes only one.",
+      "put", "3", "4", says: "'4' is one argument too many: 'depot put' takes only one.",
       "'4'는 필요 없는 인수입니다. 'depot put' 명령의 인수는 1개까지입니다.", help: "depot put")
     try expect(
-      "close", "4", says: "'4' is one operand too many: 'depot close' takes none.",
+      "close", "4", says: "'4' is one argument too many: 'depot close' takes none.",
       "'4'는 필요 없는 인수입니다. 'depot close' 명령은 인수를 받지 않습니다.", help: "depot close")
     try expect(
       "shelf", "add", "pear", "3", "x",
-      says: "'x' is one operand too many: 'depot shelf add' takes only 2.",
+      says: "'x' is one argument too many: 'depot shelf add' takes only 2.",
       "'x'는 필요 없는 인수입니다. 'depot shelf add' 명령의 인수는 2개까지입니다.", help: "depot shelf add")
   }
 
   @Test("an operand together with the option that stands in for it is refused")
   func operandWithOption() throws {
     try expect(
-      "put", "3", "--from", "x", says: "N ('3') and --from exclude each other: write only one of them.",
+      "put", "3", "--from", "x", says: "N ('3') and --from conflict: use only one of them.",
       "N 값('3')과 --from 옵션은 함께 쓸 수 없습니다. 하나만 쓰세요.", help: "depot put")
   }
 
