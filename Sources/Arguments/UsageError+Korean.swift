@@ -12,7 +12,7 @@ extension UsageError {
     case .missingCommand: return "'\(program)' 뒤에 명령이 없습니다."
     case .missingSubcommand(let words, let choices):
       let words = ([program] + words).joined(separator: " ")
-      return "'\(words)' 뒤에 낱말이 하나 더 필요합니다: \(choices.joined(separator: ", "))."
+      return "'\(words)' 뒤에 하위 명령이 필요합니다: \(choices.joined(separator: ", "))."
     case .unknownCommand(let word, let under, let suggestions):
       let whole = (under + [word]).joined(separator: " ")
       let meant = suggestions.map { (under + [$0]).joined(separator: " ") }
@@ -33,7 +33,7 @@ extension UsageError {
       let whose = Particle.topic.on(Self.quoted(word))
       return "\(whose) 필요 없는 인수입니다. '\(commandLine)' 명령\(Self.amount(expected))."
     case .operandWithOption(let operand, let value, let option):
-      return "\(operand) 값(\(Self.quoted(value)))과 \(option) 옵션은 함께 쓸 수 없습니다. 하나만 쓰세요."
+      return "\(operand) 인수(\(Self.quoted(value)))와 \(option) 옵션은 함께 쓸 수 없습니다. 하나만 쓰세요."
     case .invalidValue(let subject, let error): return Self.korean(subject.name, error)
     }
   }
@@ -53,7 +53,7 @@ extension UsageError {
       return "\(name) 값은 다음 중 하나여야 합니다: \(list) (받은 값: \(quoted(text))).\(perhaps(suggestions))"
     case .neitherNumberNorWord(let text, let range, let words):
       let list = words.joined(separator: ", ")
-      return "\(name) 값은 \(korean(range)) 정수이거나 다음 낱말이어야 합니다: \(list) (받은 값: \(quoted(text)))."
+      return "\(name) 값은 \(korean(range)) 정수이거나 다음 중 하나여야 합니다: \(list) (받은 값: \(quoted(text)))."
     case .duration(let text, let failure): return "\(name) 값이 시간이 아닙니다: \(quoted(text)). \(korean(failure))"
     case .speed(let text, let failure): return "\(name) 값이 속도가 아닙니다: \(quoted(text)). \(korean(failure))"
     case .notADate(let text): return "\(name) 값이 날짜가 아닙니다: \(quoted(text)). 2026-07-01처럼 실제로 있는 날짜를 쓰세요."

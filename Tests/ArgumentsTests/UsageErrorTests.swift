@@ -33,7 +33,7 @@ struct UsageErrorTests {
   func missingSubcommand() throws {
     try expect(
       "shelf", "admin", says: "'depot shelf admin' needs one more word: add.",
-      "'depot shelf admin' 뒤에 낱말이 하나 더 필요합니다: add.", help: "depot shelf admin")
+      "'depot shelf admin' 뒤에 하위 명령이 필요합니다: add.", help: "depot shelf admin")
   }
 
   @Test("an unknown command gets a suggestion")
@@ -207,7 +207,7 @@ struct UsageErrorTests {
   func neitherNumberNorWord() throws {
     try expect(
       "show", "--day", "some", says: "--day must be a whole number at least 1 or all, not 'some'.",
-      "--day 값은 1 이상의 정수이거나 다음 낱말이어야 합니다: all (받은 값: 'some').", help: "depot show")
+      "--day 값은 1 이상의 정수이거나 다음 중 하나여야 합니다: all (받은 값: 'some').", help: "depot show")
   }
 
   @Test(
