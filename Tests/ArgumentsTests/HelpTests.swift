@@ -33,7 +33,7 @@ struct HelpTests {
           Returns when they are on the shelf. The weight is drawn at random where none
           is given.
 
-        Operands
+        Arguments
           N  How many parcels. (1 to 10,000,000)
 
         Options
@@ -75,7 +75,7 @@ struct HelpTests {
         설명
           선반에 더합니다.
 
-        값
+        인수
           ITEM  무엇을. (apple, pear 중 하나)
           N     몇 개. (-1,000부터 1,000까지)
 
@@ -132,7 +132,7 @@ struct HelpTests {
   @Test("the other notes are said: words beside a number, dates, exclusions")
   func notes() {
     #expect(table.help(for: ["show"], language: .english).contains("Which day. (1 or more, or all)"))
-    #expect(table.help(for: ["close"], language: .english).contains("At once. (not with: --timeout)"))
+    #expect(table.help(for: ["close"], language: .english).contains("At once. (conflicts with: --timeout)"))
     #expect(table.help(for: ["close"], language: .korean).contains("(예: 700ms, 1.1s, 5m)"))
     #expect(table.help(for: ["shelf", "admin", "add"], language: .english).contains("(such as 2026-07-01)"))
     #expect(

@@ -66,7 +66,7 @@ struct OnlyCommandTests {
       Description
         Weigh parcels.
 
-      Operands
+      Arguments
         [WHAT …]  What. (one of box, aBag)
 
       Options

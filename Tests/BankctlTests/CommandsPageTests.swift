@@ -84,7 +84,7 @@ import Wire
       String(page[begin..<end]) == wanted,
       "record it anew with BANK_RECORD_COMMANDS=1 scripts/test CommandsPageTests")
     #expect(
-      list.ranges(of: "`--timeout T` | Time limit for an answer of the stock or the vending machine").count
+      list.ranges(of: "`--timeout T` | Time limit for a response of the stock or the vending machine").count
         == 1,
       "what all commands of the stock and the machine have in common stands once")
   }
