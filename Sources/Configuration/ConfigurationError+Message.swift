@@ -16,83 +16,92 @@ extension ConfigurationError {
   private var english: String {
     let subject = quoted(key ?? "")
     switch reason {
-    case .notFound: return "there is no such file; name another one, or leave the option out for the defaults"
-    case .notAFile: return "this is no ordinary file; name one"
+    case .notFound: return "there is no such file; check the path, or omit the option"
+    case .notAFile: return "not a regular file"
     case .unreadable(let why): return "the file cannot be read: \(why)"
-    case .tooLong: return "the file is longer than 1 MiB, which no configuration is; name another one"
+    case .tooLong: return "the file is too large (more than 1 MiB)"
     case .syntax(let reason): return "this is not JSON: \(english(reason))"
     case .unknownKey(let suggestion):
-      let hint = suggestion.map { "did you mean \(quoted($0))?" } ?? "take it out"
+      let hint = suggestion.map { "did you mean \(quoted($0))?" } ?? "remove it"
       return "unknown key \(subject) — \(hint)"
     case .duplicateKey: return "\(subject) appears twice; keep one of them"
     case .wrongKind(let expected, let found):
       return "\(subject) is \(found.words.english); write \(expected.words.english)"
     case .notWhole(let text):
-      return "\(subject) is \(shown(text)), which is no whole number of 64 bits; write one"
+      return "\(subject) is \(shown(text)), which is not a 64-bit integer"
     case .notAFraction(let text):
       return
         "\(subject) is \(shown(text)); write a number from 0 to 1 with at most three places, such as 0.25"
     case .duration(let text, let failure):
-      return "\(subject) is \(quoted(text)), which is no length of time. \(failure.advice(in: .english))"
+      return "\(subject) is \(quoted(text)), which is not a duration. \(failure.advice(in: .english))"
     case .speed(let text, let failure):
-      return "\(subject) is \(quoted(text)), which is no speed. \(failure.advice(in: .english))"
+      return "\(subject) is \(quoted(text)), which is not a speed. \(failure.advice(in: .english))"
     case .language(let text): return "\(subject) is \(quoted(text)); write \"ko\" or \"en\""
     case .address(let fault): return "\(subject) \(fault.message(in: .english))"
     case .outOfRange(let text, let from, let to):
-      return "\(subject) is \(shown(text)); write something from \(from) to \(to)"
+      return "\(subject) is \(shown(text)); write a value from \(from) to \(to)"
     case .retryOrder(let first, let limit):
       return "\(subject) is \(limit), shorter than \(quoted(firstPause)) (\(first)); make it at least as long"
     case .missing(let name):
-      return "\(quoted(name)) is missing\(key.map { " in \(quoted($0))" } ?? ""); write it"
-    case .empty: return "\(subject) is empty; write at least one"
-    case .tooMany(let limit): return "\(subject) has more than \(limit); write fewer"
-    case .badText(let limit): return "\(subject) is no name; write 1 to \(limit) letters on one line"
+      return "\(quoted(name)) is missing\(key.map { " in \(quoted($0))" } ?? ""); add it"
+    case .empty: return "\(subject) must not be empty"
+    case .tooMany(let limit): return "\(subject) has more than \(limit); reduce it"
+    case .badText(let limit):
+      return "\(subject) is not a valid name; write 1 to \(limit) characters on one line"
     case .badServiceName(let name):
       return
-        "\(quoted(name)) (\(subject)) can be the name of no service; write 1 to \(ServiceName.longest) small letters, digits, "
+        "\(quoted(name)) (\(subject)) is not a valid service name; write 1 to \(ServiceName.longest) lower-case "
+        + "letters, digits, "
         + "\"_\", \".\" and \"-\", beginning with a letter or a digit"
     case .tooManyServices(let limit):
-      return "\(subject) is one service more than the \(limit) that there may be; write fewer"
+      return "\(subject) exceeds the limit of \(limit) services; reduce it"
     case .badName(let name):
-      return "\(subject) is \(quoted(name)); write small letters, digits and \"-\", beginning with a letter"
-    case .nameTwice(let name): return "the name \(quoted(name)) stands twice (\(subject)); give each its own"
+      return
+        "\(subject) is \(quoted(name)); write lower-case letters, digits and \"-\", beginning with a letter"
+    case .nameTwice(let name): return "the name \(quoted(name)) is used twice (\(subject)); names must differ"
     case .unknownFruit(let name, let suggestion):
-      let hint = suggestion.map { "did you mean \(quoted($0))?" } ?? "write it among the fruits"
+      let hint = suggestion.map { "did you mean \(quoted($0))?" } ?? "add it to the fruits"
       return "there is no fruit \(quoted(name)) (\(subject)) — \(hint)"
-    case .noWords: return "\(subject) is empty; write the name of a program, or its path, and its words"
+    case .noWords:
+      return "\(subject) must not be empty; write the name or path of a program and its arguments"
     case .wordOfCustomer(let word):
       return
-        "\(subject) is \(quoted(word)), but a worker is started before its customers come, and is handed them later; take it out"
+        "\(subject) is \(quoted(word)), but placeholders are not allowed in \"worker\", which starts before its "
+        + "customers arrive; remove it"
     case .noProgram(let word):
-      return "\(subject) is \(quoted(word)); begin with the name of a program, or its path"
-    case .notAbsolute(let path): return "\(subject) is \(quoted(path)); write the whole path, from \"/\" on"
+      return "\(subject) is \(quoted(word)); begin with the name or path of a program"
+    case .notAbsolute(let path): return "\(subject) is \(quoted(path)); write an absolute path"
     case .badVariable(let name):
       return
-        "\(quoted(name)) (\(subject)) can be the name of no variable; leave out \"=\", and do not begin with \"BANK_\", which the bank sets"
+        "\(quoted(name)) (\(subject)) is not a valid variable name; omit \"=\", and do not begin with \"BANK_\", which "
+        + "is reserved"
     case .badMask(let text):
-      return "\(subject) is \(quoted(text)); write the permissions to take away in base eight, as \"022\""
+      return "\(subject) is \(quoted(text)); write an octal umask such as \"022\""
     case .badEnding(let name):
       return
-        "\(quoted(name)) (\(subject)) is no ending; write a code from 0 to 255, \"signal\", \"timeout\" or \"other\""
+        "\(quoted(name)) (\(subject)) is not an exit condition; write a code from 0 to 255, \"signal\", \"timeout\" or "
+        + "\"other\""
     case .badWord:
-      return "\(subject) is too long for a word of a command, or holds a zero byte; write another"
-    case .noKind: return "\(subject) does not say who serves; write one of \(list(ServiceKind.allCases))"
+      return "\(subject) is too long for an argument of a command, or contains a NUL byte"
+    case .noKind: return "\(subject) needs one of \(list(ServiceKind.allCases))"
     case .twoKinds(let one, let line, let other, let otherLine):
       return
-        "\(subject) has both \(quoted(one)) (line \(line)) and \(quoted(other)) (line \(otherLine)); a service is one of them: take one out"
+        "\(subject) has both \(quoted(one)) (line \(line)) and \(quoted(other)) (line \(otherLine)); a service can "
+        + "have only one: remove one"
     case .notOfKind(let kind, let kinds):
       return
-        "\(subject) is for services with \(list(kinds, "or")), and this one has \(quoted(kind.rawValue)); take it out"
+        "\(subject) is for services with \(list(kinds, "or")), and this one has \(quoted(kind.rawValue)); remove it"
     case .windowsOutside(let count):
       return
-        "\(subject) is \(shown(count)), but the programs of a service with \"outside\" connect by themselves and have no windows; take it out"
+        "\(subject) is \(shown(count)), but the programs of a service with \"outside\" connect by themselves and have "
+        + "no windows; remove it"
     case .noSuchProgram(let name):
-      return "\(subject): there is no program \(quoted(name)); install it, or write its whole path"
+      return "\(subject): there is no program \(quoted(name)); install it, or write its absolute path"
     case .notExecutable(let name, let why):
       return
-        "\(subject): \(quoted(name)) cannot be run (\(shown(why, atMost: 400))); make it executable, or write another"
+        "\(subject): \(quoted(name)) cannot be run (\(shown(why, atMost: 400))); make it executable, or use another"
     case .sameAccount(let name):
-      return "\(subject) debits and credits \(quoted(name)); write another account for one of the two"
+      return "\(subject) debits and credits \(quoted(name)); use a different account for one of the two"
     case .notAChoice(let text, let choices):
       return "\(subject) is \(quoted(text)); write one of \(choices.map(quoted).joined(separator: ", "))"
     }
@@ -101,7 +110,7 @@ extension ConfigurationError {
   private var korean: String {
     let subject = quoted(key ?? "")
     switch reason {
-    case .notFound: return "이 파일이 없습니다. 다른 파일을 지정하거나, 옵션을 빼고 기본값으로 시작하세요."
+    case .notFound: return "이 파일이 없습니다. 경로를 확인하거나 옵션을 빼세요."
     case .notAFile: return "일반 파일이 아닙니다. 파일을 지정하세요."
     case .unreadable(let why): return "파일을 읽을 수 없습니다: \(why)"
     case .tooLong: return "설정 파일이 1 MiB보다 깁니다. 다른 파일을 지정하세요."
@@ -142,10 +151,10 @@ extension ConfigurationError {
     case .unknownFruit(let name, let suggestion):
       let hint = suggestion.map { "혹시 \(quoted($0))인가요?" } ?? "과일 목록에 먼저 쓰세요."
       return "없는 과일입니다: \(quoted(name)) (\(subject)). \(hint)"
-    case .noWords: return "\(subject) 값이 비어 있습니다. 프로그램의 이름이나 경로와 그 인자를 쓰세요."
+    case .noWords: return "\(subject) 값이 비어 있습니다. 프로그램의 이름이나 경로와 그 인수를 쓰세요."
     case .wordOfCustomer(let word):
       return
-        "\(subject)에는 다음을 쓸 수 없습니다: \(quoted(word)). 작업 프로그램은 고객이 오기 전에 시작하고 고객은 나중에 받으니 지우세요."
+        "\(subject)에는 다음을 쓸 수 없습니다: \(quoted(word)). \"worker\"는 고객이 오기 전에 시작하므로 자리표시자를 쓸 수 없습니다. 지우세요."
     case .noProgram(let word): return "\(subject) 값이 프로그램이 아닙니다: \(quoted(word)). 프로그램의 이름이나 경로로 시작하세요."
     case .notAbsolute(let path): return "\(subject) 값이 전체 경로가 아닙니다: \(quoted(path)). \"/\"부터 쓰세요."
     case .badVariable(let name):
@@ -156,8 +165,8 @@ extension ConfigurationError {
     case .badEnding(let name):
       return
         "종료 방식이 아닙니다: \(quoted(name)) (\(subject)). 0부터 255까지의 코드나 \"signal\", \"timeout\", \"other\"를 쓰세요."
-    case .badWord: return "\(subject) 값이 명령의 단어로는 너무 길거나 0 바이트가 들어 있습니다. 다르게 쓰세요."
-    case .noKind: return "누가 처리하는 업무인지 알 수 없습니다: \(subject). \(list(ServiceKind.allCases)) 중 하나를 쓰세요."
+    case .badWord: return "\(subject) 값이 명령의 인수로는 너무 길거나 널 바이트가 들어 있습니다. 다르게 쓰세요."
+    case .noKind: return "처리 방식이 없습니다: \(subject). \(list(ServiceKind.allCases)) 중 하나를 쓰세요."
     case .twoKinds(let one, let line, let other, let otherLine):
       return
         "\(subject)에 다음이 함께 있습니다: \(quoted(one)) (\(line)번째 줄), \(quoted(other)) (\(otherLine)번째 줄). 업무는 하나로만 정할 수 있으니 하나를 지우세요."
@@ -176,7 +185,7 @@ extension ConfigurationError {
       return "\(subject)에서 debit과 credit이 모두 \(quoted(name))입니다. 둘 중 하나를 다른 계정으로 쓰세요."
     case .notAChoice(let text, let choices):
       return
-        "\(subject) 값이 선택할 수 있는 것이 아닙니다: \(quoted(text)). \(choices.map(quoted).joined(separator: ", ")) 중에서 고르세요."
+        "\(subject) 값이 올바르지 않습니다: \(quoted(text)). \(choices.map(quoted).joined(separator: ", ")) 중에서 고르세요."
     }
   }
 
@@ -197,14 +206,14 @@ extension ConfigurationError {
     switch reason {
     case .unexpectedEnd: "the file ends too early; a brace, a quote or a value is missing"
     case .unexpected(let character):
-      "\(quoted(character)) cannot stand here; look for a missing comma or quote"
-    case .notUTF8: "a text is not UTF-8; save the file as UTF-8"
+      "\(quoted(character)) is not allowed here; look for a missing comma or quote"
+    case .notUTF8: "a string is not UTF-8; save the file as UTF-8"
     case .controlCharacter:
-      "a text runs over the end of its line, or holds a control character; close its quote"
-    case .badEscape: "an escape that JSON does not have follows a backslash; write \\\\ for a backslash"
-    case .badNumber: "a number is not written as JSON writes it; write it like 10 or 0.5"
-    case .tooDeep: "too many braces inside one another; no configuration needs them"
-    case .trailing: "something follows the closing brace; take it out"
+      "a string continues past the end of its line, or contains a control character; close its quote"
+    case .badEscape: "invalid escape after a backslash; write \\\\ for a backslash"
+    case .badNumber: "invalid number; write it like 10 or 0.5"
+    case .tooDeep: "braces are nested too deeply"
+    case .trailing: "there is text after the closing brace; remove it"
     }
   }
 
@@ -212,11 +221,11 @@ extension ConfigurationError {
     switch reason {
     case .unexpectedEnd: "파일이 너무 일찍 끝납니다. 빠진 괄호나 따옴표, 값을 채우세요."
     case .unexpected(let character): "여기에 올 수 없는 문자입니다: \(quoted(character)). 빠진 쉼표나 따옴표를 찾아보세요."
-    case .notUTF8: "글자가 UTF-8이 아닙니다. 파일을 UTF-8로 저장하세요."
+    case .notUTF8: "문자열이 UTF-8이 아닙니다. 파일을 UTF-8로 저장하세요."
     case .controlCharacter: "따옴표가 닫히지 않았거나 제어 문자가 있습니다. 따옴표를 닫으세요."
     case .badEscape: "역슬래시 뒤에 JSON에 없는 문자가 있습니다. 역슬래시는 \\\\로 쓰세요."
     case .badNumber: "숫자의 형식이 다릅니다. 10, 0.5처럼 쓰세요."
-    case .tooDeep: "괄호가 너무 깊이 겹쳐 있습니다. 설정에는 그럴 일이 없습니다."
+    case .tooDeep: "괄호가 너무 깊이 겹쳐 있습니다. 단계를 줄이세요."
     case .trailing: "닫는 괄호 뒤에 다른 것이 있습니다. 지우세요."
     }
   }
@@ -241,7 +250,7 @@ extension JSONKind {
     case .null: ("null", "null")
     case .bool: ("true or false", "참/거짓")
     case .number: ("a number", "숫자")
-    case .string: ("a text", "문자열")
+    case .string: ("a string", "문자열")
     case .array: ("a list", "목록")
     case .object: ("an object", "객체")
     }
@@ -255,11 +264,11 @@ extension ConfigurationError.Expected {
     case .wholeNumber: ("a whole number without quotes", "따옴표 없는 정수")
     case .fraction: ("a number from 0 to 1 without quotes", "따옴표 없는 0부터 1까지의 수")
     case .bool: ("true or false without quotes", "따옴표 없는 true/false")
-    case .duration: ("a length of time in quotes, such as \"700ms\" or \"5m\"", "\"700ms\", \"5m\" 같은 시간")
+    case .duration: ("a duration in quotes, such as \"700ms\" or \"5m\"", "\"700ms\", \"5m\" 같은 시간")
     case .speed: ("a number such as 10 or 0.5, or \"max\"", "10, 0.5 같은 숫자나 \"max\"")
     case .language: ("\"ko\" or \"en\"", "\"ko\"/\"en\"")
     case .list: ("a list in brackets", "대괄호 [ ]")
-    case .text: ("a text in quotes", "따옴표 안의 글자")
+    case .text: ("a string in quotes", "따옴표 안의 문자열")
     }
   }
 }

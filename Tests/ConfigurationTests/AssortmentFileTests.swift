@@ -46,11 +46,11 @@ struct AssortmentFileTests {
   private static let refusals: [(String, String)] = [
     ("{}", #":1: "fruits" is missing; write it"#),
     (#"{"fruits": []}"#, #":1: "juices" is missing; write it"#),
-    (file("", ""), #":2: "fruits" is empty; write at least one"#),
+    (file("", ""), #":2: "fruits" must not be empty"#),
     (changed(#""ko": "키위", "#, ""), #":2: "ko" is missing in "fruits[1]"; write it"#),
     (
       changed(#""recipe": { "kiwi": 3 }"#, #""recipe": {}"#),
-      #":3: "juices[1].recipe" is empty; write at least one"#
+      #":3: "juices[1].recipe" must not be empty"#
     ),
     (
       changed(#"{ "kiwi": 3 }"#, #"{ "kiwy": 3 }"#),
@@ -58,15 +58,15 @@ struct AssortmentFileTests {
     ),
     (
       changed(#"{ "kiwi": 3 }"#, #"{ "kiwi": 0 }"#),
-      #":3: "juices[1].recipe.kiwi" is 0; write something from 1 to 1000000"#
+      #":3: "juices[1].recipe.kiwi" is 0; write a value from 1 to 1000000"#
     ),
     (
       changed(#"{ "kiwi": 3 }"#, #"{ "kiwi": -3 }"#),
-      #":3: "juices[1].recipe.kiwi" is -3; write something from 1 to 1000000"#
+      #":3: "juices[1].recipe.kiwi" is -3; write a value from 1 to 1000000"#
     ),
     (
       changed(#"{ "kiwi": 3 }"#, #"{ "kiwi": 1000001 }"#),
-      #":3: "juices[1].recipe.kiwi" is 1000001; write something from 1 to 1000000"#
+      #":3: "juices[1].recipe.kiwi" is 1000001; write a value from 1 to 1000000"#
     ),
     (
       changed(#"{ "kiwi": 3 }"#, #"{ "kiwi": 3, "kiwi": 4 }"#),
@@ -74,7 +74,7 @@ struct AssortmentFileTests {
     ),
     (
       changed(#""initial": 7"#, #""initial": -1"#),
-      #":2: "fruits[1].initial" is -1; write something from 0 to 1000000"#
+      #":2: "fruits[1].initial" is -1; write a value from 0 to 1000000"#
     ),
     (file(fruit + ",\n" + fruit), #":3: the name "kiwi" stands twice ("fruits[2].id"); give each its own"#),
     (
@@ -87,10 +87,11 @@ struct AssortmentFileTests {
     ),
     (
       changed(#""emoji": "🥝""#, #""emoji": """#),
-      #":2: "fruits[1].emoji" is no name; write 1 to 4 letters on one line"#
+      #":2: "fruits[1].emoji" is not a valid name; write 1 to 4 characters on one line"#
     ),
     (
-      changed(#""emoji": "🥝""#, #""emoji": 3"#), #":2: "fruits[1].emoji" is a number; write a text in quotes"#
+      changed(#""emoji": "🥝""#, #""emoji": 3"#),
+      #":2: "fruits[1].emoji" is a number; write a string in quotes"#
     ),
     (changed(#""emoji""#, #""emojo""#), #":2: unknown key "emojo" — did you mean "emoji"?"#),
     (#"{"fruits": {}, "juices": []}"#, #":1: "fruits" is an object; write a list in brackets"#),

@@ -140,12 +140,12 @@ import Time
       ),
       (
         #"{"windows": {"deposit": 257}}"#,
-        #"config/bank.json:1: "windows.deposit" is 257; write something from 0 to 256"#,
+        #"config/bank.json:1: "windows.deposit" is 257; write a value from 0 to 256"#,
         #"config/bank.json:1: "windows.deposit" 값이 범위를 벗어났습니다: 257. 0 이상 256 이하로 쓰세요."#
       ),
       (
         #"{"max_crashes": 2.5}"#,
-        #"config/bank.json:1: "max_crashes" is 2.5, which is no whole number of 64 bits; write one"#,
+        #"config/bank.json:1: "max_crashes" is 2.5, which is not a 64-bit integer"#,
         #"config/bank.json:1: "max_crashes" 값이 64비트 정수가 아닙니다: 2.5. 정수를 쓰세요."#
       ),
       (
@@ -153,7 +153,7 @@ import Time
         #"config/bank.json:1: "lang" 값이 언어가 아닙니다: "fr". "ko" 또는 "en"을 쓰세요."#
       ),
       (
-        #"{"lease": "1ms"}"#, #"config/bank.json:1: "lease" is 1ms; write something from 100ms to 24h"#,
+        #"{"lease": "1ms"}"#, #"config/bank.json:1: "lease" is 1ms; write a value from 100ms to 24h"#,
         #"config/bank.json:1: "lease" 값이 범위를 벗어났습니다: 1ms. 100ms 이상 24h 이하로 쓰세요."#
       ),
       (
@@ -163,7 +163,7 @@ import Time
       ),
       (
         "{\n\"lease\": \"1s\"\n\"gather\": \"1ms\"}",
-        #"config/bank.json:3: this is not JSON: """ cannot stand here; look for a missing comma or quote"#,
+        #"config/bank.json:3: this is not JSON: """ is not allowed here; look for a missing comma or quote"#,
         #"config/bank.json:3: JSON 형식이 아닙니다: 여기에 올 수 없는 문자입니다: """. 빠진 쉼표나 따옴표를 찾아보세요."#
       ),
     ])

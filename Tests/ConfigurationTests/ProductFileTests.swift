@@ -53,7 +53,7 @@ struct ProductFileTests {
 
   private static let refusals: [(String, String)] = [
     ("{}", #":1: "products" is missing; write it"#),
-    (file(""), #":2: "products" is empty; write at least one"#),
+    (file(""), #":2: "products" must not be empty"#),
     (
       changed(#""class": "Top""#, #""class": "Tea""#),
       #":2: "products[1].class" is "Tea"; write one of "BananaMilk""#
@@ -70,18 +70,18 @@ struct ProductFileTests {
     ),
     (changed(#""container": "bottle""#, #""container": "bag""#), #"is "bag"; write one of "can", "bottle""#),
     (changed(#""flavour""#, #""black": true, "flavour""#), #":3: unknown key "black""#),
-    (changed(#""price": 1700"#, #""price": 0"#), #"is 0; write something from 1 to 1000000"#),
-    (changed(#""price": 1700"#, #""price": 1000001"#), #"is 1000001; write something from 1 to 1000000"#),
+    (changed(#""price": 1700"#, #""price": 0"#), #"is 0; write a value from 1 to 1000000"#),
+    (changed(#""price": 1700"#, #""price": 1000001"#), #"is 1000001; write a value from 1 to 1000000"#),
     (changed(#""price": 1700"#, #""price": 1700.5"#), #"is 1700.5, which is no whole number"#),
-    (changed(#""ml": 275"#, #""ml": -1"#), #"is -1; write something from 1 to 100000"#),
+    (changed(#""ml": 275"#, #""ml": -1"#), #"is -1; write a value from 1 to 100000"#),
     (changed(#""id": "coke""#, #""id": "top""#), #"the name "top" stands twice ("products[2].id")"#),
     (changed("코카콜라", "맥심TOP"), #"the name "맥심TOP" stands twice"#),
     (changed(#""id": "top""#, #""id": "T op""#), #"is "T op"; write small letters"#),
     (
       changed(#""shelf_life_days": 90"#, #""shelf_life_days": -1"#),
-      #"is -1; write something from 0 to 36500"#
+      #"is -1; write a value from 0 to 36500"#
     ),
-    (changed(#""degrees": 65"#, #""degrees": 165"#), #"is 165; write something from -50 to 100"#),
+    (changed(#""degrees": 65"#, #""degrees": 165"#), #"is 165; write a value from -50 to 100"#),
     ("[]", #"write an object in braces"#), ("{\"products\": 7}", "write a list in brackets"),
     ("", "the file ends too early"),
   ]

@@ -165,12 +165,13 @@ import Time
     let told: [(String, String, String)] = [
       (
         #"{"worker": ["x"], "outside": true}"#,
-        #"bank.json:1: "services.thumbs" has both "worker" (line 1) and "outside" (line 1); a service is one of them: take one out"#,
+        #"bank.json:1: "services.thumbs" has both "worker" (line 1) and "outside" (line 1); a service can have only "
+          + "one: remove one"#,
         #"bank.json:1: "services.thumbs"에 다음이 함께 있습니다: "worker" (1번째 줄), "outside" (1번째 줄). 업무는 하나로만 정할 수 있으니 하나를 지우세요."#
       ),
       (
         #"{"windows": 1}"#,
-        #"bank.json:1: "services.thumbs" does not say who serves; write one of "work", "run", "worker", "outside""#,
+        #"bank.json:1: "services.thumbs" needs one of "work", "run", "worker", "outside""#,
         #"bank.json:1: 누가 처리하는 업무인지 알 수 없습니다: "services.thumbs". "work", "run", "worker", "outside" 중 하나를 쓰세요."#
       ),
       (
@@ -180,13 +181,14 @@ import Time
       ),
       (
         #"{"outside": true, "windows": 3}"#,
-        #"bank.json:1: "services.thumbs.windows" is 3, but the programs of a service with "outside" connect by themselves and have no windows; take it out"#,
+        #"bank.json:1: "services.thumbs.windows" is 3, but the programs of a service with "outside" connect by themselves and have no windows; remove it"#,
         #"bank.json:1: "outside" 업무의 프로그램은 스스로 연결하므로 창구가 없습니다. 지우세요: "services.thumbs.windows" (3)."#
       ),
       (
         #"{"worker": []}"#,
-        #"bank.json:1: "services.thumbs.worker" is empty; write the name of a program, or its path, and its words"#,
-        #"bank.json:1: "services.thumbs.worker" 값이 비어 있습니다. 프로그램의 이름이나 경로와 그 인자를 쓰세요."#
+        #"bank.json:1: "services.thumbs.worker" must not be empty; write the name or path of a program and its "
+          + "arguments"#,
+        #"bank.json:1: "services.thumbs.worker" 값이 비어 있습니다. 프로그램의 이름이나 경로와 그 인수를 쓰세요."#
       ),
     ]
     for (text, english, korean) in told {
