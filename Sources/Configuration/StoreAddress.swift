@@ -100,12 +100,12 @@ extension StoreAddress.Fault {
   private var english: String {
     switch self {
     case .notAnAddress:
-      "is no address of a PostgreSQL database; write postgres://USER@HOST:PORT/DATABASE"
+      "is not a PostgreSQL URL; write postgres://USER@HOST:PORT/DATABASE"
     case .password:
-      "holds a password, which 'ps' and logs would show; take it out, and put it into ~/.pgpass "
+      "contains a password, which 'ps' and logs would show; remove it and put it into ~/.pgpass "
         + "(HOST:PORT:DATABASE:USER:PASSWORD, mode 0600) or a service file (postgres:///?service=NAME)"
     case .port:
-      "has a port that is none; write a number from 1 to 65535 behind the colon: postgres://USER@HOST:5432/DATABASE"
+      "has an invalid port; write a number from 1 to 65535 after the colon: postgres://USER@HOST:5432/DATABASE"
     }
   }
 
