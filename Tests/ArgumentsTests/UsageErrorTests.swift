@@ -153,7 +153,7 @@ struct UsageErrorTests {
   func operandWithOption() throws {
     try expect(
       "put", "3", "--from", "x", says: "N ('3') and --from conflict: use only one of them.",
-      "N 값('3')과 --from 옵션은 함께 쓸 수 없습니다. 하나만 쓰세요.", help: "depot put")
+      "N 인수('3')와 --from 옵션은 함께 쓸 수 없습니다. 하나만 쓰세요.", help: "depot put")
   }
 
   @Test("a number out of range is told the range")

@@ -165,8 +165,7 @@ import Time
     let told: [(String, String, String)] = [
       (
         #"{"worker": ["x"], "outside": true}"#,
-        #"bank.json:1: "services.thumbs" has both "worker" (line 1) and "outside" (line 1); a service can have only "
-          + "one: remove one"#,
+        #"bank.json:1: "services.thumbs" has both "worker" (line 1) and "outside" (line 1); a service can have only one: remove one"#,
         #"bank.json:1: "services.thumbs"에 다음이 함께 있습니다: "worker" (1번째 줄), "outside" (1번째 줄). 업무는 하나로만 정할 수 있으니 하나를 지우세요."#
       ),
       (
@@ -186,8 +185,7 @@ import Time
       ),
       (
         #"{"worker": []}"#,
-        #"bank.json:1: "services.thumbs.worker" must not be empty; write the name or path of a program and its "
-          + "arguments"#,
+        #"bank.json:1: "services.thumbs.worker" must not be empty; write the name or path of a program and its arguments"#,
         #"bank.json:1: "services.thumbs.worker" 값이 비어 있습니다. 프로그램의 이름이나 경로와 그 인수를 쓰세요."#
       ),
     ]
