@@ -5,7 +5,7 @@ import Console
 
 extension MessageCatalog {
   func chaosBegins(seed: Int64, home: String) -> String {
-    say("Chaos in \(home), seed \(seed).", "\(home)에서 혼돈 시험을 시작합니다. 시드 \(seed).")
+    say("Fault injection in \(home), seed \(seed).", "\(home)에서 카오스 테스트를 시작합니다. 시드 \(seed).")
   }
 
   func chaosProgress(_ kills: [ChaosTarget: Int64], acknowledged: Int64) -> String {
@@ -16,39 +16,39 @@ extension MessageCatalog {
 
   var chaosClean: String {
     say(
-      "Every promise was kept: nobody lost, nobody twice, everyone in order.",
-      "모든 약속이 지켜졌습니다. 잃은 고객도, 두 번 처리된 고객도 없고 순서도 맞습니다.")
+      "Every guarantee held: no customer lost, duplicated or reordered.",
+      "모든 보장이 지켜졌습니다. 유실되거나 두 번 처리된 고객이 없고 순서도 맞습니다.")
   }
 
   func chaosBroken(_ seed: Int64, _ home: String) -> String {
     say(
-      "A promise was broken. Repeat with --seed \(seed); the home is kept: \(home)",
-      "지켜지지 않은 약속이 있습니다. --seed \(Particle.by.on(String(seed))) 되풀이하세요. 홈은 남겨 두었습니다: \(home)")
+      "A guarantee was violated. Repeat with --seed \(seed); the home is kept: \(home)",
+      "지켜지지 않은 보장이 있습니다. --seed \(Particle.by.on(String(seed))) 다시 실행하세요. 홈은 남아 있습니다: \(home)")
   }
 
   var chaosNeedsIdle: String {
     say(
-      "Somebody still waits, or is a dead letter, in this home: serve or cancel everyone first, or leave --home out.",
-      "이 홈에 아직 기다리는 고객이나 처리하지 못한 고객이 있습니다. 먼저 처리하거나 취소하고, 아니면 --home 없이 실행하세요.")
+      "This home still has waiting customers or dead letters: serve or cancel them first, or omit --home.",
+      "이 홈에 아직 기다리거나 보류된 고객이 있습니다. 먼저 처리하거나 취소하고, 아니면 --home 없이 실행하세요.")
   }
 
   func chaosStockSilent(_ reason: String) -> String {
-    say("the stock does not answer in the end: \(reason)", "마지막에 재고가 답하지 않습니다: \(reason)")
+    say("the stock does not respond at the end: \(reason)", "마지막에 재고가 응답하지 않습니다: \(reason)")
   }
 
   func chaosMachineSilent(_ reason: String) -> String {
-    say("the vending machine does not answer in the end: \(reason)", "마지막에 자판기가 답하지 않습니다: \(reason)")
+    say("the vending machine does not respond at the end: \(reason)", "마지막에 자판기가 응답하지 않습니다: \(reason)")
   }
 
   var chaosHasNoPage: String {
     say(
-      "There is no page to kill the server of: this build has none, or the home is somebody's own. Leave '--kill web' out.",
-      "강제 종료할 페이지 서버가 없습니다. 페이지 없이 빌드되었거나 따로 정한 홈입니다. '--kill web'을 빼세요.")
+      "There is no web server to kill: this build has no web interface, or --home was given. Omit '--kill web'.",
+      "강제 종료할 웹 서버가 없습니다. 웹 화면 없이 빌드되었거나 --home을 지정했습니다. '--kill web'을 빼세요.")
   }
 
   func noSuchVictim(_ name: String) -> String {
     say(
-      "--kill knows \(Self.victims), not \(quoted(name)).",
+      "--kill accepts \(Self.victims), not \(quoted(name)).",
       "--kill에는 \(Self.victims)만 쓸 수 있습니다: \(quoted(name))")
   }
 
@@ -59,16 +59,16 @@ extension MessageCatalog {
     switch target {
     case .teller: say("tellers", "은행원")
     case .coordinator: say("coordinator", "코디네이터")
-    case .guardian: say("guardian", "수호자")
+    case .guardian: say("guardian", "가디언(guardian)")
     case .stock: say("stock", "재고")
     case .juice: say("juice stations", "쥬스 스테이션")
     case .vending: say("vending machine", "자판기")
-    case .runner: say("runners", "명령 실행기")
+    case .runner: say("runners", "러너(runner)")
     case .command: say("commands", "명령")
-    case .descendant: say("descendants of commands", "명령의 자손")
-    case .worker: say("workers at windows", "창구의 작업자")
-    case .outside: say("outside workers", "외부 작업자")
-    case .web: say("page's server", "페이지 서버")
+    case .descendant: say("descendants of commands", "명령의 자손 프로세스")
+    case .worker: say("workers at windows", "창구의 워커")
+    case .outside: say("outside workers", "외부 워커")
+    case .web: say("web server", "웹 서버")
     }
   }
 
@@ -76,27 +76,27 @@ extension MessageCatalog {
     say("SIGKILL to \(victim(target))", "SIGKILL: \(victim(target))")
   }
 
-  var chaosStops: String { say("stopped and continued", "멈췄다 이어 감") }
+  var chaosStops: String { say("suspended and resumed", "정지했다 재개함") }
   var chaosCuts: String { say("connections cut", "끊은 연결") }
-  var chaosAcknowledged: String { say("tickets promised", "받은 번호표") }
+  var chaosAcknowledged: String { say("tickets issued", "받은 번호표") }
   var chaosReceipts: String { say("receipts", "영수증") }
-  var chaosReserved: String { say("served in more than one attempt", "다시 시도해 처리한 고객") }
-  var chaosRequeued: String { say("dead letters brought back", "다시 줄에 세운 고객") }
-  var chaosOvertakenByCrash: String { say("overtaken over a coordinator's death", "코디네이터가 종료되어 순서가 밀린 고객") }
+  var chaosReserved: String { say("needed more than one attempt", "다시 시도해 처리한 고객") }
+  var chaosRequeued: String { say("dead letters requeued", "다시 줄에 세운 고객") }
+  var chaosOvertakenByCrash: String { say("reordered by a coordinator crash", "코디네이터가 종료되어 순서가 밀린 고객") }
   var chaosJuices: String { say("juices made", "만든 쥬스") }
-  var chaosSentAway: String { say("sent away for want of fruit", "재료가 모자라 돌아간 고객") }
+  var chaosSentAway: String { say("rejected for lack of fruit", "재료가 모자라 돌아간 고객") }
   var chaosDeliveries: String { say("deliveries of fruit", "과일 반입") }
   var chaosPurchases: String { say("purchases at the vending machine", "자판기 구매") }
-  var chaosWatched: String { say("changes of the stock watched", "지켜본 재고 변화") }
-  var chaosAttempts: String { say("attempts of commands and workers", "명령과 작업자의 시도") }
-  var chaosCancelled: String { say("taken out while being served", "처리 중에 취소한 고객") }
-  var chaosDeviations: String { say("deviations of commands and workers", "명령과 작업자의 어긋남") }
+  var chaosWatched: String { say("stock changes watched", "지켜본 재고 변화") }
+  var chaosAttempts: String { say("attempts of commands and workers", "명령과 워커의 시도") }
+  var chaosCancelled: String { say("cancelled while being served", "처리 중에 취소한 고객") }
+  var chaosDeviations: String { say("deviations of commands and workers", "명령과 워커의 불일치") }
   var chaosOrder: String { say("order violations", "순서 위반") }
   var chaosMoney: String { say("money difference", "금액 차이") }
   var chaosOrphans: String { say("orphan processes", "남은 프로세스") }
   var chaosReserveTime: String { say("teller killed → customer served again", "은행원 종료 → 고객 업무 재개") }
   var chaosRecoverTime: String { say("coordinator killed → served again", "코디네이터 종료 → 업무 재개") }
-  var chaosPageTime: String { say("somebody killed → page right again", "강제 종료 → 페이지 복구") }
+  var chaosPageTime: String { say("process killed → page recovered", "강제 종료 → 페이지 복구") }
   var chaosPageEvents: String { say("events of the page", "페이지가 알린 변화") }
 
   func times(_ times: ChaosTimes) -> String {
@@ -110,32 +110,32 @@ extension MessageCatalog {
     case .lost(let ticket): say("\(name(ticket)) has no receipt", "\(name(ticket)): 영수증이 없습니다")
     case .servedAgain(let ticket, let count):
       say("\(name(ticket)) has \(count) receipts", "\(name(ticket)): 영수증이 \(count)장입니다")
-    case .promisedTwice(let key): say("key \(key) was promised two sets of tickets", "키 \(key): 번호표가 두 벌입니다")
+    case .promisedTwice(let key): say("key \(key) got two sets of tickets", "키 \(key): 번호표가 두 벌입니다")
     case .badPromise(let key):
-      say("key \(key) was promised wrong tickets, or someone else's", "키 \(key): 번호표가 틀리거나 남의 것입니다")
+      say("key \(key) got wrong tickets or those of another key", "키 \(key): 번호표가 틀리거나 다른 키의 것입니다")
     case .uninvited(let ticket):
-      say("\(name(ticket)): nobody asked for it", "\(name(ticket)): 아무도 요청하지 않았습니다")
+      say("\(name(ticket)) was not requested", "\(name(ticket)): 요청한 적이 없습니다")
     case .overtaken(let ticket, let other):
       say("\(name(ticket)) started later than \(name(other))", "\(name(ticket)): \(name(other))보다 늦게 시작했습니다")
     case .tooManyOvertaken(let service, let count, let most):
       say(
-        "\(count) customers of \(phrases.service(service)) overtaken; deaths explain \(most)",
+        "\(count) customers of \(phrases.service(service)) reordered; crashes explain \(most)",
         "\(phrases.service(service)) 고객 \(count)명이 밀렸는데 \(most)명까지만 설명됩니다")
     case .wrongReceipt(let ticket):
-      say("\(name(ticket)): the receipt is not what was asked for", "\(name(ticket)): 영수증이 요청과 다릅니다")
+      say("\(name(ticket)): the receipt does not match the request", "\(name(ticket)): 영수증이 요청과 다릅니다")
     case .money(let service, let difference):
       say(
         "\(phrases.service(service)): off by \(won(difference))",
         "\(phrases.service(service)): \(won(difference)) 차이가 납니다")
     case .orphan(let pid, let name):
       say(
-        "process \(pid) (\(name)) outlived its bank",
-        "프로세스 \(Particle.subject.on("\(pid)(\(name))")) 은행보다 오래 남았습니다")
-    case .unanswered(let key): say("key \(key) was never answered", "키 \(key): 끝내 답이 없었습니다")
-    case .notRecovered: say("the bank did not come back by itself", "은행이 스스로 돌아오지 않았습니다")
+        "process \(pid) (\(name)) still runs after the bank closed",
+        "프로세스 \(Particle.subject.on("\(pid)(\(name))")) 은행이 닫힌 뒤에도 실행되고 있습니다")
+    case .unanswered(let key): say("key \(key) never got a response", "키 \(key): 끝내 응답이 없었습니다")
+    case .notRecovered: say("the bank did not recover by itself", "은행이 스스로 복구되지 않았습니다")
     case .page(let count):
       say(
-        "the page was not right again within \(ChaosPage.patience.milliseconds / 1_000) s of a kill, \(count) times",
+        "the page had not recovered within \(ChaosPage.patience.milliseconds / 1_000) s of a kill, \(count) times",
         "강제 종료 뒤 \(ChaosPage.patience.milliseconds / 1_000)초 안에 페이지가 복구되지 않은 적이 \(count)번 있습니다")
     case .stock(let item, let difference):
       say(
@@ -146,7 +146,7 @@ extension MessageCatalog {
     case .work(let ticket, let deviation):
       "\(name(ticket)): \(self.deviation(deviation))"
     case .unreadableLines(let count):
-      say("\(count) lines of commands and workers cannot be understood", "명령과 작업자의 기록 \(count)줄을 읽을 수 없습니다")
+      say("\(count) lines of commands and workers are unreadable", "명령과 워커의 기록 \(count)줄을 읽을 수 없습니다")
     case .audit(let problem): say("audit: \(particular(problem))", "점검: \(particular(problem))")
     }
   }
@@ -157,16 +157,17 @@ extension MessageCatalog {
     case .foreignKey(let other): say("has the key of \(name(other))", "\(name(other))의 키를 가졌습니다")
     case .receiptKey: say("the receipt names another key", "영수증의 키가 다릅니다")
     case .overlapped(let attempt):
-      say("attempt \(attempt) began while another one lived", "\(attempt)번째 시도가 다른 시도와 겹쳤습니다")
+      say("attempt \(attempt) started while another one was running", "\(attempt)번째 시도가 다른 시도와 겹쳤습니다")
     case .unwitnessed(let attempt):
-      say("served in attempt \(attempt), which did not begin and end", "처리했다는 \(attempt)번째 시도의 시작과 끝이 없습니다")
-    case .payload: say("came with another payload", "다른 데이터를 받았습니다")
-    case .result: say("the result is not that of its payload", "결과가 데이터와 맞지 않습니다")
+      say("served in attempt \(attempt), which did not start and end", "처리했다는 \(attempt)번째 시도의 시작과 끝이 없습니다")
+    case .payload: say("got another payload", "다른 페이로드를 받았습니다")
+    case .result: say("the result does not match its payload", "결과가 페이로드와 맞지 않습니다")
     case .begunAfterReceipt(let attempt):
-      say("attempt \(attempt) began after the receipt", "영수증 뒤에 \(attempt)번째 시도가 시작되었습니다")
+      say("attempt \(attempt) started after the receipt", "영수증 뒤에 \(attempt)번째 시도가 시작되었습니다")
     case .notCancelled: say("was served although it had been cancelled", "취소했는데 처리되었습니다")
-    case .uninvited: say("was worked for, and nobody had asked", "아무도 요청하지 않았는데 처리했습니다")
-    case .outlived(let pid): say("process \(pid) outlived the receipt", "프로세스 \(pid): 영수증보다 오래 남았습니다")
+    case .uninvited: say("work ran without a request", "요청이 없는데 처리했습니다")
+    case .outlived(let pid):
+      say("process \(pid) still runs after the receipt", "프로세스 \(pid): 영수증 뒤에도 실행되고 있습니다")
     }
   }
 
