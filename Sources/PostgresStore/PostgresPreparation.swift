@@ -128,18 +128,18 @@ extension PostgresPreparation.Failure {
   public func message(in language: Language) -> String {
     switch (self, language) {
     case (.newer(let version, let known), .english):
-      "the books in the database are of version \(version), and this program knows \(known); use the program that made "
-        + "them, or a newer one"
+      "the bank's database has schema version \(version), and this program supports up to \(known); use the program "
+        + "that created it, or a newer one"
     case (.newer(let version, let known), .korean):
-      "데이터베이스의 장부 버전이 \(version)인데 이 프로그램은 \(known)까지만 압니다. 장부를 만든 프로그램이나 더 새로운 프로그램을 쓰세요"
+      "데이터베이스의 스키마 버전이 \(version)인데 이 프로그램은 \(known)까지만 지원합니다. 그것을 만든 프로그램이나 더 새로운 프로그램을 쓰세요"
     case (.inUse(let version), .english):
-      "the books in the database are of version \(version), and a branch with an older program is open or was not closed; "
+      "the bank's database has schema version \(version), and a branch of an older program is open or was not closed; "
         + "stop all branches with that program (bankctl stop), and then start this one"
     case (.inUse(let version), .korean):
-      "데이터베이스의 장부 버전이 \(version)이고, 이전 프로그램으로 연 지점이 열려 있거나 닫히지 않았습니다. 그 프로그램으로 모든 지점을 닫은"
+      "데이터베이스의 스키마 버전이 \(version)이고, 이전 프로그램으로 연 지점이 열려 있거나 닫히지 않았습니다. 그 프로그램으로 모든 지점을 닫은"
         + " 다음(bankctl stop) 이 프로그램으로 여세요"
     case (.foreign, .english):
-      "the database has a schema `bank` that this program has not made; name another database, or rename that schema"
+      "the database has a schema `bank` of another application; use another database, or rename that schema"
     case (.foreign, .korean):
       "데이터베이스에 이 프로그램이 만들지 않은 `bank` 스키마가 있습니다. 다른 데이터베이스를 쓰거나 그 스키마의 이름을 바꾸세요"
     case (.failed(let error), _): error.message(in: language)
