@@ -84,11 +84,11 @@ public enum SharedBooksFailure: Error, Sendable, Hashable {
     case .nameTaken(let name, let host):
       switch language {
       case .english:
-        "a branch named \(name) is open in another home, on \(host); stop that one, or give this one a name of its own: "
+        "a branch named \(name) is open in another home, on \(host); stop that one, or give this one another name: "
           + "{\"store\": {\"branch\": \"NAME\"}} in config/bank.json"
       case .korean:
-        "\(name) 지점이 다른 홈에서 열려 있습니다(컴퓨터: \(host)). 그 지점을 닫거나, config/bank.json의 "
-          + "{\"store\": {\"branch\": \"이름\"}} 설정으로 이 지점에 다른 이름을 주세요"
+        "\(name) 지점이 다른 홈에서 열려 있습니다(호스트: \(host)). 그 지점을 닫거나, config/bank.json의 "
+          + "{\"store\": {\"branch\": \"이름\"}} 설정으로 이 지점에 다른 이름을 지정하세요"
       }
     }
   }
