@@ -13,71 +13,74 @@ extension PostgresError {
   private var english: String {
     switch reason {
     case .badPlace(let why):
-      return "this is no address of a database\(behind(why)); write postgres://USER@HOST:PORT/DATABASE"
+      return "this is not a PostgreSQL URL\(behind(why)); write postgres://USER@HOST:PORT/DATABASE"
     case .passwordInPlace:
       return
-        "a password stands in the address, where `ps` and logs show it; take it out, and put it into ~/.pgpass "
+        "the address contains a password, which `ps` and logs show; remove it and put it into ~/.pgpass "
         + "(HOST:PORT:DATABASE:USER:PASSWORD, mode 0600) or a service file (postgres:///?service=NAME)"
     case .unreachable(let why):
-      return "no connection\(behind(why)); see whether the server runs and listens there"
+      return "no connection\(behind(why)); check that the server runs and listens there"
     case .passwordMissing:
       return
-        "the server wants a password, and there is none; put it into ~/.pgpass (HOST:PORT:DATABASE:USER:PASSWORD, "
+        "the server requires a password, and none was found; put it into ~/.pgpass (HOST:PORT:DATABASE:USER:PASSWORD, "
         + "mode 0600) or a service file"
     case .notAdmitted(let why):
-      return "the server does not let this user in\(behind(why)); see the user's rights and pg_hba.conf"
+      return "the server does not admit this user\(behind(why)); check the user's permissions and pg_hba.conf"
     case .noDatabase(let why):
-      return "there is no such database\(behind(why)); create it, or name another one"
+      return "there is no such database\(behind(why)); create it, or use another one"
     case .silent(let milliseconds):
-      return "nothing was heard for \(milliseconds) ms; see whether the server or the network stands still"
+      return "no response for \(milliseconds) ms; check whether the server or the network is stuck"
     case .pooler:
       return
-        "a pooler such as PgBouncer answers in the server's place; it loses prepared statements, LISTEN and the "
-        + "settings of a session between transactions, so give the address of the server itself"
+        "a pooler such as PgBouncer responds instead of the server; it loses prepared statements, LISTEN and the "
+        + "settings of a session between transactions, so use the address of the server itself"
     case .standby:
       return
-        "this server is a standby and takes no changes; give the primary's address, or those of all of them: "
+        "this server is a read-only standby; use the primary's address, or those of all servers: "
         + "postgres://USER@HOST1,HOST2/DATABASE"
     case .tooOld(let version, let least):
       return "this is PostgreSQL \(version / 10_000), and \(least / 10_000) or newer is needed; upgrade it"
     case .encoding(let encoding):
       return
-        "the database has the encoding \(Self.oneLine(encoding)), which cannot store every word; create it with UTF8: "
+        "the database has the encoding \(Self.oneLine(encoding)), which cannot store all text; create it with UTF8: "
         + "CREATE DATABASE bank ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0"
     case .noBooks:
       return
-        "the database has no books, and this branch knows some there: it was replaced by another one, and no new books are "
-        + "made; restore it\(Self.orForget)"
+        "the database does not contain the bank that this branch knows: it was replaced by another one, and no new "
+        + "bank is created; restore it\(Self.orForget)"
     case .otherBooks:
       return
-        "the database has other books than this branch knows there, and they are not used; restore the former ones"
+        "the database contains a different bank than this branch knows, and it is not used; restore the previous "
+        + "database"
         + Self.orForget
     case .otherServer:
       return
-        "another server has the same books, while the one that this branch uses still answers; it is not used, so stop one "
-        + "of them"
+        "another server has the same database, while the one that this branch uses still responds; it is not used, so "
+        + "stop one of them"
     case .formerServer(let timeline, let known):
       return
         "this server is on timeline \(timeline), and another one has taken over from it on timeline \(known); it is not used, "
         + "so stop it, or make it follow the other one (pg_rewind)"
     case .manyServers:
       return
-        "several of these servers take changes, and none of them follows another; give the address of the one with the books"
+        "several of these servers accept changes, and none of them follows another; use the address of the one with "
+        + "the bank"
     case .lost(let why):
-      return "the connection was lost\(behind(why)); what was under way may have taken effect or not"
+      return "the connection was lost\(behind(why)); requests in progress may or may not have taken effect"
     case .refused("25006", _):
       return
-        "the database takes no changes now (default_transaction_read_only), as a server does whose disk is nearly full; the "
-        + "branch waits until it takes them again"
+        "the database is read-only now (default_transaction_read_only), as when its disk is nearly full; the branch "
+        + "waits until it accepts changes again"
     case .refused(let state, let message):
       return
-        "the server refused it: \(Self.oneLine(message)) (SQLSTATE \(state)); nothing of it has taken effect"
+        "the server rejected it: \(Self.oneLine(message)) (SQLSTATE \(state)); nothing has taken effect"
     case .tooLarge(let limit):
-      return "a result is larger than the \(limit) bytes that are taken; ask for less at a time"
-    case .full: return "so much is under way that no more is taken; try again when something was answered"
-    case .closed: return "the connection was closed here; what was under way may have taken effect or not"
+      return "a result exceeds the limit of \(limit) bytes; request less at a time"
+    case .full: return "too many requests are in progress; try again after a response"
+    case .closed:
+      return "the connection was closed here; requests in progress may or may not have taken effect"
     case .strange(let what):
-      return "the server said what is not understood\(behind(what)); see whether it is a PostgreSQL server"
+      return "the server sent an unexpected response\(behind(what)); check that it is a PostgreSQL server"
     }
   }
 
@@ -98,7 +101,7 @@ extension PostgresError {
     case .noDatabase(let why):
       return "그런 데이터베이스가 없습니다\(behind(why)). 만들거나 다른 이름을 쓰세요"
     case .silent(let milliseconds):
-      return "\(milliseconds)ms 동안 응답이 없습니다. 서버나 네트워크가 멈췄는지 확인하세요"
+      return "\(milliseconds)밀리초 동안 응답이 없습니다. 서버나 네트워크에 문제가 있는지 확인하세요"
     case .pooler:
       return "서버 대신 PgBouncer 같은 풀러가 응답합니다. 풀러는 트랜잭션 사이에 준비된 문장, LISTEN, 세션 설정을 잃으므로 "
         + "서버의 주소를 직접 쓰세요"
@@ -111,17 +114,17 @@ extension PostgresError {
       return "데이터베이스의 인코딩(\(Self.oneLine(encoding)))으로 저장하지 못하는 글자가 있습니다. UTF8로 만드세요: "
         + "CREATE DATABASE bank ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0"
     case .noBooks:
-      return "데이터베이스에 장부가 없는데, 이 지점은 그곳에 있던 장부를 알고 있습니다. 다른 데이터베이스로 바뀐 것이므로 새 장부를 만들지 "
-        + "않습니다. 데이터베이스를 복원하세요\(Self.orForgetInKorean)"
+      return
+        "이 지점이 알던 은행이 데이터베이스에 없습니다. 다른 데이터베이스로 바뀐 것이므로 새 은행을 만들지 않습니다. 데이터베이스를 복원하세요\(Self.orForgetInKorean)"
     case .otherBooks:
-      return "데이터베이스의 장부가 이 지점이 알던 장부가 아니므로 쓰지 않습니다. 이전 장부를 복원하세요" + Self.orForgetInKorean
+      return "데이터베이스의 은행이 이 지점이 알던 은행이 아니므로 쓰지 않습니다. 이전 데이터베이스를 복원하세요" + Self.orForgetInKorean
     case .otherServer:
-      return "이 지점이 쓰는 서버가 응답하는데 다른 서버에도 같은 장부가 있습니다. 다른 서버는 쓰지 않으니 둘 중 하나를 멈추세요"
+      return "이 지점이 쓰는 서버가 응답하는데 다른 서버에도 같은 데이터베이스가 있습니다. 다른 서버는 쓰지 않으니 둘 중 하나를 멈추세요"
     case .formerServer(let timeline, let known):
       return "다른 서버가 이 서버를 이어받았으므로(타임라인 \(timeline) → \(known)) 이 서버는 쓰지 않습니다. 멈추거나 새 서버를 "
         + "따르게 하세요(pg_rewind)"
     case .manyServers:
-      return "변경을 받는 서버가 둘 이상이고 서로 이어받은 사이가 아닙니다. 장부가 있는 서버의 주소를 쓰세요"
+      return "변경을 받는 서버가 둘 이상이고 서로 이어받은 사이가 아닙니다. 은행이 있는 서버의 주소를 쓰세요"
     case .lost(let why):
       return "연결이 끊어졌습니다\(behind(why)). 진행 중이던 일은 반영되었을 수도, 아닐 수도 있습니다"
     case .refused("25006", _):
@@ -134,13 +137,13 @@ extension PostgresError {
     case .full: return "진행 중인 일이 많아 더 받지 않습니다. 응답이 온 뒤에 다시 시도하세요"
     case .closed: return "연결을 닫았습니다. 진행 중이던 일은 반영되었을 수도, 아닐 수도 있습니다"
     case .strange(let what):
-      return "서버의 말을 이해하지 못했습니다\(behind(what)). PostgreSQL 서버인지 확인하세요"
+      return "서버가 예상하지 못한 응답을 보냈습니다\(behind(what)). PostgreSQL 서버인지 확인하세요"
     }
   }
 
   private static let orForget =
-    ", or delete the file run/books in the home of the branch if it shall begin with what is there"
-  private static let orForgetInKorean = ". 지금 있는 것으로 시작하려면 지점 홈의 run/books 파일을 지우세요"
+    ", or delete the file run/books in the home of the branch to start with the present database"
+  private static let orForgetInKorean = ". 지금 있는 데이터베이스로 시작하려면 지점 홈의 run/books 파일을 지우세요"
 
   private func behind(_ words: String) -> String { words.isEmpty ? "" : ": \(Self.oneLine(words))" }
 
