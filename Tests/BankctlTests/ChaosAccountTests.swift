@@ -178,11 +178,11 @@ struct ChaosAccountTests {
     #expect(ChaosAccount(evidence).orphans == 1)
     evidence.recovered = false
     evidence.latePages = 2
-    evidence.audit = ["ticket 3 stands in two places"]
+    evidence.audit = ["ticket 3 is stored more than once"]
     #expect(
       ChaosAccount(evidence).violations == [
         .orphan(pid: 42, name: "deposit-1"), .notRecovered, .page(2),
-        .audit("ticket 3 stands in two places"),
+        .audit("ticket 3 is stored more than once"),
       ])
   }
 }

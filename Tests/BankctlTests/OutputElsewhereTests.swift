@@ -15,7 +15,7 @@ import Wire
     let (english, korean) = (MessageCatalog(language: .english), MessageCatalog(language: .korean))
     let known = OutputElsewhere(number: 2, report: report)
     #expect(english.outputElsewhere(7, known).contains("branch 2 (north) on box, which keeps"))
-    #expect(korean.outputElsewhere(7, known).contains("지점 2(north, 컴퓨터 box)에서"))
+    #expect(korean.outputElsewhere(7, known).contains("지점 2(north, 호스트 box)에서"))
     let unseen = OutputElsewhere(number: 2, report: nil)
     #expect(english.outputElsewhere(7, unseen).contains("branch 2, which keeps"))
     #expect(korean.outputElsewhere(7, unseen).contains("지점 2에서"))

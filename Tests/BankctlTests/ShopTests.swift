@@ -70,7 +70,7 @@ private func hasHangul(_ text: String) -> Bool {
     #expect(plain.first == "We make you delicious juice!")
     #expect(
       plain.contains {
-        $0.contains("strawberry-banana juice") && $0.hasSuffix("not enough: strawberry 9/10, banana 0/1")
+        $0.contains("strawberry-banana juice") && $0.hasSuffix("missing: strawberry 9 of 10, banana 0 of 1")
       })
     #expect(plain.contains { $0.contains("kiwi juice") && $0.hasSuffix("can be made") })
     let coloured = MenuPicture(

@@ -295,7 +295,7 @@ import Wire
     var model = TopFixture.model()
     model.press("K")
     #expect(
-      lines(model, 100, 24).contains("Kill deposit-1, generation 1, pid 4961, customer 1? y: yes"))
+      lines(model, 100, 24).contains("Kill deposit-1, generation 1, pid 4961, customer 1? [y/N]"))
     model.press("n/loan")
     #expect(lines(model, 100, 24).contains { $0.hasPrefix("Filter: loan▏") })
     model.press("\r")

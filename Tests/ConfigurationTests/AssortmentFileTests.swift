@@ -44,10 +44,10 @@ struct AssortmentFileTests {
   private static func changed(_ old: String, _ new: String) -> String { file().replacing(old, with: new) }
 
   private static let refusals: [(String, String)] = [
-    ("{}", #":1: "fruits" is missing; write it"#),
-    (#"{"fruits": []}"#, #":1: "juices" is missing; write it"#),
+    ("{}", #":1: "fruits" is missing; add it"#),
+    (#"{"fruits": []}"#, #":1: "juices" is missing; add it"#),
     (file("", ""), #":2: "fruits" must not be empty"#),
-    (changed(#""ko": "키위", "#, ""), #":2: "ko" is missing in "fruits[1]"; write it"#),
+    (changed(#""ko": "키위", "#, ""), #":2: "ko" is missing in "fruits[1]"; add it"#),
     (
       changed(#""recipe": { "kiwi": 3 }"#, #""recipe": {}"#),
       #":3: "juices[1].recipe" must not be empty"#
@@ -76,14 +76,14 @@ struct AssortmentFileTests {
       changed(#""initial": 7"#, #""initial": -1"#),
       #":2: "fruits[1].initial" is -1; write a value from 0 to 1000000"#
     ),
-    (file(fruit + ",\n" + fruit), #":3: the name "kiwi" stands twice ("fruits[2].id"); give each its own"#),
+    (file(fruit + ",\n" + fruit), #":3: the name "kiwi" is used twice ("fruits[2].id"); names must differ"#),
     (
       file(fruit, juice + "," + juice),
-      #":3: the name "kiwi" stands twice ("juices[2].id"); give each its own"#
+      #":3: the name "kiwi" is used twice ("juices[2].id"); names must differ"#
     ),
     (
       changed(#"{ "id": "kiwi", "ko": "키위","#, #"{ "id": "Kiwi", "ko": "키위","#),
-      #":2: "fruits[1].id" is "Kiwi"; write small letters, digits and "-", beginning with a letter"#
+      #":2: "fruits[1].id" is "Kiwi"; write lower-case letters, digits and "-", beginning with a letter"#
     ),
     (
       changed(#""emoji": "🥝""#, #""emoji": """#),

@@ -121,7 +121,7 @@ import Time
         #"config/bank.json:1: 알 수 없는 키입니다: "windws". 혹시 "windows"인가요?"#
       ),
       (
-        "{\n\"xyzzy\": 1}", #"config/bank.json:2: unknown key "xyzzy" — take it out"#,
+        "{\n\"xyzzy\": 1}", #"config/bank.json:2: unknown key "xyzzy" — remove it"#,
         #"config/bank.json:2: 알 수 없는 키입니다: "xyzzy". 이 키를 지우세요."#
       ),
       (
@@ -135,7 +135,7 @@ import Time
       ),
       (
         #"{"windows": {"deposit": "2"}}"#,
-        #"config/bank.json:1: "windows.deposit" is a text; write a whole number without quotes"#,
+        #"config/bank.json:1: "windows.deposit" is a string; write a whole number without quotes"#,
         #"config/bank.json:1: "windows.deposit" 값의 종류가 다릅니다 (문자열). 따옴표 없는 정수 형식으로 쓰세요."#
       ),
       (
@@ -182,7 +182,7 @@ import Time
     #expect(refusal(#"{"speed": "fast"}"#)?.reason == .speed("fast", .malformed))
     #expect(
       refusal(#"{"lease": "-1s"}"#)?.message(in: .english)
-        .hasPrefix(#"config/bank.json:1: "lease" is "-1s", which is no length of time. "#) == true)
+        .hasPrefix(#"config/bank.json:1: "lease" is "-1s", which is not a duration. "#) == true)
   }
 
   @Test("every wrong kind is named") func kinds() {

@@ -52,18 +52,18 @@ struct ProductFileTests {
   private static func changed(_ old: String, _ new: String) -> String { file().replacing(old, with: new) }
 
   private static let refusals: [(String, String)] = [
-    ("{}", #":1: "products" is missing; write it"#),
+    ("{}", #":1: "products" is missing; add it"#),
     (file(""), #":2: "products" must not be empty"#),
     (
       changed(#""class": "Top""#, #""class": "Tea""#),
       #":2: "products[1].class" is "Tea"; write one of "BananaMilk""#
     ),
-    (changed(#""class": "Top", "#, ""), #":2: "class" is missing in "products[1]"; write it"#),
+    (changed(#""class": "Top", "#, ""), #":2: "class" is missing in "products[1]"; add it"#),
     (
       changed(#""black": true"#, #""black": 1"#), #":2: "products[1].black" is a number; write true or false"#
     ),
-    (changed(#", "black": true"#, ""), #":2: "black" is missing in "products[1]"; write it"#),
-    (changed(#""flavour": "vanilla", "#, ""), #":3: "flavour" is missing in "products[2]"; write it"#),
+    (changed(#", "black": true"#, ""), #":2: "black" is missing in "products[1]"; add it"#),
+    (changed(#""flavour": "vanilla", "#, ""), #":3: "flavour" is missing in "products[2]"; add it"#),
     (
       changed(#""flavour": "vanilla""#, #""flavour": "lime""#),
       #"is "lime"; write one of "cherry", "vanilla""#
@@ -72,11 +72,11 @@ struct ProductFileTests {
     (changed(#""flavour""#, #""black": true, "flavour""#), #":3: unknown key "black""#),
     (changed(#""price": 1700"#, #""price": 0"#), #"is 0; write a value from 1 to 1000000"#),
     (changed(#""price": 1700"#, #""price": 1000001"#), #"is 1000001; write a value from 1 to 1000000"#),
-    (changed(#""price": 1700"#, #""price": 1700.5"#), #"is 1700.5, which is no whole number"#),
+    (changed(#""price": 1700"#, #""price": 1700.5"#), #"is 1700.5, which is not a 64-bit integer"#),
     (changed(#""ml": 275"#, #""ml": -1"#), #"is -1; write a value from 1 to 100000"#),
-    (changed(#""id": "coke""#, #""id": "top""#), #"the name "top" stands twice ("products[2].id")"#),
-    (changed("코카콜라", "맥심TOP"), #"the name "맥심TOP" stands twice"#),
-    (changed(#""id": "top""#, #""id": "T op""#), #"is "T op"; write small letters"#),
+    (changed(#""id": "coke""#, #""id": "top""#), #"the name "top" is used twice ("products[2].id")"#),
+    (changed("코카콜라", "맥심TOP"), #"the name "맥심TOP" is used twice"#),
+    (changed(#""id": "top""#, #""id": "T op""#), #"is "T op"; write lower-case letters"#),
     (
       changed(#""shelf_life_days": 90"#, #""shelf_life_days": -1"#),
       #"is -1; write a value from 0 to 36500"#

@@ -171,11 +171,11 @@ import Time
       (
         #"{"windows": 1}"#,
         #"bank.json:1: "services.thumbs" needs one of "work", "run", "worker", "outside""#,
-        #"bank.json:1: 누가 처리하는 업무인지 알 수 없습니다: "services.thumbs". "work", "run", "worker", "outside" 중 하나를 쓰세요."#
+        #"bank.json:1: 처리 방식이 없습니다: "services.thumbs". "work", "run", "worker", "outside" 중 하나를 쓰세요."#
       ),
       (
         #"{"outside": true, "grace": "1s"}"#,
-        #"bank.json:1: "services.thumbs.grace" is for services with "run" or "worker", and this one has "outside"; take it out"#,
+        #"bank.json:1: "services.thumbs.grace" is for services with "run" or "worker", and this one has "outside"; remove it"#,
         #"bank.json:1: 다음 키가 있는 업무에만 쓰는 설정입니다: "run", "worker". 이 업무에 있는 키는 다르니("outside") 지우세요: "services.thumbs.grace"."#
       ),
       (

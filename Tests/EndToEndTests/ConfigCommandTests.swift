@@ -10,7 +10,7 @@ struct ConfigCommandTests {
   func good() throws {
     try withBranch { branch in
       let file = try branch.configuration(more: #", "lease": "5s""#)
-      for (tongue, told) in [(Tongue.en, "Configuration valid"), (.ko, "잘못된 것이 없습니다")] {
+      for (tongue, told) in [(Tongue.en, "Configuration valid"), (.ko, "설정이 올바릅니다")] {
         let outcome = try branch.done("config", "check", file, language: tongue)
         #expect(outcome.outLines.count == 1 && outcome.out.contains(told), outcome.story)
         #expect(outcome.out.contains(file) && outcome.complaints.isEmpty, outcome.story)
@@ -54,8 +54,8 @@ struct ConfigCommandTests {
       let pipe = branch.path("pipe")
       try #require(mkfifo(pipe, 0o600) == 0)
       let cases: [(String, String)] = [
-        (branch.path("io"), "EISDIR"), (branch.path("missing"), "no such file"), (pipe, "ordinary file"),
-        ("/dev/zero", "ordinary file"), (binary, ":1: this is not JSON: a text is not UTF-8"),
+        (branch.path("io"), "EISDIR"), (branch.path("missing"), "no such file"), (pipe, "not a regular file"),
+        ("/dev/zero", "not a regular file"), (binary, ":1: this is not JSON: a string is not UTF-8"),
         (try branch.write("", to: "empty"), ":1: this is not JSON: the file ends too early"),
         (try branch.write(String(repeating: " ", count: 2 << 20), to: "long"), "longer than 1 MiB"),
         (

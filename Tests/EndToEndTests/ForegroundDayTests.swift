@@ -94,7 +94,7 @@ struct ForegroundDayTests {
       try branch.kill(worker: busy)
       let outcome = try day.finish()
       #expect(outcome.code == 0, outcome.story)
-      #expect(outcome.out.contains("interrupted at \(busy), back in line"), outcome.story)
+      #expect(outcome.out.contains("interrupted at \(busy), waiting again"), outcome.story)
       #expect(outcome.lastLine.hasPrefix("The bank has closed. Customers served today: 4."), outcome.story)
       try branch.expectOneReceiptEach(4)
     }

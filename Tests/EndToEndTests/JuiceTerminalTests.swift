@@ -150,7 +150,7 @@ struct JuiceTerminalTests {
       let program = try TerminalProgram(branch, ["stock", "edit"])
       try program.waitFor("Close")
       try branch.done("stop")
-      try program.waitFor("The stock service does not answer")
+      try program.waitFor("The stock service does not respond")
       program.type("+q")
       _ = try program.finish()
       #expect(program.screen.contains(Self.shown) && program.isInLineMode)

@@ -118,7 +118,7 @@ struct JuiceTests {
         let people = try branch.done("juice", "menu", language: tongue)
         #expect(
           people.outLines.first == (tongue == .ko ? "맛있는 쥬스를 만들어 드려요!" : "We make you delicious juice!"))
-        #expect(people.out.contains(tongue == .ko ? "재료 부족: 딸기 10/16개" : "not enough: strawberry 10/16"))
+        #expect(people.out.contains(tongue == .ko ? "재료 부족: 딸기 10/16개" : "missing: strawberry 10 of 16"))
         #expect(people.out.matches(of: tongue == .ko ? /주문 가능/ : /can be made/).count == 6, people.story)
         for mark in ["🍓", "🍌", "🍍", "🥝", "🥭"] { #expect(people.out.contains(mark)) }
       }

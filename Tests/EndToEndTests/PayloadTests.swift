@@ -35,9 +35,9 @@ struct PayloadTests {
       for ticket in 2...3 { #expect(try payload(ticket, of: branch).text == "line\none") }
       #expect(try payload(4, of: branch).text == "")
       #expect(try payload(5, of: branch) == .missing)
-      #expect(try branch.done("ticket", "1").out.contains("carries 10 bytes: '안녕 'x''"))
+      #expect(try branch.done("ticket", "1").out.contains("payload: 10 bytes: '안녕 'x''"))
       #expect(try branch.done("ticket", "2", language: .ko).out.contains("페이로드 8바이트: 'line\\u{a}one'"))
-      #expect(try !branch.done("ticket", "5").out.contains("carries"))
+      #expect(try !branch.done("ticket", "5").out.contains("payload: "))
       // Lists of tickets do not show it.
       #expect(try branch.lines("tickets").allSatisfy { $0["payload"] == .missing })
       try branch.done("resume")

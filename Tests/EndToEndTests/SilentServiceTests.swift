@@ -127,7 +127,7 @@ struct SilentServiceTests {
       branch.processes.signal(pid, SIGCONT)
       try watcher.waitFor("deposit-1")
       let picture = watcher.screen.components(separatedBy: "\u{1B}[H").last ?? ""
-      #expect(!picture.contains("does not answer"), "\(watcher.screen)")
+      #expect(!picture.contains("does not respond"), "\(watcher.screen)")
       watcher.type("q")
       #expect(try watcher.finish() == 0 && watcher.isInLineMode)
     }

@@ -85,7 +85,7 @@ struct TopTests {
       program.type("x")
       try program.waitFor("Cancel customer \(ticket)? [y/N]")
       program.type("y")
-      try program.waitFor("Customer \(ticket) was taken out")
+      try program.waitFor("Customer \(ticket) cancelled")
       #expect(try branch.json("ticket", "\(ticket)")["outcome"].text == "cancelled")
       try leave(program)
     }
@@ -97,7 +97,7 @@ struct TopTests {
       program.type("\r")
       try program.waitUntil("the story") { lines in
         lines.contains { $0.contains("ticket issued") }
-          && lines.contains { $0.contains("handed to deposit-1") }
+          && lines.contains { $0.contains("started at deposit-1") }
       }
       program.type("q/loan")
       try program.waitUntil("the filter") { lines in
@@ -149,7 +149,7 @@ struct TopTests {
       let before = try #require(try branch.status().worker("deposit-1"))
       program.type("K")
       try program.waitUntil("it asks") { lines in
-        lines.contains { $0.contains("Kill deposit-1, generation 1, pid \(before.pid), customer 1? y: yes") }
+        lines.contains { $0.contains("Kill deposit-1, generation 1, pid \(before.pid), customer 1? [y/N]") }
       }
       program.type("n")
       try program.waitFor("Nothing was changed.")
@@ -210,7 +210,7 @@ struct TopTests {
       defer { branch.processes.signal(pid, SIGCONT) }
       program.type("j")
       try program.waitUntil("it is said") {
-        $0.contains { $0.contains("does not answer. What is shown is from") }
+        $0.contains { $0.contains("does not respond. Last data: ") }
       }
       branch.processes.signal(pid, SIGCONT)
       try program.waitUntil("no longer") { !$0.contains { $0.contains("does not answer") } }

@@ -28,7 +28,7 @@ struct WindowDeathTests {
         "Customer 24 was being served again at loan-2 after", "24번 고객의 업무가 loan-2에서 다시 시작될 때까지", "≤ 1,050 ms"
       ),
       (
-        .succeeded(generation: 4, milliseconds: nil), "It has a successor: generation 4", "4세대 프로세스가 준비되었습니다",
+        .succeeded(generation: 4, milliseconds: nil), "It was replaced: generation 4", "4세대 프로세스가 준비되었습니다",
         nil
       ),
       (
