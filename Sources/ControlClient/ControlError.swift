@@ -40,18 +40,17 @@ extension ControlError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .notOpen(let socket, let stale):
-      stale ? "nobody listens on \(socket): its coordinator is gone" : "there is no socket \(socket)"
+      stale ? "no process is listening on \(socket): its coordinator is gone" : "there is no socket \(socket)"
     case .notPermitted(let socket): "connecting to \(socket) is not permitted"
     case .busy(let socket): "\(socket) has no room for another connection now"
     case .otherVersion(let theirs, let build):
-      "the coordinator (build \(build)) speaks version \(theirs) of the protocol, this program "
-        + "\(protocolVersion)"
+      "the coordinator (build \(build)) uses protocol \(theirs), this program protocol \(protocolVersion)"
     case .refused(let refusal): "the coordinator ended the connection: \(refusal.detail)"
     case .lost: "the connection to the coordinator was lost"
-    case .notGreeted: "the coordinator did not greet in time"
-    case .timedOut(let what): "the coordinator did not answer in time (\(what))"
-    case .malformed(let detail): "the coordinator sent something that is no message: \(detail)"
-    case .unexpected(let detail): "the coordinator sent an answer to another question: \(detail)"
+    case .notGreeted: "the coordinator did not send its welcome in time"
+    case .timedOut(let what): "the coordinator did not respond in time (\(what))"
+    case .malformed(let detail): "the coordinator sent a malformed message: \(detail)"
+    case .unexpected(let detail): "the coordinator sent an unexpected response: \(detail)"
     case .system(let error): error.description
     case .programMissing(let places):
       "\(places.first.map(Paths.lastPart(of:)) ?? "the program") was not found at \(places.joined(separator: " or "))"
