@@ -103,7 +103,7 @@ struct CommandJudgement {
     case .code(let code): "exit code \(code)"
     case .signal(let signal, let coreDumped):
       "killed by \(Signals.name(signal))\(coreDumped ? " (core dumped)" : "")"
-    case .unseen: "ended, and nobody knows how"
+    case .unseen: "ended; exit status unknown"
     }
   }
 

@@ -173,7 +173,7 @@ import Wire
     #expect(
       try judge(.code(0), .timeout)
         == .failed(WorkFailure("took longer than 1500ms", .again, processEnd: .code(0))))
-    #expect(try judge(.unseen) == .failed(WorkFailure("ended, and nobody knows how", .crash)))
+    #expect(try judge(.unseen) == .failed(WorkFailure("ended; exit status unknown", .crash)))
     #expect(try judge(.signal(SIGTERM, coreDumped: false), .cancel) == .returned)
     #expect(try judge(.code(0)) == .worked(WorkResult(ending: .code(0), duration: .milliseconds(3))))
   }
