@@ -28,7 +28,7 @@ struct CommandLinePayload: Equatable {
   /// Error in a payload.
   struct Fault: Error, Equatable {
     let words: String
-    init(_ words: String) { self.words = "the payload is no command line: \(words)" }
+    init(_ words: String) { self.words = "the payload is not a command line: \(words)" }
   }
 
   init(_ bytes: [UInt8]) throws(Fault) {
@@ -41,13 +41,13 @@ struct CommandLinePayload: Equatable {
     var seen: Set<ExactText> = []
     for member in members {
       guard seen.insert(ExactText(member.key)).inserted else {
-        throw Fault("\(Self.quoted(member.key)) stands there twice")
+        throw Fault("\(Self.quoted(member.key)) appears twice")
       }
       try take(member)
     }
     for (name, other) in [("command", "command_b64"), ("directory", "directory_b64"), ("input", "input_b64")]
     where seen.contains(ExactText(name)) && seen.contains(ExactText(other)) {
-      throw Fault("\"\(name)\" and \"\(other)\" exclude each other")
+      throw Fault("\"\(name)\" and \"\(other)\" conflict")
     }
     guard !words.isEmpty else { throw Fault("\"command\" is missing") }
   }
@@ -65,21 +65,23 @@ struct CommandLinePayload: Equatable {
     case "input_b64": input = try Self.bytes(value, of: "\"input_b64\"")
     case "umask":
       let text = try Self.text(value, of: "\"umask\"")
-      guard let mask = FileMask.mask(text) else { throw Fault("\"umask\" is no mask of new files") }
+      guard let mask = FileMask.mask(text) else { throw Fault("\"umask\" is not a valid file mask") }
       self.mask = mask
     case "limits": limits = try Self.limits(value)
     case "waited":
       guard case .bool(let isWaited) = value.content else {
-        throw Fault("\"waited\" is neither true nor false")
+        throw Fault("\"waited\" must be true or false")
       }
       self.isWaited = isWaited
-    default: throw Fault("\(Self.quoted(member.key)) has no meaning there")
+    default: throw Fault("\(Self.quoted(member.key)) is unknown")
     }
   }
 
   private static func words(_ member: JSONNode.Member) throws(Fault) -> [String] {
     let name = "\"\(member.key)\""
-    guard case .array(let elements) = member.value.content else { throw Fault("\(name) is no list of words") }
+    guard case .array(let elements) = member.value.content else {
+      throw Fault("\(name) is not a list of strings")
+    }
     var words: [String] = []
     for element in elements {
       words.append(
@@ -91,18 +93,18 @@ struct CommandLinePayload: Equatable {
   }
 
   private static func directory(_ path: String) throws(Fault) -> String {
-    guard path.hasPrefix("/") else { throw Fault("\"directory\" is no absolute path") }
+    guard path.hasPrefix("/") else { throw Fault("\"directory\" is not an absolute path") }
     return path
   }
 
   private static func environment(_ node: JSONNode) throws(Fault) -> Variables {
     guard case .object(let members) = node.content else {
-      throw Fault("\"environment\" is no object of names and values")
+      throw Fault("\"environment\" is not an object of names and values")
     }
     var variables = Variables()
     for member in members {
       guard !member.key.isEmpty, !member.key.utf8.contains(UInt8(ascii: "=")), !member.key.utf8.contains(0)
-      else { throw Fault("no variable can be called \(quoted(member.key))") }
+      else { throw Fault("\(quoted(member.key)) is not a valid variable name") }
       variables[member.key] = try text(member.value, of: "the variable \(quoted(member.key))")
     }
     return variables
@@ -110,11 +112,11 @@ struct CommandLinePayload: Equatable {
 
   private static func encodedEnvironment(_ node: JSONNode) throws(Fault) -> Variables {
     let what = "\"environment_b64\""
-    guard case .array(let elements) = node.content else { throw Fault("\(what) is no list of variables") }
+    guard case .array(let elements) = node.content else { throw Fault("\(what) is not a list of variables") }
     var variables = Variables()
     for element in elements {
       guard let (name, value) = Variables.parts(of: try decoded(element, of: "a variable of \(what)")) else {
-        throw Fault("a variable of \(what) is no NAME=VALUE")
+        throw Fault("a variable of \(what) is not NAME=VALUE")
       }
       variables[name] = value
     }
@@ -122,15 +124,15 @@ struct CommandLinePayload: Equatable {
   }
 
   private static func limits(_ node: JSONNode) throws(Fault) -> [ResourceLimit] {
-    guard case .object(let members) = node.content else { throw Fault("\"limits\" is no object") }
+    guard case .object(let members) = node.content else { throw Fault("\"limits\" is not an object") }
     var limits: [ResourceLimit] = []
     for member in members {
       guard let resource = ResourceLimit.Resource(rawValue: member.key), resource != .realTime else {
-        throw Fault("no limit is called \(quoted(member.key))")
+        throw Fault("unknown limit \(quoted(member.key))")
       }
       guard case .array(let bounds) = member.value.content, bounds.count == 2, let soft = bound(bounds[0]),
         let hard = bound(bounds[1]), soft <= hard
-      else { throw Fault("the limit \(quoted(member.key)) is no pair of numbers") }
+      else { throw Fault("the limit \(quoted(member.key)) is not a pair of numbers") }
       limits.append(ResourceLimit(resource, soft, hard: hard))
     }
     return limits
@@ -146,28 +148,28 @@ struct CommandLinePayload: Equatable {
 
   private static func text(_ node: JSONNode, of what: String) throws(Fault) -> String {
     let text = try anyText(node, of: what)
-    guard !text.utf8.contains(0) else { throw Fault("\(what) holds a zero byte") }
+    guard !text.utf8.contains(0) else { throw Fault("\(what) contains a NUL byte") }
     // A private character stands for a byte that is not UTF-8, and such bytes have to be base64 in the
     // payload.
-    guard !ByteText.carriesForeignBytes(text) else { throw Fault("\(what) holds a private character") }
+    guard !ByteText.carriesForeignBytes(text) else { throw Fault("\(what) contains a private character") }
     return text
   }
 
   private static func anyText(_ node: JSONNode, of what: String) throws(Fault) -> String {
-    guard case .string(let text) = node.content else { throw Fault("\(what) is no text") }
+    guard case .string(let text) = node.content else { throw Fault("\(what) is not a string") }
     return text
   }
 
   private static func bytes(_ node: JSONNode, of what: String) throws(Fault) -> [UInt8] {
     let text = try anyText(node, of: what)
     do throws(Base64.Fault) { return try Base64.decode(text) } catch {
-      throw Fault("\(what) is no base64 at character \(error.place)")
+      throw Fault("\(what) is not valid base64 at character \(error.place)")
     }
   }
 
   private static func decoded(_ node: JSONNode, of what: String) throws(Fault) -> String {
     let bytes = try bytes(node, of: what)
-    guard !bytes.contains(0) else { throw Fault("\(what) holds a zero byte") }
+    guard !bytes.contains(0) else { throw Fault("\(what) contains a NUL byte") }
     return ByteText.text(of: bytes)
   }
 

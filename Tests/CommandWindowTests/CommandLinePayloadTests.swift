@@ -30,15 +30,15 @@ import Testing
       ("", "it is empty"), ("true", "no JSON object"), ("{", "no JSON at line 1, column 2"),
       ("{}", "\"command\" is missing"), (#"{"command":[]}"#, "\"command\" names no program"),
       (#"{"command":[""]}"#, "\"command\" names no program"),
-      (#"{"command":"true"}"#, "\"command\" is no list of words"),
-      (#"{"command":["a",1]}"#, "a word of \"command\" is no text"),
-      (#"{"command":["a\u0000b"]}"#, "a word of \"command\" holds a zero byte"),
-      (#"{"command":["a"],"command":["b"]}"#, "\"command\" stands there twice"),
-      (#"{"command":["a"],"dir":"/"}"#, "\"dir\" has no meaning there"),
-      (#"{"command":["a"],"directory":"here"}"#, "\"directory\" is no absolute path"),
-      (#"{"command":["a"],"environment":["A=1"]}"#, "\"environment\" is no object of names and values"),
+      (#"{"command":"true"}"#, "\"command\" is not a list of strings"),
+      (#"{"command":["a",1]}"#, "a word of \"command\" is not a string"),
+      (#"{"command":["a\u0000b"]}"#, "a word of \"command\" contains a NUL byte"),
+      (#"{"command":["a"],"command":["b"]}"#, "\"command\" appears twice"),
+      (#"{"command":["a"],"dir":"/"}"#, "\"dir\" is unknown"),
+      (#"{"command":["a"],"directory":"here"}"#, "\"directory\" is not an absolute path"),
+      (#"{"command":["a"],"environment":["A=1"]}"#, "\"environment\" is not an object of names and values"),
       (#"{"command":["a"],"environment":{"A=B":"1"}}"#, "no variable can be called \"A=B\""),
-      (#"{"command":["a"],"environment":{"A":1}}"#, "the variable \"A\" is no text"),
+      (#"{"command":["a"],"environment":{"A":1}}"#, "the variable \"A\" is not a string"),
     ])
   func faults(payload: String, words: String) {
     #expect(throws: CommandLinePayload.Fault(words)) { try CommandLinePayload(bytes(payload)) }
@@ -77,15 +77,15 @@ import Testing
   @Test(
     "whatever else it is, a sentence says what is wrong",
     arguments: [
-      (#"{"command":["a"],"command_b64":["YQ=="]}"#, "\"command\" and \"command_b64\" exclude each other"),
-      (#"{"command_b64":["YQ"]}"#, "a word of \"command_b64\" is no base64 at character 3"),
-      (#"{"command_b64":["AA=="]}"#, "a word of \"command_b64\" holds a zero byte"),
-      (#"{"command":["\udbff\udfe9"]}"#, "a word of \"command\" holds a private character"),
+      (#"{"command":["a"],"command_b64":["YQ=="]}"#, "\"command\" and \"command_b64\" conflict"),
+      (#"{"command_b64":["YQ"]}"#, "a word of \"command_b64\" is not valid base64 at character 3"),
+      (#"{"command_b64":["AA=="]}"#, "a word of \"command_b64\" contains a NUL byte"),
+      (#"{"command":["\udbff\udfe9"]}"#, "a word of \"command\" contains a private character"),
       (
         #"{"command":["a"],"environment_b64":["YQ=="]}"#, "a variable of \"environment_b64\" is no NAME=VALUE"
       ),
-      (#"{"command":["a"],"umask":"9"}"#, "\"umask\" is no mask of new files"),
-      (#"{"command":["a"],"limits":{"speed":[1,1]}}"#, "no limit is called \"speed\""),
+      (#"{"command":["a"],"umask":"9"}"#, "\"umask\" is not a valid file mask"),
+      (#"{"command":["a"],"limits":{"speed":[1,1]}}"#, "unknown limit \"speed\""),
       (#"{"command":["a"],"limits":{"nofile":[2,1]}}"#, "the limit \"nofile\" is no pair of numbers"),
     ])
   func faults(payload: String, words: String) {

@@ -120,7 +120,7 @@ import Wire
   @Test("who brings a command line that cannot be run is a dead letter, and nobody else waits for it")
   func commandLines() throws {
     let plan = try plan { $0.words = [] }
-    #expect(try unserved(plan).words == "the payload is no command line: it is empty")
+    #expect(try unserved(plan).words == "the payload is not a command line: it is empty")
     #expect(try unserved(plan, payload: bytes("x")).consequence == .never)
     #expect(
       try unserved(plan, payload: bytes(#"{"command":["no-such-program-anywhere"]}"#)).consequence == .never)
