@@ -43,8 +43,8 @@ package struct ProcessEnvironment {
       throw .complaint(
         as: .badHome,
         words.say(
-          "There is no home for the bank: neither --home, BANK_HOME, XDG_STATE_HOME nor HOME names one.",
-          "은행의 홈을 알 수 없습니다. --home, BANK_HOME, XDG_STATE_HOME, HOME 중 아무것도 정해지지 않았습니다."))
+          "The bank has no home: set --home, BANK_HOME, XDG_STATE_HOME or HOME.",
+          "은행의 홈을 알 수 없습니다. --home, BANK_HOME, XDG_STATE_HOME, HOME 중 하나를 설정하세요."))
     }
     return BankHome(path: try fromSystem(absolute(chosen)))
   }
