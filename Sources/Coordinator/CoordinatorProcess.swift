@@ -250,7 +250,7 @@ public enum CoordinatorProcess {
     _ move: HomeMove? = nil, stock: StockVisit? = nil
   ) throws -> Int32 {
     guard let starter else {
-      throw Failure(.badRequest, subject: "--inspect", detail: "descriptor 3 is no socket; ask with bankctl")
+      throw Failure(.badRequest, subject: "--inspect", detail: "descriptor 3 is not a socket; use bankctl")
     }
     try server.adopt(FileDescriptor(owning: starter))
     try Inspector(books, loop: loop, server: server, move: move, stock: stock).run()
