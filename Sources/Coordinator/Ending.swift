@@ -125,7 +125,7 @@ final class Ending: BankPart {
     context.write(event: "opener_lost", level: .warn) {
       $0.field("waiting", queue.machine.waitingCount)
       $0.field("serving", queue.machine.serving)
-      $0.field("msg", "whoever had opened this bank in the foreground is gone; the bank closes")
+      $0.field("msg", "the process that opened this bank in the foreground is gone; closing")
     }
     isAbandoned = true
     context.end(with: 1)
@@ -353,7 +353,7 @@ final class Ending: BankPart {
     if isTakingIn {
       context.write(event: "withdrawn") {
         $0.field("issued", queue.machine.issuedCount)
-        $0.field("msg", "the request that was being taken in is not kept: nobody of it was added")
+        $0.field("msg", "the request being processed was dropped: no customers were added")
       }
     }
     server.stopListening()
