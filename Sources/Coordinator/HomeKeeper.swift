@@ -124,7 +124,7 @@ final class HomeKeeper: BankPart {
     owed.insert(.log)
     context.write(event: "log_lost", level: .error) {
       $0.field(
-        "msg", "the log \(home.database)-wal was removed while the bank was open; it is copied and begun anew"
+        "msg", "the WAL \(home.database)-wal was removed while the bank was open; it is copied and restarted"
       )
     }
     do throws(StoreError) { try context.bindings.files?.logIsLost() } catch { queue.fail(error) }
