@@ -93,7 +93,7 @@ final class ServiceWatch {
     }
     if losses.contains(home.databaseLog), !owesLog {
       owesLog = true
-      remedies.note("\(home.databaseLog) was removed; it is copied and begun anew", false)
+      remedies.note("\(home.databaseLog) was removed; it is copied and restarted", false)
       remedies.rescueLog()
     }
   }
