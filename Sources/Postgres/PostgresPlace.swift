@@ -48,7 +48,7 @@ public struct PostgresPlace: Sendable, Hashable, CustomStringConvertible {
     let given = try Self.parsed(address)
     let named = Dictionary(given.map { ($0.keyword, $0.value) }, uniquingKeysWith: { $1 })
     guard (named["port"] ?? "").split(separator: ",").allSatisfy({ UInt16($0) != nil }) else {
-      throw PostgresError(.badPlace("the port is no number"), at: "")
+      throw PostgresError(.badPlace("the port is not a number"), at: "")
     }
     let hosts = Self.list(named["hostaddr"] ?? named["host"] ?? "")
     hostCount = max(1, hosts.count)
