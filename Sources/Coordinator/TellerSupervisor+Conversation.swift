@@ -47,7 +47,7 @@ extension TellerSupervisor {
     if post.kind == .worker { return engage(hello, at: post) }
     let role = post.kind.peerRole(of: post.window.service)
     if let reason = objection(to: hello, as: role) {
-      let detail = "window \(post.window): version \(hello.version) of build \(hello.build) is not mine"
+      let detail = "window \(post.window): protocol \(hello.version) (build \(hello.build)) is not supported"
       refuse(post, .refused(Refusal(reason: reason, build: BuildIdentity.current, detail: detail)))
       return write("refused", .error, about: post) { $0.field("msg", detail) }
     }
