@@ -37,7 +37,7 @@ import Testing
       (#"{"command":["a"],"dir":"/"}"#, "\"dir\" is unknown"),
       (#"{"command":["a"],"directory":"here"}"#, "\"directory\" is not an absolute path"),
       (#"{"command":["a"],"environment":["A=1"]}"#, "\"environment\" is not an object of names and values"),
-      (#"{"command":["a"],"environment":{"A=B":"1"}}"#, "no variable can be called \"A=B\""),
+      (#"{"command":["a"],"environment":{"A=B":"1"}}"#, "\"A=B\" is not a valid variable name"),
       (#"{"command":["a"],"environment":{"A":1}}"#, "the variable \"A\" is not a string"),
     ])
   func faults(payload: String, words: String) {
@@ -82,11 +82,12 @@ import Testing
       (#"{"command_b64":["AA=="]}"#, "a word of \"command_b64\" contains a NUL byte"),
       (#"{"command":["\udbff\udfe9"]}"#, "a word of \"command\" contains a private character"),
       (
-        #"{"command":["a"],"environment_b64":["YQ=="]}"#, "a variable of \"environment_b64\" is no NAME=VALUE"
+        #"{"command":["a"],"environment_b64":["YQ=="]}"#,
+        "a variable of \"environment_b64\" is not NAME=VALUE"
       ),
       (#"{"command":["a"],"umask":"9"}"#, "\"umask\" is not a valid file mask"),
       (#"{"command":["a"],"limits":{"speed":[1,1]}}"#, "unknown limit \"speed\""),
-      (#"{"command":["a"],"limits":{"nofile":[2,1]}}"#, "the limit \"nofile\" is no pair of numbers"),
+      (#"{"command":["a"],"limits":{"nofile":[2,1]}}"#, "the limit \"nofile\" is not a pair of numbers"),
     ])
   func faults(payload: String, words: String) {
     #expect(throws: CommandLinePayload.Fault(words)) { try CommandLinePayload(bytes(payload)) }

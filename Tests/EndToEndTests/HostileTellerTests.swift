@@ -56,7 +56,7 @@ struct HostileTellerTests {
     var told: (event: String, words: String?) {
       switch self {
       case .noise, .oversized: ("channel_broken", "longer than")
-      case .otherBuild: ("refused", "is not mine")
+      case .otherBuild: ("refused", "is not supported")
       case .cutOff, .mute: ("rogue", "not ready in time")
       case .invented, .twice: ("rogue", "customer 1, attempt 1, whom it does not hold")
       case .anothers: ("rogue", "customer 999, attempt 1, whom it does not hold")
