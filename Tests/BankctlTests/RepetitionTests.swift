@@ -177,6 +177,6 @@ struct RepetitionTests {
     task.pass()
     clock.now += .seconds(6)
     task.hear(ProgressReport(phase: .resetting, done: 1, total: 4))
-    #expect(written == ["auditing · 3 s\n", "cancelling everybody 25% 1/4\n"])
+    #expect(written == ["auditing · 3 s\n", "cancelling all customers 25% 1/4\n"])
   }
 }

@@ -148,7 +148,7 @@ struct ByteTests {
       #expect(large.err.contains("env -u HUGE") && large.err.contains("max_payload"), large.story)
       let gone = try shell(
         branch, "d='\(branch.path("gone"))'; mkdir \"$d\"; cd \"$d\"; rmdir \"$d\"; bankctl run -- true")
-      #expect(gone.code == 1 && gone.err.contains("present directory"), gone.story)
+      #expect(gone.code == 1 && gone.err.contains("current directory"), gone.story)
       #expect(try branch.json("status")["queue"]["issued"].integer == 3)
     }
   }

@@ -57,7 +57,7 @@ struct ConfigCommandTests {
         (branch.path("io"), "EISDIR"), (branch.path("missing"), "no such file"), (pipe, "not a regular file"),
         ("/dev/zero", "not a regular file"), (binary, ":1: this is not JSON: a string is not UTF-8"),
         (try branch.write("", to: "empty"), ":1: this is not JSON: the file ends too early"),
-        (try branch.write(String(repeating: " ", count: 2 << 20), to: "long"), "longer than 1 MiB"),
+        (try branch.write(String(repeating: " ", count: 2 << 20), to: "long"), "too large"),
         (
           try branch.write("{\n\"lease\": \"1s\",\n\"prefech\": 2}", to: "unknown"),
           #":3: unknown key "prefech" — did you mean "prefetch"?"#

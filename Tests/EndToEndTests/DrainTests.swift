@@ -210,7 +210,7 @@ struct DrainTests {
       try branch.done("enqueue", "2")
       let crowd = try branch.launch(["enqueue", "10000000", "--json"])
       try branch.waitUntil("they are coming in", within: .seconds(30)) {
-        crowd.errors.contains("taking tickets")
+        crowd.errors.contains("enqueueing")
       }
       let report = try branch.json("stop", "--timeout", "50ms")
       let refusal = try crowd.finish()

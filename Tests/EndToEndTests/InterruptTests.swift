@@ -16,7 +16,7 @@ struct InterruptTests {
       let key = tongue == .ko ? ["--key", "k"] : []
       let large = try branch.launch(["enqueue", "5000000"] + key, language: tongue)
       try branch.waitUntil("it is being taken in") {
-        large.errors.contains(tongue == .ko ? "번호표 발급" : "taking tickets")
+        large.errors.contains(tongue == .ko ? "번호표 발급" : "enqueueing")
       }
       let small = try branch.launch(["enqueue", "3", "--json"])
       large.signal(SIGINT)
@@ -45,7 +45,7 @@ struct InterruptTests {
       try branch.start("--config", file)
       try branch.done("pause")
       let large = try branch.launch(["enqueue", "5000000"])
-      try branch.waitUntil("it is being taken in") { large.errors.contains("taking tickets") }
+      try branch.waitUntil("it is being taken in") { large.errors.contains("enqueueing") }
       let bank = try branch.status().pid
       branch.processes.signal(bank, SIGSTOP)
       defer { branch.processes.signal(bank, SIGCONT) }

@@ -129,7 +129,7 @@ struct PayloadTests {
         (4, ["--payload-file", branch.path("nothing")], "could not be read", "읽을 수 없습니다"),
         (4, ["--payload-file", branch.path("")], "could not be read", "읽을 수 없습니다"),
         (2, ["--from", bad], "character 2", "2번째 글자"),
-        (2, ["--from", both], "both there", "모두 있습니다"),
+        (2, ["--from", both], "both given", "모두 있습니다"),
         (2, ["--from", entry], "customer 2 of the list", "2번째 고객"),
         (2, ["--from", bad, "--payload", "a"], "--from", "--from"),
         (2, ["--service", "loan"], "needs N", "N"),

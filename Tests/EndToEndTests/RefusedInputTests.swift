@@ -65,7 +65,7 @@ struct RefusedInputTests {
         (#"{"amount":1.5}"#, "whole number"), (#"{"amount":"5"}"#, "whole number"),
         (#"{"amount":99999999999999999999}"#, "whole number"), (#"{"account":-1}"#, "-1"),
         (#"{"key":""}"#, "empty"), (#"{"key":5}"#, "quotes"), (#"{"key":{"a":1}}"#, "quotes"),
-        (#"{"key":"\#(String(repeating: "k", count: 201))"}"#, "201"), (#"{"key":"\ud800"}"#, "JSON text"),
+        (#"{"key":"\#(String(repeating: "k", count: 201))"}"#, "201"), (#"{"key":"\ud800"}"#, "JSON string"),
         (#"{"key":"\#(String(repeating: "k", count: 100_000))"}"#, "100000 bytes"),
         (String(repeating: "x", count: 6_400_000), "6,356,992"),
         (String(repeating: #"{"a":"#, count: 5_000), "'a'"),

@@ -42,7 +42,7 @@ struct SharedCareTests {
         Issue.record("\(answer)")
         continue
       }
-      #expect(why.description.contains("no changes"))
+      #expect(why.description.contains("read-only"))
     }
     try stage.turn { branch.losses == [.leaseRanOut] }
     #expect(branch.failures.isEmpty)

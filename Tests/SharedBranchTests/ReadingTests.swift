@@ -271,7 +271,7 @@ struct ReadingTests {
     var (other, later) = (mark, mark)
     other.books &+= 1
     later.timeline = 2
-    for (known, words) in [(other, "other books"), (later, "pg_rewind")] {
+    for (known, words) in [(other, "different bank"), (later, "pg_rewind")] {
       let error = #expect(throws: StoreError.self) {
         _ = try PostgresReading(stage.address, knowing: { known })
       }

@@ -187,6 +187,6 @@ struct AuditTests {
     bytes[page * 4_096 + 4_095] ^= 0x01
     Scratch.write(bytes, to: scratch.database)
     let audit = try SQLiteStore(path: scratch.database).audit()
-    #expect(audit.problems.contains { $0.hasPrefix("the file: ") })
+    #expect(audit.problems.contains { $0.hasPrefix("integrity check: ") })
   }
 }
