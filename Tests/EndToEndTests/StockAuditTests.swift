@@ -188,7 +188,7 @@ struct StockAuditTests {
       #expect(try words(audit(branch)).contains(sentence))
       let reload = try branch.done("reload")
       #expect(
-        reload.err.contains("stock.db is older") && reload.err.contains("goes on"), reload.story)
+        reload.err.contains("stock.db is older") && reload.err.contains("continues"), reload.story)
       for _ in 1...2 {
         try branch.waitUntil("nothing is said of it any more") {
           try !words(audit(branch)).contains(sentence)
