@@ -127,7 +127,7 @@ struct DrainTests {
       #expect(outcome.code == 0, outcome.story)
       #expect(
         outcome.err.contains(tongue == .ko ? "은행원을 강제 종료합니다." : "Killing the tellers."), outcome.story)
-      #expect(outcome.out.contains(tongue == .ko ? "은행원 2명을 강제 종료" : "Tellers killed: 2"), outcome.story)
+      #expect(outcome.out.contains(tongue == .ko ? "은행원 2명을 강제 종료" : "2 tellers were killed."), outcome.story)
       #expect(
         outcome.out.contains(tongue == .ko ? "5명이 다음 개점을 기다립니다." : "Waiting for the next start: 5."),
         outcome.story)
