@@ -65,7 +65,7 @@ import Wire
     #expect(
       lines(.english, columns: nil) == [
         "3 branches, 1 open · served 12,345,798 · 12 a second",
-        "no  name   host                                 epoch  state    lease  windows      served   /s    commits",
+        " #  name   host                                 epoch  state    lease  windows      served   /s    commits",
         "*1  seoul  db-1.example.org                         3  open     3.1 s        4         120   12         77",
         " 2  부산   web-7.branches.internal.example.org     12  expired      -        8  12,345,678  0.0  1,234,567",
         "13  jeju   -                                        1  closed       -        0           0    -          4",
