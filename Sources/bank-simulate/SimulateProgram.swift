@@ -54,8 +54,8 @@ enum SimulateProgram {
     guard !invocation.flag("trace") else {
       throw .usage(
         words.say(
-          "--trace is for one history: name it with --seed.",
-          "--trace는 한 번만 시뮬레이션할 때 씁니다. --seed로 정하세요."))
+          "--trace requires one history: give its --seed.",
+          "--trace는 한 번만 시뮬레이션할 때 씁니다. --seed로 지정하세요."))
     }
     let crew = SimulationCrew<Counted>(from: number("from") ?? 1, count: number("seeds") ?? 200) {
       live($0, nil)
@@ -94,39 +94,40 @@ extension SimulateProgram {
     program: "bank-simulate",
     only: CommandSpec(
       summary: Text(
-        "Live through histories of the bank in a simulated world and check every promise.",
-        "시뮬레이션으로 은행의 나날을 되풀이하며 모든 약속을 확인합니다."),
+        "Run simulated histories of the bank and check every guarantee.",
+        "은행을 시뮬레이션하며 모든 보장을 확인합니다."),
       examples: [
-        Example("bank-simulate --seeds 2000", Text("Two thousand histories.", "이천 번 시뮬레이션합니다.")),
+        Example("bank-simulate --seeds 2000", Text("Run two thousand histories.", "이천 번 시뮬레이션")),
         Example(
           "bank-simulate --seed 42 --trace",
-          Text("One history, with every event and every effect.", "한 번을 모든 사건과 효과까지 자세히 보여 줍니다.")),
+          Text("Run one history and print every event and effect.", "한 번을 모든 이벤트와 효과까지 출력")),
       ],
       options: [
         OptionSpec(
           "seeds", .integer(1...1_000_000_000), default: "200",
-          summary: Text("How many histories.", "시뮬레이션 횟수입니다.")),
+          summary: Text("Number of histories.", "시뮬레이션 횟수입니다.")),
         OptionSpec(
-          "from", anySeed, value: "SEED", default: "1", summary: Text("The seed of the first.", "첫 시드입니다.")),
+          "from", anySeed, value: "SEED", default: "1",
+          summary: Text("Seed of the first history.", "첫 시드입니다.")),
         OptionSpec(
-          "jobs", .integer(1...256), default: Text("one on each processor", "프로세서마다 하나"),
-          summary: Text("How many at a time.", "동시에 실행하는 수입니다.")),
+          "jobs", .integer(1...256), default: Text("one per processor", "프로세서마다 하나"),
+          summary: Text("Number of histories run in parallel.", "동시에 실행하는 수입니다.")),
         OptionSpec(
           "seed", anySeed, value: "SEED",
-          summary: Text("Only the history of this seed.", "이 시드만 시뮬레이션합니다.")),
+          summary: Text("Run only the history of this seed.", "이 시드만 시뮬레이션합니다.")),
         OptionSpec(
           "trace",
-          summary: Text("Print every event; only with --seed.", "모든 사건을 보여 줍니다. --seed와 함께만 씁니다.")),
+          summary: Text("Print every event; requires --seed.", "모든 이벤트를 출력합니다. --seed가 필요합니다.")),
         OptionSpec(
           "branches",
           summary: Text(
-            "Histories of several branches of one bank.", "한 은행의 여러 지점을 시뮬레이션합니다.")),
+            "Simulate several branches of one bank.", "한 은행의 여러 지점을 시뮬레이션합니다.")),
         OptionSpec(
           "bug",
           .choice(
             (PlantedBug.allCases.map(\.name) + PlantedBranchBug.allCases.map(\.name)).map { Choice($0) }),
           value: "NAME",
           summary: Text(
-            "With a planted bug, which the checker must find.", "심어 둔 버그와 함께 실행합니다. 검사기가 찾아내야 합니다.")),
+            "Plant a bug, which the checker must find.", "심어 둔 버그와 함께 실행합니다. 검사기가 찾아내야 합니다.")),
       ]), globalOptions: [BankctlTable.json], exitCodes: BankctlTable.commonExitCodes)
 }
