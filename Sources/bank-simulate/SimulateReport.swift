@@ -44,11 +44,11 @@ struct SimulateReport {
       ("messages", "messages", statistics.messages),
       ("commits", "commits", statistics.commits),
       ("commits in SQLite", nil, statistics.databaseCommits),
-      ("commits that came later", "commits_underway", statistics.commitsUnderway),
+      ("commits completed later", "commits_underway", statistics.commitsUnderway),
       ("with others before them", "commits_beside_others", statistics.commitsBesideOthers),
       ("refused with others", "refused_beside_others", statistics.refusedBesideOthers),
-      ("kept in part by the killed", "kept_in_part", statistics.keptInPart),
-      ("customers handed out", "assignments", statistics.assignments),
+      ("kept in part after a kill", "kept_in_part", statistics.keptInPart),
+      ("customers assigned", "assignments", statistics.assignments),
       (nil, "database_commits", statistics.databaseCommits),
       ("receipts", "receipts", statistics.receipts),
       ("dead letters", "dead_letters", statistics.deadLetters),
@@ -58,20 +58,20 @@ struct SimulateReport {
       ("starts of the coordinator", "starts", statistics.starts),
       ("commands started", "commands", statistics.commands),
       ("processes that they started", "command_processes", statistics.commandProcesses),
-      ("commands ended for their time", "commands_timed_out", statistics.commandsTimedOut),
+      ("commands timed out", "commands_timed_out", statistics.commandsTimedOut),
       ("results of commands", "command_results", statistics.commandResults),
       ("juices", "juices", statistics.juices),
-      ("sent away without a juice", "shortages", statistics.shortages),
+      ("rejected without a juice", "shortages", statistics.shortages),
       ("events of the stock", "stock_events", statistics.stockEvents),
       ("commits of the stock", "stock_commits", statistics.stockCommits),
       ("starts of the stock", "stock_starts", statistics.stockStarts),
-      ("given back", "releases", statistics.releases),
-      ("changes that were watched", "news", statistics.news),
+      ("returned", "releases", statistics.releases),
+      ("changes watched", "news", statistics.news),
       ("audits", "audits", statistics.audits),
-      ("pictures of the board", "boards", statistics.boards),
+      ("board snapshots", "boards", statistics.boards),
       ("purchases", "purchases", statistics.purchases),
       ("refused purchases", "refused_purchases", statistics.refusedPurchases),
-      ("won put in", "won_inserted", statistics.wonInserted),
+      ("won inserted", "won_inserted", statistics.wonInserted),
       ("events of the machine", "vending_events", statistics.vendingEvents),
       ("commits of the machine", "vending_commits", statistics.vendingCommits),
       ("starts of the machine", "vending_starts", statistics.vendingStarts),
@@ -86,10 +86,10 @@ struct SimulateReport {
     if let seconds { lines.append("\(hundredths(seconds)) s") }
     if let failed {
       lines.append("")
-      lines.append("seed \(failed.seed) breaks a promise: \(failed.violation)")
-      lines.append("to see it again: \(command(failed.seed))")
+      lines.append("seed \(failed.seed) violates a guarantee: \(failed.violation)")
+      lines.append("to repeat: \(command(failed.seed))")
     } else {
-      lines.append("every promise was kept")
+      lines.append("every guarantee held")
     }
     return lines.joined(separator: "\n") + "\n"
   }
