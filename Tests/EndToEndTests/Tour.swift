@@ -1,45 +1,101 @@
-// The tour of the README: what is typed, what is shown, and whether a terminal shows the same.
-// Owns: the rules by which what is shown and what is seen are the same. A run differs from the README in these, and in
-// nothing else:
-//   - a time of day, a timer, a span (`2.7 s`) and an amount of memory are any of their kind;
-//   - a process id is any number, but the same process has the same number all through the tour;
-//   - spaces between words are as many as a table needs;
-//   - a line `…` stands for any number of lines.
-// It must not know a terminal, nor how something is typed.
+// The console blocks of the README: the commands, what the README shows after each, and the comparison with a terminal.
+// A run may differ from the README in these points and in no other:
+//   - a time of day, a timer, a duration (`2.7 s`) and an amount of memory may have any value;
+//   - a process id may be any number, but one process keeps one number throughout the README;
+//   - which of the windows `run-1`, `run-2` … serves, and in which generation, depends on which is free;
+//   - the number of spaces between words depends on the table;
+//   - a line `…` stands for any number of lines, and a word `…` inside a line for any number of words.
 import Foundation
 
 struct Tour {
-  /// Something that is typed at the shell's prompt, and what is shown then.
+  /// A command that is typed at the shell's prompt, and what the terminal shows then.
   struct Step {
     /// The line of the README, from 1.
     let line: Int
-    let command: String
-    let shown: [String]
+    /// The heading above it.
+    let section: String
+    var command: String
+    var shown: [String]
   }
 
-  let steps: [Step]
+  /// A block between two fences.
+  struct Block {
+    let language: String
+    /// The line of the opening fence, from 1.
+    let line: Int
+    let section: String
+    let text: [String]
+    /// The line in front of the fence that ends the paragraph above.
+    let introduction: String
+  }
 
-  /// Takes the blocks between "```console" and "```" apart; a line that begins with `$ ` is typed.
+  /// The section whose commands need a PostgreSQL server.
+  static let severalMachines = "Several machines"
+
+  let blocks: [Block]
+
   init(markdown: String) {
-    var steps: [Step] = []
-    var isInside = false
+    var blocks: [Block] = []
+    var open: (language: String, line: Int, introduction: String)?
+    var (section, text, paragraph) = ("", [String](), "")
     for (offset, line) in markdown.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
       if line.hasPrefix("```") {
-        isInside = line == "```console"
-      } else if isInside, line.hasPrefix("$ ") {
-        steps.append(Step(line: offset + 1, command: String(line.dropFirst(2)), shown: []))
-      } else if isInside, let step = steps.popLast() {
-        steps.append(Step(line: step.line, command: step.command, shown: step.shown + [String(line)]))
+        if let block = open {
+          blocks.append(
+            Block(
+              language: block.language, line: block.line, section: section, text: text,
+              introduction: block.introduction))
+          (open, paragraph) = (nil, "")
+        } else {
+          (open, text) = ((String(line.dropFirst(3)), offset + 1, paragraph), [])
+        }
+      } else if open != nil {
+        text.append(String(line))
+      } else {
+        if line.hasPrefix("## ") { section = String(line.dropFirst(3)) }
+        if !line.isEmpty { paragraph = String(line) }
       }
     }
-    self.steps = steps
+    self.blocks = blocks
   }
 
   /// The README of the checkout that this test was compiled from.
   static func ofReadme() throws -> Tour {
+    Tour(markdown: try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8))
+  }
+
+  /// The checkout.
+  static let root: URL = {
     var root = URL(fileURLWithPath: #filePath)
     for _ in 0..<3 { root.deleteLastPathComponent() }
-    return Tour(markdown: try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8))
+    return root
+  }()
+
+  /// The commands of all console blocks, in order.
+  var steps: [Step] { blocks.flatMap(\.steps) }
+}
+
+extension Tour.Block {
+  /// The commands of a console block; a line that begins with `$ ` is typed.
+  var steps: [Tour.Step] {
+    guard language == "console" else { return [] }
+    var steps: [Tour.Step] = []
+    for (offset, line) in text.enumerated() {
+      if line.hasPrefix("$ ") {
+        let command = String(line.dropFirst(2))
+        steps.append(Tour.Step(line: self.line + offset + 1, section: section, command: command, shown: []))
+      } else if !steps.isEmpty {
+        steps[steps.count - 1].shown.append(line)
+      }
+    }
+    return steps
+  }
+
+  /// The file that the README asks to save this block as: a name and a directory below the user's home.
+  var file: (name: String, directory: String)? {
+    introduction.firstMatch(of: /`([a-z]+\.json)` in the home of the bank, `~\/([^`]+)`/).map {
+      (String($0.1), String($0.2))
+    }
   }
 }
 
@@ -48,7 +104,7 @@ struct TourProcesses {
   private(set) var seen: [String: String] = [:]
   private var shown: [String: String] = [:]
 
-  /// Whether these two can be the same process; they are it from now on.
+  /// Pairs a process of the README with one of this run; false if either is paired with another one.
   mutating func bind(shown one: String, seen other: String) -> Bool {
     if let known = seen[one] { return known == other }
     guard shown[other] == nil else { return false }
@@ -57,13 +113,13 @@ struct TourProcesses {
     return true
   }
 
-  /// What a person types who reads this in the README: the process ids of this run.
+  /// The command with the process ids of this run.
   func typed(_ command: String) -> String {
     command.split(separator: " ", omittingEmptySubsequences: false).map { seen[String($0)] ?? String($0) }
       .joined(separator: " ")
   }
 
-  /// The processes that are known when a terminal that shows `seen` shows what the README does; nil where it does not.
+  /// The processes that are known if a terminal that shows `seen` shows what the README does; nil if it does not.
   func matching(shown: [String], seen: [String]) -> TourProcesses? {
     Self.matched(Self.words(shown)[...], Self.words(seen)[...], self)
   }
@@ -72,28 +128,42 @@ struct TourProcesses {
     _ shown: ArraySlice<[String]>, _ seen: ArraySlice<[String]>, _ processes: TourProcesses
   ) -> TourProcesses? {
     guard let first = shown.first else { return seen.isEmpty ? processes : nil }
-    if first == ["…"] {
+    if first == [anything] {
       for skipped in 0...seen.count {
         if let bound = matched(shown.dropFirst(), seen.dropFirst(skipped), processes) { return bound }
       }
       return nil
     }
-    guard let other = seen.first, first.count == other.count else { return nil }
-    var processes = processes
-    for (one, two) in zip(first, other) {
-      if one.hasPrefix(mark), two.hasPrefix(mark) {
-        let ids = (String(one.dropFirst(mark.count)), String(two.dropFirst(mark.count)))
-        guard processes.bind(shown: ids.0, seen: ids.1) else { return nil }
-      } else if one != two {
-        return nil
+    guard let other = seen.first else { return nil }
+    guard let bound = matchedWords(first[...], other[...], processes) else { return nil }
+    return matched(shown.dropFirst(), seen.dropFirst(), bound)
+  }
+
+  private static func matchedWords(
+    _ shown: ArraySlice<String>, _ seen: ArraySlice<String>, _ processes: TourProcesses
+  ) -> TourProcesses? {
+    guard let one = shown.first else { return seen.isEmpty ? processes : nil }
+    if one == anything {
+      for skipped in 0...seen.count {
+        if let bound = matchedWords(shown.dropFirst(), seen.dropFirst(skipped), processes) { return bound }
       }
+      return nil
     }
-    return matched(shown.dropFirst(), seen.dropFirst(), processes)
+    guard let two = seen.first else { return nil }
+    var processes = processes
+    if one.hasPrefix(mark), two.hasPrefix(mark) {
+      let ids = (String(one.dropFirst(mark.count)), String(two.dropFirst(mark.count)))
+      guard processes.bind(shown: ids.0, seen: ids.1) else { return nil }
+    } else if one != two {
+      return nil
+    }
+    return matchedWords(shown.dropFirst(), seen.dropFirst(), processes)
   }
 }
 
 extension TourProcesses {
   private static let mark = "pid:"
+  private static let anything = "…"
 
   /// The words of each line, with what differs from run to run under a common name and process ids marked.
   private static func words(_ lines: [String]) -> [[String]] {
@@ -114,10 +184,13 @@ extension TourProcesses {
   private static func plain(_ line: String) -> String {
     line.replacing(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z/, with: "TIME")
       .replacing(/\d\d+:\d\d:\d{3}/, with: "TIMER")
+      .replacing(/\d+\.\d+ seconds/, with: "SPAN seconds")
       .replacing(/took_ms=\d+/, with: "took_ms=SPAN")
       .replacing(/\d+(\.\d+)? (MB|GB|kB)/, with: "MEMORY")
       .replacing(/(\d+(\.\d+)? (h|min|s|ms)\b ?)+/, with: "SPAN ")
       .replacing(/\d+\.\d+초/, with: "SPAN초")
+      .replacing(/\brun-\d+, generation \d+/, with: "run-N, generation N")
+      .replacing(/\brun-\d+\b/, with: "run-N")
       .replacing(/(pid|coordinator)([ =])(\d+)/) { "\($0.1)\($0.2 == "=" ? "=" : "") \(mark)\($0.3)" }
       .replacing(/pid:\d+,/) { "\($0.0.dropLast()) ," }
   }

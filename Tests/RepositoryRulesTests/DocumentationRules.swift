@@ -2,8 +2,8 @@
 // speak alike and choose their particles. Each rule is told one file and judges nothing else.
 
 enum DocumentationRules {
-  /// Whoever sees the project for the first time reads so much of it.
-  static let longestReadme = 160
+  /// Lines of the README, the first page that a newcomer reads.
+  static let longestReadme = 200
 
   static func checkReadme(_ file: File) -> [Violation] {
     guard file.path == "README.md" else { return [] }
