@@ -1,5 +1,5 @@
-// What is written for people: how long the entrance may be, that a link leads to a file, and that all Korean sentences
-// speak alike and choose their particles. Each rule is told one file and judges nothing else.
+// Rules for pages and messages: the length of the README, links to files and headings, an index of all pages, one style of
+// Korean. A rule checks one file.
 
 enum DocumentationRules {
   /// Lines of the README, the first page that a newcomer reads.
@@ -31,6 +31,48 @@ enum DocumentationRules {
       }
     }
     return violations
+  }
+
+  /// A link that names a heading of a page leads to one.
+  ///
+  /// - Parameter headings: The anchors of each page, by its path; see ``anchors(of:)``.
+  static func checkAnchors(_ file: File, _ headings: [String: Set<String>]) -> [Violation] {
+    guard file.path.hasSuffix(".md") else { return [] }
+    let links = /\]\(([^)#:]*)#([^)]+)\)/
+    return file.lines.enumerated().flatMap { offset, line in
+      line.matches(of: links).compactMap { match -> Violation? in
+        let page = match.1.isEmpty ? file.path : resolved(String(match.1), from: file.path)
+        guard let known = headings[page], !known.contains(match.2.lowercased()) else { return nil }
+        return Violation(file.path, line: offset + 1, "links to #\(match.2), which is no heading of \(page)")
+      }
+    }
+  }
+
+  /// The anchors of the headings of a page in lower case, as code hosts and DocC make them: letters and digits stay, a space
+  /// becomes a hyphen.
+  static func anchors(of file: File) -> Set<String> {
+    var isCode = false
+    return Set(
+      file.lines.compactMap { line -> String? in
+        if line.hasPrefix("```") { isCode.toggle() }
+        guard !isCode, line.hasPrefix("#") else { return nil }
+        let heading = line.drop { $0 == "#" }.drop { $0 == " " }.lowercased()
+        let kept = heading.filter { $0.isLetter || $0.isNumber || " -_".contains($0) }
+        return String(kept.map { $0 == " " ? "-" : $0 })
+      })
+  }
+
+  /// The page that lists all others.
+  static let index = "Sources/Console/Console.docc/Documentation.md"
+
+  /// The index links to every page.
+  ///
+  /// - Parameter paths: Every file of the repository, from its root.
+  static func checkIndex(_ file: File, _ paths: Set<String>) -> [Violation] {
+    guard file.path == index else { return [] }
+    let linked = file.text.matches(of: /\]\(([^)#:]+)/).map { resolved(String($0.1), from: index) }
+    let pages = paths.filter { $0.hasPrefix("Sources/") && $0.hasSuffix(".md") && $0 != index }
+    return pages.subtracting(linked).sorted().map { Violation(index, "does not list \($0)") }
   }
 
   private static func resolved(_ target: String, from path: String) -> String {

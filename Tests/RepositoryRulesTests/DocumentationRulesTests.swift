@@ -1,4 +1,4 @@
-// Plants an entrance that is too long, links that lead nowhere, and particles that nobody has chosen.
+// Plants a README that is too long, links that lead nowhere, a page that no index lists, and undecided particles.
 
 import Testing
 
@@ -26,6 +26,34 @@ struct DocumentationRulesTests {
     #expect(lines("Sources/A/A.docc/One.md", "[two](../../B/B.docc/Two.md#head) [me](One.md)").isEmpty)
     #expect(lines("Sources/A/A.docc/One.md", "[two](../B/B.docc/Two.md)") == [1])
     #expect(lines("Sources/A/A.swift", "let a = b[c](d)").isEmpty)
+  }
+
+  @Test("a link to a heading leads to one, on the same page and on another")
+  func anchors() {
+    let text = "# One\n## Work of one's own\n```sh\n# none\n```\n[a](#work-of-ones-own)"
+    let page = File("Sources/A/A.docc/One.md", text)
+    let headings = [page.path: DocumentationRules.anchors(of: page)]
+    #expect(headings[page.path] == ["one", "work-of-ones-own"])
+    func lines(_ path: String, _ text: String) -> [Int?] {
+      DocumentationRules.checkAnchors(File(path, text), headings).map(\.line)
+    }
+    #expect(lines(page.path, page.text).isEmpty)
+    #expect(lines("README.md", "[one](Sources/A/A.docc/One.md#Work-of-ones-own)").isEmpty)
+    #expect(lines("README.md", "a\n[one](Sources/A/A.docc/One.md#none)") == [2])
+    #expect(lines(page.path, "[me](#two)") == [1])
+    #expect(lines("README.md", "[code](Sources/A/A.swift#L3) [web](https://swift.org/#x)").isEmpty)
+  }
+
+  @Test("the index lists every page")
+  func index() {
+    let index = DocumentationRules.index
+    let paths: Set = ["README.md", index, "Sources/A/A.docc/One.md", "Sources/Console/Console.docc/Two.md"]
+    func count(_ text: String, _ path: String = index) -> Int {
+      DocumentationRules.checkIndex(File(path, text), paths).count
+    }
+    #expect(count("[one](../../A/A.docc/One.md#head) and [two](Two.md)") == 0)
+    #expect(count("[one](../../A/A.docc/One.md)") == 1)
+    #expect(count("", "README.md") == 0)
   }
 
   @Test("a place that a page or a schema names is in the repository")

@@ -67,9 +67,15 @@ struct RepositoryTests {
   func documentation() throws {
     let files = try repository.files()
     let paths = try repository.paths()
-    #expect(paths.contains("README.md"))
+    let headings = Dictionary(
+      uniqueKeysWithValues: files.filter { $0.path.hasSuffix(".md") }.map {
+        ($0.path, DocumentationRules.anchors(of: $0))
+      })
+    #expect(paths.contains("README.md") && paths.contains(DocumentationRules.index))
     expectNone(files.flatMap(DocumentationRules.checkReadme))
     expectNone(files.flatMap { DocumentationRules.checkLinks($0, paths) })
+    expectNone(files.flatMap { DocumentationRules.checkAnchors($0, headings) })
+    expectNone(files.flatMap { DocumentationRules.checkIndex($0, paths) })
     expectNone(files.flatMap { DocumentationRules.checkPlaces($0, paths) })
     expectNone(files.flatMap(DocumentationRules.checkKorean))
   }
