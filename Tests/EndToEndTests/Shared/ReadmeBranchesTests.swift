@@ -10,7 +10,7 @@ struct ReadmeBranchesTests {
   @Test("can be opened as typed, and after a kill of the server every ticket has one receipt")
   func replay() throws {
     let steps = try Tour.ofReadme().steps.filter { $0.section == Tour.severalMachines }
-    #expect(steps.contains { $0.shown.contains("Every promise that can be checked is kept.") })
+    #expect(steps.contains { $0.shown.contains("Every guarantee that can be checked holds.") })
     try withBranch { branch in
       // The server runs as a user who may not enter the test's directory, so it has one that everyone may enter.
       let place = "/var/tmp/bank-pg"
