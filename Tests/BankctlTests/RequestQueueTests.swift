@@ -89,7 +89,7 @@ struct RequestQueueTests {
         == "The vending machine does not respond. Sent; may still take effect: buy Coca-Cola. 1 key press was ignored."
     )
     #expect(text(korean) == "자판기가 응답하지 않습니다. 전송했으므로 나중에 처리될 수 있습니다: 코카콜라 구매. 키 입력 1개를 무시했습니다.")
-    #expect(english.added("kiwi", -1) == "take out 1 kiwi" && korean.added("키위", 2) == "키위 2개 넣기")
+    #expect(english.added("kiwi", -1) == "remove 1 kiwi" && korean.added("키위", 2) == "키위 2개 넣기")
   }
 
   @Test("the boards say that the machine does not answer until it does, and what was pasted is no key")

@@ -103,7 +103,7 @@ import Wire
       (watch([death(1, at: 20), started(1, 6, at: 26)]), "after 6 ms, at deposit-2"),
       (bound, "after ≤ 50 ms"),
       (watch([death(nil, at: 20)]), "Generation 2 was ready after 50 ms"),
-      (watch([]), "generation 2 is there"),
+      (watch([]), "generation 2 is running"),
       (watch([death(1, at: 20), cancelled]), "customer 1 was not served again"),
     ] {
       #expect(english.killed(watch).contains(part), "\(english.killed(watch))")

@@ -100,7 +100,8 @@ struct GuardianTests {
       // Nobody is sent to a process that has ended.
       let words = try #require(error["message"].text)
       #expect(
-        words.contains("\(before.pid)) has ended") && words.contains("kill -CONT \(guardian)"), refused.story)
+        words.contains("\(before.pid)) has exited") && words.contains("kill -CONT \(guardian)"),
+        refused.story)
       branch.processes.signal(guardian, SIGCONT)
       let after = try branch.status()
       #expect(after.guardianPid == guardian)

@@ -159,7 +159,7 @@ struct JuiceTests {
       try branch.expectRefusal(4, "no_such_item", of: "stock", "add", "durian", "3")
       #expect(try branch.order("bannana").err.contains("혹시 banana인가요?"))
       #expect(try branch.run("stock", "set", "망거", "1").err.contains("Did you mean mango?"))
-      #expect(try branch.run("stock", "set", "durian", "1").err.contains("There are: strawberry, banana"))
+      #expect(try branch.run("stock", "set", "durian", "1").err.contains("Known names: strawberry, banana"))
       #expect(try branch.status().queue("issued") == 0)
       #expect(try branch.stock() == Recipes.fresh)
     }

@@ -26,7 +26,7 @@ struct SteeringTests {
         try branch.done("pause", "loan").out == "Service loan paused. Resume: 'bankctl resume loan'.\n"
       )
       #expect(try branch.done("resume", "deposit", language: .ko).out == "예금 업무를 다시 시작했습니다.\n")
-      #expect(try branch.done("resume", "deposit").out == "The service deposit goes on.\n")
+      #expect(try branch.done("resume", "deposit").out == "Service deposit resumed.\n")
       let resumed = try branch.json("resume", "loan")
       #expect(resumed.differences(from: Samples.status) == [])
       #expect(Status(resumed).service("loan")["paused"].flag == false)

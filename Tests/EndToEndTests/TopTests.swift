@@ -65,10 +65,10 @@ struct TopTests {
   func steering() throws {
     try withTop { branch, program in
       program.type("p")
-      try program.waitFor("The service deposit is paused")
+      try program.waitFor("Service deposit paused.")
       #expect(try branch.status().service("deposit")["paused"].flag == true)
       program.type("p")
-      try program.waitFor("The service deposit goes on.")
+      try program.waitFor("Service deposit resumed.")
       // Nobody comes for loans, so nobody is waited for where a window closes.
       program.type("jj+")
       try program.waitUntil("a second window") { $0.contains { $0.contains("loan-2") } }
@@ -213,7 +213,7 @@ struct TopTests {
         $0.contains { $0.contains("does not respond. Last data: ") }
       }
       branch.processes.signal(pid, SIGCONT)
-      try program.waitUntil("no longer") { !$0.contains { $0.contains("does not answer") } }
+      try program.waitUntil("no longer") { !$0.contains { $0.contains("does not respond") } }
       try leave(program)
     }
   }

@@ -78,7 +78,7 @@ struct VendingTerminalTests {
       try program.waitFor("1 expired drink discarded.")
       program.type("e")
       program.type("-")
-      try program.waitFor("1 removed, 10 in the machine.")
+      try program.waitFor("strawberry milk: removed 1 (total 10).")
       program.clear()
       program.type("\u{1B}[F\r")
       try program.waitFor("Balance: 3,300 won")

@@ -95,7 +95,7 @@ struct WebDayTests {
       let form = try #require(forms.first)
       let sent = form.matches(of: /name="(\w+)" value="([^"]*)"/).map { "\($0.1)=\($0.2)" }
       let question = try web.local("/tickets/cancel", "-d", sent.joined(separator: "&")).body
-      #expect(question.contains("Take 5 customers out?"), "\(question)")
+      #expect(question.contains("Cancel 5 customers?"), "\(question)")
       let sure = try fields(of: question, form: "/tickets/cancel").joined(separator: "&")
       try branch.done("enqueue", "3", "--service", "deposit")
       let answer = try web.local("/tickets/cancel", "-d", sure, "-H", "Accept: application/json")

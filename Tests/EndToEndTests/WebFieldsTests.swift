@@ -81,7 +81,7 @@ struct WebFieldsTests {
       #expect(form.status == 400 && form.json["text"].text?.contains("쥬스는 쥬스 화면에서") == true, "\(form.body)")
       let script = try web.local("/api/v1/customers", "-d", #"{"service":"juice"}"#)
       #expect(script.status == 400 && script.json["error"]["code"].text == "bad_request", "\(script.body)")
-      #expect(script.json["error"]["message"].text?.contains("by its name") == true, "\(script.body)")
+      #expect(script.json["error"]["message"].text?.contains("by name") == true, "\(script.body)")
       #expect(try branch.status().queue("issued") == 0)
       #expect(try web.local("/api/v1/juice", "-d", #"{"juice":"kiwi"}"#).status == 200)
     }

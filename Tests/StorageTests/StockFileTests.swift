@@ -170,11 +170,11 @@ struct StockFileTests {
     ("UPDATE lot SET quantity = 11 WHERE item = 1", "strawberry: ledger 10, actual 11"),
     ("DELETE FROM lot WHERE item = 2", "banana: ledger 10, actual 0"),
     ("DELETE FROM ledger WHERE sequence = 7", "change 7 is missing before change 8"),
-    ("UPDATE ledger SET difference = -2 WHERE sequence = 6", "the ledger 8 of 8"),
-    ("UPDATE ledger SET present = 3 WHERE sequence = 6", "change 6 leaves 9 of 3 kiwi"),
+    ("UPDATE ledger SET difference = -2 WHERE sequence = 6", "the ledger 8 (8)"),
+    ("UPDATE ledger SET present = 3 WHERE sequence = 6", "change 6 records 9 (total 3) kiwi"),
     ("DELETE FROM stock_order WHERE id = 'a'", "is of order a, which does not exist"),
     ("UPDATE stock_order SET first = NULL WHERE id = 'a'", "order a has no record of change"),
-    ("UPDATE stock_order SET content = 'take kiwi*2' WHERE id = 'a'", "asked for 2 kiwi and moved 1"),
+    ("UPDATE stock_order SET content = 'take kiwi*2' WHERE id = 'a'", "requested 2 kiwi but moved 1"),
     ("UPDATE stock_order SET content = 'take mango*1' WHERE id = 'a'", "moved items it did not request"),
     ("UPDATE stock_order SET returned_first = NULL WHERE id = 'b'", "order b has no record of change"),
     ("DELETE FROM shortage", "orders have rows that do not match their outcome"),
@@ -182,7 +182,7 @@ struct StockFileTests {
       "UPDATE stock_order SET outcome = 3 WHERE id = 'a'", "orders have rows that do not match their outcome"
     ),
     ("UPDATE stock_order SET outcome = 9 WHERE id = 'a'", "order a has the outcome 9"),
-    ("UPDATE ledger SET kind = 77 WHERE sequence = 6", "change 6 means nothing"),
+    ("UPDATE ledger SET kind = 77 WHERE sequence = 6", "change 6 is invalid"),
   ]
 
   @Test("an audit names what was changed by hand", arguments: tampering)

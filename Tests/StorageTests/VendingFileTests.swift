@@ -140,8 +140,8 @@ struct VendingFileTests {
   // MARK: - What an audit finds
 
   private static let tampering: [(String, String)] = [
-    ("UPDATE ledger SET amount = 900 WHERE sequence = 1", "leaves 5000 won, the ledger 900"),
-    ("UPDATE ledger SET balance = 9 WHERE sequence = 2", "leaves 9 won, the ledger 3300"),
+    ("UPDATE ledger SET amount = 900 WHERE sequence = 1", "records 5000 won, the ledger 900"),
+    ("UPDATE ledger SET balance = 9 WHERE sequence = 2", "records 9 won, the ledger 3300"),
     ("DELETE FROM ledger WHERE sequence = 1", "money change 1 is missing before change 2"),
     ("DELETE FROM purchase WHERE number = 1", "records a purchase that did not take place"),
     ("UPDATE purchase SET state = 6 WHERE number = 1", "records a purchase that did not take place"),

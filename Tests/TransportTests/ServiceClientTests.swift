@@ -37,7 +37,7 @@ import Wire
       Issue.record("there was an answer")
       return
     }
-    #expect(audits == 2 && detail.description.contains("ended 2 times"))
+    #expect(audits == 2 && detail.description.contains("exited 2 times"))
     #expect(try ask(.look) == .success(BellAnswer(rings: 7)) && looks == 5)
     client.close()
   }
