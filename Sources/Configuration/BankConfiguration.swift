@@ -86,7 +86,7 @@ public struct BankConfiguration: Sendable, Equatable {
   /// Time without progress after which a teller counts as stuck. `lease`
   public var lease = TimeSpan.seconds(10)
   /// Time of silence between the coordinator and its guardian after which each checks the other's state. It
-  /// also applies to a service process, such as the stock, that does not answer a ping. `standstill`
+  /// also applies to a service process, such as the stock, that does not answer a ping. `watchdog_timeout`
   public var standstill = TimeSpan.seconds(10)
   /// Maximum number of customers assigned to a teller at a time. `prefetch`
   public var prefetch: Int32 = 1
@@ -94,23 +94,23 @@ public struct BankConfiguration: Sendable, Equatable {
   public var maxCrashes: Int32 = 3
   /// Failed attempts after which a customer becomes a dead letter. `max_failures`
   public var maxFailures: Int32 = 5
-  /// Delay before the first retry after a failure. `retry_first`
+  /// Delay before the first retry after a failure. `retry_initial_delay`
   public var retryFirst = TimeSpan.seconds(1)
-  /// Maximum delay before a retry. `retry_limit`
+  /// Maximum delay before a retry. `retry_max_delay`
   public var retryLimit = TimeSpan.seconds(60)
-  /// Time for which commits are gathered under load. `gather`
+  /// Time for which commits are gathered under load. `commit_delay`
   public var gather = TimeSpan.milliseconds(1)
   /// Delay after the first teller of a window that exited before it was ready. It doubles with each further
-  /// one. `restart_first`
+  /// one. `restart_initial_delay`
   public var restartFirst = TimeSpan.milliseconds(100)
-  /// Maximum of these delays. `restart_limit`
+  /// Maximum of these delays. `restart_max_delay`
   public var restartLimit = TimeSpan.seconds(30)
   /// Customers after which a teller is replaced, between two customers; 0 for never.
-  /// `recycle_after_customers`
+  /// `max_customers_per_teller`
   public var recycleAfterCustomers: Int64 = 0
-  /// Resident memory in MiB above which a teller is replaced; 0 for never. `recycle_above_mb`
+  /// Resident memory in MiB above which a teller is replaced; 0 for never. `max_teller_memory_mb`
   public var recycleAboveMegabytes: Int64 = 0
-  /// Time for which output files of commands are kept after the last write; 0 for ever. `keep_output`
+  /// Time for which output files of commands are kept after the last write; 0 for ever. `output_retention`
   public var keepOutput = TimeSpan.zero
   /// Logs of the workers. `log`
   public var log = Log()

@@ -24,6 +24,7 @@ extension ConfigurationError {
     case .unknownKey(let suggestion):
       let hint = suggestion.map { "did you mean \(quoted($0))?" } ?? "remove it"
       return "unknown key \(subject) — \(hint)"
+    case .renamedKey(let name): return "\(subject) has another name now: write \(quoted(name))"
     case .duplicateKey: return "\(subject) appears twice; keep one of them"
     case .wrongKind(let expected, let found):
       return "\(subject) is \(found.words.english); write \(expected.words.english)"
@@ -118,6 +119,7 @@ extension ConfigurationError {
     case .unknownKey(let suggestion):
       let hint = suggestion.map { "혹시 \(quoted($0))인가요?" } ?? "이 키를 지우세요."
       return "알 수 없는 키입니다: \(subject). \(hint)"
+    case .renamedKey(let name): return "\(subject) 설정의 이름이 바뀌었습니다. \(quoted(name))로 쓰세요."
     case .duplicateKey: return "키가 두 번 나옵니다: \(subject). 하나만 남기세요."
     case .wrongKind(let expected, let found):
       return "\(subject) 값의 종류가 다릅니다 (\(found.words.korean)). \(expected.words.korean) 형식으로 쓰세요."
@@ -199,7 +201,7 @@ extension ConfigurationError {
   /// Key of the first delay that belongs to the faulty maximum delay.
   private var firstPause: String {
     let key = key ?? ""
-    return key.hasSuffix("limit") ? key.dropLast("limit".count) + "first" : key
+    return key.hasSuffix("max_delay") ? key.dropLast("max_delay".count) + "initial_delay" : key
   }
 
   private func english(_ reason: JSONFault.Reason) -> String {

@@ -19,6 +19,8 @@ public struct ConfigurationError: Error, Sendable, Hashable {
     case syntax(JSONFault.Reason)
     /// Unknown key, with the most similar known one.
     case unknownKey(suggestion: String?)
+    /// Former name of a setting, with its present name.
+    case renamedKey(String)
     case duplicateKey
     /// Value of another JSON type.
     case wrongKind(expected: Expected, found: JSONKind)
@@ -33,7 +35,7 @@ public struct ConfigurationError: Error, Sendable, Hashable {
     case address(StoreAddress.Fault)
     /// Value out of range; all three as written in a file.
     case outOfRange(String, from: String, to: String)
-    /// `retry_limit` is shorter than `retry_first`.
+    /// `retry_max_delay` is shorter than `retry_initial_delay`.
     case retryOrder(first: String, limit: String)
     case missing(String)
     /// Empty list or recipe.
@@ -95,7 +97,7 @@ public struct ConfigurationError: Error, Sendable, Hashable {
 
   /// The file as named by the user.
   public var path: String
-  /// The key with its groups: `log.keep`; nil if no key is at fault.
+  /// The key with its groups: `log.keep_files`; nil if no key is at fault.
   public var key: String?
   /// The line, from 1; nil if no line is at fault.
   public var line: Int?

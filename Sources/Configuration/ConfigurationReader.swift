@@ -30,10 +30,13 @@ struct ConfigurationReader {
     for (name, line, value) in try entries() {
       let isKnown = known.contains(name)
       guard isKnown, seen.insert(name).inserted else {
+        if isKnown { throw ConfigurationError(path: path, key: value.key, line: line, reason: .duplicateKey) }
+        if let present = Setting.presentName(of: value.key ?? name) {
+          throw ConfigurationError(path: path, key: name, line: line, reason: .renamedKey(present))
+        }
         let suggestion = Suggestions.nearest(to: name, among: known).first
         throw ConfigurationError(
-          path: path, key: isKnown ? value.key : name, line: line,
-          reason: isKnown ? .duplicateKey : .unknownKey(suggestion: suggestion))
+          path: path, key: name, line: line, reason: .unknownKey(suggestion: suggestion))
       }
       try body(name, value)
     }

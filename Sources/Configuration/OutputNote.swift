@@ -1,4 +1,4 @@
-// Marker file in a home about output files that were deleted because of `keep_output`: those without a
+// Marker file in a home about output files that were deleted because of `output_retention`: those without a
 // write since a time. The coordinator writes it before it deletes the first file. A command that misses a
 // file reads it.
 // Errors: an unreadable or invalid marker file counts as missing.

@@ -97,7 +97,7 @@ extension BankConfiguration {
 
 /// One setting with its present value.
 public struct PresentSetting: Sendable, Hashable {
-  /// The key with its groups: `log.keep`.
+  /// The key with its groups: `log.keep_files`.
   public var key: String
   /// The value in the syntax of a file.
   public var value: SettingValue

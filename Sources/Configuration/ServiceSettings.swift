@@ -24,19 +24,15 @@ public struct ServiceSettings: Sendable, Equatable {
   public var directory: String?
   /// Limit of the address space in bytes. `limits.memory`
   public var memory: Int64?
-  /// Limit of the processor time. `limits.processor`
+  /// Limit of the processor time. `limits.cpu_time`
   public var processor: TimeSpan?
   /// The umask; nil for the one with which the bank was opened. `umask`
   public var mask: UInt32?
   /// Limit of open files; nil for the limit with which the bank was opened. `limits.open_files`
-  public var files: Int64? { openFiles ?? formerOpenFiles }
-  /// `limits.open_files`
-  var openFiles: Int64?
-  /// Former name of `limits.open_files`. `limits.files`
-  var formerOpenFiles: Int64?
-  /// Maximum size in bytes of the file of each output stream of a command. `limits.output`
+  public var files: Int64?
+  /// Maximum size in bytes of the file of each output stream of a command. `limits.output_bytes`
   public var output: Int64?
-  /// Bytes of a result, or of each output stream, that are stored with the receipt. `result_bytes`
+  /// Bytes of a result, or of each output stream, that are stored with the receipt. `max_result_bytes`
   public var resultBytes: Int64?
   /// Meanings of the endings of a command, by the keys of a file: an exit code, `signal`, `timeout` or
   /// `other`. `exit`
@@ -45,13 +41,13 @@ public struct ServiceSettings: Sendable, Equatable {
   public var lease: TimeSpan?
   /// Maximum number of customers assigned to a teller at a time. `prefetch`
   public var prefetch: Int32?
-  /// Crashed attempts after which a customer becomes a dead letter. `retries.crashes`
+  /// Crashed attempts after which a customer becomes a dead letter. `retries.max_crashes`
   public var crashes: Int32?
-  /// Failed attempts after which a customer becomes a dead letter. `retries.failures`
+  /// Failed attempts after which a customer becomes a dead letter. `retries.max_failures`
   public var failures: Int32?
-  /// Delay before the first retry after a failure. `retries.first`
+  /// Delay before the first retry after a failure. `retries.initial_delay`
   public var retryFirst: TimeSpan?
-  /// Maximum delay before a retry. `retries.limit`
+  /// Maximum delay before a retry. `retries.max_delay`
   public var retryLimit: TimeSpan?
   /// Random variation of a delay in both directions, in thousandths. `retries.jitter`
   public var retryJitter: Int32?

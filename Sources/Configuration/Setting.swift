@@ -10,7 +10,7 @@ import Posix
 import Time
 
 struct Setting {
-  /// The key with its groups, as in errors: `log.keep`.
+  /// The key with its groups, as in errors: `log.keep_files`.
   let key: String
   let place: Place
 
@@ -94,8 +94,8 @@ struct Setting {
     [
       Setting(above + "lease", .openSpan(\.[service].lease, .milliseconds(100)...day)),
       Setting(above + "prefetch", .openSmallNumber(\.[service].prefetch, 1...Int64(Limits.customersInHand))),
-      Setting(above + "retries.crashes", .openSmallNumber(\.[service].crashes, 1...1000)),
-      Setting(above + "retries.failures", .openSmallNumber(\.[service].failures, 1...1000)),
+      Setting(above + "retries.max_crashes", .openSmallNumber(\.[service].crashes, 1...1000)),
+      Setting(above + "retries.max_failures", .openSmallNumber(\.[service].failures, 1...1000)),
       Setting(pauseKeys(of: service).first, .openSpan(\.[service].retryFirst, .zero...day)),
       Setting(pauseKeys(of: service).limit, .openSpan(\.[service].retryLimit, .zero...day)),
       Setting(above + "retries.jitter", .openFraction(\.[service].retryJitter)),
@@ -122,15 +122,13 @@ struct Setting {
       Setting(above + "umask", .mask(\.[service].mask), of: started),
       Setting(above + "exit", .meanings(\.[service].exit), of: [.run]),
       Setting(
-        above + "result_bytes", .openNumber(\.[service].resultBytes, 0...Int64(Excerpt.longest)),
+        above + "max_result_bytes", .openNumber(\.[service].resultBytes, 0...Int64(Excerpt.longest)),
         of: programs),
       Setting(above + "limits.memory", .openNumber(\.[service].memory, leastMemory...1 << 50), of: started),
-      Setting(above + "limits.processor", .openSpan(\.[service].processor, .seconds(1)...year), of: started),
+      Setting(above + "limits.cpu_time", .openSpan(\.[service].processor, .seconds(1)...year), of: started),
       Setting(
-        above + "limits.open_files", .openNumber(\.[service].openFiles, leastFiles...1_048_576), of: started),
-      Setting(
-        above + "limits.files", .openNumber(\.[service].formerOpenFiles, leastFiles...1_048_576), of: started),
-      Setting(above + "limits.output", .openNumber(\.[service].output, 0...1 << 50), of: [.run]),
+        above + "limits.open_files", .openNumber(\.[service].files, leastFiles...1_048_576), of: started),
+      Setting(above + "limits.output_bytes", .openNumber(\.[service].output, 0...1 << 50), of: [.run]),
     ]
   }
 
@@ -155,7 +153,7 @@ struct Setting {
       Setting(maxWaitingKey, .number(\.maxWaiting, mayWait)),
       Setting("max_payload", .number(\.maxPayload, 0...Int64(Limits.payloadLength))),
       Setting("lease", .span(\.lease, .milliseconds(100)...day)),
-      Setting("standstill", .span(\.standstill, .milliseconds(500)...day)),
+      Setting("watchdog_timeout", .span(\.standstill, .milliseconds(500)...day)),
       Setting("prefetch", .smallNumber(\.prefetch, 1...Int64(Limits.customersInHand))),
       Setting("max_crashes", .smallNumber(\.maxCrashes, 1...1000)),
       Setting("max_failures", .smallNumber(\.maxFailures, 1...1000)),
@@ -166,27 +164,27 @@ struct Setting {
 
   private static var ofTellers: [Setting] {
     [
-      Setting("restart_first", .span(\.restartFirst, .milliseconds(1)...day)),
-      Setting("restart_limit", .span(\.restartLimit, .milliseconds(1)...day)),
-      Setting("recycle_after_customers", .number(\.recycleAfterCustomers, 0...1_000_000_000_000)),
-      Setting("recycle_above_mb", .number(\.recycleAboveMegabytes, 0...1_048_576)),
-      Setting("gather", .span(\.gather, .zero...TimeSpan.milliseconds(100))),
+      Setting("restart_initial_delay", .span(\.restartFirst, .milliseconds(1)...day)),
+      Setting("restart_max_delay", .span(\.restartLimit, .milliseconds(1)...day)),
+      Setting("max_customers_per_teller", .number(\.recycleAfterCustomers, 0...1_000_000_000_000)),
+      Setting("max_teller_memory_mb", .number(\.recycleAboveMegabytes, 0...1_048_576)),
+      Setting("commit_delay", .span(\.gather, .zero...TimeSpan.milliseconds(100))),
     ]
   }
 
   private static var ofLogs: [Setting] {
     [
-      Setting("keep_output", .span(\.keepOutput, .zero...day * 36_500)),
-      Setting("log.customers", .flag(\.log.customers)),
+      Setting("output_retention", .span(\.keepOutput, .zero...day * 36_500)),
+      Setting("log.customer_events", .flag(\.log.customers)),
       Setting("log.rotate_bytes", .number(\.log.rotateBytes, 4096...1_099_511_627_776)),
-      Setting("log.keep", .smallNumber(\.log.keep, 0...100)),
+      Setting("log.keep_files", .smallNumber(\.log.keep, 0...100)),
     ]
   }
 
   private static var ofStore: [Setting] {
     [
       Setting(storeAddressKey, .address(\.store.address)),
-      Setting("store.page", .smallNumber(\.store.page, 1...10_000)),
+      Setting("store.claim_size", .smallNumber(\.store.page, 1...10_000)),
       Setting("store.branch", .openName(\.store.branch, 64)),
     ]
   }
@@ -211,11 +209,11 @@ struct Setting {
   private static let mayWait: ClosedRange<Int64> = 1...1_000_000_000
   static let speedKey = "speed"
   static let languageKey = "lang"
-  static let retryFirstKey = "retry_first"
-  static let retryLimitKey = "retry_limit"
+  static let retryFirstKey = "retry_initial_delay"
+  static let retryLimitKey = "retry_max_delay"
   /// Keys of a service's own retry delays.
   static func pauseKeys(of service: ServiceName) -> (first: String, limit: String) {
-    ("\(servicesKey).\(service).retries.first", "\(servicesKey).\(service).retries.limit")
+    ("\(servicesKey).\(service).retries.initial_delay", "\(servicesKey).\(service).retries.max_delay")
   }
 
   static let ledgerMember = "ledger"

@@ -268,7 +268,7 @@ final class CommitEngine {
 }
 
 /// Schedule of commits for which no client waits.
-/// Invariant: staged changes are committed within `gather` or `longestPause` of the last commit, whichever is longer.
+/// Invariant: staged changes are committed within `commit_delay` or `longestPause` of the last commit, whichever is longer.
 struct CommitPacing {
   /// Pause after a commit, in durations of that commit.
   static let rest: Int64 = 32

@@ -1,4 +1,4 @@
-// Removal of old output files of commands (`keep_output`). All files are checked at the start, after the end of a day
+// Removal of old output files of commands (`output_retention`). All files are checked at the start, after the end of a day
 // and once an hour, a few per iteration. Files not written to for the configured time are removed.
 // Invariants: files of customers at windows are not removed. Before the first removal a marker file in the home records
 // the time limit, so that a request for a removed file can be answered with the reason. A client that has a file open
@@ -128,7 +128,7 @@ final class OutputKeeper: BankPart {
       context.write(event: "output_removed") {
         $0.field("files", round.files)
         $0.field("bytes", round.bytes)
-        $0.field("keep_output", DurationText.print(keep))
+        $0.field("output_retention", DurationText.print(keep))
       }
     }
     guard let trouble = round.trouble else { return }

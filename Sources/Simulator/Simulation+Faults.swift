@@ -198,11 +198,11 @@ struct ConfigurationScribe {
         "prefetch": \(policy.prefetch),
         "max_crashes": \(policy.maxCrashes),
         "max_failures": \(policy.maxFailures),
-        "retry_first": "\(policy.retryFirst.milliseconds)ms",
-        "retry_limit": "\(policy.retryLimit.milliseconds)ms",
-        "standstill": "\(standstill.milliseconds)ms",
-        "gather": "\(gather.milliseconds)ms",
-        "log": {"customers": \(keepsLogs), "rotate_bytes": 4096, "keep": 2}
+        "retry_initial_delay": "\(policy.retryFirst.milliseconds)ms",
+        "retry_max_delay": "\(policy.retryLimit.milliseconds)ms",
+        "watchdog_timeout": "\(standstill.milliseconds)ms",
+        "commit_delay": "\(gather.milliseconds)ms",
+        "log": {"customer_events": \(keepsLogs), "rotate_bytes": 4096, "keep_files": 2}
       }
       """
   }

@@ -25,7 +25,7 @@
       try alone.discard()
       for (page, target) in [(1_000, Target.atLeast(50_000)), (100, nil)] {
         let database = try ScratchDatabase(address, "serving")
-        let configuration = try file("page-\(page).json", #"{"store":{"page":\#(page)}}"#)
+        let configuration = try file("page-\(page).json", #"{"store":{"claim_size":\#(page)}}"#)
         let setting = BankSetting(configuration: configuration, store: database.address)
         let branches = try (0..<2).map { _ in try BenchBank(self, setting) }
         let figures = try rounds {

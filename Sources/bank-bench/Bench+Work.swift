@@ -25,7 +25,8 @@ extension Bench {
     }
     var setting = BankSetting(deposit: 0, loan: 0)
     setting.configuration = try file(
-      "work.json", #"{"services": {\#(services.joined(separator: ", "))}, "log": {"customers": false}}"#)
+      "work.json", #"{"services": {\#(services.joined(separator: ", "))}, "log": {"customer_events": false}}"#
+    )
     let bank = try BenchBank(self, setting)
     try measureCommandServices(at: bank)
     if interpreter != nil {

@@ -24,7 +24,7 @@ final class FuzzBank {
   init(in directory: String) throws {
     let configuration = Paths.join(directory, "fuzz.json")
     // A small queue is often full, which exercises more of the code.
-    let text = #"{"max_waiting": \#(Harm.maxWaiting), "lease": "30s", "log": {"customers": false}}"#
+    let text = #"{"max_waiting": \#(Harm.maxWaiting), "lease": "30s", "log": {"customer_events": false}}"#
     try FileDescriptor.open(configuration, [.writeOnly, .create]).writeAll(Array(text.utf8))
     home = BankHome(path: Paths.join(directory, "home"))
     var order = LaunchOrder(.open, home: home, configuration: configuration, speed: "max")

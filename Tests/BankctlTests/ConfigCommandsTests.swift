@@ -166,7 +166,7 @@ struct ConfigCommandsTests {
       ["windows.deposit", "2", "built", "in"], ["windows.loan", "7", "--loan"],
       ["speed", "\"max\"", "--speed"],
       ["lang", "\"ko\"", "--lang"], ["lease", "\"5s\"", "line", "2"],
-      ["log.customers", "true", "built", "in"],
+      ["log.customer_events", "true", "built", "in"],
     ] { #expect(rows.contains(row), "\(row) \(ran.output)") }
     #expect(rows.count == 2 + Setting.all.count)
     #expect(try place.run("config", "show", "--config", file, language: .korean).output.contains("2번째 줄"))
@@ -209,7 +209,7 @@ struct ConfigCommandsTests {
   func written() throws {
     let place = try Place()
     let file = try place.write(
-      #"{"lease": "1m30s", "lang": "ko", "speed": 0.25, "log": {"keep": 9}, "work": {"juice": "1us"}}"#,
+      #"{"lease": "1m30s", "lang": "ko", "speed": 0.25, "log": {"keep_files": 9}, "work": {"juice": "1us"}}"#,
       to: "bank.json")
     let first = try document(place.run("config", "show", "--config", file, "--loan", "0", "--json"))
     var content: [String: Any] = [:]

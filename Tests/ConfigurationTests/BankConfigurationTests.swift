@@ -45,9 +45,9 @@ import Time
       """
       {"windows": {"deposit": 0, "loan": 256, "juice": 3}, "speed": 2.5, "lang": "ko",
        "work": {"deposit": "0s", "loan": "2h", "juice": "1s"},
-       "max_waiting": 5, "max_payload": 1048576, "lease": "100ms", "standstill": "3s", "prefetch": 64, "max_crashes": 1, "max_failures": 2, "retry_first": "3ms",
-       "retry_limit": "1m30s", "restart_first": "2ms", "restart_limit": "4s",
-       "recycle_after_customers": 1000, "recycle_above_mb": 64, "gather": "0ms", "keep_output": "30d", "log": {"customers": false, "rotate_bytes": 4096, "keep": 0}}
+       "max_waiting": 5, "max_payload": 1048576, "lease": "100ms", "watchdog_timeout": "3s", "prefetch": 64, "max_crashes": 1, "max_failures": 2, "retry_initial_delay": "3ms",
+       "retry_max_delay": "1m30s", "restart_initial_delay": "2ms", "restart_max_delay": "4s",
+       "max_customers_per_teller": 1000, "max_teller_memory_mb": 64, "commit_delay": "0ms", "output_retention": "30d", "log": {"customer_events": false, "rotate_bytes": 4096, "keep_files": 0}}
       """)
     var expected = BankConfiguration()
     expected.windows = ByService(deposit: 0, loan: 256, juice: 3)
@@ -125,8 +125,14 @@ import Time
         #"config/bank.json:2: 알 수 없는 키입니다: "xyzzy". 이 키를 지우세요."#
       ),
       (
-        #"{"log": {"kep": 1}}"#, #"config/bank.json:1: unknown key "kep" — did you mean "keep"?"#,
-        #"config/bank.json:1: 알 수 없는 키입니다: "kep". 혹시 "keep"인가요?"#
+        #"{"log": {"kep_files": 1}}"#,
+        #"config/bank.json:1: unknown key "kep_files" — did you mean "keep_files"?"#,
+        #"config/bank.json:1: 알 수 없는 키입니다: "kep_files". 혹시 "keep_files"인가요?"#
+      ),
+      (
+        "{\n\"gather\": \"1ms\"}",
+        #"config/bank.json:2: "gather" has another name now: write "commit_delay""#,
+        #"config/bank.json:2: "gather" 설정의 이름이 바뀌었습니다. "commit_delay"로 쓰세요."#
       ),
       (
         "{\"lease\": \"1s\",\n \"lease\": \"2s\"}",
@@ -157,9 +163,9 @@ import Time
         #"config/bank.json:1: "lease" 값이 범위를 벗어났습니다: 1ms. 100ms 이상 24h 이하로 쓰세요."#
       ),
       (
-        #"{"retry_first": "2m"}"#,
-        #"config/bank.json:1: "retry_limit" is 1m, shorter than "retry_first" (2m); make it at least as long"#,
-        #"config/bank.json:1: "retry_limit" 값(1m)이 "retry_first" 값(2m)보다 짧습니다. 같거나 길게 쓰세요."#
+        #"{"retry_initial_delay": "2m"}"#,
+        #"config/bank.json:1: "retry_max_delay" is 1m, shorter than "retry_initial_delay" (2m); make it at least as long"#,
+        #"config/bank.json:1: "retry_max_delay" 값(1m)이 "retry_initial_delay" 값(2m)보다 짧습니다. 같거나 길게 쓰세요."#
       ),
       (
         "{\n\"lease\": \"1s\"\n\"gather\": \"1ms\"}",
@@ -188,8 +194,8 @@ import Time
   @Test("every wrong kind is named") func kinds() {
     let wrong: [(String, ConfigurationError.Expected, JSONKind)] = [
       ("[]", .object, .array), (#"{"log": true}"#, .object, .bool), (#"{"lease": 5}"#, .duration, .number),
-      (#"{"log": {"customers": "yes"}}"#, .bool, .string), (#"{"speed": null}"#, .speed, .null),
-      (#"{"lang": {}}"#, .language, .object), (#"{"log": {"keep": null}}"#, .wholeNumber, .null),
+      (#"{"log": {"customer_events": "yes"}}"#, .bool, .string), (#"{"speed": null}"#, .speed, .null),
+      (#"{"lang": {}}"#, .language, .object), (#"{"log": {"keep_files": null}}"#, .wholeNumber, .null),
     ]
     for (text, expected, found) in wrong {
       let error = refusal(text)

@@ -28,8 +28,8 @@ import Time
       {"services": {"thumbs": {"run": ["convert", "-", "-resize", "{key}", ""], "windows": 3, "timeout": "30s",
         "grace": "5s", "lease": "1m", "prefetch": 2, "directory": "/srv/사진",
         "environment": {"LANG": "C", "EMPTY": ""}, "exit": {"3": "served", "signal": "dead", "other": "later"},
-        "limits": {"memory": 1073741824, "processor": "10s", "files": 64, "output": 0}, "result_bytes": 100,
-        "retries": {"crashes": 7, "failures": 8, "first": "2s", "limit": "3m"}}}}
+        "limits": {"memory": 1073741824, "cpu_time": "10s", "open_files": 64, "output_bytes": 0}, "max_result_bytes": 100,
+        "retries": {"max_crashes": 7, "max_failures": 8, "initial_delay": "2s", "max_delay": "3m"}}}}
       """#
     ).configuration
     let settings = configuration[thumbs]
@@ -47,14 +47,13 @@ import Time
     #expect(configuration.windows[thumbs] == 3)
   }
 
-  @Test("the mask of new files and the number of open files are read, the latter also by its former name")
+  @Test("the mask of new files and the number of open files are read")
   func surroundings() throws {
     func settings(_ text: String) throws -> ServiceSettings {
       try read(#"{"services": {"thumbs": {"run": ["true"], \#(text)}}}"#).configuration[thumbs]
     }
     #expect(try settings(#""umask": "0027""#).mask == 0o027)
     #expect(try settings(#""limits": {"open_files": 70}"#).files == 70)
-    #expect(try settings(#""limits": {"files": 71}"#).files == 71)
     let none = try settings(#""windows": 1"#)
     #expect(none.mask == nil && none.files == nil)
     #expect(throws: ConfigurationError.self) { try settings(#""umask": "9""#) }
@@ -80,12 +79,14 @@ import Time
       reason(#"{"run": ["true"], "exit": {"7": "fine"}}"#)
         == .notAChoice("fine", EndingMeaning.allCases.map(\.rawValue)))
     #expect(
-      reason(#"{"run": ["true"], "retries": {"first": "2m", "limit": "1m"}}"#)
+      reason(#"{"run": ["true"], "retries": {"initial_delay": "2m", "max_delay": "1m"}}"#)
         == .retryOrder(first: "2m", limit: "1m"))
     #expect(
-      reason(#"{"run": ["true"], "result_bytes": 65537}"#) == .outOfRange("65537", from: "0", to: "65536"))
+      reason(#"{"run": ["true"], "max_result_bytes": 65537}"#) == .outOfRange("65537", from: "0", to: "65536")
+    )
     #expect(
-      reason(#"{"run": ["true"], "limits": {"files": 4}}"#) == .outOfRange("4", from: "5", to: "1048576"),
+      reason(#"{"run": ["true"], "limits": {"open_files": 4}}"#)
+        == .outOfRange("4", from: "5", to: "1048576"),
       "nothing could be opened")
     #expect(
       reason(#"{"run": ["true"], "limits": {"memory": 4194303}}"#)
@@ -105,17 +106,17 @@ import Time
   @Test(
     "a pause of a service is held against the bank's, wherever that stands in the file, and the key is named")
   func pauses() throws {
-    let service = #""services": {"thumbs": {"run": ["true"], "retries": {"first": "2m"}}}"#
-    for text in ["{\(service), \"retry_limit\": \"5m\"}", "{\"retry_limit\": \"5m\", \(service)}"] {
+    let service = #""services": {"thumbs": {"run": ["true"], "retries": {"initial_delay": "2m"}}}"#
+    for text in ["{\(service), \"retry_max_delay\": \"5m\"}", "{\"retry_max_delay\": \"5m\", \(service)}"] {
       #expect(try read(text).configuration[thumbs].retryFirst == .seconds(120))
     }
     do {
       _ = try read("{\n\(service)}")
       Issue.record("it was read")
     } catch let error as ConfigurationError {
-      #expect(error.key == "services.thumbs.retries.limit" && error.line == 2)
+      #expect(error.key == "services.thumbs.retries.max_delay" && error.line == 2)
       for language in Language.allCases {
-        #expect(error.message(in: language).contains("\"services.thumbs.retries.first\""))
+        #expect(error.message(in: language).contains("\"services.thumbs.retries.initial_delay\""))
       }
     }
   }
@@ -163,13 +164,13 @@ import Time
   func written() throws {
     let text = #"""
       {"services": {"thumbs": {"run": ["a", "\u0001\\\"가"], "windows": 1, "timeout": "1ms", "directory": "/\n",
-        "environment": {"A": "\t"}, "exit": {"0": "failed", "timeout": "crash"}, "limits": {"files": 5}}}}
+        "environment": {"A": "\t"}, "exit": {"0": "failed", "timeout": "crash"}, "limits": {"open_files": 5}}}}
       """#
     let first = try read(text)
     let members = first.settings().filter { $0.key.hasPrefix("services.thumbs.") }.map { setting in
       let key = setting.key.dropFirst("services.thumbs.".count)
-      return key == "limits.files"
-        ? "\"limits\": {\"files\": \(setting.value.written)}" : "\"\(key)\": \(setting.value.written)"
+      return key == "limits.open_files"
+        ? "\"limits\": {\"open_files\": \(setting.value.written)}" : "\"\(key)\": \(setting.value.written)"
     }
     let again = try read("{\"services\": {\"thumbs\": {\(members.joined(separator: ", "))}}}")
     #expect(again.configuration == first.configuration)

@@ -98,8 +98,8 @@ import Time
     let settings = try read("{\n\"lease\":\n\"5s\", \"log\": {\n\"keep\": 7}\n}").settings()
     #expect(shown("lease", settings)?.source == .file(line: 3))
     #expect(shown("lease", settings)?.value == .text("5s"))
-    #expect(shown("log.keep", settings)?.source == .file(line: 4))
-    #expect(shown("log.customers", settings)?.source == .builtIn)
+    #expect(shown("log.keep_files", settings)?.source == .file(line: 4))
+    #expect(shown("log.customer_events", settings)?.source == .builtIn)
     #expect(shown("lang", settings) == PresentSetting(key: "lang", value: .null, source: .builtIn))
     #expect(shown("max_waiting", settings)?.value.written == "20000000")
   }
@@ -128,7 +128,7 @@ import Time
     let now = try read(#"{"lease": "5s", "windows": {"loan": 1}}"#)
     #expect(try now.differences(in: read(#"{"lease": "5000ms"}"#)).isEmpty, "the same, written otherwise")
     let earlier = try read("{\n\"lease\": \"7s\",\n\"log\": {\"customers\": false}}")
-    #expect(now.differences(in: earlier).map(\.key) == ["lease", "log.customers"])
+    #expect(now.differences(in: earlier).map(\.key) == ["lease", "log.customer_events"])
     #expect(now.differences(in: earlier).map(\.value.written) == ["\"7s\"", "false"])
   }
 
@@ -256,6 +256,36 @@ import Time
     case 0: bounds.lowerBound
     case 1: bounds.upperBound
     default: chance.draw(bounds)
+    }
+  }
+
+  @Test("a former name is refused with the present one, in its group and for any service")
+  func formerNames() throws {
+    let service = try #require(ServiceName("thumbs"))
+    let present = Set((Setting.all + Setting.ofService(service)).map(\.key))
+    /// A file with one member in the groups above it; the error that reading it ends with.
+    func error(_ groups: [String], _ member: String) -> ConfigurationError? {
+      let text = groups.reversed().reduce("{\"\(member)\": 1}") { "{\"\($1)\": \($0)}" }
+      do throws(ConfigurationError) { _ = try read(text) } catch { return error }
+      return nil
+    }
+    func check(_ groups: [String], _ former: String, _ name: String) {
+      let parts = former.split(separator: ".").map(String.init)
+      let all = groups + parts.dropLast()
+      let found = error(all, parts[parts.count - 1])
+      #expect(found?.reason == .renamedKey(name) && found?.key == parts.last, "\(all), \(former)")
+    }
+    for (former, name) in Setting.formerNames {
+      check([], former, name)
+      let group = former.split(separator: ".").dropLast().map { "\($0)." }.joined()
+      #expect(!present.contains(former) && present.contains(group + name), "\(former) is \(name) now")
+    }
+    for (former, name) in Setting.formerNamesOfServices {
+      for service in ["thumbs", "a.b"] { check(["services", service], former, name) }
+      let group = (["services", "thumbs"] + former.split(separator: ".").map(String.init).dropLast()).map {
+        "\($0)."
+      }
+      #expect(present.contains(group.joined() + name), "\(former) is \(name) now")
     }
   }
 }

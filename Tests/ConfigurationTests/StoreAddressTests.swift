@@ -70,7 +70,8 @@ import Testing
   func file() throws {
     let address = try StoreAddress("postgres://bank@db/bank")
     #expect(try read(#"{"store": "postgres://bank@db/bank"}"#).store.address == address)
-    let all = try read(#"{"store": {"url": "postgres://bank@db/bank", "page": 1, "branch": "서울"}}"#).store
+    let all = try read(#"{"store": {"url": "postgres://bank@db/bank", "claim_size": 1, "branch": "서울"}}"#)
+      .store
     #expect(all.address == address && all.page == 1 && all.branch == "서울")
     #expect(try read(#"{"store": null}"#) == BankConfiguration())
     #expect(try read(#"{"store": {"url": null, "branch": null}}"#) == BankConfiguration())
@@ -94,7 +95,7 @@ import Testing
       }
     }
     for file in [
-      #"{"store": 5}"#, #"{"store": {"page": 0}}"#, #"{"store": {"page": 10001}}"#,
+      #"{"store": 5}"#, #"{"store": {"claim_size": 0}}"#, #"{"store": {"claim_size": 10001}}"#,
       #"{"store": {"branch": ""}}"#,
       #"{"store": {"password": "hunter2"}}"#, #"{"store": {"branch": "a\nb"}}"#,
     ] {
@@ -104,13 +105,13 @@ import Testing
 
   @Test("what was chosen beside the file goes before it, and the rest of what the file says stays")
   func choice() throws {
-    let text = #"{"store": {"url": "postgres://one/bank", "page": 7}}"#
+    let text = #"{"store": {"url": "postgres://one/bank", "claim_size": 7}}"#
     let read = try ReadConfiguration(bytes: Array(text.utf8), path: "bank.json")
     let settings = read.settings(with: [
       (.store(try StoreAddress("postgres://two/bank")), .environment("BANK_STORE"))
     ])
     let url = settings.first { $0.key == "store.url" }
     #expect(url?.value == .words("postgres://two/bank") && url?.source == .environment("BANK_STORE"))
-    #expect(settings.first { $0.key == "store.page" }?.value == .number(7))
+    #expect(settings.first { $0.key == "store.claim_size" }?.value == .number(7))
   }
 }

@@ -28,9 +28,9 @@ import Time
     let configuration = try read(
       #"""
       {"services": {"thumbs": {"worker": ["python3", "thumbs.py", ""], "windows": 3, "timeout": "30s", "grace": "5s",
-        "lease": "1m", "prefetch": 2, "directory": "/srv/사진", "environment": {"LANG": "C"}, "result_bytes": 100,
-        "limits": {"memory": 1073741824, "processor": "10s", "files": 64},
-        "retries": {"crashes": 7, "failures": 8, "first": "2s", "limit": "3m"}}}}
+        "lease": "1m", "prefetch": 2, "directory": "/srv/사진", "environment": {"LANG": "C"}, "max_result_bytes": 100,
+        "limits": {"memory": 1073741824, "cpu_time": "10s", "open_files": 64},
+        "retries": {"max_crashes": 7, "max_failures": 8, "initial_delay": "2s", "max_delay": "3m"}}}}
       """#
     ).configuration
     let settings = configuration[thumbs]
@@ -51,8 +51,8 @@ import Time
   func outside() throws {
     let configuration = try read(
       #"""
-      {"services": {"thumbs": {"outside": true, "timeout": "30s", "lease": "1m", "prefetch": 2, "result_bytes": 100,
-        "retries": {"crashes": 7, "failures": 8, "first": "2s", "limit": "3m"}}}}
+      {"services": {"thumbs": {"outside": true, "timeout": "30s", "lease": "1m", "prefetch": 2, "max_result_bytes": 100,
+        "retries": {"max_crashes": 7, "max_failures": 8, "initial_delay": "2s", "max_delay": "3m"}}}}
       """#
     ).configuration
     #expect(configuration.isOutside(thumbs) && configuration[thumbs].kind == .outside)
@@ -108,19 +108,18 @@ import Time
       ("directory", #""directory": "/srv""#, [.run, .worker]),
       ("environment", #""environment": {"A": "b"}"#, [.run, .worker]),
       ("exit", #""exit": {"3": "dead"}"#, [.run]),
-      ("result_bytes", #""result_bytes": 1"#, [.run, .worker, .outside]),
+      ("max_result_bytes", #""max_result_bytes": 1"#, [.run, .worker, .outside]),
       ("limits.memory", #""limits": {"memory": 4194304}"#, [.run, .worker]),
-      ("limits.processor", #""limits": {"processor": "1s"}"#, [.run, .worker]),
-      ("limits.files", #""limits": {"files": 64}"#, [.run, .worker]),
+      ("limits.cpu_time", #""limits": {"cpu_time": "1s"}"#, [.run, .worker]),
       ("limits.open_files", #""limits": {"open_files": 64}"#, [.run, .worker]),
       ("umask", #""umask": "022""#, [.run, .worker]),
-      ("limits.output", #""limits": {"output": 0}"#, [.run]),
+      ("limits.output_bytes", #""limits": {"output_bytes": 0}"#, [.run]),
       ("lease", #""lease": "1s""#, ServiceKind.allCases),
       ("prefetch", #""prefetch": 2"#, ServiceKind.allCases),
-      ("retries.crashes", #""retries": {"crashes": 1}"#, ServiceKind.allCases),
-      ("retries.failures", #""retries": {"failures": 1}"#, ServiceKind.allCases),
-      ("retries.first", #""retries": {"first": "1s"}"#, ServiceKind.allCases),
-      ("retries.limit", #""retries": {"limit": "1m"}"#, ServiceKind.allCases),
+      ("retries.max_crashes", #""retries": {"max_crashes": 1}"#, ServiceKind.allCases),
+      ("retries.max_failures", #""retries": {"max_failures": 1}"#, ServiceKind.allCases),
+      ("retries.initial_delay", #""retries": {"initial_delay": "1s"}"#, ServiceKind.allCases),
+      ("retries.max_delay", #""retries": {"max_delay": "1m"}"#, ServiceKind.allCases),
       ("retries.jitter", #""retries": {"jitter": 0.5}"#, ServiceKind.allCases),
       ("max_waiting", #""max_waiting": 5"#, ServiceKind.allCases),
       ("max_attempts", #""max_attempts": 1"#, ServiceKind.allCases),

@@ -9,10 +9,10 @@ private let services = #"""
      "upper": {"run": ["tr", "a-z", "A-Z"], "windows": 2},
      "words": {"run": ["sh", "-c", "printf '%s|' \"$@\"; printf %s \"$BANK_KEY\" >&2", "sh", "{payload}", "{key}"]},
      "exits": {"run": ["sh", "-c", "read code; echo said $code >&2; exit $code"], "exit": {"7": "served"},
-               "retries": {"failures": 2, "first": "10ms", "limit": "20ms"}},
+               "retries": {"max_failures": 2, "initial_delay": "10ms", "max_delay": "20ms"}},
      "missing": {"run": ["/no/such/program"]},
      "slow": {"run": ["sh", "-c", "trap '' TERM; sleep 60"], "timeout": "200ms", "grace": "50ms",
-              "retries": {"failures": 1}},
+              "retries": {"max_failures": 1}},
      "batch": {"run": [], "windows": 1}},
    "lease": "2s", "windows": {"deposit": 1, "loan": 0, "juice": 0}}
   """#

@@ -63,8 +63,9 @@ struct ConfigCommandTests {
           #":3: unknown key "prefech" — did you mean "prefetch"?"#
         ),
         (
-          try branch.write("{\n\"retry_limit\": \"1s\",\n\"retry_first\": \"2s\"}", to: "contradiction"),
-          #":3: "retry_limit" is 1s, shorter than "retry_first" (2s)"#
+          try branch.write(
+            "{\n\"retry_max_delay\": \"1s\",\n\"retry_initial_delay\": \"2s\"}", to: "contradiction"),
+          #":3: "retry_max_delay" is 1s, shorter than "retry_initial_delay" (2s)"#
         ),
       ]
       for (file, reason) in cases {
@@ -135,7 +136,8 @@ struct ConfigCommandTests {
   )
   func show() throws {
     try withBranch { branch in
-      let file = try branch.configuration(deposit: 3, loanWork: "12.5ms", more: #", "log": {"keep": 5}"#)
+      let file = try branch.configuration(
+        deposit: 3, loanWork: "12.5ms", more: #", "log": {"keep_files": 5}"#)
       let document = try branch.json("config", "show", "--config", file, "--juice", "4")
       #expect(
         document.differences(
@@ -150,8 +152,8 @@ struct ConfigCommandTests {
       #expect(told("windows.juice") == [.integer(4), .text("option"), .null])
       #expect(told("work.loan") == [.text("12.5ms"), .text("file"), .integer(2)])
       #expect(told("lang") == [.text("en"), .text("environment"), .null])
-      #expect(told("log.keep") == [.integer(5), .text("file"), .integer(2)])
-      #expect(told("log.customers") == [.flag(true), .text("default"), .null])
+      #expect(told("log.keep_files") == [.integer(5), .text("file"), .integer(2)])
+      #expect(told("log.customer_events") == [.flag(true), .text("default"), .null])
       for tongue in Tongue.allCases {
         let table = try branch.done("config", "show", "--config", file, language: tongue)
         #expect(table.outLines.count == settings.items.count + 2, table.story)

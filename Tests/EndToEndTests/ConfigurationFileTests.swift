@@ -16,7 +16,8 @@ private let broken: [(String, String)] = [
   (#"{"lease": "1ms"}"#, "100ms"),
   (#"{"max_waiting": "5"}"#, "quotes"), (#"{"max_waiting": 0}"#, "from 1"), (#"{"speed": 0}"#, "above 0"),
   (#"{"speed": 1, "speed": 2}"#, "twice"), (#"{"lang": "fr"}"#, "\"ko\""),
-  (#"{"retry_first": "5s", "retry_limit": "1s"}"#, "retry"), (#"{"log": {"keep": -1}}"#, "keep"),
+  (#"{"retry_initial_delay": "5s", "retry_max_delay": "1s"}"#, "retry"),
+  (#"{"log": {"keep_files": -1}}"#, "keep"),
   (String(repeating: "[", count: 100_000), "braces"), (String(repeating: " ", count: 2 << 20), "1 MiB"),
 ]
 

@@ -8,7 +8,7 @@ import Testing
 struct ControlGroupTests {
   private static let services = #"""
     {"services": {"job": {"run": ["sh", "-c", "exec sh \"$1\"", "sh", "{payload}"], "windows": 1,
-                          "retries": {"crashes": 9, "first": "10ms", "limit": "20ms"}, "lease": "1m"}},
+                          "retries": {"max_crashes": 9, "initial_delay": "10ms", "max_delay": "20ms"}, "lease": "1m"}},
      "windows": {"deposit": 1, "loan": 0, "juice": 0}}
     """#
 

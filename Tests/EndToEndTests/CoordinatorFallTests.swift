@@ -11,7 +11,7 @@ import Testing
     return try branch.write(
       """
       {"services": {"work": {"run": ["sh", "-c", "\(script)"], "windows": 2,
-         "retries": {"crashes": \(crashes), "first": "50ms", "limit": "100ms"}}},
+         "retries": {"max_crashes": \(crashes), "initial_delay": "50ms", "max_delay": "100ms"}}},
        "windows": {"deposit": 0, "loan": 0, "juice": 0}}
       """, to: "bank.json")
   }

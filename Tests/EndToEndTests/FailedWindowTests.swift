@@ -44,7 +44,7 @@ struct FailedWindowTests {
     func repairTeller() { rename("\(directory)/good-teller", "\(directory)/bank-teller") }
   }
 
-  private static let quickly = #", "restart_first": "1ms", "restart_limit": "5ms""#
+  private static let quickly = #", "restart_initial_delay": "1ms", "restart_max_delay": "5ms""#
 
   @Test(
     "ten deaths before being ready in a row: the window has failed, with its last exit, until it is tried again",
@@ -98,7 +98,7 @@ struct FailedWindowTests {
       let programs = try Programs(branch)
       let file = try branch.configuration(
         deposit: 1, depositWork: "5ms", loanWork: "5ms",
-        more: #", "restart_first": "40ms", "restart_limit": "40ms""#)
+        more: #", "restart_initial_delay": "40ms", "restart_max_delay": "40ms""#)
       try programs.start("--config", file)
       for round in 1...4 {
         // The fourth is a good one by itself: whoever repairs it may come too late on a busy machine.

@@ -41,7 +41,7 @@ struct InterruptTests {
   func second() throws {
     try withBranch { branch in
       // However long this takes, nobody takes a coordinator that stands still for stuck.
-      let file = try branch.configuration(speed: "max", more: #", "standstill": "1h""#)
+      let file = try branch.configuration(speed: "max", more: #", "watchdog_timeout": "1h""#)
       try branch.start("--config", file)
       try branch.done("pause")
       let large = try branch.launch(["enqueue", "5000000"])
@@ -66,7 +66,7 @@ struct InterruptTests {
   )
   func silentBank() throws {
     try withBranch { branch in
-      try branch.start("--config", try branch.configuration(more: #", "standstill": "60s""#))
+      try branch.start("--config", try branch.configuration(more: #", "watchdog_timeout": "60s""#))
       let bank = try branch.status().pid
       branch.processes.signal(bank, SIGSTOP)
       defer { branch.processes.signal(bank, SIGCONT) }

@@ -15,7 +15,7 @@ struct JuiceChaosTests {
     try withBranch { branch in
       var chance = Chance(for: "JuiceChaosTests")
       let file = try branch.configuration(
-        speed: "20", more: #", "max_crashes": 1000, "max_failures": 1000, "retry_first": "10ms""#)
+        speed: "20", more: #", "max_crashes": 1000, "max_failures": 1000, "retry_initial_delay": "10ms""#)
       try branch.start("--config", file, "--juice", "3")
       // Enough for some and not for all, so that the last fruit is fought for.
       var before: [String: Int] = [:]

@@ -10,7 +10,7 @@ import Testing
 struct LeftoverTests {
   private static let services = #"""
     {"services": {"job": {"run": ["sh", "{payload}"], "windows": 1,
-                          "retries": {"crashes": 9, "failures": 9, "first": "10ms", "limit": "20ms"}},
+                          "retries": {"max_crashes": 9, "max_failures": 9, "initial_delay": "10ms", "max_delay": "20ms"}},
                   "echo": {"run": ["cat"], "windows": 1}},
      "windows": {"deposit": 1, "loan": 0, "juice": 0}}
     """#

@@ -7,8 +7,8 @@ import Testing
 struct OutputKeepingTests {
   private static func configuration(keeping span: String) -> String {
     """
-    {"services": {"long": {"run": ["sh", "{payload}"], "windows": 2, "result_bytes": 16}},
-     "windows": {"deposit": 1, "loan": 0, "juice": 0}, "keep_output": "\(span)"}
+    {"services": {"long": {"run": ["sh", "{payload}"], "windows": 2, "max_result_bytes": 16}},
+     "windows": {"deposit": 1, "loan": 0, "juice": 0}, "output_retention": "\(span)"}
     """
   }
 
@@ -51,9 +51,9 @@ struct OutputKeepingTests {
       try Self.configuration(keeping: "1s").write(toFile: file, atomically: true, encoding: .utf8)
       try branch.done("reload")
       let told = try branch.events("output_removed", in: "coordinator", count: 1)
-      #expect(told.first?["files"] == "2" && told.first?["keep_output"] == "1s", "\(told)")
+      #expect(told.first?["files"] == "2" && told.first?["output_retention"] == "1s", "\(told)")
       #expect(files.map(isThere) == [false, false, true, true] && isThere(other))
-      for (language, words) in [(Tongue.en, "keep_output"), (.ko, "keep_output에 정한 기간")] {
+      for (language, words) in [(Tongue.en, "output_retention"), (.ko, "output_retention에 정한 기간")] {
         let gone = try branch.run("output", "1", language: language)
         #expect(gone.code == 4 && gone.out == "" && gone.err.contains(words), gone.story)
       }
@@ -82,7 +82,7 @@ struct OutputKeepingTests {
       #expect(try branch.run("output", "2", "--day", "1").code == 4)
       #expect(try branch.json("audit")["ok"].flag == true)
       let shown = try branch.done("config", "show", "--config", file).out
-      #expect(shown.contains("keep_output") && shown.contains("1s"), "\(shown)")
+      #expect(shown.contains("output_retention") && shown.contains("1s"), "\(shown)")
       try branch.done("stop", "--now")
       // A closed bank says the same.
       #expect(try branch.run("output", "2", "--day", "1").code == 4)
@@ -97,7 +97,7 @@ struct OutputKeepingTests {
     try withBranch { branch in
       let file = try branch.write(Self.configuration(keeping: span), to: "bank.json")
       let checked = try branch.run("config", "check", file)
-      #expect(checked.code == 2 && checked.err.contains("keep_output"), checked.story)
+      #expect(checked.code == 2 && checked.err.contains("output_retention"), checked.story)
     }
   }
 }

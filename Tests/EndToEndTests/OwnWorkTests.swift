@@ -6,8 +6,8 @@ import Testing
 
 private let services = #"""
   {"services": {
-     "batch": {"run": [], "windows": 1, "retries": {"failures": 1}},
-     "pair": {"run": [], "windows": 2, "retries": {"failures": 1}},
+     "batch": {"run": [], "windows": 1, "retries": {"max_failures": 1}},
+     "pair": {"run": [], "windows": 2, "retries": {"max_failures": 1}},
      "closing": {"run": ["sh", "-c", "exec \"$@\" 2>&1", "sh", "BANKCTL", "--home", "HOME", "stop"], "exit": {"5": "served"}},
      "worker": {"worker": ["sh", "SCRIPT"]}},
    "windows": {"deposit": 1, "loan": 0, "juice": 0}}

@@ -30,7 +30,7 @@ struct PromisesTests {
       [ "$BANK_ATTEMPT" != 1 ] || sleep 1000; exit $code
       """
     services[name]?["run"] = ["sh", "-c", script, "sh"] + words
-    services[name]?["retries"] = ["crashes": 1_000]
+    services[name]?["retries"] = ["max_crashes": 1_000]
     services[name]?.merge(more) { $1 }
     let text = try JSONSerialization.data(withJSONObject: [
       "services": services, "windows": ["deposit": 0, "loan": 0, "juice": 0],

@@ -21,7 +21,7 @@ struct RecyclingTests {
   func customers() throws {
     try withBranch { branch in
       let file = try branch.configuration(
-        deposit: 3, loan: 1, depositWork: "4ms", loanWork: "4ms", more: #", "recycle_after_customers": 5"#)
+        deposit: 3, loan: 1, depositWork: "4ms", loanWork: "4ms", more: #", "max_customers_per_teller": 5"#)
       let first = Status(try branch.start("--config", file)).workers
       // How many customers that takes depends on how quickly a new process is there.
       var customers = 0
@@ -52,7 +52,7 @@ struct RecyclingTests {
   func memory() throws {
     try withBranch { branch in
       let file = try branch.configuration(
-        deposit: 2, loan: 1, depositWork: "5ms", loanWork: "5ms", more: #", "recycle_above_mb": 1"#)
+        deposit: 2, loan: 1, depositWork: "5ms", loanWork: "5ms", more: #", "max_teller_memory_mb": 1"#)
       try branch.start("--config", file)
       try branch.done("enqueue", "40", "--wait")
       let events = try branch.events("recycling", in: "coordinator", count: 2)

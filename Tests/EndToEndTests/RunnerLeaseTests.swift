@@ -10,7 +10,7 @@ import Testing
     let file = try branch.write(
       """
       {"services": {"slow": {"run": ["sh", "-c", "echo begun >> \(begun); read s; exec sleep $s"], "lease": "3s",
-         "retries": {"crashes": 9}}},
+         "retries": {"max_crashes": 9}}},
        "windows": {"deposit": 0, "loan": 0, "juice": 0}}
       """, to: "bank.json")
     try branch.start("--config", file)

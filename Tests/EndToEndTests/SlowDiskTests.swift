@@ -6,9 +6,9 @@ import Testing
 @Suite("A disk that takes seconds", .serialized)
 struct SlowDiskTests {
   /// Processes behind the windows may be silent for this long, which is as short as it can be.
-  private static let quickly = #", "standstill": "500ms""#
+  private static let quickly = #", "watchdog_timeout": "500ms""#
   /// The same, where a worker has to say on a busy machine again and again that it lives.
-  private static let soon = #", "standstill": "1s""#
+  private static let soon = #", "watchdog_timeout": "1s""#
 
   @Test("eight tellers outlive a coordinator whose disk takes longer than a lease, again and again")
   func tellers() throws {

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Standing still", .serialized)
 struct StandstillTests {
-  private static let quickly = #", "standstill": "500ms""#
+  private static let quickly = #", "watchdog_timeout": "500ms""#
 
   @Test("a coordinator that is stopped is ended and replaced, and the bank goes on; its guardian stays")
   func coordinator() throws {

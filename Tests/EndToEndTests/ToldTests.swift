@@ -9,7 +9,8 @@ struct ToldTests {
   func receipts() throws {
     try withBranch { branch in
       // Commits are far apart, so that what is staged and not on disk is there for long.
-      let file = try branch.configuration(deposit: 3, loan: 0, speed: "max", more: #", "gather": "100ms""#)
+      let file = try branch.configuration(
+        deposit: 3, loan: 0, speed: "max", more: #", "commit_delay": "100ms""#)
       try branch.start("--config", file)
       for _ in 1...4 {
         let first = try branch.json("enqueue", "30000", "--service", "deposit")["first"].integer ?? 0

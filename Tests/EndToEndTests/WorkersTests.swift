@@ -17,7 +17,7 @@ struct WorkersTests {
         {"services": {
            "python": {"worker": [\(marked), "python3", "\(python)"], "windows": 2},
            "perl": {"worker": [\(marked), "perl", "\(perl)"], "windows": 1},
-           "outside": {"outside": true, "retries": {"crashes": 50}}\(more)},
+           "outside": {"outside": true, "retries": {"max_crashes": 50}}\(more)},
          "lease": "1s", "max_crashes": 50, "windows": {"deposit": 1, "loan": 0, "juice": 0}}
         """, to: "bank.json")
       try branch.start("--config", file, "--speed", "max")
@@ -258,7 +258,7 @@ struct WorkersTests {
       let file = try branch.write(
         #"""
         {"services": {"n": {"worker": ["python3", "-c", "import nosuchmodule"], "windows": 1}},
-         "restart_first": "1ms", "restart_limit": "2ms", "windows": {"deposit": 0, "loan": 0, "juice": 0}}
+         "restart_initial_delay": "1ms", "restart_max_delay": "2ms", "windows": {"deposit": 0, "loan": 0, "juice": 0}}
         """#, to: "bank.json")
       let english = try branch.run("start", "--config", file)
       #expect(english.code == 1 && english.err.contains("No module named 'nosuchmodule'"), "\(english.story)")
@@ -286,7 +286,7 @@ struct WorkersTests {
         """
         {"services": {"n": {"windows": 1,
            "worker": ["env", "\(ProcessTable.mark)=\(branch.path("").dropLast())", "python3", "\(program)"]}},
-         "log": {"rotate_bytes": 65536, "keep": 2}, "windows": {"deposit": 0, "loan": 0, "juice": 0}}
+         "log": {"rotate_bytes": 65536, "keep_files": 2}, "windows": {"deposit": 0, "loan": 0, "juice": 0}}
         """, to: "bank.json")
       try branch.start("--config", file, "--speed", "max")
       try branch.done("enqueue", "2", "--service", "n", "--payload", "x", "--wait")

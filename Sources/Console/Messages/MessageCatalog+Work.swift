@@ -118,13 +118,13 @@ extension MessageCatalog {
     return switch loss {
     case .bounds:
       say(
-        "\(bytes) bytes of the output were discarded (limits.output, result_bytes).",
-        "출력 가운데 \(bytes)바이트는 보관되지 않았습니다. 보관 크기는 limits.output과 result_bytes로 정합니다.")
+        "\(bytes) bytes of the output were discarded (limits.output_bytes, max_result_bytes).",
+        "출력 가운데 \(bytes)바이트는 보관되지 않았습니다. 보관 크기는 limits.output_bytes와 max_result_bytes로 정합니다.")
     case .noFile:
       say(
-        "\(bytes) bytes of the output were discarded: their file was removed or could not be written, or limits.output "
+        "\(bytes) bytes of the output were discarded: their file was removed or could not be written, or limits.output_bytes "
           + "is 0. See logs/bankd.stderr in the home for the reason.",
-        "출력 가운데 \(bytes)바이트는 보관되지 않았습니다. 출력 파일이 삭제되었거나 기록되지 못했거나 limits.output이 0입니다. "
+        "출력 가운데 \(bytes)바이트는 보관되지 않았습니다. 출력 파일이 삭제되었거나 기록되지 못했거나 limits.output_bytes가 0입니다. "
           + "홈의 logs/bankd.stderr에 원인이 적혀 있습니다.")
     case .fileGone:
       say(
@@ -149,9 +149,9 @@ extension MessageCatalog {
 
   func outputRemoved(_ ticket: Int64) -> String {
     say(
-      "The output of ticket \(ticket) was removed, because it is older than keep_output allows. "
+      "The output of ticket \(ticket) was removed, because it is older than output_retention allows. "
         + "Stored part: bankctl ticket \(ticket)",
-      "\(ticket)번 고객의 출력은 keep_output에 정한 기간이 지나 삭제되었습니다. 영수증에 남은 내용: bankctl ticket \(ticket)")
+      "\(ticket)번 고객의 출력은 output_retention에 정한 기간이 지나 삭제되었습니다. 영수증에 남은 내용: bankctl ticket \(ticket)")
   }
 
   /// Output of a command, for a ticket's history.

@@ -165,9 +165,9 @@ extension BankctlTable {
     "output", group: group, "Show the output of a command.", "번호표의 명령이 출력한 내용을 보여 줍니다.",
     details: Text(
       "Works while the command runs, too. Short output is stored in the receipt; longer output in HOME/output, up to "
-        + "limits.output. The rest is discarded. If keep_output has removed the file, the exit code is 4.",
-      "실행 중에도 볼 수 있습니다. 짧은 출력은 영수증과 함께 남고, 긴 출력은 홈의 output 디렉터리에 limits.output까지 남습니다. 나머지는 버려집니다. "
-        + "설정의 keep_output에 따라 파일이 삭제되었으면 종료 코드는 4입니다."),
+        + "limits.output_bytes. The rest is discarded. If output_retention has removed the file, the exit code is 4.",
+      "실행 중에도 볼 수 있습니다. 짧은 출력은 영수증과 함께 남고, 긴 출력은 홈의 output 디렉터리에 limits.output_bytes까지 남습니다. 나머지는 버려집니다. "
+        + "설정의 output_retention에 따라 파일이 삭제되었으면 종료 코드는 4입니다."),
     examples: [
       Example("bankctl output 12", "Show its standard output so far.", "지금까지의 표준 출력을 봅니다."),
       Example(

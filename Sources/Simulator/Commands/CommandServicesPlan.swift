@@ -62,7 +62,7 @@ struct CommandServicesPlan {
   var settings: String {
     guard isThere else { return "{}" }
     let common = """
-      "grace": "\(grace.milliseconds)ms", "result_bytes": \(resultBytes), "limits": {"output": \(outputBytes)}
+      "grace": "\(grace.milliseconds)ms", "max_result_bytes": \(resultBytes), "limits": {"output_bytes": \(outputBytes)}
       """
     return """
       {"\(Self.timed)": {"run": ["\(Self.program)", "{key}"], "windows": \(windows[0]),

@@ -45,13 +45,13 @@ final class ChaosServices {
     func words(_ mode: WorkMode) -> String {
       "[\([program, mode.rawValue, mark, witness.directory].map(Self.quoted).joined(separator: ", "))]"
     }
-    let retries = #""retries": {"first": "5ms", "limit": "50ms", "jitter": 0.5}"#
+    let retries = #""retries": {"initial_delay": "5ms", "max_delay": "50ms", "jitter": 0.5}"#
     return """
       {
         "prefetch": \(prefetch),
         "services": {
           "\(Self.command)": {"run": \(words(.command)), "windows": 2, "timeout": "1s", "grace": "50ms",
-            "result_bytes": \(Self.commandResult), "ledger": {"debit": "customer", "credit": "cash"}, \(retries)},
+            "max_result_bytes": \(Self.commandResult), "ledger": {"debit": "customer", "credit": "cash"}, \(retries)},
           "\(Self.worker)": {"worker": \(words(.window)), "windows": 2, "lease": "1s", "grace": "100ms", \(retries)},
           "\(Self.outside)": {"outside": true, "lease": "1s", "prefetch": 4, \(retries)}
         }

@@ -38,8 +38,8 @@ struct ParityTests {
     {"services": {
        "echo": {"run": ["cat"], "windows": \(windows)},
        "slow": {"run": ["env", "\(ProcessTable.mark)=\(branch.path("").dropLast())", "sleep", "4711"], "windows": \(windows)},
-       "fails": {"run": ["sh", "-c", "echo told; exit 3"], "windows": \(windows), "retries": {"failures": 1}},
-       "mail": {"outside": true}, "run": {"windows": \(windows), "retries": {"failures": 1}}},
+       "fails": {"run": ["sh", "-c", "echo told; exit 3"], "windows": \(windows), "retries": {"max_failures": 1}},
+       "mail": {"outside": true}, "run": {"windows": \(windows), "retries": {"max_failures": 1}}},
      "windows": {"deposit": \(windows), "loan": 0, "juice": 0}}
     """
   }
