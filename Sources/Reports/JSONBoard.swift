@@ -1,5 +1,5 @@
 // JSON of the board, and of commands for several tickets.
-// Invariant: fields are added and never changed. Rates are thousandths a second, times are RFC 3339.
+// Invariant: fields are added and never changed. Rates are customers a second, times are RFC 3339.
 import BankModel
 import Wire
 
@@ -13,7 +13,7 @@ extension JSONValue {
         "since": .instant(frame.coordinator.openedAt),
       ],
       "time": .instant(frame.time), "business_ms": .init(frame.businessTime.milliseconds),
-      "business_runs": .bool(frame.businessTimeRuns), "counts": counts(frame.counts),
+      "business_timer_running": .bool(frame.businessTimeRuns), "counts": counts(frame.counts),
       "rates": rates(frame.rates), "services": .array(frame.services.map(service)),
       "waiting": .array(
         frame.waiting.map {
@@ -24,7 +24,7 @@ extension JSONValue {
         }),
       "serving": .array(frame.serving.map(serving)), "windows": .array(frame.windows.map(window)),
       "events": .array(frame.events.map(event)),
-      "hidden": [
+      "truncated": [
         "services": .init(frame.hidden.services), "waiting": .init(frame.hidden.waiting),
         "serving": .init(frame.hidden.serving), "windows": .init(frame.hidden.windows),
       ],
@@ -39,10 +39,10 @@ extension JSONValue {
   /// Customers served before the subscription, by service name.
   private static func history(_ history: BoardHistory, of services: [BoardService]) -> JSONValue {
     [
-      "since": .instant(history.since), "part_ms": .init(BoardHistory.part),
+      "since": .instant(history.since), "bucket_ms": .init(BoardHistory.part),
       "served": .array(
         zip(services, history.served).map { service, parts in
-          ["name": .string(service.service.text), "parts": .array(parts.map { .init($0) })]
+          ["name": .string(service.service.text), "buckets": .array(parts.map { .init($0) })]
         }),
     ]
   }
@@ -55,25 +55,25 @@ extension JSONValue {
     ]
   }
 
-  /// Thousandths a second.
+  /// Customers a second, averaged over one second, ten seconds and ten minutes.
   private static func rates(_ rates: BoardRates) -> JSONValue {
     [
-      "served_1s_milli": .init(rates.servedSecond), "served_10s_milli": .init(rates.servedTenSeconds),
-      "served_10m_milli": .init(rates.servedTenMinutes), "issued_1s_milli": .init(rates.issuedSecond),
-      "issued_10s_milli": .init(rates.issuedTenSeconds), "issued_10m_milli": .init(rates.issuedTenMinutes),
+      "served_1s": .rate(rates.servedSecond), "served_10s": .rate(rates.servedTenSeconds),
+      "served_10m": .rate(rates.servedTenMinutes), "issued_1s": .rate(rates.issuedSecond),
+      "issued_10s": .rate(rates.issuedTenSeconds), "issued_10m": .rate(rates.issuedTenMinutes),
     ]
   }
 
   private static func service(_ service: BoardService) -> JSONValue {
     [
       "name": .string(service.service.text), "paused": .bool(service.paused),
-      "paused_because": .init(service.pauseReason), "windows": .init(service.windows),
+      "pause_reason": .init(service.pauseReason), "windows": .init(service.windows),
       "waiting": .init(service.waitingTotal),
       "by_priority": .array(
         service.waiting.map {
           ["priority": .init($0.priority?.number), "waiting": .init($0.count)]
         }), "delayed": .init(service.delayed), "serving": .init(service.serving),
-      "dead": .init(service.dead), "served_10m_milli": .init(service.servedTenMinutes),
+      "dead": .init(service.dead), "served_10m": .rate(service.servedTenMinutes),
       "served": .init(service.served),
     ]
   }

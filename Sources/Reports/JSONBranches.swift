@@ -1,5 +1,5 @@
 // JSON of a bank with a shared database.
-// Invariant: fields are added and never changed. Rates are thousandths a second, null if unknown.
+// Invariant: fields are added and never changed. A rate is null if it is unknown.
 import BankModel
 import Wire
 
@@ -14,7 +14,8 @@ extension JSONValue {
       "branch": .init(branch.number), "host": .string(branch.host), "epoch": .init(branch.epoch),
       "state": .string(branch.state.name), "lease_ms": .init(branch.leaseMilliseconds),
       "windows": .init(branch.windows), "served": .init(branch.served), "name": .string(branch.name),
-      "rate_milli": .init(branch.rate), "commits": .init(branch.commits), "this": .bool(branch.isThis),
+      "served_per_second": .rate(branch.rate), "commits": .init(branch.commits),
+      "is_self": .bool(branch.isThis),
     ]
     // Customers whose juice only this branch can make.
     return branch.juices.map { shape.adding(["juices": .init($0)]) } ?? shape

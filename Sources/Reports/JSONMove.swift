@@ -12,7 +12,7 @@ extension JSONValue {
           ["name": .string(rows.name), "before": .init(rows.before), "after": .init(rows.after)]
         }),
       "ledger_difference": .init(report.ledger.reduce(0) { $0 &+ $1.balance }),
-      "repeated": .bool(report.isRepeated), "note": .string(report.note),
+      "already_moved": .bool(report.isRepeated), "note": .string(report.note),
     ]
   }
 }

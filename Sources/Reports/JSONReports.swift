@@ -49,7 +49,7 @@ extension JSONValue {
       "waiting": .init(service.waiting), "serving": .init(service.serving), "served": .init(service.served),
       "paused": .bool(service.paused),
     ]
-    return service.pausedBecause.map { shape.adding(["paused_because": .string($0)]) } ?? shape
+    return service.pausedBecause.map { shape.adding(["pause_reason": .string($0)]) } ?? shape
   }
 
   private static func worker(_ worker: WorkerReport) -> JSONValue {
@@ -62,10 +62,10 @@ extension JSONValue {
     ]
     if let progress = worker.progress { shape = shape.adding(["progress": self.progress(progress)]) }
     if let mismatch = worker.mismatch { shape = shape.adding(["mismatch": .string(mismatch.name)]) }
-    return worker.failure.map { shape.adding(["trouble": trouble($0)]) } ?? shape
+    return worker.failure.map { shape.adding(["error": error($0)]) } ?? shape
   }
 
-  private static func trouble(_ failure: Failure) -> JSONValue {
+  private static func error(_ failure: Failure) -> JSONValue {
     [
       "code": .string(failure.code.rawValue), "file": .string(ByteText.shown(failure.subject)),
       "detail": .string(ByteText.shown(failure.detail)),
@@ -73,7 +73,7 @@ extension JSONValue {
   }
 
   package static func exit(_ exit: ExitReport) -> JSONValue {
-    ["code": .init(exit.code), "signal": .init(exit.signal), "error": .init(exit.trouble)]
+    ["code": .init(exit.code), "signal": .init(exit.signal), "spawn_error": .init(exit.trouble)]
   }
 
   /// JSON of `enqueue`. `known` is true if no customer was added, because the key, or every key of a list,
@@ -87,7 +87,7 @@ extension JSONValue {
     let tickets = (report.knownTickets ?? []).map { span -> JSONValue in
       ["day": .init(span.day), "first": .init(span.first), "last": .init(span.last)]
     }
-    return shape.adding(["known_count": .init(report.known), "known_tickets": .array(tickets)])
+    return shape.adding(["already_issued_count": .init(report.known), "already_issued": .array(tickets)])
   }
 
   /// JSON line of `receipts`.
@@ -191,7 +191,7 @@ extension JSONValue {
       "dead": .init(report.dead), "day_closed": .bool(report.isDayClosed),
       "finished": .init(report.finished), "killed": .init(report.killed),
       "steps": .array(
-        (report.steps ?? []).map { ["step": .string($0.step.name), "ms": .init($0.milliseconds)] }),
+        (report.steps ?? []).map { ["step": .string($0.step.name), "duration_ms": .init($0.milliseconds)] }),
     ]
     // Customers counted as served who left without a product.
     let counted = report.sentAway.map { shape.adding(["out_of_stock": .init($0)]) } ?? shape

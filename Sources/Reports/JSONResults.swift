@@ -19,15 +19,15 @@ extension JSONValue {
     }
     shape = shape.adding(["duration_ms": .init(result.duration.milliseconds)])
     if result.errors.length > 0 {
-      shape = shape.adding(stream("errors", result.errors)).adding([
-        "errors_bytes": .init(result.errors.length)
+      shape = shape.adding(stream("stderr", result.errors)).adding([
+        "stderr_bytes": .init(result.errors.length)
       ])
     }
     if result.output.filed > 0 {
       shape = shape.adding(["output_file": .string("output/\(receipt.day)/\(receipt.ticket).out")])
     }
     if result.errors.filed > 0 {
-      shape = shape.adding(["errors_file": .string("output/\(receipt.day)/\(receipt.ticket).err")])
+      shape = shape.adding(["stderr_file": .string("output/\(receipt.day)/\(receipt.ticket).err")])
     }
     if let key = receipt.key { shape = shape.adding(["key": .string(key)]) }
     return shape

@@ -46,6 +46,13 @@ package enum JSONValue: Sendable, Equatable {
     ])
   }
 
+  /// Customers a second.
+  ///
+  /// - Parameter thousandths: the rate in thousandths; nil if it is unknown.
+  package static func rate(_ thousandths: (some BinaryInteger)?) -> JSONValue {
+    thousandths.map { .thousandths(Int32(clamping: max(0, $0))) } ?? .null
+  }
+
   /// The object with further fields appended.
   package func adding(_ more: JSONValue) -> JSONValue {
     guard case .object(let fields) = self, case .object(let others) = more else { return self }

@@ -75,7 +75,7 @@ extension WebApplication {
       "version": 1, "url": .init(address.map { "\($0)/login?token=\(token)" }),
       "origin": .init(portRefusal == nil ? admission.ownURL : nil),
       "socket": .string(home.socket),
-      "port_refused": .init(portRefusal), "read_only": .bool(options.isReadOnly),
+      "port_error": .init(portRefusal), "read_only": .bool(options.isReadOnly),
       "chaos": .bool(options.hasChaos),
       "asked_port": .init(options.port), "role": .string(role.rawValue), "run": .bool(grant.mayRun),
       "manager_code": .string(credentials.secrets.managerCode),

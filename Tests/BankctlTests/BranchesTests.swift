@@ -49,15 +49,15 @@ import Wire
       #expect(
         ran.output == """
           {"version":1,"branches":[{"branch":1,"host":"db-1.example.org","epoch":3,"state":"open","lease_ms":3100,\
-          "windows":4,"served":120,"name":"seoul","rate_milli":12500,"commits":77,"this":true},\
+          "windows":4,"served":120,"name":"seoul","served_per_second":12.5,"commits":77,"is_self":true},\
           {"branch":2,"host":"web-7.branches.internal.example.org","epoch":12,"state":"expired","lease_ms":0,\
-          "windows":8,"served":12345678,"name":"부산","rate_milli":0,"commits":1234567,"this":false}]}
+          "windows":8,"served":12345678,"name":"부산","served_per_second":0,"commits":1234567,"is_self":false}]}
 
           """)
     }
     #expect(JSONValue.branches([]).text == #"{"version":1,"branches":[]}"#)
     #expect(JSONValue.branches([Self.branches[2]]).text.contains(#""state":"closed","lease_ms":0"#))
-    #expect(JSONValue.branches([Self.branches[2]]).text.contains(#""rate_milli":null"#))
+    #expect(JSONValue.branches([Self.branches[2]]).text.contains(#""served_per_second":null"#))
   }
 
   @Test("the table, as wide as it needs away from a terminal")
@@ -160,7 +160,7 @@ import Wire
     #expect(
       text.contains(
         #""branch":{"branch":1,"host":"db-1.example.org","epoch":3,"state":"open","lease_ms":3100,"#))
-    #expect(text.contains(#""this":true,"queue":{"issued":10,"waiting":3,"#))
+    #expect(text.contains(#""is_self":true,"queue":{"issued":10,"waiting":3,"#))
     let opened = MessageCatalog(language: .english).thisBranch(Self.branches[2])
     #expect(opened == "branch 13 (jeju), epoch 1, lease -")
   }

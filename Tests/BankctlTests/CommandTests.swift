@@ -103,8 +103,8 @@ func list() throws {
     let ran = try run(["enqueue", "--from", path, "--json"], home: branch.home)
     #expect(
       ran.output
-        == #"{"version":1,"day":1,"first":1,"last":2001,"count":2001,"known":false,"known_count":3,"#
-        + #""known_tickets":[{"day":1,"first":4,"last":6}]}"# + "\n")
+        == #"{"version":1,"day":1,"first":1,"last":2001,"count":2001,"known":false,"already_issued_count":3,"#
+        + #""already_issued":[{"day":1,"first":4,"last":6}]}"# + "\n")
     let sizes = branch.heard.map { if case .enqueueList(let part) = $0 { part.entries.count } else { 0 } }
     #expect(sizes == [2_000, 1])
     let missing = try run(["enqueue", "--from", path + ".not", "--json"], home: branch.home)

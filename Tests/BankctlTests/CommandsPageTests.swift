@@ -61,7 +61,7 @@ import Wire
   func fields() throws {
     let page = try String(contentsOf: Self.file, encoding: .utf8)
     for field in [
-      "known_count", "known_tickets", "trouble", "mismatch", "out_of_stock", "notes", "finished",
+      "already_issued_count", "already_issued", "error", "mismatch", "out_of_stock", "notes", "finished",
       "day_closed",
     ] {
       #expect(page.contains("`\(field)`") || page.contains(".\(field)`"), "\(field)")

@@ -55,12 +55,13 @@ func enqueueShape() {
   var report = EnqueuedReport(day: 1, first: 1, last: 10, count: 10)
   #expect(JSONValue.enqueued(report, ofList: false).text == ten + "false}")
   #expect(
-    JSONValue.enqueued(report, ofList: true).text == ten + #"false,"known_count":0,"known_tickets":[]}"#)
+    JSONValue.enqueued(report, ofList: true).text == ten
+      + #"false,"already_issued_count":0,"already_issued":[]}"#)
   report.known = 10
   #expect(JSONValue.enqueued(report, ofList: false).text == ten + "true}")
   report.known = 2
   report.knownTickets = [TicketSpan(day: 1, first: 3, last: 4)]
-  let tickets = #""known_count":2,"known_tickets":[{"day":1,"first":3,"last":4}]}"#
+  let tickets = #""already_issued_count":2,"already_issued":[{"day":1,"first":3,"last":4}]}"#
   #expect(JSONValue.enqueued(report, ofList: true).text == ten + "false," + tickets)
   // A list in which everybody is known.
   report = EnqueuedReport(day: 1, first: 0, last: 0, count: 0, known: 2, knownTickets: report.knownTickets)
@@ -138,7 +139,7 @@ func otherShapes() {
   #expect(
     JSONValue.stopped(stopped).text == """
       {"version":1,"day":1,"served":10,"business_ms":4410,"waiting":0,"dead":0,"day_closed":true,\
-      "finished":4,"killed":1,"steps":[{"step":"serve_waiting","ms":7}]}
+      "finished":4,"killed":1,"steps":[{"step":"serve_waiting","duration_ms":7}]}
       """)
   var audit = AuditReport(
     issued: 10, served: 9, cancelled: 1, waiting: 0, delayed: 0, dead: 0, lost: 0, duplicated: 0,

@@ -21,7 +21,7 @@ struct BoardTests {
       #expect(before["waiting"].items.compactMap { $0["ticket"].integer } == [2, 3])
       let killed = try branch.json("kill", "deposit-1", "--yes")
       #expect(killed["pid"] == window["pid"] && killed["ticket"].integer == 1)
-      let milliseconds = try #require(killed["served_again_ms"].integer)
+      let milliseconds = try #require(killed["recovery_ms"].integer)
       #expect((0..<5_000).contains(milliseconds))
       let after = try branch.json("board")
       let death = try #require(after["events"].items.last { $0["kind"].text == "died" })

@@ -43,7 +43,7 @@ struct CommandServicesTests {
       let words = try branch.json("ticket", "2")
       let key = try #require(words["key"].text)
       #expect(words["result"].text == "a b;$(id)|\(key)|")
-      #expect(words["errors"].text == key, "the command was told the same")
+      #expect(words["stderr"].text == key, "the command was told the same")
       #expect(try branch.done("output", "2").out == "a b;$(id)|\(key)|")
       #expect(try branch.done("output", "2", "--stderr").out == key)
       let receipts = try branch.receipts()
@@ -151,7 +151,7 @@ struct CommandServicesTests {
       }
       #expect(try branch.status().service("missing")["waiting"].integer == 3)
       #expect(branch.log("coordinator").contains("event=service_paused"))
-      let because = try branch.status().service("missing")["paused_because"].text
+      let because = try branch.status().service("missing")["pause_reason"].text
       #expect(because?.contains("/no/such/program") == true)
       for language in [Tongue.en, .ko] {
         #expect(try branch.done("status", language: language).out.contains("bankctl resume missing"))

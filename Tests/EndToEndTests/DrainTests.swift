@@ -39,7 +39,7 @@ struct DrainTests {
       expectKilled(atWork: 2, report, branch)
       let steps = report["steps"].items
       #expect(steps.map { $0["step"].text } == Self.steps)
-      for index in 1...2 { #expect((steps[index]["ms"].integer ?? 0) >= 300, "\(report)") }
+      for index in 1...2 { #expect((steps[index]["duration_ms"].integer ?? 0) >= 300, "\(report)") }
       try branch.expectNobodyLeft()
       #expect(branch.events("drain", in: "coordinator").map { $0["step"] } == Self.steps)
       let attempts = try branch.json("ticket", "1")["attempts"]
@@ -82,7 +82,8 @@ struct DrainTests {
       try branch.done("enqueue", "3", "--service", "deposit")
       let report = try branch.json("stop")
       #expect(report["served"].integer == 3 && report["killed"].integer == 0, "\(report)")
-      #expect(report["steps"].items.compactMap { $0["ms"].integer }.reduce(0, +) > 4_000, "\(report)")
+      #expect(
+        report["steps"].items.compactMap { $0["duration_ms"].integer }.reduce(0, +) > 4_000, "\(report)")
       #expect(try branch.receipts().map { $0["attempts"].integer } == [1, 1, 1])
       #expect(branch.events("stuck", in: "coordinator") == [])
     }

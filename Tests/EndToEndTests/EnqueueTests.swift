@@ -106,9 +106,9 @@ struct EnqueueTests {
       #expect(issued["first"].integer == 1 && issued["last"].integer == 3 && issued["count"].integer == 3)
       let again = try branch.json("enqueue", "--from", "-", input: people + "\n{\"service\":\"loan\"}")
       #expect(again["count"].integer == 1 && again["first"].integer == 4, "\(again)")
-      #expect(again["known"].flag == false && again["known_count"].integer == 3, "\(again)")
-      #expect(again["known_tickets"][0]["first"].integer == 1, "\(again)")
-      #expect(again["known_tickets"][0]["last"].integer == 3, "\(again)")
+      #expect(again["known"].flag == false && again["already_issued_count"].integer == 3, "\(again)")
+      #expect(again["already_issued"][0]["first"].integer == 1, "\(again)")
+      #expect(again["already_issued"][0]["last"].integer == 3, "\(again)")
       try branch.done("wait")
       let receipts = try branch.receipts()
       let first = try #require(receipts.first { $0["ticket"].integer == 1 })
@@ -136,8 +136,8 @@ struct EnqueueTests {
           + "All 3 customers are finished.\n")
       #expect(try branch.status().queue("served") == 3, "they were waited for")
       let again = try branch.json("enqueue", "--from", file, "--wait")
-      #expect(again["known"].flag == true && again["known_count"].integer == 3, "\(again)")
-      #expect(again["known_tickets"][0]["last"].integer == 3 && again["dead"].integer == 0, "\(again)")
+      #expect(again["known"].flag == true && again["already_issued_count"].integer == 3, "\(again)")
+      #expect(again["already_issued"][0]["last"].integer == 3 && again["dead"].integer == 0, "\(again)")
       #expect(
         try branch.done("enqueue", "--from", file, language: .ko).out
           == "추가된 고객이 없습니다. 고객 3명은 이미 있습니다: 1–3번 (영업 1일차)\n")

@@ -169,7 +169,8 @@ struct FailedWindowTests {
       }
       let worker = try #require(try branch.status().worker("loan-1"))
       #expect(
-        worker.document["last_exit"]["error"].text?.contains("bank-teller") == true, "\(worker.document)")
+        worker.document["last_exit"]["spawn_error"].text?.contains("bank-teller") == true,
+        "\(worker.document)")
       // A drain does not wait for a window to which nobody will come.
       try branch.done("enqueue", "2", "--service", "loan")
       #expect(try branch.json("stop")["waiting"].integer == 2)

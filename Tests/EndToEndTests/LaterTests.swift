@@ -119,7 +119,7 @@ struct LaterTests {
       }
       #expect(
         try branch.json("status")["services"].items.contains {
-          $0["paused_because"].text?.contains("/no/such/program") == true
+          $0["pause_reason"].text?.contains("/no/such/program") == true
         })
       try branch.done("stop", "--now")
       try branch.start("--config", file, "--speed", "max")
@@ -150,7 +150,7 @@ struct LaterTests {
       #expect(try branch.json("ticket", "4")["state"].text == "delayed")
       try branch.waitUntil("the third is served") { try branch.json("ticket", "5")["state"].text == "done" }
       // In a while is the same a while later; another while is another request.
-      #expect(try branch.json("enqueue", "--from", "-", input: list)["known_count"].integer == 3)
+      #expect(try branch.json("enqueue", "--from", "-", input: list)["already_issued_count"].integer == 3)
       let first = try branch.json("enqueue", "1", "--in", "90m", "--key", "k")
       #expect(try branch.json("enqueue", "1", "--in", "90m", "--key", "k")["first"] == first["first"])
       try branch.expectRefusal(5, "key_conflict", of: "enqueue", "1", "--in", "91m", "--key", "k")

@@ -64,7 +64,7 @@ struct PayloadTests {
       #expect(try branch.json("enqueue", "--from", list)["last"].integer == 4)
       #expect(try payload(2, of: branch).text == "a" && payload(3, of: branch) == .missing)
       #expect(try payload(4, of: branch).text == "\u{0}\u{1}")
-      #expect(try branch.json("enqueue", "--from", list)["known_count"].integer == 1)
+      #expect(try branch.json("enqueue", "--from", list)["already_issued_count"].integer == 1)
       let other = try branch.write(#"{"service":"echo","payload":"b","key":"k1"}"#, to: "other")
       try branch.expectRefusal(5, "key_conflict", of: "enqueue", "--from", other)
       try branch.done("enqueue", "--service", "echo", "--payload", "x", "--key", "k2")

@@ -29,7 +29,7 @@ struct PortlessPageTests {
       let json = try branch.launch(["web", "--json", "--no-open"]).finish()
       try #require(json.code == 0, json.story)
       #expect(
-        try json.json()["url"].text == nil && json.json()["port_refused"].text?.contains("127.0.0.1") == true)
+        try json.json()["url"].text == nil && json.json()["port_error"].text?.contains("127.0.0.1") == true)
       let socket = try #require(try json.json()["socket"].text)
       #expect(socket == "\(branch.home)/run/web.sock")
       for (language, sentence) in [(Tongue.en, "may not listen"), (.ko, "받을 수 없습니다")] {

@@ -32,7 +32,7 @@ enum KillCommand {
     try session.show(
       [
         "version": 1, "window": .string(name), "pid": .init(pid), "generation": .init(window.generation),
-        "ticket": .init(watch.ticket), "served_again_ms": .init(watch.milliseconds),
+        "ticket": .init(watch.ticket), "recovery_ms": .init(watch.milliseconds),
         "successor_pid": .init(watch.successor),
       ], or: [session.words.killed(watch)])
     return .done

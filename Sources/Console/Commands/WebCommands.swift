@@ -92,7 +92,7 @@ enum WebCommands {
       }
       guard let socket = text("socket"), let code = text("manager_code") else { return nil }
       (self.socket, managerCode) = (socket, code)
-      (url, portRefusal) = (text("url"), text("port_refused"))
+      (url, portRefusal) = (text("url"), text("port_error"))
       (origin, role, mayRun) = (text("origin"), text("role") ?? "operator", flag("run"))
       guard url != nil || portRefusal != nil else { return nil }
       (isReadOnly, hasChaos) = (flag("read_only"), flag("chaos"))
@@ -110,7 +110,7 @@ enum WebCommands {
 
     var document: JSONValue {
       [
-        "version": 1, "url": .init(url), "port_refused": .init(portRefusal),
+        "version": 1, "url": .init(url), "port_error": .init(portRefusal),
         "socket": .string(ByteText.shown(socket)),
         "read_only": .bool(isReadOnly),
         "chaos": .bool(hasChaos), "origin": .init(origin), "role": .string(role), "run": .bool(mayRun),
