@@ -4,6 +4,7 @@
 // because a person looks later than a test does.
 // Failure: Trouble, with the README's lines and the terminal's.
 import Foundation
+import Testing
 
 final class TourShell {
   private static let prompt = "$ "
