@@ -1,5 +1,5 @@
-// Where the programs under test are: the directory that BANK_BINARIES names, or else the one in which this test
-// bundle lies, since a plain `swift build` puts everything there. Nothing of the product is imported here.
+// Directory of the programs under test: BANK_BINARIES, or the directory of this test bundle, into which a plain `swift
+// build` puts every program. Nothing of the product is imported here.
 import Foundation
 import Glibc
 import Testing
@@ -10,7 +10,6 @@ public enum Binaries {
     return bundle
   }()
 
-  /// Where this test bundle is.
   private static let bundle: String = {
     var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
     let length = readlink("/proc/self/exe", &buffer, buffer.count - 1)
@@ -18,13 +17,13 @@ public enum Binaries {
     return String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
   }()
 
-  /// All of them, for a test that has them in a directory of its own.
+  /// Names of all programs, for a test that installs them into its own directory.
   public static let names = [
     "bankctl", "bank-chaos", "bankd", "bank-guardian", "bank-teller", "bank-juice", "bank-runner",
     "bank-stockd", "bank-vending", "bank-web",
   ]
 
-  /// What is built with the tests and is no program.
+  /// Path of a file that is built with the tests and is not a program of the product.
   public static func besideTests(_ name: String) -> String {
     let places = [bundle, directory].map { "\($0)/\(name)" }
     return places.first { access($0, R_OK) == 0 } ?? places[0]
@@ -32,10 +31,10 @@ public enum Binaries {
 
   public static var bankctl: String { directory + "/bankctl" }
 
-  /// Puts the programs into a directory of a test, where some can be missing or be others.
+  /// Puts programs into a directory of a test, in which some can be missing or replaced.
   ///
-  /// Where a link would cross a file system another process copies: a test beside this one that starts a program just
-  /// then would inherit the descriptor that is written to, and the copy could not be executed (ETXTBSY, execve(2)).
+  /// A program on another file system is copied by a separate process. If this process wrote the copy, a program that a
+  /// parallel test starts would inherit the descriptor, and the copy could not be executed (ETXTBSY, execve(2)).
   public static func install(_ names: some Sequence<String>, in place: String) throws {
     mkdir(place, 0o700)
     let strangers = names.filter { link("\(directory)/\($0)", "\(place)/\($0)") != 0 }

@@ -1,15 +1,15 @@
-// What tests say about the juice shop again and again: orders, amounts, and what must be true of them.
+// Steps and expectations for the juice shop that several tests share: orders, amounts, invariants.
 import Testing
 
 extension Branch {
-  /// What is in stock, by name.
+  /// Amounts in stock, by name.
   public func stock(at location: SourceLocation = #_sourceLocation) throws -> [String: Int] {
     let items = try json("stock", at: location)["items"].items
     return Dictionary(
       items.map { ($0["item"].text ?? "?", $0["quantity"].integer ?? -1) }, uniquingKeysWith: { $1 })
   }
 
-  /// Orders a juice and returns how the command ended.
+  /// Orders a juice and returns the outcome of the command.
   public func order(
     _ words: String..., language: Tongue = .ko, at location: SourceLocation = #_sourceLocation
   )
@@ -19,8 +19,8 @@ extension Branch {
     try launch(["juice", "order"] + words, language: language).finish(at: location)
   }
 
-  /// Orders a juice that nobody will make now, in JSON, and gives up soon. On a busy machine the stock itself may need longer
-  /// than that to say what there is: then nothing was ordered, and it is asked again.
+  /// Orders a juice that no station will make, in JSON, with a short timeout. On a busy machine the stock itself may
+  /// need longer than the timeout to report its amounts: then nothing was ordered, and the command is repeated.
   public func orderImpatiently(_ words: String..., at location: SourceLocation = #_sourceLocation) throws
     -> Outcome
   {
@@ -31,11 +31,11 @@ extension Branch {
     }
   }
 
-  /// Writes a file of fruits and juices into the home, from where it is read before any other.
+  /// Writes a file of fruits and juices into the home; it takes precedence over every other such file.
   public func assortment(_ text: String) throws { _ = try write(text, to: "home/stock.json") }
 }
 
-/// The juices of the original and what they are made of.
+/// Juices of the original app and their ingredients.
 public enum Recipes {
   public static let all: [String: [String: Int]] = [
     "strawberry": ["strawberry": 16], "banana": ["banana": 2], "kiwi": ["kiwi": 3],

@@ -1,9 +1,9 @@
-// What tests say about a branch again and again: configurations, receipts, and what must be true of them.
+// Configurations, receipts and expectations for a branch that several tests share.
 import Foundation
 import Testing
 
 extension Branch {
-  /// Writes a configuration and returns its path. The durations are as `bankctl` reads them; `60s` is "until killed".
+  /// Writes a configuration and returns its path. Durations are in the format of `bankctl`; `60s` means "until killed".
   public func configuration(
     deposit: Int = 2, loan: Int = 1, depositWork: String = "700ms", loanWork: String = "1.1s",
     speed: String = "1", more: String = "", name: String = "bank.json"
@@ -15,12 +15,12 @@ extension Branch {
       """, to: name)
   }
 
-  /// All receipts there are, in the order of their commits.
+  /// All receipts, in the order of their commits.
   public func receipts(at location: SourceLocation = #_sourceLocation) throws -> [JSON] {
     try lines("receipts", "--day", "all", at: location)
   }
 
-  /// Expects that of a day exactly the tickets 1 to `count` have a receipt, one each.
+  /// Expects that in one day exactly the tickets 1 to `count` have a receipt, one each.
   public func expectOneReceiptEach(
     _ count: Int, day: Int = 1, at location: SourceLocation = #_sourceLocation
   ) throws {
@@ -42,22 +42,22 @@ extension Branch {
     #expect(try outcome.json().differences(from: Samples.audit) == [], sourceLocation: location)
   }
 
-  /// The same, when there are so many of them: a worker writes its lines together, a moment after the work.
+  /// Waits for `count` lines of this event and returns them: a worker writes its log in batches after the work.
   public func events(
     _ event: String, in log: String, count: Int, at location: SourceLocation = #_sourceLocation
   ) throws -> [[String: String]] {
-    try waitUntil("\(log).log tells \(count) times of \(event)", within: .seconds(5), at: location) {
+    try waitUntil("\(log).log has \(count) lines of the event \(event)", within: .seconds(5), at: location) {
       events(event, in: log).count >= count
     }
     return events(event, in: log)
   }
 
-  /// The fields of the lines of a log that tell of this event.
+  /// Fields of all lines of a log with this event.
   public func events(_ event: String, in log: String) -> [[String: String]] {
     self.log(log).split(separator: "\n").map { Self.fields(of: $0) }.filter { $0["event"] == event }
   }
 
-  /// The fields of a line of logfmt.
+  /// Fields of one logfmt line.
   public static func fields(of line: Substring) -> [String: String] {
     var fields: [String: String] = [:]
     for match in line.matches(of: /([a-z_]+)=("(?:[^"\\]|\\.)*"|\S*)/) {
@@ -66,7 +66,7 @@ extension Branch {
     return fields
   }
 
-  /// Runs a command that must be refused in this way, for people in both languages and for scripts.
+  /// Runs a command that must be refused with this exit code and error code, in both languages and as JSON.
   public func expectRefusal(
     _ code: Int32, _ name: String, of arguments: String..., at location: SourceLocation = #_sourceLocation
   ) throws {
@@ -74,13 +74,13 @@ extension Branch {
     for tongue in Tongue.allCases {
       let outcome = try launch(arguments, language: tongue).finish(at: location)
       #expect(outcome.code == code, outcome.story, sourceLocation: location)
-      #expect(outcome.out == "", "data and messages are kept apart", sourceLocation: location)
-      // What lasted longer than a second has shown its progress before.
+      #expect(outcome.out == "", "a refusal prints nothing to standard output", sourceLocation: location)
+      // A command that takes longer than a second has printed its progress before the message.
       let message = outcome.err.split(separator: "\n").last.map(String.init) ?? ""
       #expect(message.hasPrefix("bankctl: "), outcome.story, sourceLocation: location)
       sentences.insert(message)
     }
-    #expect(sentences.count == 2, "both languages say something of their own", sourceLocation: location)
+    #expect(sentences.count == 2, "the message differs between the languages", sourceLocation: location)
     let outcome = try launch(arguments + ["--json"]).finish(at: location)
     #expect(outcome.code == code, outcome.story, sourceLocation: location)
     #expect(

@@ -1,6 +1,5 @@
-// A scratch bank: a home of its own, the programs that work in it, and the promise that nothing of it is left when
-// the test ends, however it ends. It drives the built programs only, as a person or a script would.
-// Failure: Trouble, with a picture of the bank where there is one.
+// Scratch bank: a home of its own and the programs that use it. Nothing of it is left after the test, however the test
+// ends. It drives the built programs only. Failure: Trouble, with a snapshot of the bank if there is one.
 import Foundation
 import Glibc
 import Testing
@@ -13,15 +12,15 @@ public final class Branch {
   private let scratch: String
   public let home: String
   public let processes: ProcessTable
-  /// How long the last `start` took.
+  /// Duration of the last `start`.
   private var startTook = Duration.zero
   private var programs: [RunningProgram] = []
-  /// What a test put up beside processes and files, and how it is taken down once nobody uses it any more.
+  /// Cleanup of what a test has set up besides processes and files. It runs after the last process has exited.
   private var fixtures: [() -> Void] = []
 
   fileprivate init() throws {
-    // Short, because a socket's address has 108 bytes. It names this process: what is left of one that was killed can be
-    // told from what is in use, and scripts/test ends it.
+    // Short, because the address of a socket has 108 bytes. The name contains the pid of this process: scripts/test
+    // uses it to remove what a killed test run has left, and nothing that is in use.
     var template = Array("/tmp/branch-\(getpid())-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else { throw Trouble("cannot make a directory in /tmp") }
     scratch = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
@@ -30,7 +29,7 @@ public final class Branch {
     for name in ["io", "elsewhere"] { mkdir("\(scratch)/\(name)", 0o700) }
   }
 
-  /// A path for a file of the test.
+  /// Path of a file of the test.
   public func path(_ name: String) -> String { "\(scratch)/\(name)" }
 
   /// Writes a file of the test and returns its path.
@@ -58,7 +57,7 @@ public final class Branch {
     return running
   }
 
-  /// Runs bankctl to its end.
+  /// Runs bankctl until it exits.
   @discardableResult
   public func run(
     _ arguments: String..., language: Tongue? = .en, environment: [String: String] = [:], input: String = "",
@@ -68,7 +67,7 @@ public final class Branch {
       .finish(within: timeout, at: location)
   }
 
-  /// Runs bankctl, which must succeed, and returns what it wrote.
+  /// Runs bankctl, which must succeed, and returns its outcome.
   @discardableResult
   public func done(
     _ arguments: String..., language: Tongue? = .en, input: String = "", timeout: Duration = .seconds(30),
@@ -98,11 +97,11 @@ public final class Branch {
     return try JSON.lines(outcome.out)
   }
 
-  /// For what nobody may have to wait for: less than a lease, a standstill or a pause takes, which are ten seconds; where
-  /// a `start` takes long on a busy machine, ten times as long as that.
+  /// Limit for what must not wait for a lease, a stall check or a pause, which take ten seconds. If `start` takes long
+  /// on a busy machine, the limit is ten times its duration.
   public var soon: Duration { max(.seconds(4), startTook * 10) }
 
-  /// Opens the bank with these words behind `start`.
+  /// Opens the bank with these arguments of `start`.
   @discardableResult
   public func start(
     _ words: String..., language: Tongue = .en, at location: SourceLocation = #_sourceLocation
@@ -114,7 +113,7 @@ public final class Branch {
     return try outcome.json()
   }
 
-  /// The present status, which there must be. A coordinator that is too busy to greet is asked again, as its words say.
+  /// Current status, which must exist. The request is repeated if the coordinator is too busy to greet.
   public func status(at location: SourceLocation = #_sourceLocation) throws -> Status {
     var outcome = try launch(["status", "--json"]).finish(at: location)
     for _ in 1...2 where outcome.code == 75 {
@@ -124,22 +123,22 @@ public final class Branch {
     return seen(Status(try outcome.json()))
   }
 
-  /// The present status; nil where nobody answers just now, because the coordinator was killed a moment ago.
+  /// Current status; nil if no coordinator answers, because it was killed a moment ago.
   public func statusIfAnswered() throws -> Status? {
     let outcome = try launch(["status", "--json"]).finish()
     return outcome.code == 0 ? seen(Status(try outcome.json())) : nil
   }
 
-  /// Seen alive once, processes are recognised while they end.
+  /// Remembers the processes, so that they are recognised while they exit.
   private func seen(_ status: Status) -> Status {
     let pids = [status.pid] + status.workers.map(\.pid) + [status.guardianPid].compactMap { $0 }
     for pid in pids { _ = processes.isAlive(pid) }
     return status
   }
 
-  /// Waits until something is so, looking again and again.
+  /// Waits until a condition holds, polling it.
   ///
-  /// - Parameter limit: How long at the most on a machine that has nothing else to do; see ``Patience``.
+  /// - Parameter limit: Longest wait on an idle machine; see ``Patience``.
   public func waitUntil(
     _ what: String, within limit: Duration = .seconds(15), at location: SourceLocation = #_sourceLocation,
     _ condition: () throws -> Bool
@@ -150,20 +149,20 @@ public final class Branch {
       guard ContinuousClock.now < deadline else { break }
       Moment.pass(milliseconds: 2)
     }
-    throw Trouble("waited \(limit) in vain until \(what)\n\(picture())", at: location)
+    throw Trouble("not true after \(limit): \(what)\n\(picture())", at: location)
   }
 
-  /// The text of `logs/NAME.log` as it is now.
+  /// Current text of `logs/NAME.log`.
   public func log(_ name: String) -> String {
     String(
       decoding: (try? Data(contentsOf: URL(fileURLWithPath: "\(home)/logs/\(name).log"))) ?? Data(),
       as: UTF8.self)
   }
 
-  /// Has something taken down when the test ends, however it ends, after the last process and before the files.
+  /// Registers a cleanup that runs in any case, after the last process has exited and before files are removed.
   public func atClose(_ action: @escaping () -> Void) { fixtures.append(action) }
 
-  /// What a person would look at first when something has gone wrong.
+  /// Snapshot of the branch for a failure report: what a developer needs first.
   public func picture() -> String {
     let status = try? launch(["status"]).finish(within: .seconds(3))
     let names = (try? FileManager.default.contentsOfDirectory(atPath: home + "/logs"))?.sorted() ?? []
@@ -175,14 +174,14 @@ public final class Branch {
     return ([status?.description ?? "(status did not answer)"] + alive + logs).joined(separator: "\n")
   }
 
-  /// Ends everything of this branch, its guardians and coordinators before their children, and removes its files.
+  /// Ends all processes of this branch, guardians and coordinators before their children, and removes its files.
   fileprivate func close() {
     programs.forEach { $0.end() }
     let deadline = ContinuousClock.now + .seconds(30)
     var left = processes.all()
     while !left.isEmpty || processes.isSomebodyComing(), ContinuousClock.now < deadline {
-      // Stopped first, so that none of them starts another in the meantime; one that has begun to comes into view with
-      // the next look.
+      // Stopped first, so that no process starts another one meanwhile. A process that was being started is found by
+      // the next iteration.
       for signal in [SIGSTOP, SIGKILL] {
         for pid in left { processes.signal(pid, signal) }
       }
@@ -190,12 +189,12 @@ public final class Branch {
       left = processes.all()
     }
     fixtures.reversed().forEach { $0() }
-    if !left.isEmpty { Issue.record("these processes outlive SIGKILL: \(left.map(processes.name))") }
+    if !left.isEmpty { Issue.record("these processes survive SIGKILL: \(left.map(processes.name))") }
     try? FileManager.default.removeItem(atPath: scratch)
   }
 }
 
-/// Gives a test a branch, and takes it away again.
+/// Gives a test a branch and removes it afterwards.
 public func withBranch(within limit: Duration = Patience.ofATest, _ test: (Branch) throws -> Void) throws {
   let branch = try Branch()
   let watchdog = Watchdog(
@@ -209,7 +208,7 @@ public func withBranch(within limit: Duration = Patience.ofATest, _ test: (Branc
   } catch let trouble as Trouble {
     throw trouble
   } catch {
-    // An expectation has recorded itself already; the picture belongs to it.
+    // A failed expectation has already been recorded; this snapshot belongs to it.
     Issue.record("the branch when the test stopped:\n\(branch.picture())")
     throw error
   }

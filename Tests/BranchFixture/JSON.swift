@@ -1,5 +1,5 @@
-// One JSON document, as a script would see it: looked into by name, and held against a sample from the contract.
-// A member that is missing is `.missing` and not an error, so that an expectation shows what is there instead.
+// JSON document as a script reads it: members are read by name, and documents are compared with a sample of the
+// contract. A missing member is `.missing` and not an error, so that a failed expectation shows the value found.
 import Foundation
 
 public enum JSON: Equatable, Sendable {
@@ -16,11 +16,11 @@ public enum JSON: Equatable, Sendable {
     do {
       self = try JSONDecoder().decode(JSON.self, from: Data(text.utf8))
     } catch {
-      throw Trouble("this is no JSON document: \(text.debugDescription) (\(error))")
+      throw Trouble("not a JSON document: \(text.debugDescription) (\(error))")
     }
   }
 
-  /// The documents of a text with one on each line.
+  /// Documents of a text that has one document on each line.
   public static func lines(_ text: String) throws -> [JSON] {
     try text.split(separator: "\n").map { try JSON(parsing: String($0)) }
   }
@@ -37,16 +37,16 @@ public enum JSON: Equatable, Sendable {
   public var text: String? { if case .text(let text) = self { text } else { nil } }
   public var flag: Bool? { if case .flag(let flag) = self { flag } else { nil } }
 
-  /// The item of a list whose member `name` is this text.
+  /// Item of a list whose member `name` has this text.
   public func item(where name: String, is text: String) -> JSON {
     items.first { $0[name].text == text } ?? .missing
   }
 }
 
 extension JSON {
-  /// Which tickets an answer to `enqueue` names: day, first, last, and how many.
+  /// Tickets in an answer to `enqueue`: day, first, last and count.
   public var tickets: [Int?] { ["day", "first", "last", "count"].map { self[$0].integer } }
-  /// Whether these were there before the request.
+  /// True if the tickets existed before the request.
   public var isKnown: Bool { self["known"].flag == true }
 }
 
@@ -88,15 +88,15 @@ extension JSON: CustomStringConvertible {
 }
 
 extension JSON {
-  /// What in this document is not as in a sample: every member of the sample must be here, with the same kind of
-  /// value; members may be added. A `null` in the sample allows anything, a text that ends in `Z` wants a time.
+  /// Differences of this document from a sample. Every member of the sample must exist with the same kind of value;
+  /// other members may be added. A `null` in the sample allows any value; a text that ends in `Z` requires a time.
   public func differences(from sample: JSON, at path: String = "$") -> [String] {
     switch (sample, self) {
     case (.null, _) where self != .missing: return []
     case (.flag, .flag), (.integer, .integer), (.fraction, .fraction): return []
     case (.text(let wanted), .text(let text)):
       guard wanted.hasSuffix("Z"), !Self.isTime(text) else { return [] }
-      return ["\(path) is no time: \(text)"]
+      return ["\(path) is not a time: \(text)"]
     case (.list(let wanted), .list(let items)):
       guard let each = wanted.first else { return [] }
       guard !items.isEmpty else { return ["\(path) is empty"] }

@@ -1,31 +1,30 @@
-// The processes of this machine that belong to one branch. They are known by a variable that the branch puts into
-// the environment of everything it starts and that is inherited, so nobody else's process is ever signalled.
+// Processes of this machine that belong to one branch. A variable in the environment marks every process that the
+// branch starts, and descendants inherit it, so a process of another program is never signalled.
 import Foundation
 import Glibc
 
 public final class ProcessTable {
   public static let mark = "BANK_TEST_BRANCH"
   public let branch: String
-  /// Those that were seen with the mark. A process that is ending loses its environment some time before its
-  /// descriptors, and with them its locks, are closed; only when it is a zombie has it let go of everything.
+  /// Processes that were seen with the mark. A process that exits loses its environment before its descriptors, and
+  /// with them its locks, are closed; only a zombie has released everything.
   private var known: Set<Int> = []
 
   public init(branch: String) { self.branch = branch }
 
-  /// Whether a process of this branch has this pid and has not ended; a zombie has.
+  /// True if a process of this branch has this pid and is not a zombie.
   public func isAlive(_ pid: Int) -> Bool {
     guard let state = Self.state(pid), state != "Z", state != "X" else { return false }
     return isOurs(pid)
   }
 
-  /// All that are alive.
+  /// Pids of all running processes of the branch.
   public func all() -> [Int] {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
     return names.compactMap { Int($0) }.filter { isAlive($0) }.sorted()
   }
 
-  /// Whether a process may turn out to be of this branch in a moment: between the beginning of an exec and its end a
-  /// process has no environment yet.
+  /// True if a process may turn out to belong to this branch in a moment: a process has no environment during exec.
   public func isSomebodyComing() -> Bool {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
     return names.compactMap { Int($0) }.contains { pid in
@@ -40,7 +39,7 @@ public final class ProcessTable {
     String(decoding: Self.read("/proc/\(pid)/cmdline").map { $0 == 0 ? 32 : $0 }, as: UTF8.self)
   }
 
-  /// Sends a signal to one that is ours; false where there is no such process.
+  /// Sends a signal to a process of this branch; returns false if there is no such process.
   @discardableResult
   public func signal(_ pid: Int, _ number: Int32) -> Bool { isAlive(pid) && kill(pid_t(pid), number) == 0 }
 
@@ -53,7 +52,7 @@ public final class ProcessTable {
     return true
   }
 
-  /// The state behind the name, which may hold anything, also brackets (proc(5)).
+  /// State that follows the name, which may contain any character, also brackets (proc(5)).
   private static func state(_ pid: Int) -> Character? {
     let stat = String(decoding: read("/proc/\(pid)/stat"), as: UTF8.self)
     return stat.lastIndex(of: ")").flatMap { stat[$0...].dropFirst(2).first }

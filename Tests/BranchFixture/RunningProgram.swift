@@ -1,19 +1,18 @@
-// One program that a test has started: its output, its end, and the certainty that it does not outlive the test.
-// Output goes into files, so that a program which writes much never waits for a test which reads later. A program
-// that does not end in time is killed with everything in its process group, and the test fails.
+// Program that a test has started. Its output goes into files, so that it never waits for a test that reads late. A
+// program that exceeds its time limit is killed with its process group, and the test fails.
 import Foundation
 import Glibc
 import Testing
 
-/// How a program ended and what it said.
+/// Exit code and output of a program.
 public struct Outcome: Sendable, CustomStringConvertible {
   public let words: [String]
-  /// The exit code; 128 and the signal where it was ended by one.
+  /// Exit code; 128 plus the signal if a signal ended the program.
   public let code: Int32
   public let out: String
   public let err: String
 
-  /// Standard error without the lines that say how far something has come, of which a busy machine sees some.
+  /// Standard error without progress lines, which only a busy machine prints.
   public var complaints: String {
     err.split(separator: "\n", omittingEmptySubsequences: false).filter { line in
       line.firstMatch(of: #/^[^.:]+ (· \d+|\d{1,3}% \d)/#) == nil
@@ -28,7 +27,7 @@ public struct Outcome: Sendable, CustomStringConvertible {
   public var description: String {
     "`\(words.joined(separator: " "))` ended with \(code)\nout: \(out)\nerr: \(err)"
   }
-  /// For the comment of an expectation.
+  /// Description as the comment of an expectation.
   public var story: Comment { "\(description)" }
 }
 
@@ -39,8 +38,9 @@ public final class RunningProgram {
   public var pid: pid_t { process.pid }
 
   /// - Parameters:
-  ///   - files: Where standard input, output and error of this program lie, with `.in`, `.out`, `.err` appended.
-  ///   - input: What it reads, or a descriptor to read from.
+  ///   - files: Path prefix of the files for standard input, output and error: `.in`, `.out` and `.err` are appended.
+  ///   - input: Text of standard input.
+  ///   - inputDescriptor: Descriptor to read from instead of `input`.
   public init(
     _ words: [String], environment: [String: String], files: String, input: String = "",
     inputDescriptor: Int32? = nil
@@ -64,20 +64,20 @@ public final class RunningProgram {
 
   deinit { end() }
 
-  /// What it has written to standard output so far, up to the last whole line.
+  /// Standard output so far, up to the last complete line.
   public var lines: [String] {
     let text = Self.text(files + ".out")
     return text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
   }
 
-  /// What it has written to standard error so far.
+  /// Standard error so far.
   public var errors: String { Self.text(files + ".err") }
 
   public var isRunning: Bool { process.exitCode() == nil }
 
   public func signal(_ number: Int32) { if isRunning { kill(pid, number) } }
 
-  /// Waits for its end.
+  /// Waits until the program exits.
   public func finish(within limit: Duration = .seconds(30), at location: SourceLocation = #_sourceLocation)
     throws
     -> Outcome
@@ -92,9 +92,9 @@ public final class RunningProgram {
     throw Trouble("still running after \(limit): \(outcome(-1))", at: location)
   }
 
-  /// Kills it and what it has started in its process group.
+  /// Kills the program and its process group.
   public func end() {
-    if !process.end(group: true) { Issue.record("it outlives SIGKILL: \(outcome(-1))") }
+    if !process.end(group: true) { Issue.record("the program survives SIGKILL: \(outcome(-1))") }
   }
 
   private func outcome(_ code: Int32) -> Outcome {
@@ -106,7 +106,7 @@ public final class RunningProgram {
   }
 }
 
-/// A pause between two looks at a condition.
+/// Pause between two checks of a condition.
 public enum Moment {
   public static func pass(milliseconds: Int32) { _ = poll(nil, 0, milliseconds) }
 }

@@ -1,5 +1,5 @@
-// The documents of the contract, as they are written there; what the programs say is held against them.
-// `null` stands where a value depends on the state.
+// Documents of the contract, as they are printed there; the output of the programs is compared with them. `null` marks
+// a value that depends on the state.
 public enum Samples {
   public static func parsed(_ text: String) -> JSON { (try? JSON(parsing: text)) ?? .missing }
 

@@ -1,15 +1,14 @@
-// A process that a test has started with the usual signals, and the end of it, which is asked for as often as wanted.
+// Child process of a test, started with default signals. It can be ended and waited for any number of times.
 import Glibc
 
-/// A child of the test process.
 public struct StartedProcess {
   public let pid: pid_t
   private var ended: Int32?
 
   /// - Parameters:
   ///   - environment: `NAME=value` each.
-  ///   - actions: What is done to its descriptors.
-  ///   - flags: What it has beside the usual signals: a session, or a process group, of its own.
+  ///   - actions: Changes to its descriptors.
+  ///   - flags: Further attributes for posix_spawn(3): its own session or its own process group.
   public init(
     _ words: [String], environment: [String], _ actions: inout posix_spawn_file_actions_t, flags: Int16
   ) throws {
@@ -35,7 +34,7 @@ public struct StartedProcess {
     pid = started
   }
 
-  /// The exit code, and 128 and the signal where it was ended by one; nil while it runs.
+  /// Exit code, or 128 plus the signal if a signal ended the process; nil while it runs.
   public mutating func exitCode() -> Int32? {
     if let ended { return ended }
     var status: Int32 = 0
@@ -44,10 +43,10 @@ public struct StartedProcess {
     return ended
   }
 
-  /// Ends it with SIGKILL.
+  /// Ends the process with SIGKILL.
   ///
-  /// - Parameter group: Whether everything in its process group is ended with it.
-  /// - Returns: false where it is still there after a while.
+  /// - Parameter group: True to end everything in its process group.
+  /// - Returns: false if it has not exited after a while.
   public mutating func end(group: Bool) -> Bool {
     guard exitCode() == nil else { return true }
     if group { kill(-pid, SIGKILL) }

@@ -1,4 +1,4 @@
-// What `status --json` says, by name. It is read as a script would read it and keeps the whole document.
+// Document of `status --json`, with members by name, as a script reads it.
 public struct Status: Sendable {
   public struct Worker: Sendable {
     public let document: JSON
@@ -20,18 +20,17 @@ public struct Status: Sendable {
   public var guardianPid: Int? { document["bank"]["guardian_pid"].integer }
   public var businessMilliseconds: Int { document["bank"]["business_ms"].integer ?? -1 }
   public var workers: [Worker] { document["workers"].items.map(Worker.init) }
-  /// The workers at the windows for deposits and loans.
+  /// Workers at the windows for deposits and loans.
   public var tellers: [Worker] { workers.filter { $0.role == "teller" } }
 
-  /// A number under `queue`.
+  /// A number of the object `queue`.
   public func queue(_ name: String) -> Int { document["queue"][name].integer ?? -1 }
 
-  /// The object of a service.
   public func service(_ name: String) -> JSON { document["services"].item(where: "name", is: name) }
 
   public func worker(_ name: String) -> Worker? { workers.first { $0.name == name } }
 
-  /// Whether every number is there and they add up as the contract says.
+  /// True if all numbers are present and add up as the contract requires.
   public var isBalanced: Bool {
     let parts = ["waiting", "delayed", "serving", "served", "dead", "cancelled"].map(queue)
     return queue("issued") >= 0 && parts.allSatisfy { $0 >= 0 } && queue("issued") == parts.reduce(0, +)

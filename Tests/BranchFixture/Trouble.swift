@@ -1,4 +1,4 @@
-// Why a test cannot go on, with everything that is needed to understand it from a log alone.
+// Error that ends a test, with everything that is needed to understand it from a log alone.
 import Testing
 
 public struct Trouble: Error, CustomStringConvertible {

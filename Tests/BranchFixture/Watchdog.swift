@@ -1,6 +1,5 @@
-// Owns the last bound of a test that drives a branch: whatever it waits for and however, it does not wait for ever.
-// When the time is up it says which test that is and what is alive, and kills every process of the branch: a read, a write
-// or a wait for one of them returns then. It knows no branch beyond the mark of its processes.
+// Upper time limit of a test that drives a branch. When the time is up the watchdog prints the test and the running
+// processes and kills the processes of the branch, so that a blocked read, write or wait returns.
 import Dispatch
 import Glibc
 import Synchronization
@@ -14,8 +13,8 @@ public final class Watchdog: Sendable {
   private let isOver = Mutex(false)
 
   /// - Parameters:
-  ///   - branch: What marks the processes; see ``ProcessTable``.
-  ///   - test: Which test it is, as a person looks for it.
+  ///   - branch: Mark of the processes; see ``ProcessTable``.
+  ///   - test: Name of the test, as a developer searches for it.
   public init(_ branch: String, _ test: String, limit: Duration) {
     self.branch = branch
     self.test = test
@@ -24,9 +23,9 @@ public final class Watchdog: Sendable {
     DispatchQueue.global().asyncAfter(deadline: .now() + seconds) { [weak self] in self?.bark() }
   }
 
-  /// The test has ended, and nobody of its branch is left.
+  /// Ends the watch. The test has ended, and no process of its branch is left.
   ///
-  /// - Returns: What was said when the time was up; nil where it was not.
+  /// - Returns: The message printed when the time was up; nil if it was not.
   public func end() -> String? {
     isOver.withLock { $0 = true }
     return words.withLock { $0 }
@@ -39,7 +38,7 @@ public final class Watchdog: Sendable {
     let story =
       "\(test) has not ended within \(limit), and waits for one of these:\n" + alive.joined(separator: "\n")
     words.withLock { $0 = story }
-    // At once, because nobody knows whether the test gets so far as to say it.
+    // Printed at once, because the test may never get as far as reporting it.
     print(story)
     while !isOver.withLock({ $0 }) {
       for signal in [SIGSTOP, SIGKILL] {
