@@ -1,24 +1,22 @@
-// The bank's page, as a person uses it: two lists that live, a timer that runs, adding, and a reset that asks first.
+// Bank page in a browser: two live lists, a running timer, adding customers, and a reset that asks first.
 import BranchFixture
 import HeadlessBrowser
 import Testing
 
 extension PageTests {
-  @Suite("The bank's page")
+  @Suite("Bank page")
   struct BankPageTests {
-    /// Where every row of a list stands, in the order in which it is seen.
+    /// Places of all rows of a list, in the order on the screen.
     private static func tickets(_ list: String) -> String {
       "[...document.querySelectorAll('[data-list=\"\(list)\"] [data-ticket]')].map(row => Number(row.dataset.ticket))"
     }
 
-    @Test(
-      "customers who are added move from waiting to being served to gone, on every open page in either language"
-    )
+    @Test("added customers move from waiting to serving to done, on every open page in either language")
     func story() throws {
       try withSite("--speed", "4") { site in
         let (korean, english) = try site.pair()
         for page in [korean, english] {
-          // Every list that a ticket is ever in, as the page itself has shown it.
+          // Every list in which the page has shown a ticket.
           try page.evaluate(
             """
             window.places = {};
@@ -55,14 +53,14 @@ extension PageTests {
           try page.becomes("document.querySelectorAll('[data-list] [data-ticket]').length === 0")
           let places = try page.evaluate("window.places").members
           for (ticket, lists) in places where lists != ["waiting", "serving"] && lists != ["serving"] {
-            Issue.record("\(ticket) was seen in \(lists)")
+            Issue.record("\(ticket) was shown in \(lists)")
           }
           #expect(places.count == 10)
-          // With two lists of which each shows a customer for a while, most are seen in both.
+          // Each of the two lists shows a customer for a while, so most customers are seen in both.
           #expect(places.values.count { $0 == ["waiting", "serving"] } >= 5, "\(places)")
           try page.expectClean()
         }
-        // The timer stands still, at what the bank says.
+        // The timer has stopped at the time that the bank reports.
         let status = try site.branch.status()
         #expect(
           try korean.text(of: "[data-timer]")?.contains(Self.timer(status.businessMilliseconds)) == true)
@@ -80,12 +78,12 @@ extension PageTests {
         "\(digits(milliseconds / 60_000, 2)):\(digits(milliseconds / 1_000 % 60, 2)):\(digits(milliseconds % 1_000, 3))"
     }
 
-    @Test("pressed twice in haste, twenty customers are added, each with a number of their own")
+    @Test("two quick double clicks add twenty customers each, and every customer has its own number")
     func haste() throws {
       try withSite("--speed", "0.01") { site in
         let page = try site.page()
         try page.mark()
-        // Two clicks in the same turn of the page, and then two of a mouse.
+        // Two clicks in the same iteration of the event loop, then two clicks of a mouse.
         try page.evaluate("for (const _ of [1, 2]) document.querySelector('[data-action=\"add\"]').click()")
         try page.becomes("document.querySelectorAll('[data-list] [data-ticket]').length === 20")
         try page.click("[data-action=\"add\"]")
@@ -95,7 +93,7 @@ extension PageTests {
           .items
         #expect(Set(tickets.compactMap(\.integer)) == Set(1...40))
         #expect(try site.branch.status().queue("issued") == 40)
-        // The first in line stands first.
+        // The first customer in line is the first row.
         let waiting = try page.evaluate(Self.tickets("waiting")).items.compactMap(\.integer)
         #expect(waiting == waiting.sorted())
         try page.expectClean()
@@ -110,7 +108,7 @@ extension PageTests {
         for page in [one, two] {
           try page.becomes("document.querySelectorAll('[data-list] [data-ticket]').length === 10")
         }
-        // No leaves everything as it is.
+        // "No" leaves everything as it is.
         try one.click("[data-action=\"reset\"]")
         try one.wait(for: "document.querySelector('dialog[open]')")
         let words = try one.text("document.querySelector('dialog[open]').innerText")
@@ -132,7 +130,7 @@ extension PageTests {
       }
     }
 
-    @Test("without scripts every number is there and every form works")
+    @Test("without scripts every number is shown and every form works")
     func mute() throws {
       try withSite("--speed", "0.01") { site in
         let live = try site.page("/", .ko)
@@ -141,7 +139,7 @@ extension PageTests {
         try mute.wait(for: "document.querySelectorAll('[data-list] [data-ticket]').length === 10")
         #expect(try mute.text("location.pathname") == "/")
         try live.wait(for: "document.querySelectorAll('[data-list] [data-ticket]').length === 10")
-        // A document that is asked for again adds nobody.
+        // Reloading the document adds no customer.
         try mute.reload()
         #expect(try site.branch.status().queue("issued") == 10)
         try mute.click("[data-action=\"reset\"]")

@@ -1,13 +1,12 @@
-// Who is let in and what a page is allowed: a link that works once, no stranger's name, no stranger's form, no script that is
-// not the bank's own.
+// Access to the pages: a link that works once, no other host name, no form of another site, no foreign script.
 import BranchFixture
 import HeadlessBrowser
 import Testing
 
 extension PageTests {
-  @Suite("The door")
+  @Suite("Access to the pages")
   struct DoorTests {
-    @Test("a link lets somebody in once, with a cookie that no script and no stranger's page can use")
+    @Test("a link admits one browser, with a cookie that no script and no other site can use")
     func link() throws {
       try withSite { site in
         let link = try site.link()
@@ -15,7 +14,7 @@ extension PageTests {
         let answer = try #require(try first.go(to: link))
         #expect(answer.status == 200)
         #expect(
-          try first.text("location.href") == site.origin + "/", "the token does not stay in the address")
+          try first.text("location.href") == site.origin + "/", "the address does not contain the token")
         let cookie = try #require(try first.cookies().first)
         #expect(cookie["httpOnly"] == true && cookie["sameSite"] == "Strict", "\(cookie)")
         #expect(try first.text("document.cookie") == "")
@@ -23,7 +22,7 @@ extension PageTests {
         #expect(
           host.hasPrefix("bank-") && host.hasSuffix(".localhost") && cookie["domain"].text == host,
           "\(cookie)")
-        // Another program at 127.0.0.1 gets none of it, and who comes by the address is led to the name.
+        // Another program at 127.0.0.1 receives nothing, and a request by address is redirected to the host name.
         let port = try first.text("location.port")
         #expect(try first.go(to: "http://127.0.0.1:\(port)/windows")?.status == 200)
         #expect(try first.text("location.href") == site.origin + "/windows")
@@ -34,11 +33,12 @@ extension PageTests {
         #expect(try second.count("[data-action]") == 0)
         #expect(try first.reload()?.status == 200)
         #expect(
-          try site.browser.page().go(to: try site.link())?.status == 200, "another link lets another in")
+          try site.browser.page().go(to: try site.link())?.status == 200,
+          "another link admits another browser")
       }
     }
 
-    @Test("a page that comes by another name is misdirected, and a stranger's form adds nobody")
+    @Test("a request with another host name is misdirected, and a form of another site adds no customer")
     func strangers() throws {
       try withSite { site in
         let page = try site.page()
@@ -56,7 +56,7 @@ extension PageTests {
           for: "document.readyState === 'complete' && !document.querySelector('input[name=count]')")
         let sent = try #require(stranger.log.requests.last { $0.method == "POST" })
         #expect(sent.status == 403)
-        // A script's request, which asks for no permission first.
+        // Request of a script that needs no preflight.
         try stranger.go(to: try document("<p>b</p>"))
         try stranger.evaluate(
           """
@@ -65,18 +65,18 @@ extension PageTests {
           """)
         try stranger.catchUp()
         let refused = try #require(stranger.log.requests.last { $0.method == "POST" })
-        // It is refused here, or by the browser before it is sent.
+        // The server refuses it, or the browser does before sending.
         #expect(refused.status.map { $0 == 403 } ?? (refused.failure != nil), "\(refused)")
         #expect(try site.branch.status().queue("issued") == 0)
       }
     }
 
-    /// The address of a page that is not the bank's.
+    /// Address of a document that does not come from the bank.
     private func document(_ body: String) throws -> String {
       "data:text/html,<!doctype html><title>a</title>" + body.replacing("#", with: "%23")
     }
 
-    @Test("nothing runs that is not the bank's own, and what customers bring is text")
+    @Test("only the bank's own scripts run, and customer data is shown as text")
     func inline() throws {
       try withSite("--speed", "0.01") { site in
         let bait = "<script>window.caught = 1</script><img src=x onerror='window.caught = 2'>"
@@ -84,7 +84,7 @@ extension PageTests {
         let page = try site.page("/ticket/1")
         #expect(try page.text("document.body.textContent").contains(bait))
         try page.expectClean()
-        // Should something of the kind stand in a document one day, it does nothing.
+        // Even a script that gets into a document does not run.
         try page.evaluate(
           """
           const script = document.createElement("script");
@@ -113,7 +113,7 @@ extension PageTests {
       }
     }
 
-    @Test("a session ends where its button is pressed, in every window of the browser")
+    @Test("the logout button ends a session in every window of the browser")
     func logout() throws {
       try withSite { site in
         let first = try site.page()
@@ -124,12 +124,12 @@ extension PageTests {
         try first.wait(for: "document.readyState === 'complete' && location.pathname === '/login'")
         #expect(try first.cookies().isEmpty)
         try second.wait(for: "document.querySelector('.command')?.textContent.includes('bankctl web')")
-        #expect(try stranger.reload()?.status == 200, "another session goes on")
+        #expect(try stranger.reload()?.status == 200, "another session stays valid")
         #expect(try first.go(to: site.origin + "/")?.status == 401)
       }
     }
 
-    @Test("a public screen shows what is for customers, and has no way to anything else")
+    @Test("a public screen shows what customers may see, and links to nothing else")
     func kiosk() throws {
       try withSite("--speed", "0.01") { site in
         let page = try site.browser.page()
@@ -140,7 +140,9 @@ extension PageTests {
         #expect(links.items.compactMap(\.text) == ["/kiosk", "/lobby", "/juice", "/vending"])
         try page.click(try page.button(of: "/customers"))
         try page.wait(for: "location.pathname === '/ticket/1' && document.readyState === 'complete'")
-        #expect(try page.count("main form button:not([disabled])") == 0, "a customer cancels nobody's ticket")
+        #expect(
+          try page.count("main form button:not([disabled])") == 0,
+          "a customer cannot cancel the tickets of others")
         for path in ["/windows", "/tickets", "/reset"] {
           #expect(try page.go(to: site.origin + path)?.status == 403, "\(path)")
         }
@@ -150,7 +152,7 @@ extension PageTests {
       }
     }
 
-    @Test("read only, everything is seen and nothing can be changed")
+    @Test("in read-only mode everything is shown and nothing can be changed")
     func readOnly() throws {
       try withSite("--speed", "0.01", web: ["--read-only"]) { site in
         let page = try site.page()
@@ -164,7 +166,7 @@ extension PageTests {
       }
     }
 
-    @Test("the first page with everything that belongs to it weighs 60 kB at the most")
+    @Test("the first page with all its files weighs at most 60 kB")
     func weight() throws {
       try withSite("--speed", "0.01") { site in
         try site.branch.done("enqueue", "10")
@@ -174,12 +176,12 @@ extension PageTests {
         try page.go(to: site.origin + "/")
         try page.catchUp()
         #expect(page.log.bytes <= 60_000 && page.log.bytes > 1_000, "\(page.log.requests)")
-        // The worker of all windows is told the answer to its request, and the page is not.
+        // The shared worker of all windows receives the answer to its request; the page does not.
         let answered = page.log.requests.filter {
           $0.kind != "EventSource" && !$0.url.hasSuffix("/shared.js")
         }
         #expect(answered.count > 3 && answered.allSatisfy { $0.status == 200 }, "\(answered)")
-        // What has not changed is not sent a second time.
+        // Unchanged files are not sent again.
         try page.ignoreCache(false)
         try page.go(to: site.origin + "/")
         page.forget()
@@ -190,15 +192,13 @@ extension PageTests {
       }
     }
 
-    @Test(
-      "seven pages are open at once: those that nobody looks at hold none up, and are right when looked at again"
-    )
+    @Test("seven pages are open: hidden ones delay no other page, and are up to date when shown again")
     func seven() throws {
       try withSite("--speed", "0.01") { site in
         let first = try site.page()
         var pages = [first]
         for _ in 2...7 {
-          // One whose window is put away lets go of its stream.
+          // A hidden page closes its stream.
           try pages.last?.show(false)
           try pages.last?.wait(for: "document.visibilityState === 'hidden'")
           pages.append(try site.page("/", beside: first))
@@ -215,7 +215,7 @@ extension PageTests {
       }
     }
 
-    @Test("seven windows that are all seen share one stream, and a button in each is answered at once")
+    @Test("seven visible windows share one stream, and a button in each is answered at once")
     func together() throws {
       try withSite("--speed", "0.01") { site in
         let first = try site.page()
@@ -234,7 +234,7 @@ extension PageTests {
         }
         try pages[4].becomes("document.querySelectorAll('[data-ticket]').length === 20")
         try pages[1].becomes("document.querySelector('.steering').textContent.includes('waiting')")
-        // One that goes takes nothing from the others.
+        // A page that is hidden takes nothing from the others.
         try pages[5].show(false)
         try first.click("[data-action=\"add\"]")
         try first.becomes("document.querySelectorAll('[data-list] [data-ticket]').length === 30")
@@ -244,7 +244,7 @@ extension PageTests {
       }
     }
 
-    @Test("a page whose shared stream could not be loaded makes sure of the server, and is live again")
+    @Test("a page whose shared stream could not be loaded checks the server, and is live again")
     func unloadedStream() throws {
       try withSite("--speed", "0.01") { site in
         let page = try site.page()
@@ -265,14 +265,16 @@ extension PageTests {
       }
     }
 
-    @Test("a program that takes the port of a bank that is gone gets no cookie of an open page")
+    @Test("a program that takes the port of a closed bank receives no cookie of an open page")
     func impostor() throws {
       try withSite { site in
         let page = try site.page()
         try page.mark()
         let port = try #require(UInt16(try page.text("location.port")))
         try site.branch.done("web", "stop")
-        try site.branch.waitUntil("the page has ended") { try site.branch.status().worker("web") == nil }
+        try site.branch.waitUntil("the web server has exited") {
+          try site.branch.status().worker("web") == nil
+        }
         let program = """
           import http.server, socketserver
           class Server(http.server.ThreadingHTTPServer):
@@ -294,7 +296,7 @@ extension PageTests {
           """
         let impostor = try site.branch.launch(["-c", program], program: "/usr/bin/python3")
         defer { impostor.end() }
-        try site.branch.waitUntil("the page has asked who is there") {
+        try site.branch.waitUntil("the page has requested the identity of the server") {
           try #require(impostor.isRunning, "\(impostor.errors)")
           return impostor.lines.contains { $0.hasSuffix("/identity") }
         }
@@ -304,10 +306,10 @@ extension PageTests {
         try page.view(width: 1280, height: 900)
         try page.click(".menu a[href=\"/windows\"]")
         let asked = impostor.lines.count
-        try site.branch.waitUntil("it has asked again") { impostor.lines.count > asked + 1 }
+        try site.branch.waitUntil("the page has requested it again") { impostor.lines.count > asked + 1 }
         #expect(impostor.lines.allSatisfy { $0 == "none /identity" }, "\(impostor.lines)")
         #expect(try page.shows("window.isTheSame === true"))
-        // The bank is back at its port: the page knows it again, and says that its session has ended.
+        // The bank is back at its port: the page recognises it and reports that its session has ended.
         impostor.end()
         try site.branch.waitUntil("the port is free") {
           try site.branch.run("web", "--no-open", "--json", "--port", "\(port)").out.contains(":\(port)/")

@@ -1,12 +1,12 @@
-// What an open page shows when its bank closes and opens again, and what a page does that was reached from another site.
+// Open pages when the bank closes and opens again, and pages that are reached from another site.
 import BranchFixture
 import HeadlessBrowser
 import Testing
 
 extension PageTests {
-  @Suite("Pages at the end of a bank")
+  @Suite("Pages when a bank closes")
   struct EndOfBankTests {
-    @Test("an open page says that the bank has closed, its timer stands still, and it comes back by itself")
+    @Test("an open page reports that the bank has closed, its timer stops, and it reconnects by itself")
     func closing() throws {
       try withSite("--speed", "0.01") { site in
         let (korean, english) = try site.pair("/")
@@ -27,7 +27,7 @@ extension PageTests {
         #expect(try english.text(stopped) == before)
         try site.branch.done("start", "--speed", "0.01")
         try site.link()
-        // The page goes on, or its person has to come in anew and is shown how.
+        // The page continues, or it shows how to sign in again.
         try english.wait(
           for:
             "document.querySelector('[data-region=state] .badge')?.textContent === 'open' || document.querySelector('.command')"
@@ -35,7 +35,7 @@ extension PageTests {
       }
     }
 
-    @Test("a page that was asked for in a language asks and answers in it")
+    @Test("a page that is requested in a language asks and answers in it")
     func language() throws {
       try withSite("--speed", "0.01") { site in
         let page = try site.page("/?lang=ko", .en)
@@ -49,7 +49,7 @@ extension PageTests {
       }
     }
 
-    @Test("somebody who is let in already follows a link of another site to the page itself")
+    @Test("a browser with a session follows a link of another site straight to the page")
     func elsewhere() throws {
       try withSite("--speed", "0.01") { site in
         let page = try site.page()

@@ -1,5 +1,5 @@
-// What must be so of every page: it fits into a narrow window, fingers hit its buttons, everything has a name, nothing is
-// complained about, nobody but this machine is asked, and it says the same without its scripts.
+// Rules for every page: it fits into a narrow window, its buttons suit fingers, every control has a name, no error is
+// logged, no other machine is contacted, and its content is the same without scripts.
 import BranchFixture
 import HeadlessBrowser
 import Testing
@@ -15,7 +15,7 @@ extension PageTests {
       "/audit", "/ledger", "/reset",
     ]
 
-    /// A branch in which something of everything has happened.
+    /// Configuration of a branch with data for every page.
     static func furnished(_ branch: Branch) throws -> String {
       try branch.configuration(
         speed: "100",
@@ -26,7 +26,7 @@ extension PageTests {
       let branch = site.branch
       try branch.done("enqueue", "10", "--seed", "7", "--wait")
       try branch.done("enqueue", "--service", "broken", "--payload", "x")
-      try branch.waitUntil("somebody is put aside") { try branch.status().queue("dead") == 1 }
+      try branch.waitUntil("there is a dead letter") { try branch.status().queue("dead") == 1 }
       try branch.done("juice", "order", "kiwi")
       try branch.done("vending", "admin", "add", "coke", "3")
       try branch.done("vending", "insert", "5000")
@@ -35,7 +35,8 @@ extension PageTests {
       try branch.done("enqueue", "12", "--service", "loan", "--grade", "vip")
     }
 
-    @Test("each fits, is named, complains of nothing, stays here, and says the same without its scripts")
+    @Test(
+      "every page fits, names its controls, logs no error, loads nothing foreign, and works without scripts")
     func walk() throws {
       try withSite(configuration: Self.furnished) { site in
         try Self.furnish(site)
@@ -52,7 +53,7 @@ extension PageTests {
             #expect(try page.count("h1") == 1, "\(path)")
             try fits(page, path)
             try mute.go(to: site.origin + path)
-            // What is said of processes and of the time may differ between two looks; the lists and the forms may not.
+            // Process data and times may differ between two requests; the lists and the forms may not.
             for question in Self.questions {
               #expect(try page.evaluate(question) == mute.evaluate(question), "\(path)")
             }
@@ -63,9 +64,7 @@ extension PageTests {
       }
     }
 
-    @Test(
-      "names and reasons of one long word, and marks that turn text around, push nothing out; nor does twice the size"
-    )
+    @Test("long words, bidirectional marks and a doubled font size push nothing out of a page")
     func longTexts() throws {
       let name = "averyveryveryverylongservicename_for_layout.tests-of-the-pages"
       let reason = "printf '%s' \(String(repeating: "x", count: 160)) >&2; exit 65"
@@ -80,7 +79,9 @@ extension PageTests {
         for service in ["long", "turned", name] {
           try site.branch.done("enqueue", "--service", service, "--payload", "x")
         }
-        try site.branch.waitUntil("two are put aside") { try site.branch.status().queue("dead") == 2 }
+        try site.branch.waitUntil("there are two dead letters") {
+          try site.branch.status().queue("dead") == 2
+        }
         try site.branch.done("pause", name)
         try site.branch.done("enqueue", "3", "--service", name, "--payload", "x")
         let page = try site.page()
@@ -88,19 +89,19 @@ extension PageTests {
           "/", "/dead", "/windows", "/services", "/tickets", "/receipts", "/audit", "/windows/\(name)-1/log",
         ] {
           try page.go(to: site.origin + path)
-          // 640 pixels are a desk at 200 %, 195 a telephone at 200 %.
+          // 640 pixels are a desktop at 200 %, 195 a telephone at 200 %.
           for (width, isDouble) in [
             (1280, false), (1280, true), (640, false), (640, true), (320, false), (195, false),
           ] {
             try page.view(width: width, height: 800)
             try page.evaluate("document.documentElement.style.fontSize = \(isDouble ? "'32px'" : "''")")
             let beyond = try page.beyondTheEdge()
-            #expect(beyond == [], "\(path), \(width) pixels, twice: \(isDouble)")
-            // A table may be pushed by itself, and is not: each of its columns is seen.
+            #expect(beyond == [], "\(path), \(width) pixels, doubled: \(isDouble)")
+            // A table may scroll on its own, but does not: all of its columns are visible.
             let hidden = try page.evaluate(
               "[...document.querySelectorAll('.scroll-x')].filter(box => box.scrollWidth > box.clientWidth + 1).length"
             )
-            #expect(hidden.integer == 0 || isDouble, "\(path), \(width) pixels: a column is pushed out")
+            #expect(hidden.integer == 0 || isDouble, "\(path), \(width) pixels: a column is not visible")
           }
           try page.evaluate("document.documentElement.style.fontSize = ''")
           #expect(try !page.text("document.body.textContent").contains("\u{202E}"), "\(path)")
@@ -122,7 +123,7 @@ extension PageTests {
       "document.querySelector('h1').textContent",
     ]
 
-    /// Expects that a page fits into windows of a telephone and of a desk, dark and light, and that everything has a name.
+    /// Expects that a page fits a telephone and a desktop, dark and light, and that every control has a name.
     private func fits(_ page: Page, _ path: String) throws {
       for (width, dark) in [(320, false), (390, true), (1280, false)] {
         try page.view(width: width, height: 800)
@@ -136,7 +137,7 @@ extension PageTests {
       #expect(nameless == [], "\(path)")
     }
 
-    @Test("a language and a theme are chosen on the page and stay")
+    @Test("a language and a theme are chosen on the page and are remembered")
     func choices() throws {
       try withSite { site in
         let page = try site.page("/juice", .en)
@@ -156,7 +157,7 @@ extension PageTests {
       }
     }
 
-    @Test("with the keyboard alone every control is reached, and the one that is reached can be seen")
+    @Test("every control is reached with the keyboard alone, and the focused one is visible")
     func keyboard() throws {
       try withSite("--speed", "0.01") { site in
         let page = try site.page()
@@ -172,7 +173,7 @@ extension PageTests {
               return [element.outerHTML.slice(0, 160), element.matches("main button, main a[href]"), seen || element === document.body];
             })()
             """)
-          #expect(focused[2] == true, "the focus is not to be seen on \(focused[0])")
+          #expect(focused[2] == true, "the focus is not visible on \(focused[0])")
           if focused[1] == true { reached.insert(focused[0].text ?? "") }
         }
         #expect(reached.count >= wanted, "\(reached)")

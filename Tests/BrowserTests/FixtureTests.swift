@@ -1,5 +1,5 @@
-// That the browser of the tests is one: it shows pages, lets a person click and type, tells what happened in them, reaches nobody
-// but this machine, and is gone afterwards. Its pages stand in their addresses; no bank is open.
+// Browser of the tests: it shows pages, clicks, types, records events, contacts no other machine, and leaves no
+// process. Its pages are data URLs; no bank is open.
 import HeadlessBrowser
 import Glibc
 import JSON
@@ -9,16 +9,16 @@ import Testing
 import Time
 
 extension PageTests {
-  @Suite("The browser of the tests")
+  @Suite("Browser of the tests")
   struct FixtureTests {
-    /// The address of a document that stands in it.
+    /// Address that contains a document.
     private func address(of document: String, scripts: String = "") -> String {
       let page =
         "<!doctype html><meta charset=utf-8><title>t</title><body>\(document)<script>\(scripts)</script>"
       return "data:text/html;charset=utf-8;base64," + Base64.encode(Array(page.utf8))
     }
 
-    @Test("a page is shown, asked, clicked and typed into, and so is a second one beside it")
+    @Test("a page is shown, queried, clicked and typed into, and so is a second one at the same time")
     func pages() throws {
       try withBrowser { browser in
         #expect(try browser.version().contains("Chrome"))
@@ -47,7 +47,7 @@ extension PageTests {
       }
     }
 
-    @Test("what cannot be hit cannot be clicked, and what does not come is not waited for for ever")
+    @Test("what is covered cannot be clicked, and a wait has a limit")
     func inVain() throws {
       try withBrowser { browser in
         let page = try browser.page()
@@ -61,9 +61,7 @@ extension PageTests {
       }
     }
 
-    @Test(
-      "a page tells of its errors, its alerts and whatever it asks for, and nobody is reached but this machine"
-    )
+    @Test("a page records errors, alerts and requests, and reaches no other machine")
     func log() throws {
       try withBrowser { browser in
         let page = try browser.page()
@@ -85,7 +83,7 @@ extension PageTests {
       }
     }
 
-    @Test("a page is as wide, as dark, as still and as mute as it is told to be")
+    @Test("a page takes the width, theme, motion and script settings that the test sets")
     func surroundings() throws {
       try withBrowser { browser in
         let page = try browser.page()
@@ -113,7 +111,7 @@ extension PageTests {
     }
 
     @Test(
-      "what reaches beyond the edge is found although the document is no wider, and a strip that scrolls is none of it"
+      "content beyond the edge is found in a document that is not wider, and a scrolling strip is not reported"
     )
     func layout() throws {
       try withBrowser { browser in

@@ -1,15 +1,15 @@
-// What a page shows while processes die under it: that something is wrong, and then what is so, without being loaded anew.
+// Open pages while processes are killed: a page reports the failure and then shows the current state without a reload.
 import BranchFixture
 import HeadlessBrowser
 import Glibc
 import Testing
 
 extension PageTests {
-  @Suite("Pages under which processes die")
+  @Suite("Pages while processes are killed")
   struct HealingTests {
-    /// Waits until both lists of a page are what the bank says: numbers, and who is at which window.
+    /// Waits until both lists of a page match the bank: counts, and the customer at each window.
     private func expectRight(_ page: Page, _ site: Site) throws {
-      try site.branch.waitUntil("the page says what the bank says") {
+      try site.branch.waitUntil("the page matches the bank") {
         guard let status = try site.branch.statusIfAnswered() else { return false }
         let serving = status.workers.compactMap(\.ticket)
         let shown = try page.evaluate(
@@ -20,10 +20,10 @@ extension PageTests {
           && Set(shown.items.compactMap(\.integer)) == Set(serving)
           && page.rows("waiting") == min(status.queue("waiting"), 200)
       }
-      #expect(try page.shows("window.isTheSame === true"), "the page was loaded anew")
+      #expect(try page.shows("window.isTheSame === true"), "the page was reloaded")
     }
 
-    /// Expects no complaint but of the connection that was cut.
+    /// Expects no error except for the connection that was cut.
     private func expectClean(_ page: Page) throws { try page.expectClean(except: ["net::ERR_", "/events"]) }
 
     private func withQuietBank(_ test: (Site, Page) throws -> Void) throws {
@@ -37,7 +37,7 @@ extension PageTests {
       }
     }
 
-    @Test("a teller: its customer is at a window again, with another attempt")
+    @Test("teller: its customer is served at a window again, in another attempt")
     func teller() throws {
       try withQuietBank { site, page in
         let victim = try #require(try site.branch.status().tellers.first { $0.ticket != nil })
@@ -48,25 +48,27 @@ extension PageTests {
       }
     }
 
-    @Test("the coordinator: its successor's lists are there, and customers who come then")
+    @Test("coordinator: the lists of its successor are shown, and new customers appear")
     func coordinator() throws {
       try withQuietBank { site, page in
         let before = try site.branch.status()
         #expect(site.branch.processes.signal(before.pid, SIGKILL))
-        try site.branch.waitUntil("it is back") {
+        try site.branch.waitUntil("the coordinator is back") {
           try site.branch.statusIfAnswered().map { $0.pid != before.pid } == true
         }
         try site.branch.done("enqueue", "2", "--seed", "4")
         try expectRight(page, site)
         #expect(try page.number("[data-region=waiting-count]") != nil)
-        // It is operated as before.
+        // The page is operated as before.
         try page.click("[data-action=\"add\"]")
-        try site.branch.waitUntil("ten more have come") { try site.branch.status().queue("issued") == 20 }
+        try site.branch.waitUntil("ten more customers have come") {
+          try site.branch.status().queue("issued") == 20
+        }
         try expectRight(page, site)
       }
     }
 
-    @Test("the web server: the same address, the same cookie, the same document")
+    @Test("web server: address, cookie and document stay the same")
     func web() throws {
       try withQuietBank { site, page in
         let before = try #require(try site.branch.status().worker("web"))
@@ -77,15 +79,17 @@ extension PageTests {
         #expect(ContinuousClock.now - began < Patience.stretched(.seconds(3)))
         #expect(try site.branch.status().worker("web")?.pid != before.pid)
         try page.click("[data-action=\"add\"]")
-        try site.branch.waitUntil("ten more have come") { try site.branch.status().queue("issued") == 21 }
+        try site.branch.waitUntil("ten more customers have come") {
+          try site.branch.status().queue("issued") == 21
+        }
         try expectRight(page, site)
-        #expect(try page.reload()?.status == 200, "the cookie is still good")
+        #expect(try page.reload()?.status == 200, "the cookie is still valid")
         try page.mark()
       }
     }
 
     @Test(
-      "the stock and the vending machine: their pages follow their successors",
+      "stock and vending machine: their pages follow the new processes",
       arguments: ["stock", "vending"])
     func shop(worker: String) throws {
       try withSite { site in
@@ -97,7 +101,7 @@ extension PageTests {
         try site.branch.waitUntil("the stock is back") {
           try site.branch.run("stock", "set", "kiwi", "77").code == 0
         }
-        try site.branch.waitUntil("the machine is back") {
+        try site.branch.waitUntil("the vending machine is back") {
           try site.branch.run("vending", "insert", "1000").code == 0
         }
         try stock.becomes("document.querySelector('[data-fruit=\"kiwi\"]').textContent.trim() === '77'")

@@ -1,14 +1,14 @@
-// What the three original apps could do, point by point, where another test of the pages does not do it anyway: their words
-// and colours, the timer that goes on, the fruit that is named, any amount of money, what it buys, what is hot, what has
-// expired. Each in both languages, on two pages that are open at once.
+// Features of the three original apps, item by item, unless another test of the pages covers them: texts and colours, a
+// timer that continues, the missing fruit, any amount of money, what it buys, hot drinks, expired drinks. Each feature
+// in both languages, on two pages that are open at once.
 import BranchFixture
 import HeadlessBrowser
 import Testing
 
 extension PageTests {
-  @Suite("What the original apps could do")
+  @Suite("Features of the original apps")
   struct OriginalScreenTests {
-    /// The names of the colours that a person would give to what an element is painted with: red, green, blue, indigo, purple.
+    /// Name of the colour of an element: red, green, blue, indigo, purple.
     private static func colour(_ selector: String, of property: String) -> String {
       """
       (() => {
@@ -24,7 +24,7 @@ extension PageTests {
       """
     }
 
-    @Test("the bank: the two headers, the two buttons and a loan have their colours, dark and light")
+    @Test("bank: the two headers, the two buttons and a loan have their colours, dark and light")
     func colours() throws {
       try withSite("--speed", "0.01") { site in
         try site.branch.done("enqueue", "4", "--service", "loan")
@@ -52,22 +52,25 @@ extension PageTests {
       }
     }
 
-    @Test(
-      "the bank: the timer stands still when nobody is there, and goes on from there with the next customers")
+    @Test("bank: the timer stops without customers, and continues from there with the next ones")
     func timer() throws {
       try withSite("--speed", "20") { site in
         let (korean, english) = try site.pair()
         try korean.click("[data-action=add]")
-        try site.branch.waitUntil("ten are served") { try site.branch.status().queue("served") == 10 }
+        try site.branch.waitUntil("ten customers are served") {
+          try site.branch.status().queue("served") == 10
+        }
         let first = try site.branch.status().businessMilliseconds
         let stands = "document.querySelector('[data-timer]').dataset"
         for page in [korean, english] {
           try page.becomes("\(stands).runs === 'false' && Number(\(stands).ms) === \(first)")
         }
         try english.click("[data-action=add]")
-        try site.branch.waitUntil("twenty are served") { try site.branch.status().queue("served") == 20 }
+        try site.branch.waitUntil("twenty customers are served") {
+          try site.branch.status().queue("served") == 20
+        }
         let second = try site.branch.status().businessMilliseconds
-        #expect(second > first, "it goes on, and does not begin anew")
+        #expect(second > first, "the timer continues and does not start at zero")
         for page in [korean, english] {
           try page.becomes("\(stands).runs === 'false' && Number(\(stands).ms) === \(second)")
           try page.expectClean()
@@ -75,7 +78,7 @@ extension PageTests {
       }
     }
 
-    @Test("the juice maker: seven buttons in the order of the original, and a shortage names its fruit")
+    @Test("juice maker: seven buttons in the order of the original, and a shortage names its fruit")
     func juice() throws {
       try withSite { site in
         let (korean, english) = try site.pair("/juice")
@@ -104,9 +107,7 @@ extension PageTests {
     private static let shown =
       "[...document.querySelectorAll('[data-product]')].filter(each => each.checkVisibility()).map(each => each.dataset.product)"
 
-    @Test(
-      "the vending machine: any amount goes in; what it can buy and what is hot are told, and can be shown alone"
-    )
+    @Test("vending machine: it takes any amount, marks affordable and hot drinks, and can show only those")
     func drinks() throws {
       try withSite { site in
         for product in ["coke", "top", "georgia"] {
@@ -120,14 +121,14 @@ extension PageTests {
         try korean.press(.enter)
         for page in [korean, english] {
           try page.becomes("document.querySelector('[data-balance=\"1700\"]')")
-          // A coke costs more.
+          // A coke costs more than the balance.
           try page.becomes("JSON.stringify(\(buyable)) === '[\"top\",\"georgia\"]'")
           try page.click("label:has(#which-buyable)")
           #expect(try page.evaluate(Self.shown) == ["top", "georgia"])
           try page.click("label:has(#which-hot)")
           #expect(try page.evaluate(Self.shown) == ["top", "cantata", "georgia"])
         }
-        // The choice stays while the list changes.
+        // The filter is kept while the list changes.
         try korean.click(try korean.button(of: "/vending/buy", ["product": "top"]))
         for page in [korean, english] {
           try page.becomes("document.querySelectorAll('[data-purchase]').length === 1")
@@ -145,7 +146,7 @@ extension PageTests {
     }
 
     @Test(
-      "the vending machine: the manager sees each lot described, and what has expired alone; nobody buys it")
+      "vending machine: the manager sees each lot, can list expired ones only, and no customer can buy them")
     func expired() throws {
       try withSite { site in
         try site.branch.done(

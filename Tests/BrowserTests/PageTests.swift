@@ -1,5 +1,5 @@
-// What a person sees and does in a browser, against a bank that works. Every test has a bank and a browser of its own, one
-// after another: three banks at once would only wait for one another.
+// Pages in a browser with a real bank. Every test has its own bank and browser. The tests run one after another,
+// because three banks at once would only slow each other down.
 import Testing
 
 @Suite("Pages", .serialized)

@@ -1,17 +1,17 @@
-// Draws what the README shows: three pages and the dashboard of the terminal, each small. `scripts/screenshots` has them written
-// where they belong; without it they are only looked at for their size.
+// Images of the README: three pages and the terminal dashboard, each small. `scripts/screenshots` has them written into
+// the repository; without it only their sizes are checked.
 import BranchFixture
 import HeadlessBrowser
 import Foundation
 import Testing
 
 extension PageTests {
-  @Suite("The pictures of the README")
+  @Suite("Images of the README")
   struct PictureTests {
-    /// A picture that takes longer to load than the text around it is no help.
+    /// Largest size in bytes: an image must not load longer than the text around it.
     private static let heaviest = 60_000
 
-    /// Where they are written; nil where they are not.
+    /// Directory of the written images; nil if they are not written.
     private static let place = ProcessInfo.processInfo.environment["BANK_PICTURES"]
 
     private func keep(_ page: Page, _ name: String, scale: Double = 0.8) throws {
@@ -21,7 +21,7 @@ extension PageTests {
       try Data(picture).write(to: URL(fileURLWithPath: "\(place)/\(name).png"))
     }
 
-    @Test("three pages, of a branch in which something happens")
+    @Test("three pages of a busy branch are drawn")
     func pages() throws {
       try withSite("--speed", "2") { site in
         let branch = site.branch
@@ -36,8 +36,8 @@ extension PageTests {
           try branch.done("vending", "buy", product)
         }
         try branch.done("enqueue", "24", "--seed", "5")
-        try branch.waitUntil("some are served") { try branch.status().queue("served") >= 12 }
-        // Whoever was being served comes again, slowly enough for a picture.
+        try branch.waitUntil("twelve customers are served") { try branch.status().queue("served") >= 12 }
+        // The customers that were being served come again, slowly enough for an image.
         _ = try branch.launch(["stop", "--timeout", "0s"]).finish()
         try branch.start("--speed", "0.02")
         try site.link(["--chaos"])
@@ -46,7 +46,7 @@ extension PageTests {
         let bank = try site.page("/", .ko)
         try bank.view(width: 1_040, height: 660)
         try bank.wait(for: "document.querySelectorAll('[data-list=serving] [data-ticket]').length >= 3")
-        // One teller dies, so that its customer's second attempt is to be seen.
+        // One teller is killed, so that the second attempt of its customer is visible.
         try branch.kill(worker: "deposit-1")
         try bank.wait(for: "document.querySelector('[data-list=serving] .again')")
         try keep(bank, "bank")
@@ -59,13 +59,13 @@ extension PageTests {
         try windows.view(width: 1_180, height: 660)
         try windows.click("[data-end=\"deposit-2\"]")
         try windows.wait(for: "document.querySelector('[data-healed]')")
-        // What was said of the press lies over what is to be seen, for some seconds.
+        // The reply to the click covers the page for some seconds.
         try windows.evaluate("document.getElementById('toast').replaceChildren(), scrollTo(0, 0)")
         try keep(windows, "windows", scale: 0.65)
       }
     }
 
-    @Test("the dashboard in the terminal")
+    @Test("the dashboard in the terminal is drawn")
     func top() throws {
       try withBranch { branch in
         try branch.start("--speed", "4")
@@ -83,11 +83,13 @@ extension PageTests {
           "new-session", "-d", "-x", "100", "-y", "18", "\(Binaries.bankctl) top --chaos",
         ])
         try #require(begun.code == 0, begun.story)
-        // A line for each window, one of them with a successor, and the history of a few seconds.
+        // One line for each window, one of them with a restarted process, and the history of a few seconds.
         try branch.kill(worker: "deposit-2")
-        try branch.waitUntil("it has been at work for a while") { try branch.status().queue("served") >= 150 }
+        try branch.waitUntil("the dashboard has run for a while") {
+          try branch.status().queue("served") >= 150
+        }
         var screen = ""
-        try branch.waitUntil("it shows the windows") {
+        try branch.waitUntil("the dashboard shows the windows") {
           screen = try tmux(["capture-pane", "-p", "-e"]).out
           return screen.contains("deposit-2") && screen.contains("loan-1")
         }

@@ -1,16 +1,15 @@
-// The pages of the books: tickets, dead letters and receipts with filters that stand in the address, the audit and the ledger.
+// Pages of records: tickets, dead letters and receipts with filters in the address, the audit and the ledger.
 import BranchFixture
 import HeadlessBrowser
 import Testing
 
 extension PageTests {
-  @Suite("The pages of the books")
+  @Suite("Pages of records")
   struct RecordPageTests {
     private static let rows =
       "[...document.querySelectorAll('main [data-ticket]')].map(row => Number(row.dataset.ticket))"
 
-    @Test(
-      "lists come in pages of two hundred, and their filters stand in the address")
+    @Test("lists come in pages of two hundred, and their filters are in the address")
     func lists() throws {
       try withSite("--speed", "0.01") { site in
         try site.branch.done("pause")
@@ -32,7 +31,7 @@ extension PageTests {
       }
     }
 
-    @Test("of a selection all are cancelled, after their number was confirmed")
+    @Test("all customers of a selection are cancelled after their number was confirmed")
     func selection() throws {
       try withSite("--speed", "0.01") { site in
         try site.branch.done("pause")
@@ -43,7 +42,9 @@ extension PageTests {
         try page.wait(
           for: "(document.querySelector('dialog[open]') ?? document.body).innerText.includes('3')")
         try page.confirm()
-        try site.branch.waitUntil("three are cancelled") { try site.branch.status().queue("cancelled") == 3 }
+        try site.branch.waitUntil("three customers are cancelled") {
+          try site.branch.status().queue("cancelled") == 3
+        }
         try page.go(to: site.origin + "/tickets?state=waiting")
         let left = Array(1...20).filter { ![3, 5, 8].contains($0) }
         try page.wait(
@@ -52,8 +53,7 @@ extension PageTests {
       }
     }
 
-    @Test(
-      "a dead letter tells why it was put aside, and comes back into the line")
+    @Test("a dead letter shows its reason, and returns to the line")
     func dead() throws {
       try withSite(
         configuration: {
@@ -64,7 +64,9 @@ extension PageTests {
         }
       ) { site in
         try site.branch.done("enqueue", "--service", "broken", "--payload", "x")
-        try site.branch.waitUntil("it is put aside") { try site.branch.status().queue("dead") == 1 }
+        try site.branch.waitUntil("the customer is a dead letter") {
+          try site.branch.status().queue("dead") == 1
+        }
         let page = try site.page("/dead", .ko)
         #expect(try page.evaluate(Self.rows).items.compactMap(\.integer) == [1])
         let english = try site.page("/dead", beside: page, .en)
@@ -84,7 +86,7 @@ extension PageTests {
         }
         try page.click(try page.button(of: "/tickets/requeue"))
         try page.confirm()
-        try site.branch.waitUntil("it is served") { try site.branch.status().queue("served") == 1 }
+        try site.branch.waitUntil("the customer is served") { try site.branch.status().queue("served") == 1 }
         try page.go(to: site.origin + "/dead")
         try page.wait(for: "\(Self.rows).length === 0")
         try page.go(to: site.origin + "/receipts")
@@ -93,8 +95,7 @@ extension PageTests {
       }
     }
 
-    @Test(
-      "the audit says of every promise that it is kept, and the ledger adds up")
+    @Test("the audit page shows every guarantee as kept, and the ledger balances")
     func books() throws {
       try withSite("--speed", "100") { site in
         try site.branch.done(
@@ -112,7 +113,7 @@ extension PageTests {
       }
     }
 
-    @Test("with a million in line a page is there at once, and counts them all")
+    @Test("with a million customers in line a page appears at once and shows the exact number")
     func million() throws {
       try withSite("--speed", "0.01") { site in
         try site.branch.done("pause")

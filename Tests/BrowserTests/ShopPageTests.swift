@@ -1,22 +1,22 @@
-// The juice maker's and the vending machine's pages: what is ordered, changed, put in, bought and filled on one is at once on every
-// other that is open, and is what the commands say.
+// Pages of the juice maker and the vending machine: an order, a change, a payment, a purchase or a refill on one page
+// appears at once on every open page, and matches the commands.
 import BranchFixture
 import HeadlessBrowser
 import Testing
 
 extension PageTests {
-  @Suite("The shop's pages")
+  @Suite("Pages of the shop")
   struct ShopPageTests {
     static let fruits = ["strawberry", "banana", "pineapple", "kiwi", "mango"]
 
-    /// What a page says of every fruit.
+    /// Amounts of all fruits on a page.
     private func shown(_ page: Page) throws -> [String: Int] {
       var amounts: [String: Int] = [:]
       for fruit in Self.fruits { amounts[fruit] = try page.number("[data-fruit=\"\(fruit)\"]") }
       return amounts
     }
 
-    @Test("a juice is ordered, another is grey and asks for the stock editor")
+    @Test("one juice is ordered, and a disabled one leads to the stock editor")
     func juice() throws {
       try withSite { site in
         let (one, two) = try site.pair("/juice")
@@ -38,7 +38,7 @@ extension PageTests {
         #expect(short.contains("재료가 모자라요. 재고를 수정할까요?"), "\(short)")
         #expect(short.contains("예") && short.contains("아니오"), "\(short)")
         #expect(try site.branch.stock() == Recipes.fresh.merging(["kiwi": 7]) { $1 }, "nothing was taken")
-        // No closes it, yes leads to the editor.
+        // "No" closes the dialog, "yes" opens the editor.
         try one.press(.escape)
         try one.becomes("!document.querySelector('dialog[open]')")
         try one.click("[data-juice=\"strawberry\"]")
@@ -49,8 +49,7 @@ extension PageTests {
       }
     }
 
-    @Test(
-      "the stock editor steps up and down, never below nothing, and every open page follows")
+    @Test("the stock editor changes amounts by one, never below zero, and every open page follows")
     func editor() throws {
       try withSite { site in
         try site.branch.done("stock", "set", "mango", "1")
@@ -72,7 +71,7 @@ extension PageTests {
         let less = try editor.button(of: "/stock", ["item": "mango", "change": "-1"])
         try editor.becomes("document.querySelector('\(less)').disabled")
         #expect(try site.branch.stock() == Recipes.fresh.merging(["strawberry": 16, "mango": 0]) { $1 })
-        // What somebody else sets is there at once, and returning shows it.
+        // A change by another client appears at once, and the page shows it after returning.
         try site.branch.done("stock", "set", "kiwi", "123")
         for page in [editor, menu] {
           try page.becomes("document.querySelector('[data-fruit=\"kiwi\"]').textContent.trim() === '123'")
@@ -84,7 +83,7 @@ extension PageTests {
       }
     }
 
-    @Test("without scripts a juice is ordered, and what is missing leads to the editor")
+    @Test("without scripts a juice is ordered, and a shortage leads to the editor")
     func mute() throws {
       try withSite { site in
         let live = try site.page("/juice", .ko)
@@ -104,14 +103,13 @@ extension PageTests {
       }
     }
 
-    @Test(
-      "money goes in, a drink comes out, and the strip grows on every open page")
+    @Test("money is inserted, a drink is bought, and the list of purchases grows on every open page")
     func vending() throws {
       try withSite { site in
         for product in ["coke", "top"] { try site.branch.done("vending", "admin", "add", product, "2") }
         let (one, two) = try site.pair("/vending")
         #expect(try one.count("[data-product]") == 10)
-        #expect(try one.count("[data-product] svg") == 10, "each has a picture")
+        #expect(try one.count("[data-product] svg") == 10, "each product has an image")
         try one.click(try one.button(of: "/vending/insert", ["amount": "5000"]))
         try one.click(try one.button(of: "/vending/insert", ["amount": "1000"]))
         for page in [one, two] { try page.becomes("document.querySelector('[data-balance=\"6000\"]')") }
@@ -120,7 +118,7 @@ extension PageTests {
           try page.becomes("document.querySelector('[data-balance=\"2500\"]')")
           try page.becomes("document.querySelectorAll('[data-purchase]').length === 1")
         }
-        // Too little money for the second one: nothing is taken, and it is said why.
+        // The balance is too low for a second one: nothing is taken, and the page reports the reason.
         try one.click(try one.button(of: "/vending/buy", ["product": "coke"]))
         try one.becomes("document.body.innerText.includes('잔액이 부족합니다.')")
         try one.press(.escape)
@@ -138,7 +136,7 @@ extension PageTests {
       }
     }
 
-    @Test("the strip of purchases is paged to the first one")
+    @Test("the list of purchases can be paged back to the first one")
     func strip() throws {
       try withSite { site in
         try site.branch.done("vending", "admin", "add", "hot6", "260")
@@ -164,16 +162,16 @@ extension PageTests {
       }
     }
 
-    @Test(
-      "only the manager fills the machine, and what is filled is for sale at once")
+    @Test("only the manager refills the machine, and refilled drinks are for sale at once")
     func manager() throws {
       try withSite { site in
         let customer = try site.page("/vending", .en)
         let manager = try site.page("/vending/admin", beside: customer, .ko)
         try customer.mark()
         #expect(
-          try manager.count("form[action=\"/vending/admin/add\"]") == 0, "who is no manager sees no till")
-        // Who posts without the manager's cookie is refused.
+          try manager.count("form[action=\"/vending/admin/add\"]") == 0,
+          "a page without the manager's cookie shows no till")
+        // A POST without the manager's cookie is refused.
         try customer.evaluate(
           "fetch('/vending/admin/add', {method: 'POST', headers: {Accept: 'application/json'}, body: new URLSearchParams({product: 'top', count: 5, key: 'a'})})"
         )
@@ -182,7 +180,7 @@ extension PageTests {
         #expect(
           try site.branch.json("vending")["products"].item(where: "product", is: "top")["stock"].integer == 0)
         customer.forget()
-        // A wrong code lets nobody in, and the right one the manager alone.
+        // A wrong code is refused; the right one makes only this browser the manager.
         try manager.type("wrong", into: "input[name=\"code\"]")
         try manager.click(try manager.button(of: "/vending/admin/login"))
         try manager.wait(for: "document.querySelector('main .alarm') && document.readyState === 'complete'")
@@ -196,7 +194,7 @@ extension PageTests {
         try manager.click(try manager.button(of: "/vending/admin/add", ["product": "top", "count": "5"]))
         try customer.becomes("document.querySelector('[data-product=top] .stock').textContent.includes('5')")
         try manager.becomes("document.querySelectorAll('[data-product=top] .lots li').length === 1")
-        // What is bought is a share of the pie.
+        // A purchase has a share of the pie chart.
         try site.branch.done("vending", "insert", "5000")
         try site.branch.done("vending", "buy", "top")
         try manager.becomes("document.querySelector('svg.pie circle')")

@@ -1,21 +1,21 @@
-// A bank whose pages are open, and a person who has come in by the link that `bankctl web` prints.
-// Whatever a test opens here is closed with it: the pages with the browser, the browser before the bank.
+// Bank with open pages, and a browser that is signed in with the link of `bankctl web`. Everything that a test opens
+// here is closed with it: the pages with the browser, the browser before the bank.
 import BranchFixture
 import HeadlessBrowser
 import Testing
 import Time
 
-/// What a test with pages has in hand.
+/// Bank, browser and addresses of a test with pages.
 final class Site {
   let branch: Branch
   let browser: Browser
   /// `http://bank-0123456789.localhost:8700`, with the port that was free.
   private(set) var origin = ""
-  /// With which somebody becomes the manager of the vending machine.
+  /// Code that makes a browser the manager of the vending machine.
   private(set) var managerCode = ""
 
-  /// One of its own: where a server dies while another bank opens its page, that one must not get the port of this one. Below
-  /// those that the kernel gives away by itself.
+  /// Port of this bank alone: if its web server is killed while another bank opens its page, that bank must not get the
+  /// port. It is below the range from which the kernel assigns ports.
   private let port = Int.random(in: 10_000..<32_000)
 
   fileprivate init(_ branch: Branch, _ browser: Browser) {
@@ -23,7 +23,7 @@ final class Site {
     self.browser = browser
   }
 
-  /// Has the pages opened where they are not, and returns a link that lets somebody in, once.
+  /// Starts the web server if it is not running, and returns a link that signs in one browser, once.
   @discardableResult
   func link(_ words: [String] = [], at location: SourceLocation = #_sourceLocation) throws -> String {
     let outcome = try branch.launch(["web", "--no-open", "--json", "--port", "\(port)"] + words).finish(
@@ -35,7 +35,7 @@ final class Site {
     return url
   }
 
-  /// Opens a page for somebody who has come in by a link and reads this language.
+  /// Opens a page in a browser that signs in with a link and reads this language.
   func page(_ path: String = "/", _ tongue: Tongue = .en) throws -> Page {
     let page = try browser.page()
     try page.read(language: tongue == .ko ? "ko-KR,ko;q=0.9" : "en-US,en;q=0.9")
@@ -44,7 +44,7 @@ final class Site {
     return page
   }
 
-  /// Opens one more page of the same person, without or with its scripts.
+  /// Opens one more page in the same browser session, with or without scripts.
   func page(_ path: String, beside other: Page, _ tongue: Tongue = .en, scripts: Bool = true) throws -> Page {
     let page = try browser.page(of: other.person)
     try page.read(language: tongue == .ko ? "ko-KR,ko;q=0.9" : "en-US,en;q=0.9")
@@ -53,7 +53,7 @@ final class Site {
     return page
   }
 
-  /// Opens the same page twice for the same person, in Korean and in English, and marks both documents.
+  /// Opens the same page twice in one session, in Korean and in English, and marks both documents.
   func pair(_ path: String = "/") throws -> (ko: Page, en: Page) {
     let korean = try page(path, .ko)
     let english = try page(path, beside: korean, .en)
@@ -62,11 +62,11 @@ final class Site {
   }
 }
 
-/// Gives a test a bank with pages and a browser, and takes both away again.
+/// Gives a test a bank with pages and a browser, and removes both afterwards.
 ///
 /// - Parameters:
-///   - words: what stands behind `start`.
-///   - web: what stands behind `web`.
+///   - words: Arguments of `start`.
+///   - web: Arguments of `web`.
 func withSite(
   _ words: String..., web: [String] = [], configuration: (Branch) throws -> String? = { _ in nil },
   _ test: (Site) throws -> Void
@@ -84,7 +84,7 @@ func withSite(
 }
 
 extension Page {
-  /// Expects that nothing was complained about and nobody but this machine was asked.
+  /// Expects that no error was logged and no other machine was contacted.
   func expectClean(
     except known: [String] = [], at location: SourceLocation = #_sourceLocation
   ) throws {
@@ -92,10 +92,10 @@ extension Page {
     let complaints = log.complaints.filter { complaint in !known.contains { complaint.contains($0) } }
     #expect(complaints == [], sourceLocation: location)
     #expect(log.strayed == [], sourceLocation: location)
-    #expect(log.alerts == [], "an alert of the browser stops the page", sourceLocation: location)
+    #expect(log.alerts == [], "an alert of the browser blocks the page", sourceLocation: location)
   }
 
-  /// A selector of the button that sends a form to this path with these fields among others.
+  /// Selector of the button that sends a form to this path with at least these fields.
   func button(of path: String, _ fields: [String: String] = [:]) throws -> String {
     let wanted = JSONValue.object(fields.mapValues { .text($0) })
     let found = try evaluate(
@@ -117,16 +117,16 @@ extension Page {
     return selector
   }
 
-  /// Says yes to the question that is asked, in a dialog or on a page of its own.
+  /// Answers "yes" to a confirmation, in a dialog or on its own page.
   func confirm() throws {
     try wait(for: "document.readyState === 'complete' && document.querySelector('[data-answer=yes]')")
     try click("[data-answer=yes]")
   }
 
-  /// How many rows a list of the bank's page has.
+  /// Number of rows in a list of the bank page.
   func rows(_ list: String) throws -> Int { try count("[data-list=\"\(list)\"] [data-ticket]") }
 
-  /// The number that an element shows, without marks between its digits.
+  /// Number that an element shows, without digit separators.
   func number(_ selector: String) throws -> Int? {
     try text(of: selector).flatMap { text in
       let digits = text.filter { $0.isNumber && $0.isASCII }
@@ -134,9 +134,9 @@ extension Page {
     }
   }
 
-  /// Waits until the page shows what an expression says of it, and is the document that it was.
+  /// Waits until an expression holds in the page, and the page is still the marked document.
   func becomes(_ expression: String) throws { try wait(for: "window.isTheSame === true && (\(expression))") }
 
-  /// Marks the document, so that one that takes its place is told from it.
+  /// Marks the document, so that a document that replaces it is detected.
   func mark() throws { try evaluate("window.isTheSame = true") }
 }

@@ -1,9 +1,9 @@
-// A screen of a terminal, as `tmux capture-pane -e` gives it, as a document: a cell of its own for every character, with its
-// colours. It knows the colours that terminals have (ECMA-48, SGR) and nothing of what stands there.
+// Screen of a terminal, from `tmux capture-pane -e`, as a document with one coloured cell for each character. It
+// interprets colours of terminals (ECMA-48, SGR) and no content.
 import Arguments
 
 enum TerminalPicture {
-  /// A character's look.
+  /// Colours and style of a character.
   private struct Look {
     var ink: String?
     var ground: String?
@@ -25,7 +25,7 @@ enum TerminalPicture {
     "#b5e890", "#ffd98a", "#82c4ff", "#dc9bf0", "#7fdbe8", "#ffffff",
   ]
 
-  /// The document of a screen.
+  /// Document of a screen.
   static func document(of screen: String) -> String {
     var look = Look()
     let rows = screen.split(separator: "\n", omittingEmptySubsequences: false).map { line in
@@ -87,7 +87,7 @@ enum TerminalPicture {
     }
   }
 
-  /// One of 256 colours, or of all: `5;N` or `2;R;G;B`.
+  /// One of 256 colours, or an RGB colour: `5;N` or `2;R;G;B`.
   private static func color(_ rest: inout ArraySlice<Int>) -> String? {
     switch rest.popFirst() {
     case 5:

@@ -1,14 +1,12 @@
-// Tickets, windows and services in a browser: one ticket's story as it happens, the display on the wall, steering, and what the
-// death of a teller looks like.
+// Tickets, windows and services in a browser: history of a ticket, lobby display, steering, killed teller.
 import BranchFixture
 import HeadlessBrowser
 import Testing
 
 extension PageTests {
-  @Suite("The pages of tickets and windows")
+  @Suite("Pages of tickets and windows")
   struct WindowsPageTests {
-    @Test(
-      "a ticket is taken at the kiosk, and its page tells its story to the receipt")
+    @Test("a ticket is taken at the kiosk, and its page shows its history up to the receipt")
     func kiosk() throws {
       try withSite(
         configuration: {
@@ -23,13 +21,13 @@ extension PageTests {
         try kiosk.wait(for: "location.pathname === '/ticket/1' && document.readyState === 'complete'")
         let ticket = try site.page("/ticket/1", beside: kiosk, .en)
         try ticket.mark()
-        try site.branch.waitUntil("it is served") { try site.branch.status().queue("serving") == 1 }
+        try site.branch.waitUntil("the customer is served") { try site.branch.status().queue("serving") == 1 }
         let first = try #require(try site.branch.status().workers.first { $0.ticket == 1 })
         try ticket.becomes("document.body.textContent.includes('\(first.name)')")
         try ticket.becomes("document.body.textContent.includes('pid \(first.pid)')")
         try site.branch.kill(worker: first.name)
         try ticket.becomes("document.body.textContent.includes('SIGKILL')")
-        try site.branch.waitUntil("it is served again") {
+        try site.branch.waitUntil("the customer is served again") {
           try site.branch.status().workers.contains { $0.ticket == 1 && $0.pid != first.pid }
         }
         let second = try #require(try site.branch.status().workers.first { $0.ticket == 1 })
@@ -40,7 +38,7 @@ extension PageTests {
       }
     }
 
-    @Test("what a command writes grows on the page of its ticket")
+    @Test("the output of a command grows on the page of its ticket")
     func output() throws {
       try withSite(
         configuration: {
@@ -57,25 +55,25 @@ extension PageTests {
         try page.mark()
         try page.becomes("document.querySelector('.output').textContent.includes('<b>ended</b>')")
         #expect(try page.text("document.querySelector('.output').textContent").contains("begun"))
-        // Whoever opens the other end lets it go on to its end.
+        // Opening the other end of the pipe lets the command finish.
         let opened = try site.branch.launch(
           ["-c", "printf last >'\(site.branch.path("gate"))'"], program: "/bin/sh"
         ).finish()
         try #require(opened.code == 0, opened.story)
-        // Then it is the result, on the receipt.
+        // After that the output is the result on the receipt.
         try page.becomes("document.querySelector('.receipt')?.textContent.includes('last')")
         try page.expectClean()
       }
     }
 
-    @Test("the display on the wall calls whoever is next, and has no controls")
+    @Test("the lobby display calls the next customer, and has no controls")
     func lobby() throws {
       try withSite("--speed", "10") { site in
         let (one, two) = try site.pair("/lobby")
         #expect(try one.count("main form") == 0)
         try site.branch.done("enqueue", "6", "--service", "loan", "--wait")
         for page in [one, two] {
-          // They came in order to one window: the last is the newest, and four of the others stand below.
+          // Customers came in order to one window: the last one is the newest, and four others are listed below it.
           try page.becomes("document.querySelector('[data-region=newest] li .number')?.textContent === '6'")
           #expect(
             try page.evaluate(
@@ -87,7 +85,7 @@ extension PageTests {
       }
     }
 
-    @Test("windows are paused, opened and closed, and every open page says so")
+    @Test("windows are paused, opened and closed, and every open page shows it")
     func steering() throws {
       try withSite("--speed", "0.01") { site in
         let (one, two) = try site.pair("/windows")
@@ -109,13 +107,13 @@ extension PageTests {
         }
         #expect(try site.branch.status().service("loan")["paused"].flag == false)
         #expect(
-          try one.count("form[action=\"/windows/end\"]") == 0, "nobody is ended who did not ask for chaos")
+          try one.count("form[action=\"/windows/end\"]") == 0,
+          "without `--chaos` there is no button that kills a worker")
         for page in [one, two] { try page.expectClean() }
       }
     }
 
-    @Test(
-      "a teller is ended on the page, and every open page shows how soon its customer is served again")
+    @Test("a teller is killed on the page, and every open page shows how soon its customer is served again")
     func chaos() throws {
       try withSite("--speed", "0.01", web: ["--chaos"]) { site in
         try site.branch.done("enqueue", "1", "--service", "loan")
@@ -138,7 +136,7 @@ extension PageTests {
         let after = try #require(try site.branch.status().worker("loan-1"))
         #expect(after.generation == before.generation + 1 && after.pid != before.pid && after.ticket == 1)
         for page in [one, two] { try page.becomes("\(row).includes('\(after.pid)')") }
-        // A form of before, sent once more, or with a process that is not there, ends nobody and is told of on no page.
+        // A form that is sent again later, or with another pid, kills no process and appears on no page.
         for pid in [before.pid, before.pid + 1] {
           try two.evaluate(
             """
@@ -153,7 +151,7 @@ extension PageTests {
           #expect(told.contains("pid \(before.pid)") && told.contains("ms"), "\(told)")
         }
         #expect(try site.branch.status().worker("loan-1")?.pid == after.pid)
-        // Its log grows on its page.
+        // The log grows on its page.
         try one.go(to: site.origin + "/windows/loan-1/log")
         try one.wait(for: "document.querySelector('.log').textContent.includes('pid=\(after.pid)')")
         for page in [one, two] { try page.expectClean() }
@@ -161,7 +159,7 @@ extension PageTests {
     }
 
     @Test(
-      "a press, and what was ticked, outlast a change of their row, but not another order; each press is seen on the other page"
+      "a pressed button and a ticked box survive a change of their row but not another order, on both pages"
     )
     func presses() throws {
       try withSite("--speed", "10", web: ["--chaos"]) { site in
@@ -176,14 +174,16 @@ extension PageTests {
         try site.branch.done("enqueue", "3", "--service", "loan", "--wait")
         for (page, served, _) in both {
           try page.becomes("\(cell(served)) === '3'")
-          #expect(try page.evaluate("held.isConnected") == true, "whoever holds it down presses it")
+          #expect(
+            try page.evaluate("held.isConnected") == true, "a button that is held down keeps its effect")
         }
         for (presser, next) in [(windows.ko, 2), (windows.en, 3)] {
           try presser.click("[data-end=loan-1]")
           for (page, _, generation) in both {
             try page.becomes("\(cell(generation)) === '\(next)'")
-            #expect(try page.evaluate("held.isConnected") == false, "it would end another one now")
-            // It had nobody, so what is waited for is that another one is there.
+            #expect(
+              try page.evaluate("held.isConnected") == false, "the button would now kill another process")
+            // The window was idle, so the test waits for its new process.
             try page.becomes(
               "document.querySelector('[data-region=death] .good')?.textContent.match(/generation \(next)|\(next)세대/)"
             )
@@ -210,7 +210,7 @@ extension PageTests {
       }
     }
 
-    @Test("services show who waits by grade")
+    @Test("services show waiting customers by grade")
     func services() throws {
       try withSite("--speed", "0.01") { site in
         try site.branch.done("pause", "deposit")
@@ -221,7 +221,7 @@ extension PageTests {
         try page.becomes("\(row).includes('1,234')")
         #expect(
           try page.count("[data-region=services] [data-key=deposit] svg") >= 1,
-          "the last ten minutes as a plot")
+          "the last ten minutes are plotted")
         try page.expectClean()
       }
     }
