@@ -1,5 +1,5 @@
-// The server is lost and its standby takes over, with the built programs: what was told to be on disk is there where the standby
-// was synchronous, and where it was not the branches say which transactions are gone, and go on.
+// Loss of a PostgreSQL server whose standby takes over, with the built programs: with a synchronous standby
+// acknowledged data is there; otherwise the branches report the lost transactions and continue.
 import Foundation
 import Glibc
 import Postgres
@@ -13,7 +13,7 @@ struct FailoverTests {
       + "&port=\(first.port),\(second.port)"
   }
 
-  @Test("one of two hosts says nothing: a branch does not wait for it until it gives up")
+  @Test("if one of two hosts is silent, a branch does not wait for its timeout")
   func silentHost() throws {
     try withSharedBank(branches: 1) { bank, branches in
       let relay = try RelayThread(to: bank.cluster)
@@ -24,14 +24,14 @@ struct FailoverTests {
         "postgres://\(PostgresCluster.user)@/postgres?host=\(relay.directory),\(bank.cluster.directory)&port=\(port),\(port)"
       let began = ContinuousClock.now
       try bank.open(branches[0], address: address)
-      // To give up takes five seconds.
+      // The timeout is five seconds.
       #expect(ContinuousClock.now - began < .milliseconds(4_500))
       try branches[0].done("enqueue", "10")
       try bank.expectAllServed(10, by: branches)
     }
   }
 
-  @Test("to a synchronous standby: nothing is lost, and the first receipt comes soon after the promotion")
+  @Test("synchronous standby: nothing is lost, and the first receipt comes soon after the promotion")
   func synchronous() throws {
     let primary = try PostgresCluster(["synchronous_standby_names=*"])
     let standby = try PostgresCluster(standbyOf: primary)
@@ -40,9 +40,9 @@ struct FailoverTests {
     try withBranches(2) { branches in
       for branch in branches { try bank.open(branch, speed: "20") }
       for round in 1...4 { try branches[round % 2].done("enqueue", "100", "--key", "k\(round)") }
-      try branches[0].waitUntil("some are served") { bank.receipts >= 50 }
+      try branches[0].waitUntil("some customers are served") { bank.receipts >= 50 }
       try primary.killServer()
-      // What somebody asks in between waits for its answer.
+      // A request sent meanwhile waits for its answer.
       let enqueue = try branches[1].launch(["enqueue", "50", "--key", "late", "--json"])
       let before = Int(try after.text("SELECT count(*) FROM bank.receipt", by: branches[0])) ?? 0
       #expect(try after.text("SELECT pg_promote(true, 60)", by: branches[0]) == "t")
@@ -58,7 +58,7 @@ struct FailoverTests {
     }
   }
 
-  @Test("to a standby that had not everything: the branches say which transactions were lost, and go on")
+  @Test("standby that lags: the branches report the lost transactions, and continue")
   func asynchronous() throws {
     let primary = try PostgresCluster()
     let standby = try PostgresCluster(standbyOf: primary)
@@ -66,24 +66,24 @@ struct FailoverTests {
     let after = SharedBank(standby, address: bank.address)
     try withBranches(2) { branches in
       for branch in branches { try bank.open(branch, speed: "20") }
-      // So many that some are still to come when the standby has been cut off, however busy the machine is.
+      // So many that some remain when the standby is cut off, however busy the machine is.
       try branches[0].done("enqueue", "2000")
-      try branches[0].waitUntil("some are served") { bank.receipts >= 50 }
-      try branches[0].waitUntil("the standby has some of it") {
+      try branches[0].waitUntil("some customers are served") { bank.receipts >= 50 }
+      try branches[0].waitUntil("the standby has some of the receipts") {
         Int(try after.text("SELECT count(*) FROM bank.receipt", by: branches[0])) ?? 0 >= 50
       }
-      // From here on it hears nothing.
+      // From here on the standby receives nothing.
       for order in ["ALTER SYSTEM SET primary_conninfo = ''", "SELECT pg_reload_conf()"] {
         _ = try after.text(order, by: branches[0])
       }
-      try branches[0].waitUntil("nobody sends to it") {
+      try branches[0].waitUntil("the replication has ended") {
         bank.number("SELECT count(*) FROM pg_stat_replication") == 0
       }
       let known = try #require(Int(try after.text("SELECT count(*) FROM bank.receipt", by: branches[0])))
-      try branches[0].waitUntil("more are served") { bank.receipts >= known + 60 }
+      try branches[0].waitUntil("more customers are served") { bank.receipts >= known + 60 }
       try primary.killServer()
       #expect(try after.text("SELECT pg_promote(true, 60)", by: branches[0]) == "t")
-      try branches[0].waitUntil("they say what was lost") {
+      try branches[0].waitUntil("a branch reports the lost transactions") {
         branches.contains { !$0.events("commits_forgotten", in: "coordinator").isEmpty }
       }
       let lost = branches.flatMap { $0.events("commits_forgotten", in: "coordinator") }.flatMap {

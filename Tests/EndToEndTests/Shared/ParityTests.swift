@@ -1,12 +1,12 @@
-// What a home can do, tried at a home and at two branches by one table: each row is a command with what is expected of it, given
-// at the branch that serves, and at one that has no windows. What differs on purpose says so in its row.
+// One table of commands for a home and for two branches: each row is a command with its expected result, sent to the
+// branch that serves, and to one without windows. Intended differences are stated in their row.
 import Foundation
 import Glibc
 import Testing
 
 @Suite("A home, and two branches", .serialized)
 struct ParityTests {
-  /// Where the commands of the table are given.
+  /// Place to which the commands of the table are sent.
   enum Place: String, CaseIterable, CustomTestStringConvertible {
     case home
     case serving = "the branch that serves"
@@ -14,12 +14,12 @@ struct ParityTests {
     var testDescription: String { rawValue }
   }
 
-  /// A bank in which the table is tried.
+  /// Bank in which the table is run.
   struct Setting {
     var place: Place
-    /// Where commands are given.
+    /// Branch to which commands are sent.
     var asked: Branch
-    /// Where customers are served.
+    /// Branch that serves the customers.
     var serving: Branch
     var isShared: Bool { place != .home }
   }
@@ -32,7 +32,7 @@ struct ParityTests {
     }
   }
 
-  /// By the mark a command is known as one of its branch: no variable of the bank's own is inherited.
+  /// The mark identifies a command as one of its branch: variables of the bank's own are not inherited.
   private static func configuration(_ branch: Branch, windows: Int) -> String {
     """
     {"services": {
@@ -65,14 +65,14 @@ struct ParityTests {
         #expect(report["count"].integer == 2)
         try bank.asked.done("wait", "--timeout", "60s", timeout: .seconds(70))
       },
-      Row("a customer for later") { bank in
+      Row("a delayed customer") { bank in
         let ticket = try first(
           try bank.asked.json("enqueue", "--service", "echo", "--payload", "x", "--in", "300ms"))
-        try bank.asked.waitUntil("it is served") {
+        try bank.asked.waitUntil("the customer is served") {
           try bank.asked.json("ticket", ticket)["state"].text == "done"
         }
       },
-      Row("run --wait of a command that ends well") { bank in
+      Row("run --wait of a command that succeeds") { bank in
         let outcome = try bank.asked.launch(["run", "--wait", "--", "echo", "told"]).finish(
           within: .seconds(60))
         #expect(outcome.code == 0 && outcome.out.contains("told"), outcome.story)
@@ -85,7 +85,7 @@ struct ParityTests {
         let ticket = "\(try #require(dead?["ticket"].integer))"
         let output = try bank.asked.launch(["output", ticket]).finish()
         if bank.place == .other {
-          // The output stays in the home of the branch, which is named.
+          // The output stays in the home of the serving branch, which the message names.
           #expect(outcome.err.contains(bank.serving.home), outcome.story)
           #expect(output.code == 4 && output.err.contains(bank.serving.home), output.story)
         } else {
@@ -93,10 +93,10 @@ struct ParityTests {
         }
         try bank.asked.done("cancel", ticket)
       },
-      Row("dead letters are brought back, and cancelled") { bank in
+      Row("dead letters are requeued, and cancelled") { bank in
         let ticket = try first(try bank.asked.json("enqueue", "--service", "fails", "--payload", ""))
         func waitDead(_ attempts: Int) throws {
-          try bank.asked.waitUntil("it is a dead letter") {
+          try bank.asked.waitUntil("the customer is a dead letter") {
             let report = try bank.asked.json("ticket", ticket)
             return report["state"].text == "dead" && report["attempts"].items.count == attempts
           }
@@ -107,26 +107,26 @@ struct ParityTests {
         try bank.asked.done("cancel", ticket)
         #expect(try bank.asked.json("ticket", ticket)["receipt"]["outcome"].text != "served")
       },
-      Row("cancel ends the work of a customer who is being served") { bank in
+      Row("cancel ends the command of a customer at a window") { bank in
         let ticket = try first(try bank.asked.json("enqueue", "--service", "slow", "--payload", ""))
         try bank.asked.waitUntil("the command runs") { commands(of: bank.serving) == 1 }
         try bank.asked.done("cancel", ticket)
-        try bank.asked.waitUntil("the command has ended", within: .seconds(10)) {
+        try bank.asked.waitUntil("the command has exited", within: .seconds(10)) {
           commands(of: bank.serving) == 0
         }
         let receipts = try bank.asked.lines("receipts").filter { "\($0["ticket"].integer ?? 0)" == ticket }
         #expect(receipts.count == 1, "one receipt")
       },
-      Row("status says for how long the first in line has waited") { bank in
+      Row("status reports the wait of the first customer in line") { bank in
         let tickets = try bank.asked.json("enqueue", "4", "--service", "slow", "--payload", "")
         let numbers = try Array(#require(tickets["first"].integer)...#require(tickets["last"].integer))
-        try bank.asked.waitUntil("one waits") {
+        try bank.asked.waitUntil("one customer waits") {
           try bank.asked.json("status")["queue"]["oldest_wait_ms"].integer ?? 0 >= 1_500
         }
         for number in numbers.reversed() { try bank.asked.done("cancel", "\(number)") }
-        try bank.asked.waitUntil("the command has ended") { commands(of: bank.serving) == 0 }
+        try bank.asked.waitUntil("the command has exited") { commands(of: bank.serving) == 0 }
       },
-      Row("a worker that comes by itself") { bank in
+      Row("an outside worker") { bank in
         let file = try bank.serving.write(try DocumentedWorkers.program("python"), to: "worker.py")
         let worker = try bank.serving.launch(
           [file, bank.serving.home + "/run/worker.sock", "mail"], program: "/usr/bin/python3")
@@ -143,16 +143,16 @@ struct ParityTests {
         try bank.asked.done("ledger")
         #expect(try bank.asked.json("audit")["ok"].flag == true)
       },
-      Row("reset is refused where others have customers") { bank in
+      Row("reset is refused if other branches have customers") { bank in
         guard bank.isShared else { return }
         try bank.asked.expectRefusal(5, "not_in_shared_bank", of: "reset", "--yes")
       },
-      Row("a pause is a branch's own") { bank in
+      Row("a pause applies to one branch") { bank in
         try bank.serving.done("pause", "echo")
         let ticket = try first(try bank.asked.json("enqueue", "--service", "echo", "--payload", "p"))
         #expect(try bank.asked.json("ticket", ticket)["state"].text != "done")
         try bank.serving.done("resume", "echo")
-        try bank.asked.waitUntil("it is served") {
+        try bank.asked.waitUntil("the customer is served") {
           try bank.asked.json("ticket", ticket)["state"].text == "done"
         }
       },
@@ -166,12 +166,12 @@ struct ParityTests {
     ]
   }
 
-  /// Commands of the service `slow` that run for a branch.
+  /// Running commands of the service `slow` of a branch.
   private static func commands(of branch: Branch) -> Int {
     branch.processes.all().count { branch.processes.name($0).hasPrefix("sleep 4711") }
   }
 
-  @Test("each command of the table does what it does at a home", arguments: Place.allCases)
+  @Test("each command of the table works as in a home", arguments: Place.allCases)
   func table(_ place: Place) throws {
     func attempt(_ setting: Setting) throws {
       for row in Self.table {

@@ -1,18 +1,18 @@
-// The README's commands for several machines, typed at a shell in a terminal, with a server of their own: two branches open, the
-// server is killed, and everything is as promised.
+// Commands of the README for several machines, typed at a shell in a terminal, with a separate server: two branches
+// open, the server is killed, and all guarantees hold.
 import BranchFixture
 import Foundation
 import PostgresFixture
 import Testing
 
-@Suite("The README's branches", .enabled(if: PostgresCluster.isInstalled))
+@Suite("Branches of the README", .enabled(if: PostgresCluster.isInstalled))
 struct ReadmeBranchesTests {
-  @Test("can be opened as typed, and after a kill of the server every ticket has one receipt")
+  @Test("the branches open as typed, and after a kill of the server every ticket has one receipt")
   func replay() throws {
     let steps = try Tour.ofReadme().steps.filter { $0.section == Tour.severalMachines }
     #expect(steps.contains { $0.shown.contains("Every guarantee that can be checked holds.") })
     try withBranch { branch in
-      // The server runs as a user who may not enter the test's directory, so it has one that everyone may enter.
+      // The user of the server may not enter the test's directory, so it has one that every user may enter.
       let place = "/var/tmp/bank-pg"
       let server = "/tmp/bank-pg-" + (branch.home.split(separator: "-").last?.prefix { $0 != "/" } ?? "")
       branch.atClose { try? FileManager.default.removeItem(atPath: server) }

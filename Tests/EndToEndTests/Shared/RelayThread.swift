@@ -1,5 +1,5 @@
-// Owns a relay between branches and a server on a thread of its own, because the tests here wait for programs and turn no loop.
-// Invariant: the relay lives and ends on its thread; everybody else only reads where it is and says whether it is silent.
+// Relay between branches and a server on its own thread, because these tests wait for programs and run no event loop.
+// Invariant: the relay lives and ends on its thread; other threads only read its directory and set `isSilent`.
 import Foundation
 import Posix
 import PostgresFixture
@@ -16,10 +16,10 @@ final class RelayThread: Sendable {
 
   private let state = Mutex(State())
 
-  /// Where it listens, as `host=`; the port is the server's.
+  /// Directory of its socket, as `host=`; the port is the server's.
   var directory: String { state.withLock { $0.directory ?? "" } }
 
-  /// Whether nothing is handed on any more, in either direction.
+  /// True if nothing is forwarded, in either direction.
   var isSilent: Bool {
     get { state.withLock { $0.isSilent } }
     set { state.withLock { $0.isSilent = newValue } }
@@ -40,7 +40,7 @@ final class RelayThread: Sendable {
       state.withLock { $0.directory = relay.directory }
       while !state.withLock({ $0.isOver }) {
         relay.isSilent = isSilent
-        // What is not read wakes the loop at once.
+        // Unread data wakes the loop at once.
         if relay.isSilent { Moment.pass(milliseconds: 5) }
         try loop.runOnce(until: SystemClock.monotonic() + .milliseconds(5))
       }

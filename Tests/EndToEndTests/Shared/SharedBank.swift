@@ -1,6 +1,6 @@
-// Owns a bank of several branches for a test: a PostgreSQL server of its own, and as many homes as the test wants. Whatever is
-// said of the books here is read from the database itself, by nobody's programs.
-// Invariant: server and branches are gone when the test ends. Failure: Trouble, or the server's own words.
+// Bank with several branches for a test: its own PostgreSQL server, and any number of homes. All checks of the database
+// are queries of the test itself, not of the bank's programs.
+// Invariant: server and branches are gone when the test ends. Failure: Trouble, or the error of the server.
 import Foundation
 import Glibc
 import Postgres
@@ -9,16 +9,15 @@ import Testing
 
 final class SharedBank {
   let cluster: PostgresCluster
-  /// Where the books are, as the branches are told.
+  /// Address of the database that the branches use.
   let address: String
 
-  /// - Parameter address: where they are for the branches; nil for the cluster's own database.
+  /// - Parameter address: Address for the branches; nil for the cluster's own database.
   init(_ cluster: PostgresCluster, address: String? = nil) {
     self.cluster = cluster
     self.address = address ?? cluster.address()
   }
 
-  /// Opens a branch.
   @discardableResult
   func open(
     _ branch: Branch, speed: String = "100", _ words: String..., environment: [String: String] = [:],
@@ -32,24 +31,24 @@ final class SharedBank {
     return try outcome.json()
   }
 
-  /// The rows of a statement, from the server that is there now.
+  /// Rows of a statement, from the current server.
   func rows(_ statement: String, at address: String? = nil) throws -> PostgresRows {
     try PostgresClient.connected(address ?? cluster.address()).rows(.once(statement))[0]
   }
 
-  /// The number that a statement says; nil where the server does not answer, or says none.
+  /// Number that a statement returns; nil if the server does not answer, or returns none.
   func number(_ statement: String, at address: String? = nil) -> Int? {
     (try? rows(statement, at: address))?.integer(0, 0).map { Int($0) }
   }
 
-  /// The number of a branch, by its home.
+  /// Number of a branch, by its home.
   func id(of branch: Branch) throws -> Int {
     try #require(number("SELECT id FROM bank.branch WHERE name LIKE '%' || '\(branch.home)'"))
   }
 
   func epoch(of id: Int) -> Int { number("SELECT epoch FROM bank.branch WHERE id = \(id)") ?? -1 }
 
-  /// Customers whom a branch has taken, and who have no receipt.
+  /// Number of customers that a branch has claimed, without a receipt.
   func inHand(of id: Int) -> Int {
     number(
       """
@@ -61,13 +60,13 @@ final class SharedBank {
 
   var receipts: Int { number("SELECT count(*) FROM bank.receipt") ?? -1 }
 
-  /// Waits until nobody waits any more, and expects a receipt for everybody and an audit that finds nothing.
+  /// Waits until all customers are served, and expects a receipt for each and a clean audit.
   func expectAllServed(
     _ count: Int, by branches: [Branch], within limit: Duration = .seconds(40),
     at location: SourceLocation = #_sourceLocation
   ) throws {
     let branch = try #require(branches.first)
-    try branch.waitUntil("all \(count) are served", within: limit, at: location) {
+    try branch.waitUntil("all \(count) customers are served", within: limit, at: location) {
       number("SELECT count(*) FROM bank.customer") == 0 && receipts >= count
     }
     #expect(receipts == count, sourceLocation: location)
@@ -79,7 +78,7 @@ final class SharedBank {
       sourceLocation: location)
   }
 
-  /// What a statement says, also at a standby, which `PostgresClient` refuses.
+  /// Result of a statement, also at a standby, which `PostgresClient` refuses.
   func text(_ statement: String, by branch: Branch) throws -> String {
     let outcome = try branch.launch(
       [
@@ -113,7 +112,7 @@ func withBranches(
   try withBranch { try withBranches(count, branches + [$0], test) }
 }
 
-/// Now, in milliseconds since 1970.
+/// Current time in milliseconds since 1970.
 func wallMilliseconds() -> Int {
   var now = timespec()
   clock_gettime(CLOCK_REALTIME, &now)

@@ -1,21 +1,22 @@
-// Branches that share one queue, with the built programs and a real server: who serves whom, and what becomes of it when a branch
-// or a part of one is killed or closed. What happened is read from the database.
+// Branches that share one queue, with the built programs and a real server: distribution of customers, and kills and
+// stops of a branch or a part of one. Results are read from the database.
 import Foundation
 import Glibc
 import Testing
 
 @Suite("Branches that share a queue", .serialized)
 struct SharedBankTests {
-  @Test("two branches serve the customers of one, each once")
+  @Test("two branches serve the customers of one, each customer once")
   func share() throws {
     try withSharedBank { bank, branches in
       let (a, b) = (branches[0], branches[1])
       for branch in branches { try bank.open(branch) }
       try a.done("enqueue", "800", "--key", "morning")
-      // The same key at another branch adds nobody.
+      // The same key at another branch adds no customer.
       #expect(try b.json("enqueue", "800", "--key", "morning").isKnown)
       try bank.expectAllServed(800, by: branches)
-      #expect(bank.number("SELECT count(DISTINCT branch) FROM bank.receipt") == 2, "both have served")
+      #expect(
+        bank.number("SELECT count(DISTINCT branch) FROM bank.receipt") == 2, "both branches have served")
       #expect(bank.number("SELECT count(*) FROM bank.receipt WHERE attempts <> 1") == 0)
       let seen = try b.json("branches")["branches"].items
       #expect(seen.count == 2 && seen.allSatisfy { $0["state"].text == "open" && $0["epoch"].integer == 1 })
@@ -36,16 +37,14 @@ struct SharedBankTests {
     }
   }
 
-  @Test(
-    "a branch is killed whole: when its lease has run out another one serves its customers, and it comes back"
-  )
+  @Test("after a kill of a whole branch and its lease another one serves its customers, and it comes back")
   func branchKilled() throws {
     try withSharedBank { bank, branches in
       let (a, b) = (branches[0], branches[1])
       try bank.open(b, speed: "1")
       try b.done("enqueue", "40")
       let id = try bank.id(of: b)
-      try a.waitUntil("it has customers in hand") { bank.inHand(of: id) > 10 }
+      try a.waitUntil("the branch has claimed customers") { bank.inHand(of: id) > 10 }
       try bank.open(a)
       let held = bank.inHand(of: id)
       try b.killCoordinator()
@@ -65,17 +64,17 @@ struct SharedBankTests {
       print(
         "a branch was killed; its customers are served again after \(first - killed) ms, its lease had \(expires - killed)"
       )
-      // A branch that looks each second finds out within one; a busy machine is given another three.
+      // A branch that polls each second notices within one; a busy machine gets another three.
       #expect(first - expires < 4_000)
       try bank.open(b)
-      #expect(bank.epoch(of: id) == 3, "it was fenced once, and has begun once more")
+      #expect(bank.epoch(of: id) == 3, "the branch was fenced once, and has joined again")
       try b.done("enqueue", "10")
       try bank.expectAllServed(50, by: [b])
     }
   }
 
   @Test(
-    "a follower at one branch sees every receipt of all branches once, also over a crash and to the end of the day"
+    "a follower at one branch sees all branches' receipts once, also over a crash and to the end of the day"
   )
   func follow() throws {
     try withSharedBank { bank, branches in
@@ -83,23 +82,23 @@ struct SharedBankTests {
       for branch in branches { try bank.open(branch) }
       let follower = try a.launch(["receipts", "--follow", "--json"])
       try a.done("enqueue", "400")
-      try a.waitUntil("the follower has begun") { follower.lines.count > 1 }
+      try a.waitUntil("the follower has started") { follower.lines.count > 1 }
       try #require(a.processes.signal(try a.status().pid, SIGKILL))
       try b.done("enqueue", "200")
       try bank.expectAllServed(600, by: [b])
-      try a.waitUntil("the follower has seen all") { follower.lines.count >= 600 }
+      try a.waitUntil("the follower has seen all receipts") { follower.lines.count >= 600 }
       try b.done("enqueue", "100")
       try b.done("stop", "--bank")
-      try a.waitUntil("the follower has seen the last ones") { follower.lines.count >= 700 }
-      // The branch has closed: behind the last receipt the follower says so, and ends.
+      try a.waitUntil("the follower has seen the last receipts") { follower.lines.count >= 700 }
+      // The branch has closed: after the last receipt the follower reports that, and exits.
       var seen = try JSON.lines(try follower.finish().out)
       #expect(seen.popLast()?["error"]["code"].text == "not_open")
       #expect(seen.map { $0["ticket"].integer ?? 0 }.sorted() == Array(1...700))
-      #expect(Set(seen.map { $0["branch"].integer ?? 0 }).count == 2, "both have served")
+      #expect(Set(seen.map { $0["branch"].integer ?? 0 }).count == 2, "both branches have served")
     }
   }
 
-  @Test("a coordinator is killed: the same branch goes on at once, in another epoch")
+  @Test("after a kill of its coordinator the same branch continues at once, in another epoch")
   func coordinatorKilled() throws {
     try withSharedBank(branches: 1) { bank, branches in
       let a = branches[0]
@@ -108,23 +107,23 @@ struct SharedBankTests {
       let id = try bank.id(of: a)
       for round in 1...3 {
         let before = bank.receipts
-        try a.waitUntil("it serves") { bank.receipts > before }
+        try a.waitUntil("the branch serves") { bank.receipts > before }
         let pid = try a.status().pid
         try #require(a.processes.signal(pid, SIGKILL))
-        try a.waitUntil("it is back") { bank.epoch(of: id) == round + 1 }
+        try a.waitUntil("the coordinator is back") { bank.epoch(of: id) == round + 1 }
       }
       try bank.expectAllServed(300, by: branches)
       #expect(bank.number("SELECT count(DISTINCT epoch) FROM bank.receipt") ?? 0 > 1)
     }
   }
 
-  @Test("sessions are ended at the server again and again: no lease is lost, and nobody is served twice")
+  @Test("sessions are repeatedly ended at the server: no lease is lost, and no customer is served twice")
   func sessionsEnded() throws {
     try withSharedBank { bank, branches in
       for branch in branches { try bank.open(branch, speed: "50") }
       let enqueue = try branches[1].launch(["enqueue", "900", "--key", "many"])
       for round in 1...20 {
-        try branches[0].waitUntil("more are served") { bank.receipts >= round * 20 }
+        try branches[0].waitUntil("more customers are served") { bank.receipts >= round * 20 }
         bank.endSessions()
       }
       #expect(try enqueue.finish().code == 0)
@@ -135,15 +134,15 @@ struct SharedBankTests {
     }
   }
 
-  @Test("whoever waits at one branch is told when another has served everybody")
+  @Test("a wait at one branch returns when another branch has served all customers")
   func wait() throws {
     try withSharedBank { bank, branches in
       let (a, b) = (branches[0], branches[1])
       try bank.open(a, "--deposit", "0", "--loan", "0")
       let waiting = try a.launch(["enqueue", "30", "--wait", "--json"])
-      try a.waitUntil("they have come") { bank.number("SELECT max(last) FROM bank.intake") == 30 }
+      try a.waitUntil("the customers have come") { bank.number("SELECT max(last) FROM bank.intake") == 30 }
       let everybody = try a.launch(["wait"])
-      #expect(waiting.isRunning && everybody.isRunning && bank.receipts == 0, "nobody serves them")
+      #expect(waiting.isRunning && everybody.isRunning && bank.receipts == 0, "no customer is served")
       try a.done("cancel", "7")
       try bank.open(b)
       let (theirs, all) = (try waiting.finish(), try everybody.finish())
@@ -157,19 +156,21 @@ struct SharedBankTests {
     }
   }
 
-  @Test("a branch that is stopped gives back whom it has in hand at once, and the others serve them")
+  @Test("a stopped branch returns its claimed customers at once, and the others serve them")
   func stopOne() throws {
     try withSharedBank { bank, branches in
       let (a, b) = (branches[0], branches[1])
       try bank.open(b, speed: "1")
       try b.done("enqueue", "60")
       let id = try bank.id(of: b)
-      try a.waitUntil("it has customers in hand") { bank.inHand(of: id) > 10 }
+      try a.waitUntil("the branch has claimed customers") { bank.inHand(of: id) > 10 }
       let stop = try b.launch(["stop", "--json"]).finish(within: .seconds(60))
       #expect(stop.code == 0, stop.story)
       #expect(bank.inHand(of: id) == 0)
       #expect(bank.number("SELECT count(*) FROM bank.branch WHERE closed AND id = \(id)") == 1)
-      #expect(bank.number("SELECT count(*) FROM bank.customer") ?? 0 > 0, "it has not waited for all of them")
+      #expect(
+        bank.number("SELECT count(*) FROM bank.customer") ?? 0 > 0,
+        "the branch has not waited for all of them")
       try bank.open(a)
       try bank.expectAllServed(60, by: [a])
       try b.expectNobodyLeft()
@@ -177,7 +178,7 @@ struct SharedBankTests {
   }
 
   @Test(
-    "the whole bank is stopped from one branch: everybody is served, all branches close, and the next day begins at 1"
+    "one branch stops the whole bank: all customers are served, all branches close, the next day starts at 1"
   )
   func stopBank() throws {
     try withSharedBank { bank, branches in

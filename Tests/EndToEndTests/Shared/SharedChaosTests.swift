@@ -1,12 +1,11 @@
-// The chaos command over several branches, with a server of its own: it must end in order, say everything it promises to say, and
-// leave nothing behind.
+// Chaos command with several branches and its own server: it must finish cleanly, print every field, and leave nothing.
 import Foundation
 import Testing
 
-@Suite("Chaos over branches", .serialized)
+@Suite("Chaos with branches", .serialized)
 struct SharedChaosTests {
   @Test(
-    "blows of every kind to two branches and their server: every promise kept, every field there, nothing left"
+    "every kind of fault to two branches and their server: every guarantee and field holds, nothing is left"
   )
   func everything() throws {
     try withBranch { branch in
@@ -32,14 +31,14 @@ struct SharedChaosTests {
       #expect(done.allSatisfy { $0 >= 0 } && (3...10).contains(done.reduce(0, +)), "\(report)")
       #expect(report["ok"].flag == true && report["lost"].integer == 0 && report["duplicated"].integer == 0)
       #expect(report["acknowledged"].integer ?? 0 > 0)
-      // A session that is refused or cannot be opened is over at once.
+      // A session that is refused or cannot be opened would end at once.
       #expect(report["snapshot_ms"].integer ?? 0 >= 500, "\(report)")
       #expect(report["acknowledged"].integer == report["receipts"].integer)
       try branch.expectNobodyLeft()
     }
   }
 
-  @Test("what cannot go together is refused before anything is made")
+  @Test("conflicting options are refused before anything is created")
   func refused() throws {
     try withBranch { branch in
       for words in [

@@ -1,5 +1,5 @@
-// Juice in a bank of several branches, with the built programs, a real server, and a stock at each branch: who makes what, out of
-// whose stock, whatever is killed, and what becomes of the juice of a branch that is gone.
+// Juice in a bank with several branches, with the built programs, a real server, and a stock at each branch: which
+// branch makes which juice, from which stock, during kills, and the juice of a branch that is lost.
 import Foundation
 import Glibc
 import Testing
@@ -12,7 +12,7 @@ struct SharedJuiceBankTests {
     for fruit in Recipes.fresh.keys { try branch.done("stock", "set", fruit, "\(Self.plenty)") }
   }
 
-  /// What is there when so many juices were made.
+  /// Amounts that remain after these juices were made.
   private func left(_ juices: [String: Int]) -> [String: Int] {
     var stock = Recipes.fresh.mapValues { _ in Self.plenty }
     for (juice, count) in juices {
@@ -28,7 +28,7 @@ struct SharedJuiceBankTests {
     }
   }
 
-  @Test("each branch makes its own, once, while stations, stocks and coordinators are killed with -9")
+  @Test("each branch makes its own juices, once, while stations, stocks and coordinators are killed with -9")
   func killed() throws {
     try withSharedBank { bank, branches in
       for branch in branches { try bank.open(branch, speed: "20", "--juice", "2") }
@@ -71,12 +71,12 @@ struct SharedJuiceBankTests {
   }
 
   @Test(
-    "the juice of a branch that is gone waits there: others name it, can cancel it, and end their day without it"
+    "orders of a lost branch wait there: others name them, can cancel them, and close the day without them"
   )
   func gone() throws {
     try withSharedBank { bank, branches in
       let (a, b) = (branches[0], branches[1])
-      // The first juice is still being made when its branch is killed, however long that takes here.
+      // Slow enough that the first juice is still being made when its branch is killed.
       try bank.open(a, speed: "0.02")
       try bank.open(b, speed: "1")
       try fill(a)
@@ -86,20 +86,20 @@ struct SharedJuiceBankTests {
         try b.json("branches")["branches"].items.first { $0["branch"].integer == id } ?? .missing
       }
       let kiwis = Recipes.all["kiwi"]?["kiwi"] ?? 0
-      try a.waitUntil("the fruit of the first is taken") {
+      try a.waitUntil("the fruit of the first juice is taken") {
         try a.stock()["kiwi"] == Self.plenty - kiwis
       }
       try a.killCoordinator()
       order.signal(SIGKILL)
       try b.done("enqueue", "2", "--key", "deposits", "--service", "deposit")
-      try b.waitUntil("it is taken for lost") {
+      try b.waitUntil("the branch is considered lost") {
         try lost()["state"].text == "expired"
       }
       #expect(try lost()["juices"].integer == 3)
       #expect(
         try b.done("branches", language: .en).out.contains(
           "3 customers wait for juice that only this branch can make"))
-      // The one whose fruit is taken. Nobody can ask the stock now.
+      // The customer whose fruit is taken. The stock cannot be asked now.
       try b.done("cancel", "1")
       #expect(bank.number("SELECT count(*) FROM bank.release WHERE branch = \(id)") == 1)
       let stop = try b.launch(["stop", "--bank", "--json"]).finish(within: .seconds(60))
@@ -107,13 +107,13 @@ struct SharedJuiceBankTests {
       let last = try stop.json()
       #expect(last["day_closed"].flag == false && last["waiting"].integer == 2, stop.story)
       #expect(last["branches"].items.map { $0["branch"].integer } == [id], stop.story)
-      #expect(bank.number("SELECT count(*) FROM bank.day WHERE draining") == 0, "the day goes on")
+      #expect(bank.number("SELECT count(*) FROM bank.day WHERE draining") == 0, "the day continues")
       try bank.open(b, speed: "100")
       try b.done("enqueue", "5")
       try b.done("wait")
       #expect(bank.number("SELECT count(*) FROM bank.customer") == 2)
       try bank.open(a, speed: "100")
-      try a.waitUntil("its juice is made, and what was owed is back") {
+      try a.waitUntil("its juice is made, and the owed fruit is returned") {
         bank.number("SELECT count(*) FROM bank.customer") == 0
           && bank.number("SELECT count(*) FROM bank.release") == 0
       }
@@ -121,7 +121,7 @@ struct SharedJuiceBankTests {
       try expectClean(branches)
       let end = try a.launch(["stop", "--bank", "--json"]).finish(within: .seconds(60))
       #expect(try end.code == 0 && end.json()["day_closed"].flag == true, end.story)
-      // Nobody was left when it was asked, so the branch has left before it could hear that the bank drains.
+      // No customer was left when the stop came, so the branch left before it could learn that the bank drains.
       #expect(bank.number("SELECT max(day) FROM bank.day") == 2)
       for branch in branches { try branch.expectNobodyLeft() }
       try expectClean(branches)

@@ -1,5 +1,5 @@
-// A bank of several branches when the server, or the way to it, is in trouble: stopped, killed, cut off, full, slow to forget; and
-// a branch that sleeps through its lease, or whose clock is wrong.
+// Shared bank with trouble at the server or on the way to it: stopped, killed, cut off, full, or with old snapshots;
+// and a branch that is stopped beyond its lease, or whose clock is wrong.
 import Foundation
 import Glibc
 import Postgres
@@ -8,16 +8,16 @@ import Testing
 
 @Suite("Branches, and trouble with their server", .serialized)
 struct SharedServerTests {
-  /// How the server ends.
+  /// Ways in which the server ends.
   enum End: CaseIterable { case stoppedAtOnce, killed }
 
-  @Test("the server ends and begins again: the branches go on by themselves", arguments: End.allCases)
+  @Test("the server ends and starts again: the branches continue by themselves", arguments: End.allCases)
   func serverEnds(end: End) throws {
     try withSharedBank { bank, branches in
       for branch in branches { try bank.open(branch, speed: "50") }
       let enqueue = try branches[1].launch(["enqueue", "600", "--key", "many"])
       for round in 1...2 {
-        try branches[0].waitUntil("some are served") { bank.receipts >= round * 50 }
+        try branches[0].waitUntil("some customers are served") { bank.receipts >= round * 50 }
         switch end {
         case .stoppedAtOnce: try bank.cluster.stopAtOnce()
         case .killed: try bank.cluster.killServer()
@@ -25,29 +25,29 @@ struct SharedServerTests {
         try bank.cluster.start()
         let up = wallMilliseconds()
         let before = bank.receipts
-        try branches[0].waitUntil("they go on") { bank.receipts > before }
+        try branches[0].waitUntil("the branches continue") { bank.receipts > before }
         print("the server is back; the first receipt comes after \(wallMilliseconds() - up) ms or sooner")
       }
       #expect(try enqueue.finish().code == 0)
       try bank.expectAllServed(600, by: branches)
       for branch in branches {
         let ended = branch.events("exit", in: "coordinator").filter { $0["worker"] == "coordinator" }
-        #expect(ended.isEmpty, "nobody had to begin anew")
+        #expect(ended.isEmpty, "no coordinator was restarted")
       }
     }
   }
 
-  @Test("whoever waits for tickets waits on while the server is away")
+  @Test("a wait for tickets continues while the server is away")
   func waitsOn() throws {
     try withSharedBank(branches: 1) { bank, branches in
       let branch = branches[0]
       try bank.open(branch, speed: "20")
       let enqueue = try branch.launch(["enqueue", "60", "--wait"])
-      try branch.waitUntil("some are served") { bank.receipts >= 5 }
+      try branch.waitUntil("some customers are served") { bank.receipts >= 5 }
       try bank.cluster.killServer()
-      // What is asked behind a question has its answer behind it, so it was asked for the tickets meanwhile, too.
+      // Answers come in the order of requests, so the tickets were also requested meanwhile.
       for _ in 1...2 {
-        try branch.waitUntil("the books cannot be read") {
+        try branch.waitUntil("the database cannot be read") {
           try branch.launch(["ticket", "1"]).finish().code != 0
         }
       }
@@ -57,25 +57,26 @@ struct SharedServerTests {
     }
   }
 
-  @Test(
-    "a branch that stood still for longer than its lease wakes up: nothing that it does late has an effect")
+  @Test("a branch stopped for longer than its lease continues: none of its late writes has an effect")
   func zombie() throws {
     try withSharedBank { bank, branches in
       let (a, b) = (branches[0], branches[1])
       try bank.open(a, speed: "10")
       try a.done("enqueue", "100")
       let id = try bank.id(of: a)
-      try b.waitUntil("it has customers in hand") { bank.inHand(of: id) > 20 }
+      try b.waitUntil("the branch has claimed customers") { bank.inHand(of: id) > 20 }
       let pid = try a.status().pid
       try #require(a.processes.signal(pid, SIGSTOP))
       try bank.open(b)
-      try b.waitUntil("the other has served them all", within: .seconds(20)) {
+      try b.waitUntil("the other branch has served all of them", within: .seconds(20)) {
         bank.number("SELECT count(*) FROM bank.customer") == 0
       }
       #expect(bank.epoch(of: id) == 2)
       try #require(a.processes.signal(pid, SIGCONT))
-      try b.waitUntil("it has found out and begun again") { bank.epoch(of: id) == 3 }
-      try a.waitUntil("it says so") { a.events("lease_lost", in: "coordinator").count == 1 }
+      try b.waitUntil("the branch has noticed it and joined again") { bank.epoch(of: id) == 3 }
+      try a.waitUntil("the branch logs the lost lease") {
+        a.events("lease_lost", in: "coordinator").count == 1
+      }
       #expect(try a.status().pid == pid)
       try a.done("enqueue", "50")
       try bank.expectAllServed(150, by: branches)
@@ -83,9 +84,7 @@ struct SharedServerTests {
     }
   }
 
-  @Test(
-    "a branch is cut off from the server for longer than its lease: the others serve, and behind it it begins again"
-  )
+  @Test("a branch cut off from the server beyond its lease: the others serve, and later it joins again")
   func partition() throws {
     try withSharedBank { bank, branches in
       let (a, b) = (branches[0], branches[1])
@@ -96,16 +95,18 @@ struct SharedServerTests {
         address: bank.cluster.address().replacing(bank.cluster.directory, with: relay.directory))
       try a.done("enqueue", "100")
       let id = try bank.id(of: a)
-      try b.waitUntil("it has customers in hand") { bank.inHand(of: id) > 20 }
+      try b.waitUntil("the branch has claimed customers") { bank.inHand(of: id) > 20 }
       relay.isSilent = true
       try bank.open(b)
-      try b.waitUntil("the other has served them all", within: .seconds(20)) {
+      try b.waitUntil("the other branch has served all of them", within: .seconds(20)) {
         bank.number("SELECT count(*) FROM bank.customer") == 0
       }
-      try a.waitUntil("it has noticed itself") { a.events("lease_lost", in: "coordinator").count == 1 }
-      // It takes nobody in the meantime, and says so.
+      try a.waitUntil("the branch has noticed it by itself") {
+        a.events("lease_lost", in: "coordinator").count == 1
+      }
+      // Until it has joined again, the branch takes no customers.
       relay.isSilent = false
-      try b.waitUntil("it has begun again") { bank.epoch(of: id) == 3 }
+      try b.waitUntil("the branch has joined again") { bank.epoch(of: id) == 3 }
       try a.done("enqueue", "50")
       try bank.expectAllServed(150, by: branches)
       #expect(bank.number("SELECT count(*) FROM bank.receipt WHERE branch = \(id) AND epoch = 2") == 0)
@@ -113,7 +114,7 @@ struct SharedServerTests {
   }
 
   @Test(
-    "the server's disk is full: tickets are refused in plain words, and with room everybody is served",
+    "the server's disk is full: tickets are refused with the reason, and with space all customers are served",
     .enabled(if: SmallDisk.isPossible, SmallDisk.requirement))
   func fullDisk() throws {
     try withSharedBank { bank, branches in
@@ -140,9 +141,9 @@ struct SharedServerTests {
       #expect(refusal?.code == 75, refusal?.story ?? "")
       #expect(try refusal?.json()["error"]["code"].text == "disk_full", refusal?.story ?? "")
       disk.makeRoom()
-      try a.waitUntil("customers are taken again") { try a.run("enqueue", "10").code == 0 }
+      try a.waitUntil("customers are accepted again") { try a.run("enqueue", "10").code == 0 }
       issued += 10
-      try a.waitUntil("all are served", within: .seconds(40)) {
+      try a.waitUntil("all customers are served", within: .seconds(40)) {
         number("SELECT count(*) FROM bank.customer") == 0
       }
       #expect(number("SELECT count(*) FROM bank.receipt") == issued)
@@ -180,7 +181,7 @@ struct SharedServerTests {
     }
   }
 
-  @Test("a snapshot is held open while twenty thousand are served")
+  @Test("a snapshot is held open while twenty thousand customers are served")
   func snapshot() throws {
     try withSharedBank { bank, branches in
       for branch in branches { try bank.open(branch, speed: "max") }
@@ -191,14 +192,12 @@ struct SharedServerTests {
       try bank.expectAllServed(20_000, by: branches, within: .seconds(50))
       #expect(
         try reader.rows(.once("SELECT count(*) FROM bank.receipt"))[0].integer(0, 0) == 0,
-        "it is still the old one")
+        "the snapshot is still the old one")
       try reader.rows(.once("ROLLBACK"))
     }
   }
 
-  @Test(
-    "the clocks of the branches are wrong by hours: nobody waits for longer, and the books have the database's time"
-  )
+  @Test("branch clocks wrong by hours: no customer waits longer, and records have the database's time")
   func clocks() throws {
     try withSharedBank(branches: 3) { bank, branches in
       let library = Binaries.besideTests("libSlowDisk.so")
