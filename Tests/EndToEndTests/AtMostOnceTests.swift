@@ -1,4 +1,4 @@
-// A service whose work is begun once at most: whoever is killed while a command runs, it runs once, and its customer is put aside.
+// Service with at most one attempt: if any process is killed, a command runs once and its customer is a dead letter.
 import Foundation
 import Glibc
 import Testing
@@ -12,7 +12,7 @@ struct AtMostOnceTests {
     try branch.start("--config", file)
   }
 
-  /// A command that notes that it was begun, and ends when it is told to.
+  /// Command that records each start and runs until it is killed, unless its payload is `quick`.
   private func command(_ branch: Branch, _ more: String = "") -> String {
     let script =
       "read amount; echo $amount >> \(branch.path("begun")); [ $amount = quick ] || exec sleep 1000"
@@ -25,29 +25,32 @@ struct AtMostOnceTests {
   }
 
   private func awaitDead(_ ticket: Int, _ branch: Branch) throws {
-    try branch.waitUntil("customer \(ticket) is put aside") {
+    try branch.waitUntil("customer \(ticket) is a dead letter") {
       try branch.statusIfAnswered() != nil
         && branch.json("ticket", "\(ticket)")["state"].text == "dead"
     }
   }
 
   @Test(
-    "a command whose runner and coordinator are killed was begun exactly once, and its customer is a dead letter"
+    "a command whose runner and coordinator are killed runs exactly once; its customer is a dead letter"
   )
   func killed() throws {
     try withBranch { branch in
       try start(branch, command(branch))
       try branch.done("enqueue", "--service", "pay", "--payload", "slow")
       try branch.done("enqueue", "--service", "pay", "--payload", "quick")
-      try branch.waitUntil("it has begun") { begun(branch) == ["slow"] }
+      try branch.waitUntil("the command has started") { begun(branch) == ["slow"] }
       let status = try branch.status()
       let runner = try #require(status.workers.first { $0.role == "runner" && $0.state == "serving" })
       branch.processes.signal(status.pid, SIGSTOP)
       branch.processes.signal(runner.pid, SIGKILL)
       branch.processes.signal(status.pid, SIGKILL)
-      try branch.waitUntil("the next one is served") { try branch.statusIfAnswered()?.queue("served") == 1 }
+      try branch.waitUntil("the next customer is served") {
+        try branch.statusIfAnswered()?.queue("served") == 1
+      }
       try awaitDead(1, branch)
-      #expect(begun(branch) == ["slow", "quick"], "put aside before anybody behind was begun")
+      #expect(
+        begun(branch) == ["slow", "quick"], "the customer became a dead letter before the next one started")
       let ticket = try branch.json("ticket", "1")
       #expect(ticket["attempts"].items.map { $0["end"].text } == ["lost"], "\(ticket)")
       #expect(ticket["attempts_counted"].integer == 1)
@@ -62,9 +65,9 @@ struct AtMostOnceTests {
       let told = try branch.events("dead", in: "coordinator", count: 1)
       #expect(told.first?["max_attempts"] == "1" && told.first?["end"] == "lost", "\(told)")
       #expect(try branch.json("audit")["ok"].flag == true)
-      // An operator lets it begin anew.
+      // An operator requeues the customer.
       try branch.done("requeue", "1")
-      try branch.waitUntil("it has begun again") { begun(branch) == ["slow", "quick", "slow"] }
+      try branch.waitUntil("the command has started again") { begun(branch) == ["slow", "quick", "slow"] }
       try branch.kill(worker: "pay-1")
       try awaitDead(1, branch)
       #expect(try branch.json("ticket", "1")["attempts"].items.map { $0["end"].text } == ["lost", "killed"])
@@ -74,25 +77,27 @@ struct AtMostOnceTests {
     }
   }
 
-  @Test("a program that is not there was not begun: its customer waits, and is served when it is there")
+  @Test("a missing program counts as no attempt: its customer waits, and is served when the program exists")
   func notThere() throws {
     try withBranch { branch in
       let program = branch.path("pay.sh")
       try start(branch, "{\"run\": [\"\(program)\"], \"max_attempts\": 1}")
       try branch.done("enqueue", "--service", "pay", "--payload", "x")
-      try branch.waitUntil("the service pauses") { try branch.status().service("pay")["paused"].flag == true }
+      try branch.waitUntil("the service is paused") {
+        try branch.status().service("pay")["paused"].flag == true
+      }
       #expect(try branch.json("ticket", "1")["state"].text == "waiting")
       _ = try branch.write("#!/bin/sh\nexit 0\n", to: "pay.sh")
       chmod(program, 0o700)
       try branch.done("resume", "pay")
-      try branch.waitUntil("it is served") { try branch.status().queue("served") == 1 }
+      try branch.waitUntil("the customer is served") { try branch.status().queue("served") == 1 }
       #expect(try branch.json("audit")["ok"].flag == true)
       try branch.done("stop", "--now")
       try branch.expectNobodyLeft()
     }
   }
 
-  @Test("a reload lets a service count its attempts from then on, and refuses what is no number of them")
+  @Test("a reload makes a service count its attempts, and an invalid `max_attempts` is refused")
   func reload() throws {
     try withBranch { branch in
       try start(branch, command(branch).replacingOccurrences(of: ", \"max_attempts\": 1", with: ""))
@@ -107,7 +112,7 @@ struct AtMostOnceTests {
       try branch.done("reload")
       #expect(try branch.done("config", "show", "--config", file).out.contains("services.pay.max_attempts"))
       try branch.done("enqueue", "--service", "pay", "--payload", "slow")
-      try branch.waitUntil("it has begun") { begun(branch) == ["slow"] }
+      try branch.waitUntil("the command has started") { begun(branch) == ["slow"] }
       try branch.kill(worker: "pay-1")
       try awaitDead(1, branch)
       #expect(begun(branch) == ["slow"])

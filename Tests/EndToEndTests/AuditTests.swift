@@ -1,8 +1,8 @@
-// Whether the bank notices by itself that something is not as promised.
+// Audit: the bank itself detects a broken guarantee.
 import Foundation
 import Testing
 
-@Suite("The audit", .serialized)
+@Suite("Audit", .serialized)
 struct AuditTests {
   @Test("an open bank and a stopped home are audited, in both languages and as JSON")
   func clean() throws {
@@ -27,7 +27,7 @@ struct AuditTests {
     }
   }
 
-  @Test("a database with flipped bytes is reported with exit code 1 and left as it is")
+  @Test("a database with flipped bytes is reported with exit code 1 and not changed")
   func damaged() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
@@ -35,7 +35,7 @@ struct AuditTests {
       try branch.done("stop")
       let path = "\(branch.home)/bank.db"
       var content = try Data(contentsOf: URL(fileURLWithPath: path))
-      // Page headers from the second page on: the file still opens, and what is in it cannot be trusted.
+      // Page headers from the second page on: the file still opens, but its content cannot be trusted.
       for page in stride(from: 8192, to: content.count, by: 4096) {
         for offset in 0..<64 where page + offset < content.count { content[page + offset] ^= 0x5A }
       }
@@ -52,7 +52,7 @@ struct AuditTests {
     }
   }
 
-  @Test("a file that is no database is refused by start and audit, and left as it is")
+  @Test("a file that is not a database is refused by start and audit, and not changed")
   func noDatabase() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")

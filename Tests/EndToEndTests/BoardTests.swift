@@ -1,15 +1,14 @@
-// The board from the command line, the end of a window's process and of its customer's wait, and several tickets at once: of a
-// real bank, with real processes.
+// Board on the command line, killing of workers, and several tickets at once, with a real bank and real processes.
 import Testing
 
-@Suite("The board and what is done from it", .serialized)
+@Suite("Board, and its commands", .serialized)
 struct BoardTests {
   private func start(_ branch: Branch) throws {
     let file = try branch.configuration(deposit: 1, loan: 0, depositWork: "60s")
     try branch.start("--config", file)
   }
 
-  @Test("whoever ends a teller is told how soon its customer was served again, and the board shows its death")
+  @Test("killing a teller reports how soon its customer was served again, and the board shows the exit")
   func kill() throws {
     try withBranch { branch in
       try start(branch)
@@ -35,7 +34,7 @@ struct BoardTests {
     }
   }
 
-  @Test("several customers are cancelled at once, and lists are asked for by number")
+  @Test("several customers are cancelled at once, and lists start at a given number")
   func several() throws {
     try withBranch { branch in
       try start(branch)

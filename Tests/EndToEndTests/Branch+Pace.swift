@@ -1,9 +1,9 @@
-// How fast a branch serves, as whoever asks for its status sees it. It decides nothing: a pace is only worth something
-// beside another one of the same run, because other tests take as much of the machine as they like.
+// Throughput of a branch, measured by polling its status. A rate is comparable only within one run, because other tests
+// use the same machine.
 import Testing
 
 extension Branch {
-  /// Customers a second who are served from now on: so many of them, or as many as come in so long.
+  /// Customers served per second from now on: stops after `customers`, or when the limit has passed.
   func pace(of customers: Int, within limit: Duration) throws -> Double {
     let (begin, first) = (ContinuousClock.now, try status().queue("served"))
     var served = 0

@@ -1,8 +1,8 @@
-// A bank that comes back after its coordinator has ended on its own: by hand, or by whoever watches over it.
+// Reopening of a bank whose coordinator has exited, by the test or by the guardian.
 import Testing
 
 extension Branch {
-  /// Opens the bank unless somebody else has already, and returns when it answers.
+  /// Opens the bank unless the guardian already has, and returns when it answers.
   func reopen(_ words: String..., at location: SourceLocation = #_sourceLocation) throws {
     var last: Outcome?
     do {

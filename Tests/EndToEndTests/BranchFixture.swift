@@ -1,3 +1,2 @@
-// The branch that every test here drives is a fixture of its own, because the tests with a browser drive it, too. It is imported
-// once for all files, each of which needs it.
+// Import of the branch for all files: it is a fixture of its own, because the browser tests drive it, too.
 @_exported import BranchFixture

@@ -1,5 +1,5 @@
-// Words, variables, payloads and directories of any bytes: what is data arrives as it was, and what must be text is refused by name.
-// The shell makes the bytes, because a text of Swift's cannot hold them.
+// Arguments, variables, payloads and directories of arbitrary bytes: data arrives unchanged, and what must be text is
+// refused by name. A shell makes the bytes, because a Swift String cannot hold them.
 import Foundation
 import Glibc
 import Testing
@@ -20,7 +20,7 @@ struct ByteTests {
     }
   }
 
-  /// Runs a script of the shell in which `bankctl` is the program.
+  /// Runs a shell script in which `bankctl` is the program.
   private func shell(
     _ branch: Branch, _ script: String, language: Tongue? = .en,
     at location: SourceLocation = #_sourceLocation
@@ -30,7 +30,7 @@ struct ByteTests {
       at: location)
   }
 
-  /// The bytes that a script has written, by their numbers.
+  /// Output of a script in hexadecimal.
   private func hex(_ branch: Branch, _ script: String, at location: SourceLocation = #_sourceLocation) throws
     -> String
   {
@@ -38,7 +38,7 @@ struct ByteTests {
     return outcome.out
   }
 
-  @Test("a key must be text: the option and the byte are named, in both languages, and nobody is added")
+  @Test("a key must be text: the error names option and byte in both languages, and adds no customer")
   func keys() throws {
     try withServices { branch in
       for language in Tongue.allCases {
@@ -78,7 +78,7 @@ struct ByteTests {
     }
   }
 
-  @Test("variables whose names Unicode takes for the same are two")
+  @Test("two variables whose names are equivalent in Unicode stay distinct")
   func names() throws {
     try withServices { branch in
       let names = #""$(printf '\303\251')=same-1" "$(printf 'e\314\201')=same-2""#
@@ -88,7 +88,7 @@ struct ByteTests {
     }
   }
 
-  @Test("a home of any bytes is that directory and no other")
+  @Test("a home with any bytes in its name is exactly that directory")
   func home() throws {
     try withBranch { branch in
       let home = #"h=$(printf '\#(branch.path("h"))\351')"#
@@ -104,7 +104,7 @@ struct ByteTests {
       #expect(stopped.code == 0, stopped.story)
       let names = try shell(branch, "ls '\(branch.path(""))' | grep -c '^h'")
       #expect(names.out == "1\n", "\(names)")
-      // What people and scripts read is UTF-8.
+      // Output for people and scripts is UTF-8.
       let closed = try shell(branch, home + #"; bankctl --home "$h" status"#)
       #expect(closed.code == 3 && closed.err.contains(#"h\xE9"#), closed.story)
       let document = try shell(branch, home + #"; bankctl --home "$h" status --json"#)
@@ -113,8 +113,7 @@ struct ByteTests {
     }
   }
 
-  @Test(
-    "a script whose first line ends with a carriage return is explained, by run and before the bank opens")
+  @Test("a script whose first line ends with a carriage return is explained by run and by config check")
   func firstLine() throws {
     try withServices { branch in
       let script = try branch.write("#!/bin/sh\r\necho\r\n", to: "script")
@@ -129,7 +128,7 @@ struct ByteTests {
     }
   }
 
-  @Test("a piped input that is not taken is named, and one that is too long is refused")
+  @Test("a piped input that is not used is named, and one that is too long is refused")
   func input() throws {
     try withServices { branch in
       let ignored = try branch.run("run", "--wait", "--", "cat", input: "hello")
@@ -154,8 +153,8 @@ struct ByteTests {
   }
 
   @Test(
-    "arguments are whole though /proc is not there",
-    .enabled(if: geteuid() == 0, "only root can take it away"))
+    "arguments are complete without /proc",
+    .enabled(if: geteuid() == 0, "only root can hide /proc"))
   func withoutProc() throws {
     try withBranch { branch in
       let script = "mount -t tmpfs none /proc && exec \"$0\" \"$@\""

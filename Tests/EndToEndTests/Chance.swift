@@ -1,4 +1,4 @@
-// Chance that can be repeated: the seed is printed by whoever draws from it, and BANK_TEST_SEED brings it back.
+// Repeatable randomness: a test prints its seed, and BANK_TEST_SEED sets it.
 import Foundation
 import Testing
 
@@ -7,7 +7,7 @@ struct Chance: RandomNumberGenerator {
 
   init(seed: UInt64) { state = seed }
 
-  /// Chance for one test, whose seed is printed with the command that repeats it.
+  /// Random numbers of one test; prints the seed with the command that repeats the test.
   init(for test: String) {
     let given = ProcessInfo.processInfo.environment["BANK_TEST_SEED"].flatMap { UInt64($0) }
     let seed = given ?? UInt64.random(in: 0..<1_000_000)

@@ -1,5 +1,4 @@
-// The chaos command against the real processes: it must end in order, say everything it promises to say, and leave
-// nothing behind.
+// Chaos command with real processes: it must finish cleanly, print every promised field, and leave nothing behind.
 import Foundation
 import Testing
 
@@ -12,7 +11,9 @@ struct ChaosTests {
     "changes_watched", "page_events",
   ]
 
-  @Test("forty kills of everybody, with stops and cuts: every promise kept, every field there, nothing left")
+  @Test(
+    "forty kills of all processes, with stops and cuts: every guarantee holds, and nothing is left"
+  )
   func everybody() throws {
     try withBranch { branch in
       let scratch = branch.path("scratch")
@@ -51,7 +52,7 @@ struct ChaosTests {
     }
   }
 
-  @Test("the command becomes the program: one process, with its terminal's Ctrl-C, and an end in order")
+  @Test("bankctl executes the chaos program: one process, which receives Ctrl-C and finishes cleanly")
   func becomes() throws {
     try withBranch { branch in
       let scratch = branch.path("scratch")
@@ -59,11 +60,11 @@ struct ChaosTests {
       let run = try branch.launch(
         ["--json", "chaos", "--seed=12", "--every", "50ms", "--kill", "tellers"],
         environment: ["TMPDIR": scratch])
-      try branch.waitUntil("it is a program of its own") {
+      try branch.waitUntil("the chaos program has replaced bankctl") {
         let program = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(run.pid)/exe")
         return program?.hasSuffix("/bank-chaos") == true
       }
-      try branch.waitUntil("customers come") { run.errors.contains("tickets") }
+      try branch.waitUntil("customers have come") { run.errors.contains("tickets") }
       kill(-run.pid, SIGINT)
       let outcome = try run.finish(within: .seconds(60))
       #expect(outcome.code == 0, outcome.story)
@@ -74,8 +75,7 @@ struct ChaosTests {
     }
   }
 
-  @Test(
-    "a home that was named is kept, its customers are no part of the account, and an open bank is refused")
+  @Test("a given home is kept, its customers are not counted, and an open bank is refused")
   func ownHome() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")

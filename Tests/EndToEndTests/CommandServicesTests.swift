@@ -1,5 +1,5 @@
-// Services whose customers are served by commands, and command lines as customers: what is written, what an exit code means,
-// and that nothing of a command outlives its turn, whoever is killed.
+// Services whose customers are served by commands, and command lines as customers: output, meaning of exit codes, and
+// no process of a command that outlives its attempt, whichever process is killed.
 import Foundation
 import Glibc
 import Testing
@@ -29,26 +29,24 @@ struct CommandServicesTests {
     }
   }
 
-  @Test(
-    "a customer's payload is a command's standard input or one of its words, and its output stands in the receipt"
-  )
+  @Test("a payload is standard input or an argument of the command, and the output is in the receipt")
   func results() throws {
     try withCommands { branch in
       try branch.done("enqueue", "--service", "upper", "--payload", "hello 은행", "--wait")
       let ticket = try branch.json("ticket", "1")
       #expect(ticket["result"].text == "HELLO 은행" && ticket["result_bytes"].integer == 12)
       #expect(ticket["exit_code"].integer == 0 && ticket["duration_ms"].integer != nil)
-      #expect(ticket["payload"].text == nil, "it goes with the receipt")
+      #expect(ticket["payload"].text == nil, "the payload is removed with the receipt")
       try branch.done("enqueue", "--service", "words", "--payload", "a b;$(id)", "--wait")
       let words = try branch.json("ticket", "2")
       let key = try #require(words["key"].text)
       #expect(words["result"].text == "a b;$(id)|\(key)|")
-      #expect(words["stderr"].text == key, "the command was told the same")
+      #expect(words["stderr"].text == key, "the command received the same key")
       #expect(try branch.done("output", "2").out == "a b;$(id)|\(key)|")
       #expect(try branch.done("output", "2", "--stderr").out == key)
       let receipts = try branch.receipts()
       #expect(receipts.map(\.["result"].text) == ["HELLO 은행", "a b;$(id)|\(key)|"])
-      // Bytes that are no text, and more than is kept.
+      // Bytes that are not text, and more than is stored.
       let large = branch.path("large")
       _ = FileManager.default.createFile(atPath: large, contents: Data(repeating: 0xff, count: 60_000))
       try branch.done("enqueue", "--service", "upper", "--payload-file", large, "--wait")
@@ -61,7 +59,7 @@ struct CommandServicesTests {
     }
   }
 
-  @Test("a command line is refused by every service that takes none, and nothing runs and no money moves")
+  @Test("a service without command lines refuses one: nothing runs and no money moves")
   func commandLinesElsewhere() throws {
     try withCommands { branch in
       let file = branch.path("touched")
@@ -78,32 +76,30 @@ struct CommandServicesTests {
     }
   }
 
-  @Test("whoever waits for a customer that is cancelled is told so, with exit code 1")
+  @Test("a client that waits for a cancelled customer gets a message and exit code 1")
   func cancelledWhileWaitedFor() throws {
     try withCommands { branch in
       try branch.done("pause")
       let waits = try branch.launch([
         "enqueue", "2", "--service", "upper", "--payload", "x", "--wait",
       ])
-      try branch.waitUntil("both are there") { try branch.status().queue("waiting") == 2 }
+      try branch.waitUntil("both customers are waiting") { try branch.status().queue("waiting") == 2 }
       try branch.done("cancel", "1")
       try branch.done("resume")
       let outcome = try waits.finish()
       #expect(outcome.code == 1 && outcome.err.contains("1 of 2 were cancelled"), "\(outcome.story)")
       #expect(!outcome.out.contains("done"), "\(outcome.story)")
-      // A command that is asked for is told the same, whether it runs or waits.
+      // `run --wait` reports the same for a waiting command line.
       try branch.done("pause")
       let run = try branch.launch(["run", "--wait", "--", "true"])
-      try branch.waitUntil("it waits") { try branch.status().queue("waiting") == 1 }
+      try branch.waitUntil("the customer is waiting") { try branch.status().queue("waiting") == 1 }
       try branch.done("cancel", "3")
       #expect(try run.finish().code == 1)
       try branch.done("resume")
     }
   }
 
-  @Test(
-    "an open bank and a closed one tell the key of a customer's attempts, with the ticket and with the receipt"
-  )
+  @Test("an open bank and a closed one report the key of a customer, with the ticket and with the receipt")
   func keyOfClosedBank() throws {
     try withBranch { branch in
       try branch.start("--config", try branch.write(services, to: "bank.json"), "--speed", "max")
@@ -117,7 +113,7 @@ struct CommandServicesTests {
     }
   }
 
-  @Test("an exit code says what becomes of the customer")
+  @Test("the exit code of a command decides what happens to its customer")
   func exits() throws {
     try withCommands { branch in
       let expected: [(String, String)] = [
@@ -138,15 +134,15 @@ struct CommandServicesTests {
         #expect(attempts.last?["reason"].text?.contains("said \(code)") == true, "\(ticket)")
         #expect(try branch.done("ticket", "\(place + 1)").out.contains("said \(code)"))
       }
-      // Later, which is nobody's failure.
+      // "Later" is not a failure.
       try branch.done("enqueue", "--service", "exits", "--payload", "75\n")
-      try branch.waitUntil("it was tried twice") {
+      try branch.waitUntil("the customer has had two attempts") {
         (try branch.json("ticket", "6")["attempts"].items).count >= 2
       }
       #expect((try branch.json("ticket", "6"))["attempts"].items.first?["end"].text == "deferred")
-      // A program that is not there pauses its service, and buries nobody.
+      // A missing program pauses its service and makes no dead letters.
       try branch.done("enqueue", "3", "--service", "missing", "--payload", "x")
-      try branch.waitUntil("the service pauses") {
+      try branch.waitUntil("the service is paused") {
         try branch.status().service("missing")["paused"].flag == true
       }
       #expect(try branch.status().service("missing")["waiting"].integer == 3)
@@ -156,7 +152,7 @@ struct CommandServicesTests {
       for language in [Tongue.en, .ko] {
         #expect(try branch.done("status", language: language).out.contains("bankctl resume missing"))
       }
-      // A command without an end, which ignores SIGTERM.
+      // A command that never exits and ignores SIGTERM.
       let slow = try branch.run("enqueue", "--service", "slow", "--payload", "x", "--wait")
       #expect(slow.code == 1, slow.story)
       let dead = try branch.json("ticket", "10")
@@ -165,12 +161,12 @@ struct CommandServicesTests {
   }
 
   @Test(
-    "a command line is run with its directory and its environment, and whoever waits sees it all and ends as it did"
+    "a command line runs in its directory and environment; a waiting client prints its output and exit code"
   )
   func commandLines() throws {
     try withCommands { branch in
       let before = try branch.status()
-      #expect(before.worker("run-1") == nil, "nobody waits for a command line that nobody has brought")
+      #expect(before.worker("run-1") == nil, "without command lines there is no window for them")
       let ran = try branch.launch([
         "run", "--wait", "--", "sh", "-c", "pwd; echo \"$0 $1\" >&2; exit 3", "a b", "{key}",
       ])
@@ -200,40 +196,40 @@ struct CommandServicesTests {
     }
   }
 
-  @Test("what a command writes is seen while it runs, and whoever is cancelled runs no longer")
+  @Test("the output of a command is shown while it runs, and a cancelled command is ended")
   func followed() throws {
     try withCommands { branch in
       let script = "echo begin; sleep 1000 & echo $! > \(branch.path("child")); wait"
       let waiting = try branch.launch(["run", "--wait", "--", "sh", "-c", script])
-      try branch.waitUntil("its first line is there") { waiting.lines == ["begin"] }
+      try branch.waitUntil("the first line is printed") { waiting.lines == ["begin"] }
       let follower = try branch.launch(["output", "1", "-f"])
-      try branch.waitUntil("the follower sees it, too") { follower.lines == ["begin"] }
+      try branch.waitUntil("the follower has printed it, too") { follower.lines == ["begin"] }
       #expect(try branch.done("output", "1").out == "begin\n")
       let child = try #require(
         Int32(try String(contentsOfFile: branch.path("child"), encoding: .utf8).filter(\.isNumber)))
       let document = try branch.json("cancel", "1")
       #expect(document["outcome"].text == "cancelled")
-      try branch.waitUntil("nothing of it is left") { Glibc.kill(child, 0) != 0 }
+      try branch.waitUntil("no process of the command is left") { Glibc.kill(child, 0) != 0 }
       #expect(try waiting.finish().code != 0)
       #expect(try follower.finish().out == "begin\n")
-      // Ctrl-C ends the waiting and not the command, and says how that is ended.
+      // Ctrl-C ends only the wait, and prints how to end the command.
       let left = try branch.launch(["run", "--wait", "--", "sh", "-c", "echo begin; exec sleep 1000"])
-      try branch.waitUntil("it runs") { left.lines == ["begin"] }
+      try branch.waitUntil("the command runs") { left.lines == ["begin"] }
       left.signal(SIGINT)
       let interrupted = try left.finish()
       #expect(interrupted.code != 0 && interrupted.err.contains("bankctl cancel 2"), interrupted.story)
       #expect(try branch.json("ticket", "2")["state"].text == "serving")
       try branch.done("cancel", "2")
-      // The window goes on.
+      // The window continues.
       #expect(try branch.launch(["run", "--wait", "--", "true"]).finish().code == 0)
     }
   }
 
-  @Test("whoever is killed, nothing of a command lives on, and it is begun anew under the same key")
+  @Test("whichever process is killed, no process of a command survives, and it restarts under the same key")
   func killed() throws {
     try withCommands { branch in
       let note = branch.path("note")
-      // Says under which key it was begun, and leaves a process that no signal of a terminal ends.
+      // Records its key and attempt, and leaves a process that ignores the signals of a terminal.
       let script =
         "export MARK=mark-$$; echo \"$BANK_KEY $BANK_ATTEMPT $$\" >> \(note); "
         + "(trap '' TERM HUP; exec setsid sleep 1000) & [ $(wc -l < \(note)) -ge 3 ] || wait"
@@ -242,7 +238,7 @@ struct CommandServicesTests {
           $0.split(separator: " ").map(String.init)
         }
       }
-      /// The shell of an attempt, and whatever it has started.
+      /// True if the shell of an attempt and everything that it has started have exited.
       func isNobodyLeft(of attempt: [String]) -> Bool {
         guard let everybody = try? FileManager.default.contentsOfDirectory(atPath: "/proc") else {
           return false
@@ -257,26 +253,26 @@ struct CommandServicesTests {
         }
       }
       try branch.done("run", "--", "sh", "-c", script)
-      try branch.waitUntil("it runs") { notes().count == 1 }
-      // The runner alone: what it leaves falls to the coordinator.
+      try branch.waitUntil("the command runs") { notes().count == 1 }
+      // The runner alone is killed: the coordinator ends what it leaves.
       let runner = try #require(
         try branch.status().workers.first { $0.role == "runner" && $0.state == "serving" })
       branch.processes.signal(runner.pid, SIGKILL)
-      try branch.waitUntil("it is begun anew") { notes().count == 2 }
-      #expect(isNobodyLeft(of: notes()[0]), "the first attempt was ended before the second began")
-      // The runner together with the coordinator: the next one finds what is left by its key.
+      try branch.waitUntil("the second attempt has started") { notes().count == 2 }
+      #expect(isNobodyLeft(of: notes()[0]), "the first attempt was ended before the second started")
+      // The runner and the coordinator are killed: the next coordinator finds what is left by its key.
       let status = try branch.status()
       let second = try #require(status.workers.first { $0.role == "runner" && $0.state == "serving" })
       branch.processes.signal(status.pid, SIGSTOP)
       branch.processes.signal(second.pid, SIGKILL)
       branch.processes.signal(status.pid, SIGKILL)
-      try branch.waitUntil("it is begun once more") { notes().count == 3 }
-      #expect(isNobodyLeft(of: notes()[1]), "the second attempt was ended before the third began")
-      try branch.waitUntil("it is served") { try branch.statusIfAnswered()?.queue("served") == 1 }
-      #expect(Set(notes().map(\.[0])).count == 1, "one key a customer")
-      // The attempt that was lost with its coordinator is recorded by the next one.
+      try branch.waitUntil("the third attempt has started") { notes().count == 3 }
+      #expect(isNobodyLeft(of: notes()[1]), "the second attempt was ended before the third started")
+      try branch.waitUntil("the customer is served") { try branch.statusIfAnswered()?.queue("served") == 1 }
+      #expect(Set(notes().map(\.[0])).count == 1, "each customer has one key")
+      // The next coordinator records the attempt that was lost with its predecessor.
       #expect(notes().map(\.[1]) == ["1", "2", "3"])
-      try branch.waitUntil("nothing of it is left") { isNobodyLeft(of: notes()[2]) }
+      try branch.waitUntil("no process of the command is left") { isNobodyLeft(of: notes()[2]) }
       #expect(try branch.json("ticket", "1")["key"].text == notes()[0][0])
       #expect(try branch.json("audit")["ok"].flag == true)
     }

@@ -1,12 +1,12 @@
-// `bankctl config check` and `config show`: what holds, where it comes from, and whether a file is good, before anything is
-// opened; and what an open bank goes by when its file was edited since.
+// `bankctl config check` and `config show`: effective settings, their sources, and validity of a file before a bank is
+// opened; and the settings that an open bank uses after its file was edited.
 import Foundation
 import Glibc
 import Testing
 
-@Suite("Looking at the configuration", .serialized)
+@Suite("Inspecting the configuration", .serialized)
 struct ConfigCommandTests {
-  @Test("a good file is one line in either language, opens nothing, and needs no open bank")
+  @Test("a valid file is reported in one line, in either language, without opening a bank")
   func good() throws {
     try withBranch { branch in
       let file = try branch.configuration(more: #", "lease": "5s""#)
@@ -20,11 +20,11 @@ struct ConfigCommandTests {
       let document = try branch.json("config", "check", file)
       #expect(document["ok"].flag == true && document["file"].text == file)
       #expect(try branch.json("config", "check")["file"] == .null)
-      #expect(!FileManager.default.fileExists(atPath: branch.home), "nothing was made")
+      #expect(!FileManager.default.fileExists(atPath: branch.home), "nothing was created")
     }
   }
 
-  @Test("the file is that of BANK_CONFIG, of the home, or of the option, and it is said which")
+  @Test("the file comes from BANK_CONFIG, the home or the option, and the output names the source")
   func chosen() throws {
     try withBranch { branch in
       let named = try branch.configuration(name: "named.json")
@@ -46,7 +46,7 @@ struct ConfigCommandTests {
     }
   }
 
-  @Test("what is no good file is refused in both languages and for scripts, with the file and the way out")
+  @Test("an invalid file is refused in both languages and as JSON, with the file and the remedy")
   func refused() throws {
     try withBranch { branch in
       let binary = branch.path("binary")
@@ -77,17 +77,17 @@ struct ConfigCommandTests {
         try branch.expectRefusal(2, "bad_configuration", of: "config", "check", file)
         try branch.expectRefusal(2, "bad_configuration", of: "config", "show", "--config", file)
       }
-      #expect(!FileManager.default.fileExists(atPath: branch.home), "nothing was made")
+      #expect(!FileManager.default.fileExists(atPath: branch.home), "nothing was created")
     }
   }
 
   @Test(
-    "a file that may not be read is refused with the reason",
+    "an unreadable file is refused with the reason",
     .enabled(if: geteuid() != 0 || access("/usr/bin/setpriv", X_OK) == 0))
   func unreadable() throws {
     try withBranch { branch in
       let file = try branch.configuration()
-      // Nothing is forbidden to root, so nobody takes its place, where the programs are within its reach.
+      // Root may read every file, so an unprivileged user runs the command if it can reach the programs.
       chmod(branch.path(""), 0o755)
       chmod(file, 0)
       func run(_ words: [String]) throws -> Outcome {
@@ -101,7 +101,7 @@ struct ConfigCommandTests {
     }
   }
 
-  @Test("files of fruits and drinks are checked as reload reads them, in the same words")
+  @Test("product files are checked as reload reads them, with the same messages")
   func products() throws {
     try withBranch { branch in
       let file = try branch.configuration(speed: "max")
@@ -119,7 +119,7 @@ struct ConfigCommandTests {
     }
   }
 
-  @Test("a program that is missing is named before anything is started")
+  @Test("a missing program is named before any process starts")
   func programs() throws {
     try withBranch { branch in
       let place = branch.path("programs")
@@ -131,9 +131,7 @@ struct ConfigCommandTests {
     }
   }
 
-  @Test(
-    "every setting has its value and its source, on 80 columns, and put into a file it is the same configuration"
-  )
+  @Test("every setting is shown with value and source in 80 columns, and the output works as the same file")
   func show() throws {
     try withBranch { branch in
       let file = try branch.configuration(
@@ -168,7 +166,7 @@ struct ConfigCommandTests {
     }
   }
 
-  /// A file that says what these settings say.
+  /// File with these settings.
   private func written(_ settings: JSON) -> String {
     var groups: [String: [String]] = [:]
     for setting in settings.items {
@@ -181,7 +179,7 @@ struct ConfigCommandTests {
     return "{" + (own + others).joined(separator: ",\n") + "}"
   }
 
-  @Test("what an open bank has read is told when its file was edited since, until it is reloaded")
+  @Test("after its file was edited an open bank reports the settings it has read, until it is reloaded")
   func edited() throws {
     try withBranch { branch in
       let file = try branch.configuration(speed: "max", more: #", "lease": "20s""#)
@@ -201,7 +199,7 @@ struct ConfigCommandTests {
       #expect(try lease()["in_use"] == .missing)
       try branch.done("stop")
       _ = try branch.configuration(speed: "max")
-      #expect(try lease()["in_use"] == .missing, "nobody goes by it any more")
+      #expect(try lease()["in_use"] == .missing, "the former value is not in use any more")
     }
   }
 }

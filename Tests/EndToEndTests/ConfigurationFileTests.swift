@@ -1,5 +1,5 @@
-// Configurations that cannot be used: refused with the file, the line and what would be right, at start, by reload and
-// by SIGHUP; nothing is opened, and nothing that is open is harmed.
+// Unusable configurations: start, reload and SIGHUP refuse them with the file, the line and a correction. No bank is
+// opened, and an open bank is not affected.
 import Foundation
 import Glibc
 import Testing
@@ -23,7 +23,7 @@ private let broken: [(String, String)] = [
 
 @Suite("Configuration files", .serialized)
 struct ConfigurationFileTests {
-  @Test("start refuses a configuration that cannot be used, says where and why, and opens nothing")
+  @Test("start refuses an unusable configuration, names place and reason, and opens nothing")
   func start() throws {
     try withBranch { branch in
       for (text, reason) in broken {
@@ -45,7 +45,7 @@ struct ConfigurationFileTests {
     }
   }
 
-  @Test("a refusal to open is told at once, and nothing is left that the next attempt could meet")
+  @Test("a refusal to open is reported at once, and leaves nothing for the next attempt")
   func promptly() throws {
     try withBranch { branch in
       let file = try branch.write("{\"lease\": 5}", to: "bank.json")
@@ -60,7 +60,7 @@ struct ConfigurationFileTests {
     }
   }
 
-  @Test("reload and SIGHUP refuse it as well, and the open bank goes on as before")
+  @Test("reload and SIGHUP refuse it as well, and the open bank continues unchanged")
   func reload() throws {
     try withBranch { branch in
       let file = try branch.configuration(deposit: 1, loan: 1, speed: "max")
@@ -74,10 +74,10 @@ struct ConfigurationFileTests {
       try FileManager.default.removeItem(atPath: file)
       try branch.expectRefusal(2, "bad_configuration", of: "reload")
       #expect(mkfifo(file, 0o600) == 0)
-      #expect(try branch.run("reload", timeout: .seconds(5)).code == 2, "a pipe is not waited for")
+      #expect(try branch.run("reload", timeout: .seconds(5)).code == 2, "reload does not wait for a pipe")
       let told = branch.events("reload_refused", in: "coordinator").count
       branch.processes.signal(before.pid, SIGHUP)
-      try branch.waitUntil("the hang-up is refused") {
+      try branch.waitUntil("the SIGHUP is refused") {
         branch.events("reload_refused", in: "coordinator").count > told
       }
       let after = try branch.status()
@@ -87,7 +87,7 @@ struct ConfigurationFileTests {
       try FileManager.default.removeItem(atPath: file)
       _ = try branch.configuration(deposit: 3, loan: 1, speed: "max")
       branch.processes.signal(before.pid, SIGHUP)
-      try branch.waitUntil("the good one is taken") { try branch.status().tellers.count == 4 }
+      try branch.waitUntil("the valid file is applied") { try branch.status().tellers.count == 4 }
       try branch.expectClean()
     }
   }

@@ -1,10 +1,10 @@
-// The bank as process 1 of a container: it collects what falls to it, and the container's stop closes the bank. The container is
-// a namespace of processes, which only root can make here.
+// Bank as process 1 of a container: it reaps the processes that are reparented to it, and a stop of the container
+// closes the bank. The container is a pid namespace, which only root can create here.
 import Foundation
 import Glibc
 import Testing
 
-@Suite("As process 1", .serialized)
+@Suite("Process 1 of a container", .serialized)
 struct ContainerTests {
   private func children(of pid: Int32) -> [Int32] {
     ((try? String(contentsOfFile: "/proc/\(pid)/task/\(pid)/children", encoding: .utf8)) ?? "").split(
@@ -23,8 +23,8 @@ struct ContainerTests {
   }
 
   @Test(
-    "it collects the orphans of five coordinators and of others, and SIGTERM serves everyone who waits",
-    .enabled(if: geteuid() == 0, "only root makes a container here"))
+    "it reaps the orphans of five coordinators and of others, and SIGTERM serves every waiting customer",
+    .enabled(if: geteuid() == 0, "only root can create a container here"))
   func collects() throws {
     try withBranch { branch in
       let container = try branch.launch(
@@ -36,21 +36,21 @@ struct ContainerTests {
       }
       try branch.waitUntil("the bank is open") {
         first = children(of: container.pid).first ?? 0
-        // It answers before it has opened, and a bank that dies before that is not opened again.
+        // A bank answers before it has opened, and one that is killed before that is not opened again.
         guard container.lines.contains(where: { $0.contains("deposit-1") }) else { return false }
         return first != 0 ? try inside(Binaries.bankctl, "status").code == 0 : false
       }
       for _ in 1...5 {
         let coordinator = try #require(children(of: first).first { name($0) == "bankd" && !isEnded($0) })
         Glibc.kill(coordinator, SIGKILL)
-        try branch.waitUntil("another one is open") {
+        try branch.waitUntil("the next coordinator is open") {
           children(of: first).contains { name($0) == "bankd" && !isEnded($0) && $0 != coordinator }
             ? try inside(Binaries.bankctl, "status").code == 0 : false
         }
       }
-      // Of somebody who has come into the container, and is gone.
+      // Orphan of a program that entered the container and exited.
       for _ in 1...3 { #expect(try inside("sh", "-c", "(sleep 0.05 &) ; exit 0").code == 0) }
-      try branch.waitUntil("nobody who has ended is left") {
+      try branch.waitUntil("no zombie is left") {
         let all = children(of: first)
         return all.count == 1 && !all.contains(where: isEnded)
       }

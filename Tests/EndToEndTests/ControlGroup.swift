@@ -1,5 +1,5 @@
-// A control group that a test makes and hands over to a bank, as systemd does it with `Delegate=yes`: the bank is started in it.
-// Where this machine lets nobody do so the test is told why. Whatever is in it is ended with the test, and it is removed.
+// Control group that a test creates and delegates to a bank, as systemd does with `Delegate=yes`; the bank is started
+// in it. A test without the permission gets the reason. The group and its processes end with the test.
 import Foundation
 import Glibc
 import Testing
@@ -7,7 +7,7 @@ import Testing
 struct DelegatedGroup {
   let path: String
 
-  /// - Throws: Trouble that says why there can be none here.
+  /// - Throws: Trouble with the reason if no group can be created here.
   init(for branch: Branch) throws {
     let mounts = (try? String(contentsOfFile: "/proc/self/mountinfo", encoding: .utf8)) ?? ""
     let point = mounts.split(separator: "\n").map { $0.split(separator: " ") }.first { fields in
@@ -20,19 +20,21 @@ struct DelegatedGroup {
     guard let point, let own else { throw Trouble("no cgroup2 is mounted here") }
     let path = "\(point)\(own == "/" ? "" : own)/bank-test-\(getpid())"
     guard mkdir(path, 0o755) == 0 || errno == EEXIST else {
-      throw Trouble("no group can be made in \(point)\(own): \(String(cString: strerror(errno)))")
+      throw Trouble("no group can be created in \(point)\(own): \(String(cString: strerror(errno)))")
     }
     self.path = path
     branch.atClose { [self] in remove() }
-    guard access(path + "/cgroup.kill", W_OK) == 0 else { throw Trouble("this kernel ends no group") }
+    guard access(path + "/cgroup.kill", W_OK) == 0 else {
+      throw Trouble("this kernel cannot kill a group (no cgroup.kill)")
+    }
     typealias Call =
       @convention(c) (UnsafePointer<CChar>, UnsafePointer<CChar>, UnsafeRawPointer, Int, Int32) -> Int32
     guard let symbol = dlsym(dlopen(nil, RTLD_NOW), "setxattr"),
       unsafeBitCast(symbol, to: Call.self)(path, "user.delegate", "1", 1, 0) == 0
-    else { throw Trouble("this kernel marks no group") }
+    else { throw Trouble("this kernel supports no extended attributes for a group") }
   }
 
-  /// The groups below, each with its path.
+  /// Groups below this one, by path.
   var below: [String] {
     let names = FileManager.default.enumerator(atPath: path)?.compactMap { $0 as? String } ?? []
     return names.filter { name in
@@ -42,7 +44,7 @@ struct DelegatedGroup {
     }.sorted()
   }
 
-  /// Who is in one of them.
+  /// Pids in one of these groups.
   func members(of name: String) -> [Int32] {
     ((try? String(contentsOfFile: "\(path)/\(name)/cgroup.procs", encoding: .utf8)) ?? "").split(
       separator: "\n"

@@ -1,5 +1,5 @@
-// What is left of commands and workers when whoever watched over them is killed, with and without groups of processes: a job that
-// ignores SIGTERM, forks twice, calls setsid and, where groups are to find it, has cleared its environment.
+// Processes left by commands and workers whose supervisors are killed, with and without control groups. The job ignores
+// SIGTERM, forks twice, calls setsid and, where control groups must find it, clears its environment.
 import Foundation
 import Glibc
 import Testing
@@ -12,15 +12,15 @@ struct ControlGroupTests {
      "windows": {"deposit": 1, "loan": 0, "juice": 0}}
     """#
 
-  /// What the descendants of a job do so that they are not recognized.
+  /// Measures that hide the descendants of a job.
   private enum Disguise {
     /// They leave their session and their parents.
     case none
-    /// They clear their environment, too.
+    /// They also clear their environment.
     case cleared
-    /// They become another user, too, which only root can.
+    /// They also become another user, which requires root.
     case otherUser
-    /// They set the limit that is their mark, too.
+    /// They also set the limit that marks them.
     case unmarked
 
     var words: String {
@@ -33,8 +33,9 @@ struct ControlGroupTests {
     }
   }
 
-  /// The ninth attempt ends well: every attempt writes its number and then those of its processes, which wait for the end
-  /// of the pipe. (`tail -f` would end by itself within a second when the reader of its output is gone. tail(1))
+  /// Job whose ninth attempt succeeds: every attempt records its number and the pids of all that it has started. These
+  /// processes wait for the end of the pipe. (`tail -f` exits within a second after the reader of its output is gone.
+  /// tail(1))
   private static func script(_ note: String, _ disguise: Disguise, until pipe: String) -> String {
     """
     exec 8<\(pipe) 9>>\(note)
@@ -47,7 +48,7 @@ struct ControlGroupTests {
     """
   }
 
-  /// The processes of each attempt, its shell first.
+  /// Pids of each attempt, its shell first.
   private func attempts(_ note: String) -> [[Int32]] {
     var attempts: [[Int32]] = []
     for line in ((try? String(contentsOfFile: note, encoding: .utf8)) ?? "").split(separator: "\n") {
@@ -60,7 +61,7 @@ struct ControlGroupTests {
     return attempts
   }
 
-  /// Whether a process is there and has not ended.
+  /// True if a process exists and is not a zombie.
   private func isAlive(_ pid: Int32) -> Bool {
     guard let stat = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8),
       let state = stat.split(separator: ")").last?.first(where: { $0 != " " })
@@ -78,8 +79,8 @@ struct ControlGroupTests {
     try #require(opened.code == 0, opened.story)
   }
 
-  /// Kills the runner, the coordinator, both, and all processes of the bank with its guardian, after which `reopen` opens it;
-  /// after each nothing of the attempt before is there when the next begins.
+  /// Kills the runner, the coordinator, both, and all processes of the bank with its guardian, after which `reopen`
+  /// opens it. Each time no process of the previous attempt is left when the next attempt starts.
   private func kill(
     _ branch: Branch, _ disguise: Disguise, _ victims: [String] = ["runner", "coordinator", "both", "all"],
     reopen: () throws -> Void, look: () throws -> Void = {}
@@ -88,7 +89,7 @@ struct ControlGroupTests {
     let script = try branch.write(Self.script(note, disguise, until: branch.heldPipe()), to: "job.sh")
     try branch.done("enqueue", "--service", "job", "--payload", script)
     for (place, victim) in victims.enumerated() {
-      try branch.waitUntil("attempt \(place + 1) is there") { attempts(note).last?.count == 4 }
+      try branch.waitUntil("attempt \(place + 1) runs") { attempts(note).last?.count == 4 }
       #expect(attempts(note).count == place + 1)
       let attempt = attempts(note)[place]
       #expect(attempt.allSatisfy(isAlive))
@@ -100,25 +101,23 @@ struct ControlGroupTests {
       if victim != "coordinator" { branch.processes.signal(runner.pid, SIGKILL) }
       if victim != "runner" { branch.processes.signal(status.pid, SIGKILL) }
       if victim == "all" {
-        try branch.waitUntil("the bank is gone") {
+        try branch.waitUntil("the bank has exited") {
           [status.pid, runner.pid].allSatisfy { !branch.processes.isAlive($0) }
         }
         try reopen()
       }
-      try branch.waitUntil("it is begun again after the death of \(victim)") {
+      try branch.waitUntil("the next attempt has started after \(victim) was killed") {
         attempts(note).count == place + 2
       }
-      #expect(attempt.filter(isAlive) == [], "the attempt before the death of \(victim) was ended first")
+      #expect(attempt.filter(isAlive) == [], "the attempt before \(victim) was killed ended first")
     }
     try branch.done("cancel", "1")
-    try branch.waitUntil("nothing is left") { attempts(note).joined().allSatisfy { !isAlive($0) } }
+    try branch.waitUntil("no process is left") { attempts(note).joined().allSatisfy { !isAlive($0) } }
   }
 
   private var isRoot: Bool { geteuid() == 0 }
 
-  @Test(
-    "where a group was handed over nothing of a job is left, though it has cleared its environment and lost its parents"
-  )
+  @Test("in a delegated group no process of a job is left, even one without environment and parents")
   func grouped() throws {
     try withBranch { branch in
       let group: DelegatedGroup
@@ -133,20 +132,21 @@ struct ControlGroupTests {
         let name = try #require(group.below.first { $0.contains("/job-1/") }, "\(group.below)")
         let runner = try #require(try branch.status().worker("job-1"))
         #expect(group.members(of: name).count >= 4)
-        #expect(!group.members(of: name).contains(Int32(runner.pid)), "who ends a group is not in it")
+        #expect(
+          !group.members(of: name).contains(Int32(runner.pid)), "the process that kills a group is not in it")
       }
-      // What a window was closed at is gone.
+      // The group of a closed window is removed.
       try branch.done("scale", "job=0")
-      try branch.waitUntil("the group of the window is gone") {
+      try branch.waitUntil("the group of the window is removed") {
         !group.below.contains { $0.hasSuffix("/job-1") }
       }
       try branch.done("stop", "--now")
       try branch.expectNobodyLeft()
-      #expect(group.below == [], "a bank that has closed leaves no group")
+      #expect(group.below == [], "a closed bank leaves no group")
     }
   }
 
-  @Test("a group that a coordinator has left elsewhere is ended by the next one, which has none")
+  @Test("a group that a coordinator has left is ended by the next one, which has no group itself")
   func leftElsewhere() throws {
     try withBranch { branch in
       let group: DelegatedGroup
@@ -157,31 +157,31 @@ struct ControlGroupTests {
       let note = branch.path("note")
       let script = try branch.write(Self.script(note, .cleared, until: branch.heldPipe()), to: "job.sh")
       try branch.done("enqueue", "--service", "job", "--payload", script)
-      try branch.waitUntil("it is there") { attempts(note).last?.count == 4 }
+      try branch.waitUntil("the attempt runs") { attempts(note).last?.count == 4 }
       let status = try branch.status()
       // Stopped first, so that no process kills what the runner leaves, or opens the bank again. On a busy machine a
-      // runner may be silent for longer than its lease; the coordinator then begins the next attempt.
+      // runner may be silent for longer than its lease; the coordinator then starts the next attempt.
       branch.processes.signal(status.pid, SIGSTOP)
       let runner = try #require(status.worker("job-1"))
       let attempt = try #require(attempts(note).last)
       try #require(
         attempt.count == 4 && attempt.allSatisfy(isAlive),
-        "the attempt is at work: \(attempts(note))\n\(branch.log("coordinator").suffix(4_000))")
+        "the attempt runs: \(attempts(note))\n\(branch.log("coordinator").suffix(4_000))")
       branch.processes.signal(try #require(status.guardianPid), SIGKILL)
       branch.processes.signal(runner.pid, SIGKILL)
       branch.processes.signal(status.pid, SIGKILL)
       try branch.expectNobodyLeft()
       let gone = attempt.dropFirst().filter { !isAlive($0) }
-      #expect(gone == [], "nothing is there to end them: \(attempts(note)), \(group.below)")
+      #expect(gone == [], "no process exists that could have ended them: \(attempts(note)), \(group.below)")
       try open(branch, in: nil)
       #expect(attempt.filter(isAlive) == [])
       #expect(group.below == [])
-      // It goes on for ever, and is killed.
+      // The job never exits and is killed.
       try branch.done("stop", "--timeout", "1s")
     }
   }
 
-  @Test("a bank makes a group of its own where the system allows it, and nobody has to hand one over")
+  @Test("a bank creates its own group if the system allows it, without delegation")
   func ownGroup() throws {
     guard let group = Self.groupOfThisProcess, access(group + "/cgroup.procs", W_OK) == 0 else {
       return print("NOT CHECKED: a group of the bank's own: the group of this process cannot be divided")
@@ -193,11 +193,11 @@ struct ControlGroupTests {
       try kill(branch, .unmarked, reopen: { try open(branch, in: nil) })
       try branch.done("stop", "--now")
       try branch.expectNobodyLeft()
-      #expect(access(path, F_OK) != 0, "a bank that has closed leaves no group")
+      #expect(access(path, F_OK) != 0, "a closed bank leaves no group")
     }
   }
 
-  /// The directory of the group that this process is in.
+  /// Directory of the control group of this process.
   private static var groupOfThisProcess: String? {
     let mounts = (try? String(contentsOfFile: "/proc/self/mountinfo", encoding: .utf8)) ?? ""
     let point = mounts.split(separator: "\n").first { $0.contains(" - cgroup2 ") }?.split(separator: " ")[4]
@@ -209,7 +209,7 @@ struct ControlGroupTests {
     return own == "/" ? String(point) : "\(point)\(own)"
   }
 
-  @Test("without a group the mark of the processes is looked for, and nothing of a job is left either")
+  @Test("without a group the bank finds the processes of a job by their mark, and none is left")
   func ungrouped() throws {
     for disguise in [Disguise.none, .cleared] + (isRoot ? [.otherUser] : []) {
       try withBranch { branch in
@@ -223,7 +223,7 @@ struct ControlGroupTests {
     }
   }
 
-  @Test("without group, mark and environment a process is found by the guardian that it has fallen to")
+  @Test("without group, mark and environment a process is found by the guardian, its new parent")
   func fallenToTheGuardian() throws {
     try withBranch { branch in
       let reopen = { try open(branch, in: nil, makesGroups: false) }

@@ -1,19 +1,19 @@
-// Processes are killed with SIGKILL in the middle of their work. Whoever had a ticket gets exactly one receipt.
+// Processes killed with SIGKILL in the middle of their work. Every customer with a ticket gets exactly one receipt.
 import Glibc
 import Testing
 
 @Suite("Crashes", .serialized)
 struct CrashTests {
-  @Test("a teller killed in the middle of a customer is replaced at once, and the customer is served once")
+  @Test("a teller killed while it serves is replaced at once, and its customer is served once")
   func teller() throws {
     try withBranch { branch in
-      // So long that a busy machine finds the teller still at it.
+      // Long enough that the teller is still serving on a busy machine.
       let file = try branch.configuration(deposit: 1, depositWork: "4s")
       try branch.start("--config", file)
       try branch.done("enqueue", "2", "--service", "deposit")
       try branch.waitUntilServed(by: "deposit-1", ticket: 1)
       let pid = try branch.kill(worker: "deposit-1")
-      // Looked for where it stays to be seen: on a busy machine the customer may be served between two looks.
+      // The ticket keeps its attempts: on a busy machine the customer may be served between two polls.
       try branch.waitUntil("a new teller serves the same customer") {
         try branch.json("ticket", "1")["attempts"].items.count == 2
       }
@@ -30,7 +30,8 @@ struct CrashTests {
       #expect(attempts[1]["end"].text == "served" && attempts[1]["signal"] == .null, "\(attempts)")
       #expect(attempts[1]["pid"].integer == successor.pid && attempts[1]["generation"].integer == 2)
       let receipts = try branch.receipts()
-      #expect(receipts.map { $0["ticket"].integer } == [1, 2], "it went back to the head of the line")
+      #expect(
+        receipts.map { $0["ticket"].integer } == [1, 2], "the customer went back to the head of the line")
       #expect(receipts.map { $0["attempts"].integer } == [2, 1])
       let exit = try branch.events("exit", in: "coordinator", count: 1).first ?? [:]
       #expect(exit["signal"] == "9" && exit["window"] == "deposit-1" && exit["child"] == "\(pid)", "\(exit)")
@@ -47,23 +48,23 @@ struct CrashTests {
     }
   }
 
-  @Test("a customer is at another teller within milliseconds of the death of the first")
+  @Test("another teller serves a customer within milliseconds after the first was killed")
   func latency() throws {
     try withBranch { branch in
       let file = try branch.configuration(deposit: 2, depositWork: "60s")
       try branch.start("--config", file)
       try branch.done("enqueue", "1", "--service", "deposit")
-      try branch.waitUntil("it is served") { try branch.status().queue("serving") == 1 }
+      try branch.waitUntil("the customer is served") { try branch.status().queue("serving") == 1 }
       let name = try #require(try branch.status().workers.first { $0.ticket == 1 }?.name)
       try branch.kill(worker: name)
-      try branch.waitUntil("it is served again") {
+      try branch.waitUntil("the customer is served again") {
         try branch.json("ticket", "1")["attempts"].items.count == 2
       }
       let attempts = try branch.json("ticket", "1")["attempts"]
       let death = try #require(attempts[0]["ended_at"].text)
       let again = try #require(attempts[1]["started_at"].text)
-      #expect(attempts[1]["window"].text != name, "the free window takes it, not the one that starts anew")
-      // Times of this form compare as texts; the first twenty characters are the seconds.
+      #expect(attempts[1]["window"].text != name, "the free window serves it, not the restarted one")
+      // Times of this format compare as texts; the first twenty characters are the seconds.
       #expect(death <= again)
       #expect(milliseconds(of: again) - milliseconds(of: death) < 500, "\(attempts)")
     }
@@ -75,8 +76,7 @@ struct CrashTests {
     return parts.count == 4 ? ((parts[0] * 60 + parts[1]) * 60 + parts[2]) * 1000 + parts[3] : 0
   }
 
-  @Test(
-    "a coordinator killed right after the reply has lost no ticket, and no teller outlives it by a second")
+  @Test("a coordinator killed right after its reply loses no ticket, and no teller outlives it by a second")
   func afterReply() throws {
     try withBranch { branch in
       try branch.start("--speed", "20")
@@ -94,7 +94,7 @@ struct CrashTests {
   }
 
   @Test(
-    "a coordinator killed again and again at any moment: every ticket has exactly one receipt",
+    "a coordinator killed repeatedly at any moment: every ticket has exactly one receipt",
     arguments: [("40", 40), ("max", 400)])
   func atAnyMoment(speed: String, most: Int) throws {
     var chance = Chance(for: "CrashTests/atAnyMoment")
@@ -121,7 +121,7 @@ struct CrashTests {
     }
   }
 
-  @Test("a keyed enqueue that loses its coordinator goes on by itself and adds nobody twice")
+  @Test("a keyed enqueue that loses its coordinator continues by itself and adds no customer twice")
   func keyedOverCrash() throws {
     var chance = Chance(for: "CrashTests/keyedOverCrash")
     try withBranch { branch in
@@ -132,7 +132,7 @@ struct CrashTests {
         try branch.killCoordinator()
         try branch.start("--speed", "max")
         let outcome = try enqueue.finish()
-        // Killed before the first word, it may have found the door closed.
+        // If the kill came before its first message, the command may have found no open bank.
         let reply =
           outcome.code == 3
           ? try branch.json("enqueue", "400", "--key", "round-\(round)") : try outcome.json()
@@ -146,13 +146,11 @@ struct CrashTests {
     }
   }
 
-  @Test(
-    "tellers killed at random while many are served: nothing lost, nothing twice, nobody a dead letter by accident"
-  )
+  @Test("tellers killed at random under load: no customer is lost, served twice or a dead letter by accident")
   func tellersAtRandom() throws {
     var chance = Chance(for: "CrashTests/tellersAtRandom")
     try withBranch { branch in
-      // Many crashes are meant here, and a customer may meet several of them.
+      // The test kills many tellers, and one customer may be affected several times.
       let file = try branch.configuration(
         deposit: 3, loan: 2, depositWork: "20ms", loanWork: "20ms", more: #", "max_crashes": 50"#)
       try branch.start("--config", file)
@@ -171,11 +169,11 @@ struct CrashTests {
   }
 
   @Test(
-    "a teller stopped by SIGSTOP is noticed by its lease, ended, and its customer served by its successor")
+    "a teller stopped by SIGSTOP is detected by its lease and killed, and its successor serves its customer")
   func stuck() throws {
     try withBranch { branch in
-      // Long enough that the teller is surely stopped in the middle of it, and shorter than the lease: a successor need not be
-      // heard meanwhile, however busy the machine is.
+      // Long enough that the teller is stopped in the middle of the work, and shorter than the lease: a busy machine
+      // may keep its successor from reporting progress.
       let file = try branch.configuration(deposit: 1, depositWork: "3s", more: #", "lease": "4s""#)
       try branch.start("--config", file)
       try branch.done("enqueue", "1", "--service", "deposit")
@@ -189,9 +187,7 @@ struct CrashTests {
     }
   }
 
-  @Test(
-    "a massacre: all processes of a busy home killed at once, again and again; in the end everyone was served once"
-  )
+  @Test("all processes of a busy home killed at once, repeatedly: in the end every customer was served once")
   func massacre() throws {
     var chance = Chance(for: "CrashTests/massacre")
     try withBranch { branch in
@@ -201,14 +197,14 @@ struct CrashTests {
       for round in 1...4 {
         try branch.start("--config", file)
         issued += try branch.json("enqueue", "80", "--key", "round-\(round)")["count"].integer ?? 0
-        try branch.waitUntil("somebody is served") { try branch.status().queue("serving") > 0 }
+        try branch.waitUntil("a customer is served") { try branch.status().queue("serving") > 0 }
         Moment.pass(milliseconds: Int32.random(in: 0...120, using: &chance))
         let status = try branch.status()
         let pids = [status.pid, try #require(status.guardianPid)] + status.workers.map(\.pid)
-        // Stopped first, so that none of them can bring another back before its own turn comes.
+        // Stopped first, so that no process can restart another one before it is killed itself.
         for pid in pids { branch.processes.signal(pid, SIGSTOP) }
         for pid in pids.shuffled(using: &chance) { branch.processes.signal(pid, SIGKILL) }
-        try branch.waitUntil("all are gone") { branch.processes.all().isEmpty }
+        try branch.waitUntil("all processes have exited") { branch.processes.all().isEmpty }
         let account = try branch.json("audit")
         #expect(account["ok"].flag == true && account["issued"].integer == issued, "\(account)")
       }
@@ -223,17 +219,17 @@ struct CrashTests {
     }
   }
 
-  @Test("everything of a branch killed at once, tellers and coordinator, loses nothing")
+  @Test("tellers and coordinator of a branch killed at once: no customer is lost")
   func everything() throws {
     try withBranch { branch in
       try branch.start("--speed", "20")
       try branch.done("enqueue", "300")
-      try branch.waitUntil("somebody is served") { try branch.status().queue("serving") > 0 }
+      try branch.waitUntil("a customer is served") { try branch.status().queue("serving") > 0 }
       let status = try branch.status()
       let guardian = try #require(status.guardianPid)
       branch.processes.signal(guardian, SIGSTOP)
       for pid in [status.pid, guardian] + status.workers.map(\.pid) { branch.processes.signal(pid, SIGKILL) }
-      try branch.waitUntil("all are gone") { branch.processes.all().isEmpty }
+      try branch.waitUntil("all processes have exited") { branch.processes.all().isEmpty }
       try branch.start("--speed", "max")
       try branch.done("wait")
       try branch.expectOneReceiptEach(300)

@@ -1,20 +1,20 @@
-// Very many who look on beside a bank that serves as fast as it can: whoever is served does not pay for them.
+// Many followers of a bank at full load: they do not slow down the service of customers.
 import Foundation
 import Glibc
 import Synchronization
 import Testing
 
-@Suite("Very many who look on", .serialized)
+@Suite("Many followers", .serialized)
 struct CrowdOfFollowersTests {
-  /// Clients who follow everything, and read all that they are told on a thread of their own.
+  /// Clients that follow all events and read them on a separate thread.
   private final class Crowd: @unchecked Sendable {
     private let clients: [RawClient]
-    /// Bytes that each was told; only the thread writes, and whoever asks reads an old number at worst.
+    /// Bytes that each client has received. Only the thread writes; a reader gets at worst an old number.
     private let told: [Atomic<Int>.Box]
     private let isOver = Atomic<Bool>(false)
     private let hasEnded = DispatchSemaphore(value: 0)
 
-    /// - Parameter viewers: four of them share a connection, which is what one may have.
+    /// - Parameter viewers: Number of followers; four of them share a connection, which is the limit for one.
     init(_ branch: Branch, viewers: Int) throws {
       clients = try (0..<(viewers + 3) / 4).map { _ in try RawClient(branch, patience: 60) }
       told = clients.map { _ in Atomic<Int>.Box() }
@@ -34,7 +34,7 @@ struct CrowdOfFollowersTests {
       }
     }
 
-    /// Bytes that the one was told who was told least.
+    /// Bytes of the client that has received the least.
     var least: Int { told.map { $0.value.load(ordering: .relaxed) }.min() ?? 0 }
 
     func leave() {
@@ -43,32 +43,31 @@ struct CrowdOfFollowersTests {
     }
   }
 
-  @Test("two hundred and fifty who follow everything leave the bank half of its throughput, and are told")
+  @Test("two hundred and fifty followers leave the bank half of its throughput, and receive events")
   func followers() throws {
     try withBranch { branch in
       try branch.start("--deposit", "2", "--loan", "0", "--speed", "max")
       try branch.done("pause", "deposit")
       try branch.done("enqueue", "150000", "--service", "deposit")
       try branch.done("resume", "deposit")
-      try branch.waitUntil("some are served") { try branch.status().queue("served") >= 500 }
-      // They have an eighth of the coordinator's time. What else uses the machine spoils one round and not the next, and
-      // does not make up for the third that is left where their time has no bound.
+      try branch.waitUntil("five hundred customers are served") { try branch.status().queue("served") >= 500 }
+      // Followers get an eighth of the coordinator's time. Other load on the machine spoils single rounds only, and
+      // cannot hide the loss of two thirds that followers cause if their time has no bound.
       var shares: [Double] = []
       while shares.count < 5, shares.max() ?? 0 < 0.5 {
         let alone = try branch.pace(of: 4_000, within: .seconds(10))
         let crowd = try Crowd(branch, viewers: 250)
-        try branch.waitUntil("everybody is told something") { crowd.least > 200 }
+        try branch.waitUntil("every follower has received something") { crowd.least > 200 }
         let beside = try branch.pace(of: 4_000, within: .seconds(10))
         crowd.leave()
         shares.append(beside / alone)
       }
-      #expect(shares.max() ?? 0 >= 0.5, "beside them it served \(shares) of what it served alone")
-      #expect(try branch.status().queue("waiting") > 0, "nobody was left to be served")
+      #expect(shares.max() ?? 0 >= 0.5, "with followers it served \(shares) of what it served without")
+      #expect(try branch.status().queue("waiting") > 0, "no customer was left to serve")
     }
   }
 }
 
 extension Atomic<Int> {
-  /// One of many.
   fileprivate final class Box: Sendable { let value = Atomic<Int>(0) }
 }

@@ -1,11 +1,10 @@
-// A database that something has damaged: it is reported with exit code 1 before anything is written to it, its bytes
-// stay as they are, and no process is left behind.
+// Damaged database: it is reported with exit code 1 before any write, its bytes stay unchanged, and no process is left.
 import Foundation
 import Testing
 
 @Suite("Damage", .serialized)
 struct DamageTests {
-  /// What is done to the bytes of the database.
+  /// Changes to the bytes of the database.
   enum Damage: String, CaseIterable {
     case secondPage, lastPage, cutInHalf, cutShort, zeros, empty, text, oneByte
 
@@ -25,7 +24,7 @@ struct DamageTests {
   }
 
   @Test(
-    "a damaged database is reported by start and by whoever looks into it, and not touched",
+    "a damaged database is reported by start and by every command that reads it, and not changed",
     arguments: Damage.allCases)
   func damaged(damage: Damage) throws {
     try withClosedBank { branch, database in
@@ -40,13 +39,13 @@ struct DamageTests {
       try branch.expectRefusal(1, "damaged", of: "start")
       #expect(try Data(contentsOf: database) == bytes, "nothing was written")
       try branch.expectNobodyLeft()
-      // What the message advises helps.
+      // The advice of the message works.
       try FileManager.default.moveItem(atPath: database.path, toPath: database.path + ".aside")
       try branch.start("--speed", "max")
     }
   }
 
-  @Test("a database of a newer program is refused by name and left as it is")
+  @Test("a database of a newer program is refused by name and not changed")
   func newer() throws {
     try withClosedBank { branch, database in
       var bytes = try Data(contentsOf: database)

@@ -1,15 +1,13 @@
-// What is in the files is not what was written: bytes flipped, a log torn. It is reported and never written over.
+// Files with other content than was written: flipped bytes, a torn log. They are reported and never overwritten.
 import Foundation
 import Glibc
 import Testing
 
-@Suite("Damaged books", .serialized)
+@Suite("Damaged databases", .serialized)
 struct DamagedBooksTests {
   private static let page = 4096
 
-  @Test(
-    "pages that were torn or flipped are reported by the audit, and neither it nor a refused start changes a byte"
-  )
+  @Test("torn or flipped pages are reported by the audit; neither it nor a refused start changes a byte")
   func pages() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
@@ -36,18 +34,18 @@ struct DamagedBooksTests {
         try torn.write(to: URL(fileURLWithPath: path))
         try expectReported(name, branch, path, torn)
       }
-      // A file that was cut, in the middle of a page and between two.
+      // A file that was truncated, in the middle of a page and between two.
       for length in [50, Self.page - 1, middle, middle + 100] {
         let torn = whole.prefix(length)
         try torn.write(to: URL(fileURLWithPath: path))
-        try expectReported("cut after \(length) bytes", branch, path, torn)
+        try expectReported("truncated after \(length) bytes", branch, path, torn)
       }
       try whole.write(to: URL(fileURLWithPath: path))
       try branch.expectClean()
     }
   }
 
-  /// Expects that the audit tells of it, and that a start refuses or at least leaves what the audit finds.
+  /// Expects that the audit reports the damage, and that a start refuses it or leaves it for the audit to find.
   private func expectReported(_ name: String, _ branch: Branch, _ path: String, _ torn: Data) throws {
     let audit = try branch.run("audit", "--json")
     #expect(audit.code == 1, "\(name): \(audit.description)")
@@ -58,11 +56,11 @@ struct DamagedBooksTests {
     #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == torn, "\(name): the audit has written")
     let start = try branch.run("start", "--speed", "max", "--json")
     guard start.code != 0 else {
-      // The damage lies where a start does not look.
+      // The damage is in a part that a start does not read.
       branch.processes.all().forEach { branch.processes.signal($0, SIGKILL) }
       try branch.expectNobodyLeft()
       #expect(try branch.run("audit").code == 1, "\(name): the damage was covered up")
-      // Its log must not meet the next file.
+      // The log must not be applied to the next file.
       unlink(path + "-wal")
       return
     }
@@ -72,8 +70,7 @@ struct DamagedBooksTests {
     try branch.expectNobodyLeft()
   }
 
-  @Test(
-    "a database that is missing beside its log is named, with what to type, and no empty one takes its place")
+  @Test("a missing database beside its log is named with a remedy, and no empty one replaces it")
   func missing() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
@@ -97,7 +94,7 @@ struct DamagedBooksTests {
     }
   }
 
-  @Test("a torn log: what was synced before the tear is there, and nothing is half there")
+  @Test("torn log: everything synced before the tear is restored, and nothing is half restored")
   func log() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
@@ -109,12 +106,12 @@ struct DamagedBooksTests {
       let length = whole[1].count
       try #require(length > 8 * 1024)
       let faults: [(String, all: Bool, (inout Data) -> Void)] = [
-        ("garbage behind the end", true, { $0.append(Data(repeating: 0xA5, count: 2000)) }),
+        ("garbage after the end", true, { $0.append(Data(repeating: 0xA5, count: 2000)) }),
         ("half a frame missing", false, { $0.removeLast(2000) }),
         ("cut in the middle", false, { $0.removeLast(length / 2) }),
         ("flipped in the last frame", false, { $0[length - 100] ^= 0xFF }),
         ("flipped in the middle", false, { $0[length / 2] ^= 0xFF }),
-        ("a header that is none", false, { $0[0] ^= 0xFF }),
+        ("an invalid header", false, { $0[0] ^= 0xFF }),
         ("no byte left", false, { $0.removeAll() }),
       ]
       for (name, isAllThere, tear) in faults {
@@ -131,7 +128,7 @@ struct DamagedBooksTests {
         }
         let issued = try branch.status().queue("issued")
         #expect(isAllThere ? issued == 20 : issued % 5 == 0 && issued < 20, "\(name): \(issued)")
-        // It is an older database than its neighbours have seen by now, which somebody has to accept.
+        // The database is older than what the service processes have seen, which the operator has to accept.
         try branch.done("reload")
         try branch.expectClean()
         try branch.done("resume")

@@ -1,12 +1,12 @@
-// Customers whose tellers die again and again are put aside; an operator decides what becomes of them.
+// Customers whose tellers are killed repeatedly become dead letters; the operator decides what happens to them.
 import Testing
 
 @Suite("Dead letters", .serialized)
 struct DeadLetterTests {
-  /// Kills the teller of a customer until it is a dead letter. Its window has this one customer only.
+  /// Kills the teller of a customer until it is a dead letter. Its window has only this customer.
   private func poison(_ ticket: Int, of branch: Branch) throws {
     for attempt in 1...3 {
-      try branch.waitUntil("attempt \(attempt) of \(ticket) has begun") {
+      try branch.waitUntil("attempt \(attempt) of \(ticket) has started") {
         try branch.json("ticket", "\(ticket)")["attempts"].items.count { $0["end"] == .null } == 1
       }
       try branch.waitUntilServed(by: "deposit-1", ticket: ticket)
@@ -16,7 +16,7 @@ struct DeadLetterTests {
           % 3
       }
     }
-    try branch.waitUntil("\(ticket) is put aside") {
+    try branch.waitUntil("\(ticket) is a dead letter") {
       try branch.json("ticket", "\(ticket)")["state"].text == "dead"
     }
   }
@@ -26,7 +26,7 @@ struct DeadLetterTests {
     try branch.start("--config", file)
   }
 
-  @Test("a customer whose teller is killed three times is put aside, with the reason, and has no receipt")
+  @Test("a customer whose teller is killed three times becomes a dead letter, with the reason and no receipt")
   func putAside() throws {
     try withBranch { branch in
       try start(branch)
@@ -58,7 +58,7 @@ struct DeadLetterTests {
     }
   }
 
-  @Test("a dead letter brought back is served, and its receipt counts all attempts")
+  @Test("a requeued dead letter is served, and its receipt counts all attempts")
   func requeue() throws {
     try withBranch { branch in
       try start(branch)
@@ -77,7 +77,7 @@ struct DeadLetterTests {
     }
   }
 
-  @Test("whoever waits for tickets that are dead letters already is told of every one of them")
+  @Test("a wait for tickets that are already dead letters reports every one of them")
   func waitForTheDead() throws {
     try withBranch { branch in
       try start(branch)
@@ -91,7 +91,7 @@ struct DeadLetterTests {
     }
   }
 
-  @Test("all dead letters are brought back at once; they outlive a restart")
+  @Test("all dead letters are requeued at once; they survive a restart")
   func requeueAll() throws {
     try withBranch { branch in
       try start(branch)
@@ -113,8 +113,7 @@ struct DeadLetterTests {
     }
   }
 
-  @Test(
-    "a dead letter, a waiting customer and one who is being served can be cancelled; one that is done cannot")
+  @Test("a dead letter, a waiting and a serving customer can be cancelled; a served one cannot")
   func cancel() throws {
     try withBranch { branch in
       try start(branch)
@@ -135,7 +134,7 @@ struct DeadLetterTests {
       #expect(taken["outcome"].text == "cancelled" && taken["window"].text == "deposit-1")
       #expect(taken["attempts"].items.last?["end"].text == "recalled")
       try branch.expectRefusal(5, "wrong_state", of: "cancel", "2")
-      try branch.waitUntil("its window is idle") { try branch.status().worker("deposit-1")?.state == "idle" }
+      try branch.waitUntil("the window is idle") { try branch.status().worker("deposit-1")?.state == "idle" }
       let status = try branch.status()
       #expect(status.queue("cancelled") == 3 && status.queue("dead") == 0 && status.isBalanced)
       #expect(try branch.json("ticket", "3")["outcome"].text == "cancelled")

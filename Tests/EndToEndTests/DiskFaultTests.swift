@@ -1,13 +1,13 @@
-// The disk fails: it is full, or its fsync does not succeed, or the coordinator dies in the middle of one.
-// A refusal changes nothing, what was acknowledged is never lost, and everybody is served exactly once.
+// Disk faults: it is full, or its fsync fails, or the coordinator is killed during one. A refusal changes nothing, what
+// was acknowledged is never lost, and every customer is served exactly once.
 import Foundation
 import Glibc
 import Testing
 
-@Suite("Faults of the disk", .serialized)
+@Suite("Disk faults", .serialized)
 struct DiskFaultTests {
   @Test(
-    "a disk that is full while customers come: they are refused, nobody is lost, and it goes on with room",
+    "disk full while customers come: they are refused, none is lost, and service continues with free space",
     .enabled(if: SmallDisk.isPossible, SmallDisk.requirement))
   func fullWhileEnqueuing() throws {
     try withBranch { branch in
@@ -26,13 +26,13 @@ struct DiskFaultTests {
         #expect(outcome.code == 75, outcome.story)
         #expect(try outcome.json()["error"]["code"].text == "disk_full", outcome.story)
         let status = try branch.status()
-        #expect(status.queue("issued") == issued, "a refused request adds nobody")
+        #expect(status.queue("issued") == issued, "a refused request adds no customer")
         #expect(status.isBalanced)
         refusals += 1
       }
       #expect(refusals == 3, "\(disk.free) bytes are free")
       disk.makeRoom()
-      try branch.waitUntil("customers are taken again") { try branch.run("enqueue", "10").code == 0 }
+      try branch.waitUntil("customers are accepted again") { try branch.run("enqueue", "10").code == 0 }
       issued += 10
       try branch.done("wait")
       #expect(try branch.status().queue("served") == issued)
@@ -44,7 +44,7 @@ struct DiskFaultTests {
   }
 
   @Test(
-    "a disk that gets full while customers are served: they are all served once, at the latest with room",
+    "disk full while customers are served: all are served once, at the latest when there is space",
     .enabled(if: SmallDisk.isPossible, SmallDisk.requirement), arguments: [false, true])
   func fullWhileServing(isKilled: Bool) throws {
     try withBranch { branch in
@@ -52,14 +52,14 @@ struct DiskFaultTests {
       let file = try branch.configuration(depositWork: "3ms", loanWork: "3ms")
       try branch.start("--config", file)
       try branch.done("enqueue", "400")
-      try branch.waitUntil("some are served") { try branch.status().queue("served") > 20 }
+      try branch.waitUntil("some customers are served") { try branch.status().queue("served") > 20 }
       try disk.fill()
-      try branch.waitUntil("new customers are refused, or everybody is served") {
+      try branch.waitUntil("new customers are refused, or all customers are served") {
         try branch.status().queue("served") == 400 || branch.run("enqueue", "1000").code == 75
       }
       let issued = try branch.status().queue("issued")
       #expect(try branch.status().isBalanced)
-      // Whoever was served and not acknowledged is served again; still nobody has two receipts.
+      // A served customer that was not acknowledged is served again; still no customer has two receipts.
       if isKilled { try branch.killCoordinator() }
       disk.makeRoom()
       if isKilled { try branch.reopen("--config", file) }
@@ -71,7 +71,7 @@ struct DiskFaultTests {
   }
 
   @Test(
-    "a coordinator whose n-th fsync fails, or who is killed there, loses nothing, for every n of a short day",
+    "a coordinator whose n-th fsync fails, or that is killed there, loses nothing, for every n of a short day",
     .enabled(if: FaultInjection.isPossible, FaultInjection.requirement),
     arguments: [FaultInjection.Fault.inputOutputError, .killed])
   func sync(fault: FaultInjection.Fault) throws {
@@ -82,36 +82,38 @@ struct DiskFaultTests {
       try #require(number <= 40, "a short day has few commits")
       try withBranch { branch in isClean = try day(branch, with: fault, at: number) }
     }
-    #expect(number > 3, "five tickets, their receipts and the end of the day are on disk with fewer syncs")
+    #expect(number > 3, "five tickets, their receipts and the end of the day need at least three syncs")
   }
 
-  /// Five customers come, are served, and the bank closes; the return says whether no sync was met by the fault.
+  /// Five customers come, are served, and the bank closes.
+  ///
+  /// - Returns: True if the fault hit no sync.
   private func day(_ branch: Branch, with fault: FaultInjection.Fault, at number: Int) throws -> Bool {
     try branch.start("--speed", "max")
     let pid = try branch.status().pid
     let tracer = try FaultInjection.attach(fault, at: number, to: branch)
     let enqueue = try branch.launch(["enqueue", "5", "--key", "five", "--json"])
-    try branch.waitUntil("the tickets are there, or the coordinator is not") {
+    try branch.waitUntil("the enqueue or the coordinator has exited") {
       !enqueue.isRunning || !branch.processes.isAlive(pid)
     }
-    // Any of these may find the bank closed, or lose it in the middle.
+    // Each of these may find the bank closed, or lose it while running.
     let wait = try branch.launch(["wait"])
-    try branch.waitUntil("nobody waits, or the coordinator is gone") {
+    try branch.waitUntil("the wait or the coordinator has exited") {
       !wait.isRunning || !branch.processes.isAlive(pid)
     }
     let stop = try branch.processes.isAlive(pid) ? branch.launch(["stop", "--json"]) : nil
-    try branch.waitUntil("the coordinator is gone") { !branch.processes.isAlive(pid) }
+    try branch.waitUntil("the coordinator has exited") { !branch.processes.isAlive(pid) }
     let trace = try tracer.finish()
     let wasHit = trace.err.contains("INJECTED") || trace.err.contains("killed by SIGKILL")
     if wasHit {
-      // They must not talk to the next coordinator.
+      // They must not connect to the next coordinator.
       wait.end()
       stop?.end()
     } else {
       let outcome = try stop?.finish()
-      #expect(outcome?.code == 0, outcome?.story ?? "the bank has ended by itself")
+      #expect(outcome?.code == 0, outcome?.story ?? "the bank has exited by itself")
     }
-    // After the last receipt only the copying of the log is left, whose failure is no error of the day.
+    // After the last receipt only the log remains to be copied, and a failure of that is not an error of the day.
     if wasHit, fault == .inputOutputError, stop == nil || !trace.err.contains("exited with 0") {
       #expect(trace.err.contains("exited with 1"), "\(trace)")
       #expect(branch.events("store_failed", in: "coordinator").count == 1, "\(branch.log("coordinator"))")
@@ -121,7 +123,8 @@ struct DiskFaultTests {
     let again = try branch.json("enqueue", "5", "--key", "five")
     #expect(again["count"].integer == 5 && again["first"].integer == 1, "\(again)")
     if first.code == 0 {
-      #expect(try first.json().tickets == again.tickets && again.isKnown, "the same key, the same tickets")
+      #expect(
+        try first.json().tickets == again.tickets && again.isKnown, "the same key returns the same tickets")
     }
     try branch.done("wait")
     try branch.expectOneReceiptEach(5, day: again["day"].integer ?? 0)
@@ -140,7 +143,7 @@ struct DiskFaultTests {
       var isClean = false
       try withBranch { branch in
         let start = try FaultInjection.open(.killed, at: number, branch)
-        try branch.waitUntil("the bank is open, or has failed to") {
+        try branch.waitUntil("the bank is open, or has failed to open") {
           try !start.isRunning || branch.run("status").code == 0
         }
         isClean = start.isRunning
@@ -152,6 +155,6 @@ struct DiskFaultTests {
       }
       if isClean { return }
     }
-    Issue.record("an empty home is opened with fewer than forty syncs")
+    Issue.record("an empty home opens with fewer than forty syncs")
   }
 }

@@ -1,8 +1,8 @@
-// The four steps by which a bank closes: bounded, told, hurried along by Ctrl-C, and nobody lost in any of them.
+// Four steps of closing a bank: each is bounded, reported, and shortened by Ctrl-C, and no customer is lost.
 import Glibc
 import Testing
 
-@Suite("The four steps of closing", .serialized)
+@Suite("Four steps of closing", .serialized)
 struct DrainTests {
   private static let steps = ["close_door", "serve_waiting", "finish_serving", "kill"]
 
@@ -10,8 +10,8 @@ struct DrainTests {
     branch.events("killing", in: "coordinator")
   }
 
-  /// Expects that so many tellers were killed at work in all, and that the report counts whoever was killed since. One with
-  /// free hands has no longer to go than a step may take, which on a busy machine is too short.
+  /// Expects this number of tellers killed while serving, and that the report counts all tellers killed since. An idle
+  /// teller may also be killed: on a busy machine a step can be too short for it to exit.
   private func expectKilled(
     atWork count: Int, _ report: JSON, _ branch: Branch, before: Int = 0,
     at location: SourceLocation = #_sourceLocation
@@ -23,9 +23,7 @@ struct DrainTests {
     #expect(report["killed"].integer == windows.count, "\(report) \(killings)", sourceLocation: location)
   }
 
-  @Test(
-    "each step is bounded by --timeout: those who wait stay, those at a window are taken back, nobody is lost"
-  )
+  @Test("`--timeout` bounds each step: waiting customers stay, serving ones are requeued, none is lost")
   func bounded() throws {
     try withBranch { branch in
       let file = try branch.configuration(deposit: 2, loan: 0, depositWork: "60s")
@@ -53,7 +51,7 @@ struct DrainTests {
     }
   }
 
-  @Test("a bank that is closed in a hurry again and again makes no dead letters")
+  @Test("a bank that is repeatedly closed in a hurry makes no dead letters")
   func noDeadLetters() throws {
     try withBranch { branch in
       let file = try branch.configuration(
@@ -73,7 +71,8 @@ struct DrainTests {
     }
   }
 
-  @Test("tellers go on beating while the bank drains: a drain longer than the lease kills nobody who works")
+  @Test(
+    "tellers report progress while the bank drains: a drain longer than the lease kills no working teller")
   func heartbeats() throws {
     try withBranch { branch in
       let file = try branch.configuration(
@@ -89,7 +88,8 @@ struct DrainTests {
     }
   }
 
-  @Test("a step that lasts is told, with how many wait and are served", arguments: Tongue.allCases)
+  @Test(
+    "a long step is reported, with the numbers of waiting and serving customers", arguments: Tongue.allCases)
   func told(tongue: Tongue) throws {
     try withBranch { branch in
       let file = try branch.configuration(deposit: 1, loan: 0, depositWork: "900ms")
@@ -108,7 +108,7 @@ struct DrainTests {
     }
   }
 
-  @Test("Ctrl-C at a stop that waits goes one step further each time", arguments: Tongue.allCases)
+  @Test("each Ctrl-C at a waiting stop skips to the next step", arguments: Tongue.allCases)
   func interruptedStop(tongue: Tongue) throws {
     try withBranch { branch in
       let file = try branch.configuration(deposit: 2, loan: 0, depositWork: "60s")
@@ -117,7 +117,7 @@ struct DrainTests {
       let stop = try branch.launch(["stop"], language: tongue)
       try branch.waitUntil("the bank is closing") { try branch.status().state == "draining" }
       stop.signal(SIGINT)
-      try branch.waitUntil("only those at a window are finished") {
+      try branch.waitUntil("only customers at a window are finished") {
         branch.events("drain", in: "coordinator").contains { $0["step"] == "finish_serving" }
       }
       #expect(
@@ -142,11 +142,11 @@ struct DrainTests {
     try withBranch { branch in
       let file = try branch.configuration(deposit: 2, loan: 0, depositWork: "60s")
       let bank = try branch.launch(["start", "--foreground", "--config", file])
-      try branch.waitUntil("it is open") { !bank.lines.isEmpty }
+      try branch.waitUntil("the bank is open") { !bank.lines.isEmpty }
       try branch.done("enqueue", "5", "--service", "deposit")
       for step in Self.steps.dropFirst() {
         bank.signal(signal)
-        try branch.waitUntil("it has come to \(step)") {
+        try branch.waitUntil("the bank has reached step \(step)") {
           branch.events("drain", in: "coordinator").contains { $0["step"] == step }
         }
       }
@@ -164,15 +164,15 @@ struct DrainTests {
     }
   }
 
-  @Test("a second Ctrl-C at open kills the tellers, and loses nobody")
+  @Test("a second Ctrl-C at open kills the tellers, and loses no customer")
   func open() throws {
     try withBranch { branch in
       let file = try branch.configuration(depositWork: "60s", loanWork: "60s")
       let day = try branch.launch(["open", "--customers", "9", "--config", file])
-      try branch.waitUntil("somebody is served") { !day.lines.isEmpty }
+      try branch.waitUntil("a customer is served") { !day.lines.isEmpty }
       for step in Self.steps.dropFirst(2) {
         day.signal(SIGINT)
-        try branch.waitUntil("it has come to \(step)") {
+        try branch.waitUntil("the bank has reached step \(step)") {
           branch.events("drain", in: "coordinator").contains { $0["step"] == step }
         }
       }
@@ -185,7 +185,7 @@ struct DrainTests {
     }
   }
 
-  @Test("SIGTERM to the coordinator again kills the tellers")
+  @Test("a repeated SIGTERM to the coordinator kills the tellers")
   func terminateTwice() throws {
     try withBranch { branch in
       let file = try branch.configuration(deposit: 1, loan: 0, depositWork: "60s")
@@ -194,7 +194,7 @@ struct DrainTests {
       try branch.waitUntilServed(by: "deposit-1", ticket: 1)
       let pid = try branch.status().pid
       branch.processes.signal(pid, SIGTERM)
-      try branch.waitUntil("it finishes") { try branch.status().state == "draining" }
+      try branch.waitUntil("the bank finishes serving") { try branch.status().state == "draining" }
       branch.processes.signal(pid, SIGTERM)
       try branch.expectNobodyLeft()
       #expect(try branch.lines("tickets").map { $0["state"].text } == ["waiting", "waiting"])
@@ -202,15 +202,14 @@ struct DrainTests {
     }
   }
 
-  @Test(
-    "a request for tickets that is half taken in when the door's time is up is refused, and nobody was added")
+  @Test("a request that is half received when the first step times out is refused, and adds no customer")
   func door() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
       try branch.done("pause")
       try branch.done("enqueue", "2")
       let crowd = try branch.launch(["enqueue", "10000000", "--json"])
-      try branch.waitUntil("they are coming in", within: .seconds(30)) {
+      try branch.waitUntil("the customers are being added", within: .seconds(30)) {
         crowd.errors.contains("enqueueing")
       }
       let report = try branch.json("stop", "--timeout", "50ms")

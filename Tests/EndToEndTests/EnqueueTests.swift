@@ -1,9 +1,9 @@
-// How customers take tickets: as many, of one kind, from a list, repeatably, and by several clients at a time.
+// Ways to take tickets: a number, one kind, from a list, repeatably, and by several clients at once.
 import Testing
 
 @Suite("Taking tickets", .serialized)
 struct EnqueueTests {
-  @Test("service, grade, amount and account are as asked, also in the ledger")
+  @Test("service, grade, amount and account are as requested, also in the ledger")
   func asAsked() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
@@ -24,7 +24,7 @@ struct EnqueueTests {
     }
   }
 
-  @Test("the same seed draws the same customers, another seed others")
+  @Test("the same seed draws the same customers, another seed draws others")
   func seed() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
@@ -42,7 +42,7 @@ struct EnqueueTests {
     }
   }
 
-  @Test("the same key returns the same tickets and adds nobody, also after a restart and after a crash")
+  @Test("the same key returns the same tickets and adds no customer, also after a restart and a crash")
   func key() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
@@ -76,7 +76,7 @@ struct EnqueueTests {
     }
   }
 
-  @Test("--wait returns when the tickets of this command are done, whoever else waits")
+  @Test("--wait returns when the tickets of this command are finished, regardless of other customers")
   func wait() throws {
     try withBranch { branch in
       let file = try branch.configuration(depositWork: "100ms", loanWork: "60s")
@@ -119,12 +119,12 @@ struct EnqueueTests {
     }
   }
 
-  @Test("a list whose customers are all there names their tickets, and --wait waits for them")
+  @Test("a list of known customers returns their tickets, and --wait waits for them")
   func knownList() throws {
     try withBranch { branch in
       let config = try branch.configuration(deposit: 1, loan: 0, depositWork: "150ms")
       try branch.start("--config", config)
-      // Two spellings of one word are two keys, here as on disk.
+      // Two encodings of one word are two keys, here as in the database.
       let people = ["caf\u{E9}", "cafe\u{301}", "c"].map { "{\"service\":\"deposit\",\"key\":\"\($0)\"}\n" }
         .joined()
       let file = try branch.write(people, to: "people.jsonl")
@@ -134,7 +134,7 @@ struct EnqueueTests {
         outcome.out
           == "No customers added: 3 customers already exist: tickets 1–3 (day 1)\n"
           + "All 3 customers are finished.\n")
-      #expect(try branch.status().queue("served") == 3, "they were waited for")
+      #expect(try branch.status().queue("served") == 3, "the command waited for them")
       let again = try branch.json("enqueue", "--from", file, "--wait")
       #expect(again["known"].flag == true && again["already_issued_count"].integer == 3, "\(again)")
       #expect(again["already_issued"][0]["last"].integer == 3 && again["dead"].integer == 0, "\(again)")
@@ -147,7 +147,7 @@ struct EnqueueTests {
     }
   }
 
-  @Test("cancel and requeue with a day that is over touch nobody of the present one")
+  @Test("cancel and requeue with a past day do not affect customers of the current one")
   func otherDay() throws {
     try withBranch { branch in
       try branch.start("--config", try branch.configuration(depositWork: "60s", loanWork: "60s"))
@@ -167,7 +167,7 @@ struct EnqueueTests {
   }
 
   @Test(
-    "a bad line is named by its number, and nobody is added",
+    "a bad line is named by its number, and no customer is added",
     arguments: [
       #"{"service":"Lone"}"#, #"{"amount":0}"#, #"{"amount":1.5}"#, #"{"grade":"king"}"#, #"{"who":1}"#, "[]",
       "{",
@@ -189,7 +189,7 @@ struct EnqueueTests {
     }
   }
 
-  @Test("eight clients at a time get consecutive numbers each, and no number twice")
+  @Test("eight concurrent clients get consecutive numbers each, and no number twice")
   func concurrent() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
@@ -207,7 +207,7 @@ struct EnqueueTests {
     }
   }
 
-  @Test("a full queue says so with exit code 75 and adds nobody")
+  @Test("a full queue returns exit code 75 and adds no customer")
   func full() throws {
     try withBranch { branch in
       let file = try branch.configuration(depositWork: "60s", loanWork: "60s", more: #", "max_waiting": 10"#)
@@ -218,12 +218,12 @@ struct EnqueueTests {
       let list = String(repeating: "{}\n", count: 3)
       #expect(try branch.run("enqueue", "--from", "-", input: list).code == 75)
       #expect(try branch.status().queue("issued") == 8)
-      #expect(try branch.json("enqueue", "2")["first"].integer == 9, "what fits is taken")
+      #expect(try branch.json("enqueue", "2")["first"].integer == 9, "a request that fits is accepted")
       try branch.expectClean()
     }
   }
 
-  @Test("words that make no sense are refused with exit code 2 before anything happens")
+  @Test("invalid arguments are refused with exit code 2 before anything happens")
   func usage() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")

@@ -1,14 +1,14 @@
-// What becomes of a bank whose processes run out of descriptors, or whose clients do not read: it says so to whoever
-// comes, keeps what it promised, and is well again when there is room, though nobody has left.
+// Bank whose processes run out of descriptors, or whose clients do not read. It reports the refusal, keeps its
+// guarantees, and recovers when there are descriptors again, even if no client has left.
 import Foundation
 import Glibc
 import Testing
 
 private let hello = Message.hello().frame
 
-@Suite("When something runs out", .serialized)
+@Suite("Exhausted resources", .serialized)
 struct ExhaustionTests {
-  /// The sockets of a bank, and the programs behind them.
+  /// Sockets of a bank, and the programs that listen on them.
   static let doors = [
     ("bank.sock", "bankd"), ("stock.sock", "bank-stockd"), ("vending.sock", "bank-vending"),
   ]
@@ -20,7 +20,7 @@ struct ExhaustionTests {
       })
   }
 
-  /// Lets a process open this many descriptors. prlimit(1)
+  /// Limits the number of open descriptors of a process. prlimit(1)
   private func allow(_ count: Int, _ pid: Int, in branch: Branch) throws {
     let limit = "--nofile=\(count):"
     let outcome = try branch.launch(["--pid", "\(pid)", limit], program: "/usr/bin/prlimit").finish()
@@ -32,7 +32,7 @@ struct ExhaustionTests {
   }
 
   @Test(
-    "who comes when there is no descriptor left is sent away, and whoever comes later is heard",
+    "a client without a free descriptor is refused, and a later client is served",
     arguments: doors)
   func noDescriptors(socket: String, program: String) throws {
     try withBranch { branch in
@@ -40,21 +40,22 @@ struct ExhaustionTests {
       let pid = try pid(of: program, in: branch)
       let most = try openDescriptors(of: pid).max() ?? 0
       try allow(most + 1, pid, in: branch)
-      // Who finds a number that happens to be free is welcome. Nobody leaves.
+      // A client that gets the last free number is served. No client leaves.
       var clients: [RawClient] = []
       var answer = RawClient.Answer()
       while answer.refusal == nil, clients.count <= most {
         clients.append(try RawClient(branch, socket: socket))
         clients.last?.send(hello)
         answer = clients.last?.listen(until: 1) ?? answer
-        try #require(!answer.frames.isEmpty, "\(program) has no word for client \(clients.count): \(answer)")
+        try #require(
+          !answer.frames.isEmpty, "\(program) has no answer for client \(clients.count): \(answer)")
       }
       #expect(answer.refusal?.reason == 5, "\(answer)")
       if socket == "bank.sock" {
         let outcome = try branch.run("status")
         #expect(outcome.code == 75, outcome.story)
       }
-      // With so few even the one that is kept for this cannot be used: nobody is heard at all.
+      // With this limit even the reserve descriptor is unusable: no client is accepted at all.
       try allow(3, pid, in: branch)
       let patient = try RawClient(branch, socket: socket)
       patient.send(hello)
@@ -63,18 +64,18 @@ struct ExhaustionTests {
       try allow(1_024, pid, in: branch)
       for client in [patient, other] {
         let answer = client.listen(until: 1)
-        // Nothing else can be asked of somebody who is deaf, and each further question would wait for its limit.
+        // The other checks make no sense without an answer, and each of them would wait for its limit.
         try #require(
           answer.frames.count == 1 && answer.refusal == nil,
-          "\(program) is deaf, though there are descriptors again: \(answer)")
+          "\(program) does not answer, though there are descriptors again: \(answer)")
       }
       try branch.done("enqueue", "3", "--wait")
-      #expect(try self.pid(of: program, in: branch) == pid, "another process has taken its place")
+      #expect(try self.pid(of: program, in: branch) == pid, "another process has replaced it")
       withExtendedLifetime(clients) {}
     }
   }
 
-  @Test("a teller that dies while there is no descriptor left has a successor when there is one again")
+  @Test("a teller that exits while there is no free descriptor is restarted when there is one")
   func noTeller() throws {
     try withBranch { branch in
       try branch.start("--deposit", "1", "--loan", "1", "--speed", "max")
@@ -83,7 +84,7 @@ struct ExhaustionTests {
       try allow(3, coordinator, in: branch)
       let teller = try #require(before.workers.first { $0.name == "deposit-1" })
       branch.processes.signal(teller.pid, SIGKILL)
-      try branch.waitUntil("its end was noticed") {
+      try branch.waitUntil("its exit was noticed") {
         !FileManager.default.fileExists(atPath: "/proc/\(teller.pid)")
       }
       try allow(1_024, coordinator, in: branch)
@@ -96,14 +97,14 @@ struct ExhaustionTests {
   }
 
   @Test(
-    "a hundred and fifty clients who read no answer cost a service little memory",
+    "a hundred and fifty clients that read no answer cost a service little memory",
     arguments: doors.dropFirst())
   func deafCrowd(socket: String, program: String) throws {
     try withBranch { branch in
       try branch.start("--juice", "1", "--speed", "max")
       let pid = try pid(of: program, in: branch)
       let before = memory(of: pid)
-      // The cheapest question with the longest answer: the assortment, the products.
+      // The cheapest request with the longest answer: the assortment, the products.
       var asking = hello
       for number in 1...4_000 {
         asking +=
@@ -115,7 +116,7 @@ struct ExhaustionTests {
       for client in clients { _ = client.sendWithoutWaiting(asking) }
       let reader = try RawClient(branch, socket: socket, patience: 60)
       reader.send(Array(asking.prefix(hello.count + 3 * (asking.count - hello.count) / 4_000)))
-      // Its questions are heard after theirs.
+      // Its requests are handled after theirs.
       #expect(reader.listen(until: 3).frames.count == 3)
       let grown = memory(of: pid) - before
       #expect(grown < 40 << 10, "\(program) has grown by \(grown) kB")
