@@ -1,16 +1,16 @@
-// A window whose tellers die before they are ready: slowed down, given up visibly, and tried again when asked.
+// Window whose tellers exit before they are ready: restarts slow down, it fails visibly, and a retry restarts it.
 import Glibc
 import Testing
 
 @Suite("Failed windows", .serialized)
 struct FailedWindowTests {
-  /// The programs in a directory of the test, where one can be exchanged for another.
+  /// Programs in a directory of the test, in which one can be replaced.
   private struct Programs {
     let branch: Branch
     let directory: String
 
-    /// Copied by another process: a file that this one had open for writing could be inherited, for a moment, by a
-    /// program of another test, and could not be run until then.
+    /// Copied by another process: a program of a parallel test could inherit a descriptor that this process has open
+    /// for writing, and until it exits the copy could not be executed.
     init(_ branch: Branch) throws {
       self.branch = branch
       directory = branch.path("programs")
@@ -24,7 +24,7 @@ struct FailedWindowTests {
       try #require(outcome.code == 0, outcome.story)
     }
 
-    /// Puts a script in the place of the teller; the ones that run are not touched.
+    /// Replaces the teller by a script; running tellers are not affected.
     func breakTeller(_ script: String) throws {
       hideTeller()
       let words = "printf '#!/bin/sh\\n\(script)\\n' > broken && chmod 700 broken && mv broken bank-teller"
@@ -32,7 +32,7 @@ struct FailedWindowTests {
       #expect(try shell.finish().code == 0)
     }
 
-    /// The same with a script that stands in a file.
+    /// Replaces the teller by a script in a file.
     func breakTeller(by script: String) throws {
       hideTeller()
       let words = ["-m", "700", script, directory + "/bank-teller"]
@@ -47,7 +47,7 @@ struct FailedWindowTests {
   private static let quickly = #", "restart_initial_delay": "1ms", "restart_max_delay": "5ms""#
 
   @Test(
-    "ten deaths before being ready in a row: the window has failed, with its last exit, until it is tried again",
+    "ten exits in a row before ready: the window has failed, shows the last exit, and can be retried",
     arguments: [["reload"], ["scale", "deposit=2"]])
   func failed(retry: [String]) throws {
     try withBranch { branch in
@@ -75,9 +75,9 @@ struct FailedWindowTests {
       #expect(english.contains("deposit-1 has failed") && english.contains("exit code 7"), "\(english)")
       let korean = try branch.done("status", language: .ko).out
       #expect(korean.contains("deposit-1 창구를 열 수 없습니다") && korean.contains("종료 코드 7"), "\(korean)")
-      // The other window goes on.
+      // The other window continues.
       try branch.done("enqueue", "4", "--service", "deposit", "--wait")
-      // Tried again as it is, it fails again, and whoever asked is told.
+      // A retry of the unchanged teller fails again, and the command reports it.
       let vain = try branch.launch(retry).finish()
       #expect(vain.code == 1 && vain.err.contains("deposit-1"), vain.story)
       programs.repairTeller()
@@ -90,9 +90,7 @@ struct FailedWindowTests {
     }
   }
 
-  @Test(
-    "more than ten deaths before being ready, with customers served between them, are no reason to give a window up"
-  )
+  @Test("more than ten early exits, with customers served in between, do not fail a window")
   func servedBetween() throws {
     try withBranch { branch in
       let programs = try Programs(branch)
@@ -101,7 +99,7 @@ struct FailedWindowTests {
         more: #", "restart_initial_delay": "40ms", "restart_max_delay": "40ms""#)
       try programs.start("--config", file)
       for round in 1...4 {
-        // The fourth is a good one by itself: whoever repairs it may come too late on a busy machine.
+        // The fourth start succeeds without the test: on a busy machine a repair by the test may come too late.
         let (starts, teller) = ("\(programs.directory)/starts-\(round)", "\(programs.directory)/good-teller")
         try programs.breakTeller(
           #"echo >>\#(starts)\nif [ $(wc -l <\#(starts)) -le 3 ]; then exit 7; fi\nexec \#(teller) "$@""#)
@@ -110,15 +108,15 @@ struct FailedWindowTests {
         try #require(branch.events("given_up", in: "coordinator").isEmpty, "round \(round)")
         programs.repairTeller()
       }
-      try branch.waitUntil("three have died early, four times") {
+      try branch.waitUntil("three tellers have exited early, four times") {
         branch.events("exit", in: "coordinator").count { $0["code"] == "7" } == 12
       }
       #expect(branch.events("given_up", in: "coordinator").isEmpty)
-      #expect(!branch.events("backoff", in: "coordinator").isEmpty, "the pauses are told")
+      #expect(!branch.events("backoff", in: "coordinator").isEmpty, "the pauses are logged")
     }
   }
 
-  @Test("a teller that dies as soon as it is ready, again and again, is slowed down, and the window given up")
+  @Test("a teller that exits as soon as it is ready is restarted more slowly, and its window fails")
   func hasty() throws {
     try withBranch { branch in
       let programs = try Programs(branch)
@@ -129,7 +127,7 @@ struct FailedWindowTests {
         (1, .fields([(1, .number(1)), (2, .text(try branch.build())), (3, .number(2))]))
       ])
       let words = hello.frame + Message.fields([(2, .fields([]))]).frame
-      // It is welcomed and gone before it could be given anybody.
+      // The script receives its welcome and exits before it could get a customer.
       try branch.done("pause", "deposit")
       let script = try branch.write(
         "#!/bin/bash\nprintf '\(words.map { "\\x" + String($0, radix: 16) }.joined())' >&3\nexit 7\n",
@@ -137,13 +135,13 @@ struct FailedWindowTests {
       try programs.breakTeller(by: script)
       try branch.kill(worker: "deposit-1")
       func deaths() -> Int { branch.events("exit", in: "coordinator").count { $0["code"] == "7" } }
-      // Without a pause they would be many more at once, and nobody would ever say that it has failed.
-      try branch.waitUntil("the window has failed, or there is no end of it") {
+      // Without pauses there would be many more restarts at once, and the window would never fail.
+      try branch.waitUntil("the window has failed, or more than sixty tellers have exited") {
         try deaths() > 60 || branch.status().worker("deposit-1")?.state == "failed"
       }
-      try #require(try branch.status().worker("deposit-1")?.state == "failed", "\(deaths()) have died")
-      // The log is written a moment after the status is told. The one that was killed may have been the first of them.
-      try branch.waitUntil("ten deaths, and those three that are spared, are logged") { deaths() >= 12 }
+      try #require(try branch.status().worker("deposit-1")?.state == "failed", "\(deaths()) have exited")
+      // The log is written a moment after the status changes. The killed teller may have been the first of them.
+      try branch.waitUntil("ten exits and the three tolerated ones are logged") { deaths() >= 12 }
       #expect(try branch.events("backoff", in: "coordinator", count: 9).count == 9)
       try branch.waitUntil("each of them had opened the window") {
         branch.events("window_open", in: "coordinator").count { $0["window"] == "deposit-1" } >= 13
@@ -156,7 +154,7 @@ struct FailedWindowTests {
     }
   }
 
-  @Test("a window whose teller cannot even be started has failed with the reason")
+  @Test("a window whose teller cannot be started has failed, with the reason")
   func missing() throws {
     try withBranch { branch in
       let programs = try Programs(branch)
@@ -171,7 +169,7 @@ struct FailedWindowTests {
       #expect(
         worker.document["last_exit"]["spawn_error"].text?.contains("bank-teller") == true,
         "\(worker.document)")
-      // A drain does not wait for a window to which nobody will come.
+      // A drain does not wait for a window without a teller.
       try branch.done("enqueue", "2", "--service", "loan")
       #expect(try branch.json("stop")["waiting"].integer == 2)
       try branch.expectNobodyLeft()
@@ -184,7 +182,9 @@ struct FailedWindowTests {
       try branch.kill(worker: "loan-1")
       try branch.waitUntil("the window is backing off") { try branch.status().worker("loan-1")?.pid == 0 }
       programs.repairTeller()
-      try branch.waitUntil("it is back by itself") { try branch.status().worker("loan-1")?.state == "idle" }
+      try branch.waitUntil("the window is back by itself") {
+        try branch.status().worker("loan-1")?.state == "idle"
+      }
       try branch.done("stop")
       try branch.expectNobodyLeft()
     }

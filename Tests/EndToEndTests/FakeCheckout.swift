@@ -1,6 +1,6 @@
-// A small checkout with the scripts of this repository and a swift that compiles nothing: its programs say which set they
-// are from and of which sources. What it builds, how long that takes and whether it fails is the test's to decide, by
-// files beside it. It lies in the branch's directory and ends with the branch, its builds in the background as well.
+// Small checkout with the scripts of this repository and a fake swift: its programs print their set and the digest of
+// their sources. Files next to it control what it builds, how long that takes and whether it fails. The checkout is in
+// the directory of the branch and is removed with it; its background builds end with it, too.
 import Foundation
 import Testing
 
@@ -9,25 +9,24 @@ struct FakeCheckout {
   let root: String
   private let fake: String
 
-  /// - Parameter branch: Whose directory it lies in and whose processes its builds are.
+  /// - Parameter branch: Owner of the directory and of the processes of the builds.
   init(_ branch: Branch) throws {
     self.branch = branch
     root = branch.path("checkout")
     fake = branch.path("fake")
     let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent().path
-    // By another process: one that a test beside this one starts just now would inherit the descriptor that is written to,
-    // and the program could not be executed (ETXTBSY, execve(2)).
+    // Copied by another process: a program that a parallel test starts now would inherit the descriptor that is written
+    // to, and the copy could not be executed (ETXTBSY, execve(2)).
     let outcome = try branch.launch(
       ["-euc", Self.preparation, "prepare", repository, root, fake], program: "/bin/bash"
     ).finish()
     try #require(outcome.code == 0, outcome.story)
   }
 
-  /// Starts one of the scripts.
   func launch(_ script: String, _ words: String...) throws -> RunningProgram { try start(script, words, [:]) }
 
-  /// Runs one of the scripts to its end.
+  /// Runs one of the scripts until it exits.
   func run(_ script: String, _ words: String..., environment: [String: String] = [:]) throws -> Outcome {
     try start(script, words, environment).finish()
   }
@@ -40,15 +39,15 @@ struct FakeCheckout {
       environment: ["PATH": "\(fake):/usr/bin:/bin"].merging(environment) { $1 })
   }
 
-  /// What was built, in the order in which it was begun: `quick`, `fast`, or the name of one program.
+  /// Builds in the order of their starts: `quick`, `fast`, or the name of one program.
   var builds: [String] { lines("\(fake)/calls") }
 
-  /// Waits until that many builds have been begun.
+  /// Waits until this number of builds has started.
   func waitForBuilds(_ count: Int) throws {
-    try branch.waitUntil("\(count) builds have begun") { builds.count >= count }
+    try branch.waitUntil("\(count) builds have started") { builds.count >= count }
   }
 
-  /// Waits until nobody builds the optimized set.
+  /// Waits until no process builds the optimized set.
   func waitForBackground() throws {
     let outcome = try branch.launch(
       ["\(root)/.build/.scripts-fast.lock", "true"], program: "/usr/bin/flock"
@@ -56,25 +55,25 @@ struct FakeCheckout {
     try #require(outcome.code == 0, outcome.story)
   }
 
-  /// What the next builds of a kind do: `hold` until that is taken back, `fail`, or `change` the sources once.
+  /// Sets the behaviour of the next builds of a kind: `hold` until it is cleared, `fail`, or `change` the sources once.
   func have(_ what: String, _ kind: String) throws { try write("", to: "\(fake)/\(what)-\(kind)") }
 
-  /// Takes back what a kind of builds was told to do.
+  /// Clears a behaviour of a kind of builds.
   func takeBack(_ what: String, _ kind: String) throws {
     try FileManager.default.removeItem(atPath: "\(fake)/\(what)-\(kind)")
   }
 
-  /// Writes a source anew.
+  /// Writes a source file with new content.
   func changeSources() throws { try write("// \(UUID())\n", to: "\(root)/Sources/Wire/Wire.swift") }
 
-  /// The sets that are laid down.
+  /// The sets on disk.
   var sets: [String] {
     ((try? FileManager.default.contentsOfDirectory(atPath: "\(root)/.build/bank")) ?? []).sorted()
   }
 
   var hasBuildDirectory: Bool { FileManager.default.fileExists(atPath: "\(root)/.build") }
 
-  /// Whether a set has a program.
+  /// True if a set has a program.
   func has(_ program: String, in set: String) -> Bool {
     FileManager.default.isExecutableFile(atPath: "\(root)/.build/bank/\(set)/\(program)")
   }

@@ -1,18 +1,17 @@
-// System calls that fail on demand: strace(1) is attached to a coordinator that runs, and makes its n-th fsync from
-// then on fail, or kills it there. It needs strace and the right to trace; where one of them is missing, tests that
-// want it are skipped and say so.
+// System calls that fail on demand: strace(1) attaches to a running coordinator and makes the n-th and all later fsyncs
+// fail, or kills it there. Tests that need it are skipped with a reason if strace or the right to trace is missing.
 import Foundation
 import Glibc
 import Testing
 
 enum FaultInjection {
-  /// Why a test is skipped.
+  /// Reason for a skipped test.
   static let requirement: Comment = "needs strace and the right to trace processes"
 
   private static let program = "/usr/bin/strace"
   private static let calls = "fsync,fdatasync"
 
-  /// Whether strace can follow a process here: it is tried once.
+  /// True if strace can trace a process here; tried once.
   static let isPossible: Bool = {
     guard access(program, X_OK) == 0 else { return skipped }
     var pid: pid_t = 0
@@ -35,7 +34,7 @@ enum FaultInjection {
     case killed = "signal=KILL"
   }
 
-  /// The words that let the n-th sync of each process fail.
+  /// Arguments with which the n-th sync of each process fails.
   static func words(_ fault: Fault, at number: Int, tail: [String]) -> [String] {
     ["-e", "trace=\(calls)", "-e", "inject=\(calls):\(fault.rawValue):when=\(number)"] + tail
   }
@@ -48,7 +47,7 @@ enum FaultInjection {
     return tracer
   }
 
-  /// Opens the bank with every process traced from its first system call; strace ends with the last of them.
+  /// Opens the bank with every process traced from its first system call; strace exits after the last of them.
   static func open(_ fault: Fault, at number: Int, _ branch: Branch) throws -> RunningProgram {
     try branch.launch(
       ["-f"] + words(fault, at: number, tail: [Binaries.bankctl, "start", "--speed", "max"]), program: program

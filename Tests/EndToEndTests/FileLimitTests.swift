@@ -1,13 +1,13 @@
-// Files that may not grow (RLIMIT_FSIZE) are a full disk, for whichever process is limited: nobody dies of it, what is
-// refused says why, nobody becomes a dead letter, and everything goes on when the limit is gone. The limit is set on
-// processes that run, so it needs no right that a user does not have.
+// Files that cannot grow (RLIMIT_FSIZE) act as a full disk for the limited process: it does not exit, a refusal has its
+// reason, no customer becomes a dead letter, and service continues when the limit is lifted. The limit is set on
+// running processes, so it needs no privileges.
 import Foundation
 import Glibc
 import Testing
 
-@Suite("Files that may not grow", .serialized)
+@Suite("Files that cannot grow", .serialized)
 struct FileLimitTests {
-  @Test("a stock that cannot write leaves its customers in line, however long, and serves them when it can")
+  @Test("a stock that cannot write leaves its customers in line for any time, and serves them when it can")
   func stock() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
@@ -16,12 +16,12 @@ struct FileLimitTests {
       let orders = try (1...3).map { _ in
         try branch.launch(["juice", "order", "banana", "--timeout", "5m", "--json"])
       }
-      // Five failures once made a dead letter, and each took a moment; a station that is put off asks again.
-      try branch.waitUntil("the station was put off") { branch.log("juice-1").contains("event=delayed") }
-      try branch.waitUntil("all have ordered") { try branch.status().queue("issued") == 3 }
+      // Five quick failures once made a dead letter; a delayed station asks again.
+      try branch.waitUntil("the station is delayed") { branch.log("juice-1").contains("event=delayed") }
+      try branch.waitUntil("all customers have ordered") { try branch.status().queue("issued") == 3 }
       let waiting = try branch.status()
       #expect(waiting.queue("dead") == 0 && waiting.queue("delayed") == 0 && waiting.queue("served") == 0)
-      #expect(waiting.worker("stock")?.pid == stock, "it lives")
+      #expect(waiting.worker("stock")?.pid == stock, "the stock still runs")
       try branch.limit(stock, bytes: nil)
       for order in orders { #expect(try order.finish().json()["outcome"].text == "made") }
       #expect(try branch.stock()["banana"] == 4)
@@ -31,7 +31,7 @@ struct FileLimitTests {
   }
 
   @Test(
-    "a bank that is closed at once does not wait for a juice that cannot be begun, and its customer waits for the next day"
+    "closing at once does not wait for a juice that cannot start, and its customer waits for the next day"
   )
   func stop() throws {
     try withBranch { branch in
@@ -39,18 +39,18 @@ struct FileLimitTests {
       let stock = try #require(try branch.status().worker("stock")?.pid)
       try branch.limit(stock, bytes: 4_096)
       let order = try branch.launch(["juice", "order", "banana", "--timeout", "5m"])
-      try branch.waitUntil("the station was put off") { branch.log("juice-1").contains("event=delayed") }
+      try branch.waitUntil("the station is delayed") { branch.log("juice-1").contains("event=delayed") }
       let stop = try branch.launch(["stop", "--now"]).finish(within: .seconds(30))
       #expect(stop.code == 0, stop.story)
       order.end()
       try branch.reopen("--speed", "max")
-      try branch.waitUntil("it is made after all") { try branch.status().queue("served") == 1 }
+      try branch.waitUntil("the juice is made") { try branch.status().queue("served") == 1 }
       #expect(try branch.stock()["banana"] == 8)
       try branch.expectClean()
     }
   }
 
-  @Test("a bank that cannot write refuses newcomers, and whoever begins to wait meanwhile is told the end")
+  @Test("a bank that cannot write refuses new customers, and a wait that starts meanwhile gets its answer")
   func coordinator() throws {
     try withBranch { branch in
       try branch.start("--speed", "20", "--deposit", "1", "--loan", "0")
@@ -59,22 +59,22 @@ struct FileLimitTests {
       let client = try RawClient(branch, patience: 60)
       client.send(Message.hello().frame)
       #expect(client.listen(until: 1).frames.count == 1)
-      try branch.waitUntil("somebody is served") { try branch.status().queue("served") > 1 }
+      try branch.waitUntil("a customer is served") { try branch.status().queue("served") > 1 }
       try branch.limit(pid, bytes: 4_096)
       try branch.expectRefusal(75, "disk_full", of: "enqueue", "1000")
-      // Nothing of this is on disk.
-      try branch.waitUntil("everybody is served") { try branch.status().queue("served") == 40 }
+      // None of this is on disk.
+      try branch.waitUntil("all customers are served") { try branch.status().queue("served") == 40 }
       let day = try Int64(branch.status().day)
       client.send(
         Message.request(2, 11, .fields([(1, .number(day)), (2, .number(1)), (3, .number(40))])).frame)
       try branch.expectRefusal(75, "disk_full", of: "enqueue", "1000")
-      #expect(try branch.status().pid == pid, "it lives")
+      #expect(try branch.status().pid == pid, "the coordinator still runs")
       try branch.limit(pid, bytes: nil)
-      // A loan would wait for ever: there is no window for it.
-      try branch.waitUntil("customers are taken again") {
+      // A loan would wait for ever: it has no window.
+      try branch.waitUntil("customers are accepted again") {
         try branch.run("enqueue", "1", "--service", "deposit").code == 0
       }
-      #expect(client.listen(until: 1).replies.count == 1, "the end of the tickets is told")
+      #expect(client.listen(until: 1).replies.count == 1, "the client receives the end of its tickets")
       try branch.done("wait")
       try branch.expectClean()
     }
@@ -82,7 +82,7 @@ struct FileLimitTests {
 }
 
 extension Branch {
-  /// Lets a process write no file beyond so many bytes; nil for as many as it likes.
+  /// Limits the size of the files that a process writes; nil for no limit.
   func limit(_ pid: Int, bytes: Int?, at location: SourceLocation = #_sourceLocation) throws {
     let words = ["--pid", "\(pid)", "--fsize=\(bytes.map { "\($0):unlimited" } ?? "unlimited")"]
     let outcome = try launch(words, program: "/usr/bin/prlimit").finish(at: location)

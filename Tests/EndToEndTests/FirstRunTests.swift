@@ -1,13 +1,13 @@
-// A first command waits for a quickly built set only, and the optimized one takes its place without anybody's help: the
-// real scripts with a swift that compiles nothing.
+// First command with real scripts and a fake swift: it waits only for a quick build, and the optimized set replaces it
+// without further action.
 import Foundation
 import Glibc
 import Testing
 
-@Suite("A first run")
+@Suite("First run")
 struct FirstRunTests {
   @Test(
-    "the first command runs what was built quickly, and the optimized programs take over when they are complete"
+    "the first command runs the quick build, and the optimized programs replace it when they are complete"
   )
   func takesOver() throws {
     try withCheckout { checkout in
@@ -16,7 +16,7 @@ struct FirstRunTests {
       #expect(first.code == 0 && first.out.hasPrefix("quick "), first.story)
       #expect(first.err.contains("half a minute") && first.err.contains("MB of disk"), first.story)
       #expect(first.err.contains("without optimization") && first.err.contains("background"), first.story)
-      // Whoever comes meanwhile neither waits nor builds, and hears nothing on a standard error that nobody reads.
+      // A command started meanwhile neither waits nor builds, and prints nothing to standard error.
       try checkout.waitForBuilds(2)
       let second = try checkout.run("bankctl", "status")
       #expect(second.out == first.out && second.complaints == "", second.story)
@@ -30,23 +30,23 @@ struct FirstRunTests {
         #expect(later.out == "fast \(identity)" && later.complaints == "", later.story)
       }
       #expect(checkout.builds == ["quick", "fast"])
-      // A bank that was started from the quick set goes on with it.
+      // A bank that was started from the quick set keeps using it.
       #expect(checkout.sets.count == 2, "\(checkout.sets)")
     }
   }
 
-  @Test("two at once build once, and the one that waits says so")
+  @Test("two commands at once build once, and the waiting one reports it")
   func twoAtOnce() throws {
     try withCheckout { checkout in
       try checkout.have("hold", "quick")
       let pair = try [checkout.launch("bankctl", "status"), checkout.launch("bankctl", "status")]
-      try checkout.branch.waitUntil("one of them waits for the other") {
+      try checkout.branch.waitUntil("one command waits for the other") {
         pair.contains { $0.errors.contains("already under way") } && checkout.builds == ["quick"]
       }
       try checkout.takeBack("hold", "quick")
       for program in pair {
         let outcome = try program.finish()
-        // The optimized set may be there by then; swift was started once for each, in any case.
+        // The optimized set may exist by then; in any case swift was started once for each set.
         #expect(outcome.code == 0 && outcome.out.contains(" "), outcome.story)
       }
       try checkout.waitForBuilds(2)
@@ -55,7 +55,7 @@ struct FirstRunTests {
     }
   }
 
-  @Test("a background that fails says so with every command and is not repeated before the sources change")
+  @Test("every command reports a failed background build, which is not repeated before the sources change")
   func failingBackground() throws {
     try withCheckout { checkout in
       try checkout.have("fail", "fast")
@@ -71,7 +71,7 @@ struct FirstRunTests {
       let log = try String(contentsOfFile: "\(checkout.root)/.build/fast.log", encoding: .utf8)
       #expect(log.contains("error: it is broken"), "\(log)")
 
-      // Whoever asks for it sees the reason, and gets it once there is none.
+      // An explicit build prints the reason, and succeeds once the reason is gone.
       let asked = try checkout.run("build", "release")
       #expect(asked.code == 1 && asked.err.contains("error: it is broken"), asked.story)
       try checkout.takeBack("fail", "fast")
@@ -84,7 +84,7 @@ struct FirstRunTests {
     }
   }
 
-  @Test("a background that was killed is begun again, three times at the most")
+  @Test("a background build that was killed restarts, at most three times")
   func killedBackground() throws {
     try withCheckout { checkout in
       try checkout.have("hold", "fast")
@@ -100,7 +100,7 @@ struct FirstRunTests {
     }
   }
 
-  @Test("what the compiler has to say is seen, and a script reads that there is no bank")
+  @Test("compiler errors are printed, and a script gets `build_failed`")
   func compilerError() throws {
     try withCheckout { checkout in
       try checkout.have("fail", "quick")
@@ -112,9 +112,7 @@ struct FirstRunTests {
     }
   }
 
-  @Test(
-    "Ctrl-C ends a build and begins nothing behind it; with the bank it ends, or a terminal that closes, the background goes on"
-  )
+  @Test("Ctrl-C ends a build and starts no other; at the bank it does not end the background build")
   func interrupted() throws {
     try withCheckout { checkout in
       try checkout.have("hold", "quick")
@@ -142,14 +140,14 @@ struct FirstRunTests {
     }
   }
 
-  @Test("whoever measures waits for the optimized programs")
+  @Test("a benchmark waits for the optimized programs")
   func measuring() throws {
     try withCheckout { checkout in
       try checkout.have("hold", "fast")
       #expect(try checkout.run("bankctl", "status").out.hasPrefix("quick "))
       try checkout.waitForBuilds(2)
       let building = try checkout.launch("build", "release", "bank-bench")
-      try checkout.branch.waitUntil("it waits for the background") {
+      try checkout.branch.waitUntil("the build waits for the background build") {
         building.errors.contains("already under way")
       }
       try checkout.takeBack("hold", "fast")
@@ -158,7 +156,7 @@ struct FirstRunTests {
       #expect(checkout.builds == ["quick", "fast", "bank-bench"])
       let set = try #require(checkout.sets.first { !$0.hasSuffix("-quick") })
       #expect(checkout.has("bank-bench", in: set) && checkout.has("bankd", in: set))
-      // And there is nothing to build for anybody now.
+      // After that there is nothing left to build.
       #expect(try checkout.run("build", "release", "bank-bench").complaints == "")
       #expect(try checkout.run("bankctl", "status").out.hasPrefix("fast "))
       #expect(checkout.builds.count == 3)
@@ -174,7 +172,7 @@ struct FirstRunTests {
     }
   }
 
-  @Test("a set is made of the sources whose digest it has, when they change during the build")
+  @Test("a set has the digest of the sources it was built from, even if they change during the build")
   func changingSources() throws {
     try withCheckout { checkout in
       try checkout.have("hold", "fast")
@@ -182,10 +180,10 @@ struct FirstRunTests {
       let outcome = try checkout.run("bankctl", "status")
       let identity = outcome.out.dropFirst("quick ".count).dropLast()
       #expect(checkout.sets == ["\(identity)-quick"], outcome.story)
-      // The second of them was begun after the change.
+      // The second build started after the change.
       try checkout.waitForBuilds(3)
       #expect(checkout.builds == ["quick", "quick", "fast"])
-      // What the background builds of sources that changed meanwhile is thrown away.
+      // A background build of sources that changed meanwhile is discarded.
       try checkout.have("change", "fast")
       try checkout.takeBack("hold", "fast")
       try checkout.waitForBackground()
@@ -216,7 +214,7 @@ struct FirstRunTests {
       for option in ["--help", "--version"] {
         #expect(try checkout.run("bankctl", option).out.contains(" \(identity)"))
       }
-      // Nor does the version of sources that changed since.
+      // Nor does --version after the sources have changed.
       let before = checkout.builds.filter { $0 == "quick" }
       try checkout.changeSources()
       let changed = try checkout.run("bankctl", "--version")

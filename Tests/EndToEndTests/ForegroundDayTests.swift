@@ -1,12 +1,10 @@
-// One business day before one's eyes: `open`, and the menu of the original console app around it.
+// One business day in the foreground: `open`, and the menu of the original console app around it.
 import Glibc
 import Testing
 
 @Suite("A day in the foreground", .serialized)
 struct ForegroundDayTests {
-  @Test(
-    "open: each start and each completion is a line, in the words of the original, and the closing message the last"
-  )
+  @Test("open prints each start and each completion in the original words, and the closing message last")
   func korean() throws {
     try withBranch { branch in
       let outcome = try branch.done(
@@ -31,7 +29,7 @@ struct ForegroundDayTests {
     }
   }
 
-  @Test("open in English, with the windows that were asked for")
+  @Test("open works in English, with the requested windows")
   func english() throws {
     try withBranch { branch in
       let file = try branch.configuration(deposit: 1, loan: 1)
@@ -51,7 +49,7 @@ struct ForegroundDayTests {
     }
   }
 
-  @Test("open without a number lets 10 to 30 customers come, and the same seed the same ones")
+  @Test("open without a number draws 10 to 30 customers, the same ones for the same seed")
   func crowd() throws {
     try withBranch { branch in
       var days: [[String]] = []
@@ -74,7 +72,7 @@ struct ForegroundDayTests {
     }
   }
 
-  @Test("open where the bank is open already is refused, and the open one unharmed")
+  @Test("open is refused if the bank is already open, and does not affect it")
   func alreadyOpen() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
@@ -84,12 +82,12 @@ struct ForegroundDayTests {
     }
   }
 
-  @Test("open shows a customer whose teller was killed again, and serves it")
+  @Test("open shows a customer whose teller was killed a second time, and serves it")
   func killedTeller() throws {
     try withBranch { branch in
       let file = try branch.configuration(deposit: 1, loan: 1, depositWork: "2s", loanWork: "2s")
       let day = try branch.launch(["open", "--customers", "4", "--config", file, "--seed", "2"])
-      try branch.waitUntil("somebody is served") { !day.lines.isEmpty }
+      try branch.waitUntil("a customer is served") { !day.lines.isEmpty }
       let busy = try #require(try branch.status().workers.first { $0.ticket != nil }?.name)
       try branch.kill(worker: busy)
       let outcome = try day.finish()
@@ -100,11 +98,11 @@ struct ForegroundDayTests {
     }
   }
 
-  @Test("open says so when its coordinator is killed, leaves no process behind, and loses nobody")
+  @Test("open reports that its coordinator was killed, leaves no process behind, and loses no customer")
   func killedCoordinator() throws {
     try withBranch { branch in
       let day = try branch.launch(["open", "--customers", "12"])
-      try branch.waitUntil("somebody is served") { !day.lines.isEmpty }
+      try branch.waitUntil("a customer is served") { !day.lines.isEmpty }
       try branch.killCoordinator()
       let outcome = try day.finish(within: .seconds(10))
       #expect(outcome.code == 1, outcome.story)
@@ -116,7 +114,7 @@ struct ForegroundDayTests {
     }
   }
 
-  @Test("whoever has opened a bank in the foreground is killed: it ends within a second, and loses nobody")
+  @Test("if the opener in the foreground is killed, the bank ends within a second and loses no customer")
   func killedOpener() throws {
     try withBranch { branch in
       let file = try branch.configuration(depositWork: "60s", loanWork: "60s")
@@ -125,16 +123,16 @@ struct ForegroundDayTests {
       let before = try branch.status()
       day.signal(SIGKILL)
       let killed = ContinuousClock.now
-      try branch.waitUntil("everything of it is gone") {
+      try branch.waitUntil("all processes have exited") {
         ([before.pid] + before.workers.map(\.pid)).allSatisfy { !branch.processes.isAlive($0) }
       }
       let took = ContinuousClock.now - killed
-      #expect(took < .seconds(3), "it took \(took); a second is meant, and the machine may be busy")
+      #expect(took < .seconds(3), "it took \(took); the limit is a second, but the machine may be busy")
       try branch.expectNobodyLeft()
       let log = branch.log("coordinator")
       #expect(log.contains("event=opener_lost") && log.contains("event=left") && !log.contains("level=error"))
       let words = (try? String(contentsOfFile: branch.home + "/logs/bankd.stderr", encoding: .utf8)) ?? ""
-      #expect(words == "", "those who were killed with it are no trouble of the store")
+      #expect(words == "", "workers that were killed together are not reported as a database error")
       try branch.expectClean()
       try branch.start("--speed", "max")
       try branch.done("wait")
@@ -143,7 +141,7 @@ struct ForegroundDayTests {
     }
   }
 
-  @Test("whoever opens a bank in the foreground is killed at any moment: nothing stays behind")
+  @Test("the opener in the foreground is killed at any moment: nothing is left behind")
   func killedOpenerAtAnyMoment() throws {
     var chance = Chance(for: "ForegroundDayTests/killedOpenerAtAnyMoment")
     try withBranch { branch in
@@ -151,7 +149,7 @@ struct ForegroundDayTests {
         let day = try branch.launch(["open", "--customers", "10", "--speed", "20"])
         Moment.pass(milliseconds: Int32.random(in: 0...120, using: &chance))
         day.signal(SIGKILL)
-        try branch.waitUntil("nobody is left") { !day.isRunning && branch.processes.all().isEmpty }
+        try branch.waitUntil("no process is left") { !day.isRunning && branch.processes.all().isEmpty }
       }
       try branch.start("--speed", "max")
       try branch.done("wait")
@@ -159,12 +157,12 @@ struct ForegroundDayTests {
     }
   }
 
-  @Test("Ctrl-C closes the day early; those left wait for the next start")
+  @Test("Ctrl-C closes the day early; remaining customers wait for the next start")
   func interrupted() throws {
     try withBranch { branch in
       let file = try branch.configuration(depositWork: "1s", loanWork: "1s")
       let day = try branch.launch(["open", "--customers", "30", "--config", file])
-      try branch.waitUntil("somebody is served") { !day.lines.isEmpty }
+      try branch.waitUntil("a customer is served") { !day.lines.isEmpty }
       day.signal(SIGINT)
       let outcome = try day.finish(within: .seconds(15))
       #expect(outcome.code == 1, outcome.story)
@@ -176,7 +174,7 @@ struct ForegroundDayTests {
     }
   }
 
-  @Test("the menu: wrong input is told off, 1 opens, opening again works, 2 ends")
+  @Test("the menu: wrong input is rejected, 1 opens, opening again works, 2 exits")
   func menu() throws {
     try withBranch { branch in
       let input = "9\n\n은행\n1\n 1 \n2\n1\n"
@@ -185,7 +183,7 @@ struct ForegroundDayTests {
       let menu = "1 : 은행개점\n2 : 종료\n입력 : "
       #expect(
         outcome.out.hasPrefix(menu + "잘못된 입력입니다.\n" + menu + "잘못된 입력입니다.\n" + menu + "잘못된 입력입니다.\n" + menu))
-      #expect(outcome.out.hasSuffix(menu), "2 ends at once")
+      #expect(outcome.out.hasSuffix(menu), "2 exits at once")
       #expect(
         outcome.out.matches(of: /업무가 마감되었습니다\. 오늘 업무를 처리한 고객은 총 \d+명이며, 총 업무시간은 \d+\.\d\d초입니다\./).count == 2)
       #expect(try Set(branch.receipts().compactMap(\.["day"].integer)) == [1, 2])
@@ -193,7 +191,7 @@ struct ForegroundDayTests {
     }
   }
 
-  @Test("the menu in English; the end of the input ends it as well")
+  @Test("the menu works in English, and the end of its input ends it as well")
   func englishMenu() throws {
     try withBranch { branch in
       let outcome = try branch.run("console", "--speed", "max", input: "x\n1\n")
@@ -206,7 +204,7 @@ struct ForegroundDayTests {
     }
   }
 
-  @Test("the menu survives a bank that is open already")
+  @Test("the menu survives a bank that is already open")
   func menuBesideOpenBank() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")

@@ -1,11 +1,11 @@
-// A bank in the foreground, as a person at a terminal, systemd or a container has it.
+// Bank in the foreground, at a terminal, under systemd or in a container.
 import Foundation
 import Glibc
 import Testing
 
-@Suite("In the foreground", .serialized)
+@Suite("Foreground", .serialized)
 struct ForegroundTests {
-  /// The manager at the other end of NOTIFY_SOCKET.
+  /// Service manager at the other end of NOTIFY_SOCKET.
   private final class Manager {
     let path: String
     private let descriptor: Int32
@@ -28,7 +28,7 @@ struct ForegroundTests {
 
     deinit { close(descriptor) }
 
-    /// Every datagram up to now.
+    /// All datagrams so far.
     func messages() -> [String] {
       var buffer = [UInt8](repeating: 0, count: 4096)
       while true {
@@ -44,32 +44,32 @@ struct ForegroundTests {
     }
   }
 
-  @Test("a manager is told when the bank is ready, that it lives, and that it stops, in one datagram each")
+  @Test("a service manager receives ready, watchdog and stopping messages, in one datagram each")
   func manager() throws {
     try withBranch { branch in
       let manager = try Manager(branch)
       let bank = try branch.launch(
         ["start", "--foreground", "--speed", "20"],
         environment: ["NOTIFY_SOCKET": manager.path, "WATCHDOG_USEC": "200000"])
-      try branch.waitUntil("it is ready") { manager.has("READY=1") }
+      try branch.waitUntil("the bank is ready") { manager.has("READY=1") }
       #expect(try branch.status().state == "open", "ready means open")
       let ready = try #require(manager.messages().first { $0.contains("READY=1") })
       #expect(ready.contains("\nSTATUS=") && !ready.contains("X_BANK"), "\(ready)")
       #expect(!manager.has("STOPPING=1"))
       let pulses = manager.count("WATCHDOG=1")
-      try branch.waitUntil("there are signs of life") { manager.count("WATCHDOG=1") >= pulses + 3 }
-      // They come from the coordinator's work, and stop with it, though the guardian goes on.
+      try branch.waitUntil("watchdog messages arrive") { manager.count("WATCHDOG=1") >= pulses + 3 }
+      // They come from the coordinator's work, and stop with it although the guardian still runs.
       let stopped = try branch.status().pid
       branch.processes.signal(stopped, SIGSTOP)
-      try branch.waitUntil("nothing is on its way any more") {
+      try branch.waitUntil("no message is in flight any more") {
         let before = manager.count("WATCHDOG=1")
         Moment.pass(milliseconds: 600)
         return manager.count("WATCHDOG=1") == before
       }
       branch.processes.signal(stopped, SIGCONT)
-      // The coordinator dies: the manager sees that the bank is ready again, and nobody has stopped.
+      // The coordinator is killed: the manager is notified that the bank is ready again, and not that it stops.
       branch.processes.signal(try branch.status().pid, SIGKILL)
-      try branch.waitUntil("it is ready again") { manager.count("READY=1") == 2 }
+      try branch.waitUntil("the bank is ready again") { manager.count("READY=1") == 2 }
       #expect(!manager.has("STOPPING=1"))
       bank.signal(SIGTERM)
       #expect(try bank.finish().code == 0)
@@ -78,35 +78,35 @@ struct ForegroundTests {
     }
   }
 
-  @Test("without a watchdog no sign of life is given, and a manager that is not there is no obstacle")
+  @Test("without a watchdog no keep-alive is sent, and a missing manager does no harm")
   func noWatchdog() throws {
     try withBranch { branch in
       let manager = try Manager(branch)
       let bank = try branch.launch(
         ["start", "--foreground", "--speed", "max"], environment: ["NOTIFY_SOCKET": manager.path])
-      try branch.waitUntil("it is ready") { manager.has("READY=1") }
+      try branch.waitUntil("the bank is ready") { manager.has("READY=1") }
       try branch.done("enqueue", "3", "--wait")
       try branch.done("stop")
       #expect(try bank.finish().code == 0)
       #expect(!manager.has("WATCHDOG=1"))
       let alone = try branch.launch(
         ["start", "--foreground", "--speed", "max"], environment: ["NOTIFY_SOCKET": branch.path("nobody")])
-      try branch.waitUntil("it is open") { !alone.lines.isEmpty }
+      try branch.waitUntil("the bank is open") { !alone.lines.isEmpty }
       alone.signal(SIGTERM)
       #expect(try alone.finish().code == 0)
     }
   }
 
-  @Test("a coordinator that is killed is restarted in the foreground too, and SIGTERM still closes the bank")
+  @Test("a killed coordinator is restarted in the foreground, too, and SIGTERM still closes the bank")
   func restart() throws {
     try withBranch { branch in
       let bank = try branch.launch(["start", "--foreground", "--speed", "20", "--deposit", "3"])
-      try branch.waitUntil("it is open") { bank.lines.count >= 5 }
+      try branch.waitUntil("the bank is open") { bank.lines.count >= 5 }
       try branch.done("enqueue", "20")
       let before = try branch.status()
       #expect(before.guardianPid == Int(bank.pid))
       branch.processes.signal(before.pid, SIGKILL)
-      try branch.waitUntil("it is back") {
+      try branch.waitUntil("the coordinator is back") {
         try branch.statusIfAnswered().map { $0.pid != before.pid } ?? false
       }
       #expect(bank.isRunning)
@@ -120,16 +120,16 @@ struct ForegroundTests {
     }
   }
 
-  @Test("a second signal finishes only those at a window", arguments: [SIGTERM, SIGINT])
+  @Test("a second signal finishes only the customers at a window", arguments: [SIGTERM, SIGINT])
   func twice(signal: Int32) throws {
     try withBranch { branch in
       let file = try branch.configuration(depositWork: "1s", loanWork: "1s")
       let bank = try branch.launch(["start", "--foreground", "--config", file])
-      try branch.waitUntil("it is open") { !bank.lines.isEmpty }
+      try branch.waitUntil("the bank is open") { !bank.lines.isEmpty }
       try branch.done("enqueue", "60")
-      try branch.waitUntil("somebody is served") { try branch.status().queue("serving") > 0 }
+      try branch.waitUntil("a customer is served") { try branch.status().queue("serving") > 0 }
       bank.signal(signal)
-      try branch.waitUntil("it drains") { try branch.status().state == "draining" }
+      try branch.waitUntil("the bank drains") { try branch.status().state == "draining" }
       bank.signal(signal)
       let outcome = try bank.finish()
       #expect(outcome.code == 0, outcome.story)
@@ -138,15 +138,15 @@ struct ForegroundTests {
     }
   }
 
-  @Test("SIGHUP reads the configuration again where no terminal has hung up")
+  @Test("SIGHUP reloads the configuration unless a terminal has hung up")
   func reload() throws {
     try withBranch { branch in
       let file = try branch.configuration(deposit: 2)
       let bank = try branch.launch(["start", "--foreground", "--config", file])
-      try branch.waitUntil("it is open") { !bank.lines.isEmpty }
+      try branch.waitUntil("the bank is open") { !bank.lines.isEmpty }
       _ = try branch.configuration(deposit: 4)
       bank.signal(SIGHUP)
-      try branch.waitUntil("there are four") {
+      try branch.waitUntil("there are four windows") {
         try branch.status().service("deposit")["windows"].integer == 4
       }
       bank.signal(SIGTERM)
@@ -154,11 +154,11 @@ struct ForegroundTests {
     }
   }
 
-  @Test("what keeps a bank from opening has the same exit code as without --foreground")
+  @Test("a bank that cannot open has the same exit code as without --foreground")
   func refusals() throws {
     try withBranch { branch in
       let bank = try branch.launch(["start", "--foreground", "--speed", "max"])
-      try branch.waitUntil("it is open") { !bank.lines.isEmpty }
+      try branch.waitUntil("the bank is open") { !bank.lines.isEmpty }
       let second = try branch.run("start", "--foreground", "--json")
       #expect(second.code == 5, second.story)
       #expect(try second.json()["error"]["code"].text == "already_open")
@@ -170,11 +170,11 @@ struct ForegroundTests {
     }
   }
 
-  @Test("a killed foreground guardian stops nothing: the coordinator finds itself another one")
+  @Test("a killed foreground guardian stops nothing: the coordinator starts another one")
   func killed() throws {
     try withBranch { branch in
       let bank = try branch.launch(["start", "--foreground", "--speed", "20"])
-      try branch.waitUntil("it is open") { !bank.lines.isEmpty }
+      try branch.waitUntil("the bank is open") { !bank.lines.isEmpty }
       let before = try branch.status()
       bank.signal(SIGKILL)
       try branch.waitUntil("another guardian has taken over") {
@@ -187,7 +187,7 @@ struct ForegroundTests {
     }
   }
 
-  @Test("the unit file is understood by systemd and leaves little room")
+  @Test("systemd accepts the unit file and rates its exposure as low")
   func unitFile() throws {
     let analyze = "/usr/bin/systemd-analyze"
     guard access(analyze, X_OK) == 0 else {

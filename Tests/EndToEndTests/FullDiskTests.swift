@@ -1,17 +1,17 @@
-// A bank on a small disk that is filled to the last byte, by its own customers and by somebody else: new customers are
-// refused in plain words, everybody who has a ticket is served all the same, orders are answered, and with room
-// everything goes on without a restart.
+// Bank on a small disk that is filled to the last byte, by its own customers and by another program. New customers are
+// refused with the reason, every customer with a ticket is served, orders are answered, and service continues without a
+// restart when there is space.
 import Foundation
 import Glibc
 import Testing
 
-@Suite("A full disk", .serialized)
+@Suite("Full disk", .serialized)
 struct FullDiskTests {
-  /// What becomes of the coordinator while the disk is full.
+  /// State of the coordinator while the disk is full.
   enum Fate: CaseIterable { case lives, isKilled, isReopened }
 
   @Test(
-    "everybody who has a ticket is served though not a byte is free; with a larger disk new customers can come",
+    "every ticket is served with no byte free; a larger disk accepts new customers",
     .enabled(if: SmallDisk.isPossible, SmallDisk.requirement), arguments: [4, 16], Fate.allCases)
   func everybodyIsServed(mebibytes: Int, fate: Fate) throws {
     try withBranch { branch in
@@ -20,7 +20,7 @@ struct FullDiskTests {
       try branch.done("pause")
       var issued = 0
       if mebibytes > 4 { try disk.fill(leaving: 3 << 20) }
-      // The bank's own customers fill the disk, as far as it takes them.
+      // The bank's own customers fill as much of the disk as it accepts.
       for size in [5_000, 500, 50] {
         while true {
           let outcome = try branch.run("enqueue", "\(size)", "--json")
@@ -30,18 +30,18 @@ struct FullDiskTests {
             break
           }
           issued += size
-          try #require(issued < 1_000_000, "a disk of \(mebibytes) MB has an end")
+          try #require(issued < 1_000_000, "a disk of \(mebibytes) MB gets full")
         }
       }
       #expect(issued > 2_000, "the disk is used")
-      // Somebody else takes the rest.
+      // Another program fills the rest.
       try disk.fill()
       switch fate {
       case .lives: break
       case .isKilled:
         let pid = try branch.status().pid
         branch.processes.signal(pid, SIGKILL)
-        try branch.waitUntil("the guardian has brought it back", within: .seconds(30)) {
+        try branch.waitUntil("the guardian has restarted the coordinator", within: .seconds(30)) {
           let outcome = try branch.run("status", "--json")
           return try outcome.code == 0 && outcome.json()["bank"]["pid"].integer != pid
         }
@@ -50,13 +50,13 @@ struct FullDiskTests {
         try branch.reopen("--speed", "max")
       }
       #expect(try branch.status().queue("issued") == issued)
-      // Its own log may have room for a few more, also some time behind a refusal, when it has been copied.
+      // The database log may have room for a few more, also some time after a refusal, when it has been copied.
       var refusals = 0
       while refusals < 10 {
         let outcome = try branch.run("enqueue", "1000", "--json")
         guard outcome.code != 0 else {
           (issued, refusals) = (issued + 1_000, 0)
-          try #require(issued < 1_000_000, "a full disk has an end")
+          try #require(issued < 1_000_000, "a full disk stays full")
           continue
         }
         refusals += 1
@@ -64,16 +64,16 @@ struct FullDiskTests {
         #expect(try outcome.json()["error"]["code"].text == "disk_full", outcome.story)
       }
       #expect(try branch.status().queue("issued") == issued)
-      // A wish of the operator that met the full disk is refused, and the room is made for the next one.
+      // A command that meets the full disk is refused, and space is made for the next one.
       for words in [["resume"], ["pause", "loan"], ["resume", "loan"]] {
-        try branch.waitUntil("\(words) is granted") { try branch.launch(words).finish().code == 0 }
+        try branch.waitUntil("\(words) succeeds") { try branch.launch(words).finish().code == 0 }
       }
       let wait = try branch.launch(["wait", "--timeout", "120s"]).finish(within: .seconds(150))
       #expect(wait.code == 0, wait.story)
       #expect(try branch.status().queue("served") == issued)
       try branch.expectClean()
       try disk.grow(toKibibytes: (mebibytes + 16) << 10)
-      try branch.waitUntil("customers are taken again") { try branch.run("enqueue", "10").code == 0 }
+      try branch.waitUntil("customers are accepted again") { try branch.run("enqueue", "10").code == 0 }
       try branch.done("wait")
       #expect(try branch.status().queue("served") == issued + 10)
       try branch.expectClean()
@@ -83,7 +83,7 @@ struct FullDiskTests {
   }
 
   @Test(
-    "a bank that is short of room refuses to empty the queue at once, closes in order, and opens again short of room",
+    "a bank short of space refuses a reset, closes cleanly, and opens again short of space",
     .enabled(if: SmallDisk.isPossible, SmallDisk.requirement))
   func orders() throws {
     try withBranch { branch in
@@ -92,12 +92,12 @@ struct FullDiskTests {
       try branch.done("pause")
       try branch.done("enqueue", "3000")
       try disk.fill()
-      try branch.waitUntil("it is noticed") { try branch.run("enqueue", "100").code == 75 }
+      try branch.waitUntil("the full disk is noticed") { try branch.run("enqueue", "100").code == 75 }
       let issued = try branch.status().queue("issued")
       try branch.done("cancel", "1")
       try branch.expectRefusal(75, "disk_full", of: "enqueue", "3000")
       try branch.expectRefusal(75, "disk_full", of: "reset")
-      #expect(try branch.status().queue("issued") == issued, "a refused request adds nobody")
+      #expect(try branch.status().queue("issued") == issued, "a refused request adds no customer")
       let stop = try branch.launch(["stop", "--now"]).finish(within: .seconds(30))
       #expect(stop.code == 0, stop.story)
       try branch.expectClean()
@@ -107,38 +107,38 @@ struct FullDiskTests {
       try branch.done("wait")
       try branch.expectOneReceiptEach(issued)
       disk.makeRoom()
-      try branch.waitUntil("customers are taken again") { try branch.run("enqueue", "10").code == 0 }
+      try branch.waitUntil("customers are accepted again") { try branch.run("enqueue", "10").code == 0 }
       try branch.done("wait")
       try branch.expectClean()
     }
   }
 
   @Test(
-    "a bank that is busy takes newcomers again soon after there is room, and not only when nobody waits any more",
+    "a busy bank accepts new customers soon after there is space, and not only when its queue is empty",
     .enabled(if: SmallDisk.isPossible, SmallDisk.requirement))
   func busy() throws {
     try withBranch { branch in
       let disk = try SmallDisk(kibibytes: 16 << 10, under: branch)
-      // A hundred and more are served in a second, with a commit every few milliseconds, for a minute and longer.
+      // More than a hundred are served each second, with a commit every few milliseconds, for over a minute.
       try branch.start("--speed", "70", "--deposit", "1", "--loan", "0")
       try branch.done("enqueue", "8000", "--service", "deposit")
       try disk.fill()
-      try branch.waitUntil("it lives on its reserve") {
+      try branch.waitUntil("the bank uses its reserve") {
         branch.log("coordinator").contains("event=disk_short")
       }
       try branch.expectRefusal(75, "disk_full", of: "enqueue", "1", "--service", "deposit")
       disk.makeRoom()
-      try branch.waitUntil("customers are taken again", within: .seconds(5)) {
+      try branch.waitUntil("customers are accepted again", within: .seconds(5)) {
         try branch.run("enqueue", "1", "--service", "deposit").code == 0
       }
-      #expect(try branch.status().queue("waiting") > 0, "they are taken while others wait")
+      #expect(try branch.status().queue("waiting") > 0, "they are accepted while others wait")
       try branch.done("stop", "--now")
       try branch.expectClean()
     }
   }
 
   @Test(
-    "everybody who has ordered a juice gets it though not a byte is free",
+    "every customer that has ordered a juice gets it with no byte free",
     .enabled(if: SmallDisk.isPossible, SmallDisk.requirement))
   func juice() throws {
     try withBranch { branch in
@@ -147,10 +147,10 @@ struct FullDiskTests {
       try branch.done("stock", "set", "kiwi", "3000")
       try branch.done("pause")
       let order = try branch.launch(["juice", "order", "kiwi", "700", "--timeout", "5m", "--json"])
-      try branch.waitUntil("all have ordered") { try branch.status().queue("issued") == 700 }
+      try branch.waitUntil("all customers have ordered") { try branch.status().queue("issued") == 700 }
       try disk.fill()
-      try branch.waitUntil("it is noticed") { try branch.run("enqueue", "1000").code == 75 }
-      try branch.waitUntil("resume is granted") { try branch.launch(["resume"]).finish().code == 0 }
+      try branch.waitUntil("the full disk is noticed") { try branch.run("enqueue", "1000").code == 75 }
+      try branch.waitUntil("resume succeeds") { try branch.launch(["resume"]).finish().code == 0 }
       #expect(try order.finish(within: .seconds(60)).code == 0)
       let status = try branch.status()
       #expect(status.queue("served") == 700 && status.queue("dead") == 0)

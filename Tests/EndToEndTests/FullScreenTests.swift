@@ -1,5 +1,5 @@
-// The full screens in a shell, where a person leaves them by Ctrl-C and puts them away by Ctrl-Z: what is typed behind is
-// the shell's, and the terminal is in order all the while. And `status --watch`, which fills the screen like the others.
+// Full screens in a shell, left by Ctrl-C and suspended by Ctrl-Z: later input goes to the shell, and the terminal is
+// always restored. Also `status --watch`, which fills the screen like the others.
 import Foundation
 import Glibc
 import Testing
@@ -9,14 +9,14 @@ struct FullScreenTests {
   private static let hidden = "\u{1B}[?1049h\u{1B}[?25l"
   private static let shown = "\u{1B}[?25h\u{1B}[?1049l"
 
-  /// A shell that runs these lines.
+  /// Shell that runs these lines.
   private func shell(_ branch: Branch, _ script: String) throws -> TerminalProgram {
     try TerminalProgram(
       branch, ["--norc", "-c", script], program: "/bin/bash", size: (columns: 80, rows: 24))
   }
 
   @Test(
-    "Ctrl-C leaves the vending machine from either screen with code 130, buys nothing, and leaves what follows to the shell",
+    "Ctrl-C leaves either vending screen with code 130, buys nothing, and later input goes to the shell",
     arguments: ["", "a"])
   func interrupt(way: String) throws {
     try withBranch { branch in
@@ -28,7 +28,7 @@ struct FullScreenTests {
       try program.waitFor("5,000 won")
       program.type(way)
       if way == "a" { try program.waitFor("Vending machine, manager") }
-      // All at once, as by somebody who types ahead: b would buy a milk, and + would bring one.
+      // Sent at once, as by fast typing: b would buy a milk, and + would order one.
       program.type("\u{3}1+b")
       try program.waitFor("code=130")
       program.type("\r")
@@ -42,12 +42,12 @@ struct FullScreenTests {
   }
 
   @Test(
-    "Ctrl-Z stops the screen and whoever was started with it, with the terminal in order; fg brings it back as it is now",
+    "Ctrl-Z stops the screen and its parent with the terminal restored; fg shows the current state",
     arguments: [["stock", "edit"], ["vending"], ["status", "--watch"], ["top"]])
   func suspend(words: [String]) throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
-      // The shell in between is what a script is; if it were not stopped, the outer one would wait for ever.
+      // The shell in between acts as a script; if it were not stopped, the outer one would wait for ever.
       let program = try shell(
         branch,
         "set -m; /bin/bash -c '\(Binaries.bankctl) \(words.joined(separator: " ")); exit $?'; echo stopped=$?; "
@@ -63,14 +63,14 @@ struct FullScreenTests {
       program.type("on\r")
       try program.waitFor(Self.hidden)
       try program.waitFor(words[0] == "vending" ? "Balance: 1,000 won" : sign)
-      try branch.waitUntil("it has the terminal again") { !program.isInLineMode }
+      try branch.waitUntil("the outer shell has the terminal again") { !program.isInLineMode }
       program.type("\u{3}")
       try program.waitFor("ended=130")
       #expect(try program.finish() == 0 && program.isInLineMode, "\(program.screen)")
     }
   }
 
-  @Test("a screen that was stopped from outside takes the terminal back when it goes on")
+  @Test("a screen that was stopped from outside takes the terminal back when it continues")
   func stoppedFromOutside() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
@@ -86,8 +86,7 @@ struct FullScreenTests {
     }
   }
 
-  @Test(
-    "status --watch draws anew for another size, shows no typed letters, and marks the rows that it hides")
+  @Test("status --watch redraws on a resize, shows no typed letters, and marks the rows that it hides")
   func status() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
@@ -98,7 +97,7 @@ struct FullScreenTests {
       program.type("xyz\r\u{1B}[A")
       program.resize(columns: 100, rows: 8)
       try program.waitFor("more rows")
-      // The last picture of the former size may have come just before it.
+      // The last screen of the former size may have been written just before this one.
       let picture = program.screen.components(separatedBy: "\u{1B}[H").last { $0.contains("more row") }
       #expect(picture?.contains("vending") == false, "\(program.screen)")
       program.clear()
@@ -114,13 +113,11 @@ struct FullScreenTests {
       #expect(try program.finish() == 0 && program.isInLineMode)
       #expect(
         program.screen.components(separatedBy: Self.shown).last?.contains("served 3") == true,
-        "what was shown last stays: \(program.screen)")
+        "the last output stays visible: \(program.screen)")
     }
   }
 
-  @Test(
-    "what status --watch shows last of a bank that has closed is a closed bank, in which nobody waits for a restart"
-  )
+  @Test("the last screen of status --watch shows a closed bank, without a note that it waits for a restart")
   func lastPicture() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
@@ -140,7 +137,7 @@ struct FullScreenTests {
   }
 
   @Test(
-    "a text that is pasted presses no keys, and says so; Ctrl-C behind it is heard",
+    "pasted text is ignored with a note, and Ctrl-C after it works",
     arguments: ["vending", "stock edit", "top"])
   func paste(words: String) throws {
     try withBranch { branch in
@@ -159,7 +156,7 @@ struct FullScreenTests {
     }
   }
 
-  @Test("status --watch goes on over a killed coordinator, and ends with the bank")
+  @Test("status --watch continues after a coordinator was killed, and exits with the bank")
   func watchOn() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")

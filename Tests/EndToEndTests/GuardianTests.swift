@@ -1,13 +1,12 @@
-// The guardian: what is killed comes back with what it had, what is closed stays closed, and nobody is left over.
+// Guardian: a killed process is restarted with its state, a closed bank stays closed, and no process is left over.
 import Foundation
 import Glibc
 import Testing
 
-@Suite("The guardian", .serialized)
+@Suite("Guardian", .serialized)
 struct GuardianTests {
-  /// Kills the coordinator alone and returns how long it took until another one had its windows open. What waits for a
-  /// lease or a pause does so each time; a machine that stands still for a moment, as a virtual one may, does not, so the
-  /// shortest of three counts where the first took long.
+  /// Kills the coordinator alone and returns the time until the next one has its windows open. A lease or a pause
+  /// delays every restart, a stall of a virtual machine only some: after a slow one the shortest of three counts.
   private func killAndAwait(_ branch: Branch, windows: Int) throws -> Duration {
     var shortest = try killOnce(branch, windows: windows)
     for _ in 1...2 where shortest >= branch.soon {
@@ -21,7 +20,7 @@ struct GuardianTests {
     try #require(branch.processes.signal(before.pid, SIGKILL))
     let start = ContinuousClock.now
     try branch.waitUntil("the bank is back") {
-      // Where the guardian's socket was removed, nobody can tell this moment from a bank that is not open.
+      // Without the guardian's socket a client cannot distinguish this moment from a bank that is not open.
       let outcome = try branch.run("status", "--json")
       guard outcome.code == 0 else { return false }
       let status = Status(try outcome.json())
@@ -31,9 +30,7 @@ struct GuardianTests {
     return ContinuousClock.now - start
   }
 
-  @Test(
-    "a killed coordinator is back at once, with the windows it had, also those of scale, and every ticket"
-  )
+  @Test("a killed coordinator is back at once, with its windows, those of scale included, and every ticket")
   func coordinator() throws {
     try withBranch { branch in
       try branch.start("--speed", "20", "--deposit", "3")
@@ -56,7 +53,7 @@ struct GuardianTests {
       #expect(try branch.events("restarted", in: "guardian", count: exits.count).count == exits.count)
       #expect(try branch.json("stop")["served"].integer == 60)
       try branch.expectNobodyLeft()
-      // The windows of scale were for that opening; a start follows the configuration again.
+      // The windows of scale were for that opening only; a start follows the configuration again.
       #expect(
         Status(try branch.start("--speed", "max")).tellers.map(\.name) == [
           "deposit-1", "deposit-2", "loan-1",
@@ -64,17 +61,17 @@ struct GuardianTests {
     }
   }
 
-  @Test("a command in the moment in which there is no coordinator waits for the next one")
+  @Test("a command sent while there is no coordinator waits for the next one")
   func gap() throws {
     try withBranch { branch in
       try branch.start("--speed", "20")
       for round in 1...5 {
         let pid = try branch.status().pid
         branch.processes.signal(pid, SIGKILL)
-        // Whatever was still alive when it asked, it is answered, or loses its conversation; never "not open".
+        // Whichever process was running, the command succeeds after a retry; it never reports "not open".
         let outcome = try branch.run("enqueue", "2", "--key", "round-\(round)", "--json")
         #expect(outcome.code == 0, outcome.story)
-        // A second bank does not squeeze in.
+        // A second bank cannot open meanwhile.
         let second = try branch.run("start", "--json")
         #expect(second.code == 5, second.story)
       }
@@ -89,15 +86,15 @@ struct GuardianTests {
       try branch.start("--speed", "20")
       let before = try branch.status()
       let guardian = try #require(before.guardianPid)
-      // A guardian that is held up does not restart yet: the gap lasts as long as the test wants.
+      // A stopped guardian does not restart the coordinator: the test decides how long the gap lasts.
       branch.processes.signal(guardian, SIGSTOP)
       branch.processes.signal(before.pid, SIGKILL)
-      try branch.waitUntil("the coordinator is gone") { !branch.processes.isAlive(before.pid) }
+      try branch.waitUntil("the coordinator has exited") { !branch.processes.isAlive(before.pid) }
       let refused = try branch.run("start", "--json")
       #expect(refused.code == 5, refused.story)
       let error = try refused.json()["error"]
       #expect(error["code"].text == "already_open", refused.story)
-      // Nobody is sent to a process that has ended.
+      // The message names no process that has exited as one to contact.
       let words = try #require(error["message"].text)
       #expect(
         words.contains("\(before.pid)) has exited") && words.contains("kill -CONT \(guardian)"),
@@ -109,7 +106,7 @@ struct GuardianTests {
     }
   }
 
-  @Test("stop returns when the guardian is gone, too")
+  @Test("stop returns after the guardian has exited, too")
   func stopWaits() throws {
     try withBranch { branch in
       try branch.start("--speed", "20")
@@ -117,12 +114,12 @@ struct GuardianTests {
       let guardian = try #require(before.guardianPid)
       branch.processes.signal(guardian, SIGSTOP)
       let stop = try branch.launch(["stop"])
-      try branch.waitUntil("the coordinator is gone") { !branch.processes.isAlive(before.pid) }
+      try branch.waitUntil("the coordinator has exited") { !branch.processes.isAlive(before.pid) }
       let begin = ContinuousClock.now
-      try branch.waitUntil("stop has had two seconds") {
+      try branch.waitUntil("stop has run for two seconds") {
         !stop.isRunning || ContinuousClock.now - begin > .seconds(2)
       }
-      #expect(stop.isRunning, "the guardian is there")
+      #expect(stop.isRunning, "the guardian still runs")
       branch.processes.signal(guardian, SIGCONT)
       #expect(try stop.finish().code == 0)
       #expect(!branch.processes.isAlive(guardian))
@@ -131,7 +128,7 @@ struct GuardianTests {
   }
 
   @Test(
-    "a guardian that never comes to itself makes a command say in time that nobody answers, and not that it is closed"
+    "if the guardian never continues, a command reports in time that no process answers, and not `not_open`"
   )
   func heldUpGuardian() throws {
     try withBranch { branch in
@@ -145,7 +142,7 @@ struct GuardianTests {
     }
   }
 
-  @Test("a killed guardian stops nothing, and another one takes over, again and again")
+  @Test("a killed guardian stops nothing, and another one takes over, repeatedly")
   func guardian() throws {
     try withBranch { branch in
       try branch.start("--speed", "20")
@@ -154,19 +151,19 @@ struct GuardianTests {
       var guardian = try #require(before.guardianPid)
       for _ in 1...3 {
         branch.processes.signal(guardian, SIGKILL)
-        try branch.waitUntil("another guardian is there") {
+        try branch.waitUntil("another guardian is running") {
           try branch.status().guardianPid.map { $0 != guardian && branch.processes.isAlive($0) } ?? false
         }
         guardian = try #require(try branch.status().guardianPid)
         #expect(try branch.status().pid == before.pid)
       }
-      try branch.waitUntil("it has taken over") {
+      try branch.waitUntil("the guardian has taken over") {
         branch.events("adopted", in: "guardian").last?["pid"] == "\(guardian)"
       }
-      // Whoever is refused is told of the coordinator, and not of the guardian that came later.
+      // A refused start is given the pid of the coordinator, and not that of the later guardian.
       let second = try branch.run("start")
       #expect(second.code == 5 && second.err.contains("coordinator \(before.pid)"), second.story)
-      // What was taken over is guarded as well.
+      // The new guardian restarts the coordinator as well.
       #expect(try killAndAwait(branch, windows: 3) < branch.soon)
       #expect(try branch.status().guardianPid == guardian)
       try branch.done("wait")
@@ -176,7 +173,7 @@ struct GuardianTests {
     }
   }
 
-  @Test("guardians killed as soon as they are there, a dozen in a row, leave the bank with another one")
+  @Test("a dozen guardians killed as soon as they start leave the bank with another one")
   func killedYoung() throws {
     try withBranch { branch in
       try branch.start("--speed", "20")
@@ -185,7 +182,7 @@ struct GuardianTests {
       var killed: Set<Int> = []
       func successor() throws -> Int {
         var found: Int?
-        try branch.waitUntil("another guardian is there") {
+        try branch.waitUntil("another guardian is running") {
           found = try branch.status().guardianPid
           return found.map { !killed.contains($0) && branch.processes.isAlive($0) } ?? false
         }
@@ -198,7 +195,7 @@ struct GuardianTests {
       }
       let guardian = try successor()
       #expect(try branch.status().pid == before.pid)
-      // Whether it has taken over or not, the bank comes back.
+      // The bank comes back whether this guardian has taken over or not.
       #expect(try killAndAwait(branch, windows: 3) < branch.soon)
       #expect(try branch.status().guardianPid == guardian)
       try branch.done("wait")
@@ -225,18 +222,18 @@ struct GuardianTests {
     }
   }
 
-  @Test("coordinator and guardian killed at the same moment: soon nothing is left, and start works")
+  @Test("coordinator and guardian killed at the same moment: soon no process is left, and start works")
   func both() throws {
     try withBranch { branch in
       try branch.start("--speed", "20")
       try branch.done("enqueue", "20")
       let status = try branch.status()
       let pids = [status.pid, try #require(status.guardianPid)]
-      // At the same moment means that neither has time to see the other die.
+      // Stopped first, so that neither can notice the exit of the other.
       for pid in pids { branch.processes.signal(pid, SIGSTOP) }
       for pid in pids { branch.processes.signal(pid, SIGKILL) }
       let start = ContinuousClock.now
-      try branch.waitUntil("nobody is left", within: .seconds(5)) { branch.processes.all().isEmpty }
+      try branch.waitUntil("no process is left", within: .seconds(5)) { branch.processes.all().isEmpty }
       #expect(ContinuousClock.now - start < branch.soon)
       try branch.expectRefusal(3, "not_open", of: "status")
       try branch.start("--speed", "max")
@@ -246,15 +243,15 @@ struct GuardianTests {
     }
   }
 
-  @Test("SIGTERM to the guardian finishes those at a window and ends both; nobody is opened again")
+  @Test("SIGTERM to the guardian finishes customers at a window and ends both processes, without a restart")
   func terminated() throws {
     try withBranch { branch in
       let file = try branch.configuration(depositWork: "1s", loanWork: "1s")
       try branch.start("--config", file)
       try branch.done("enqueue", "30")
-      try branch.waitUntil("somebody is served") { try branch.status().queue("serving") > 0 }
+      try branch.waitUntil("a customer is served") { try branch.status().queue("serving") > 0 }
       branch.processes.signal(try #require(try branch.status().guardianPid), SIGTERM)
-      try branch.waitUntil("both have ended") { branch.processes.all().isEmpty }
+      try branch.waitUntil("both have exited") { branch.processes.all().isEmpty }
       #expect(branch.events("restarted", in: "guardian").isEmpty)
       let served = try branch.receipts().count
       #expect((1..<30).contains(served), "\(served)")
@@ -265,7 +262,7 @@ struct GuardianTests {
     }
   }
 
-  @Test("a coordinator killed while it drains opens the bank again, and stop asks the next one by itself")
+  @Test("a coordinator killed while it drains restarts, and stop repeats its request by itself")
   func cutOffDrain() throws {
     try withBranch { branch in
       let file = try branch.configuration(depositWork: "250ms", loanWork: "250ms")
@@ -284,7 +281,7 @@ struct GuardianTests {
     }
   }
 
-  @Test("a bank that cannot be opened again is tried slower and slower, visibly, and SIGTERM ends the trying")
+  @Test("restarts of a bank that cannot open slow down visibly, and SIGTERM ends them")
   func damagedMeanwhile() throws {
     try withBranch { branch in
       try branch.start("--speed", "20")
@@ -292,41 +289,41 @@ struct GuardianTests {
       let guardian = try #require(before.guardianPid)
       branch.processes.signal(guardian, SIGSTOP)
       branch.processes.signal(before.pid, SIGKILL)
-      try branch.waitUntil("the coordinator is gone") { !branch.processes.isAlive(before.pid) }
+      try branch.waitUntil("the coordinator has exited") { !branch.processes.isAlive(before.pid) }
       for name in ["bank.db-wal", "bank.db-shm"] { unlink("\(branch.home)/\(name)") }
       try Data("this is no database".utf8).write(to: URL(fileURLWithPath: "\(branch.home)/bank.db"))
       branch.processes.signal(guardian, SIGCONT)
-      try branch.waitUntil("it has been tried three times") {
+      try branch.waitUntil("three restarts were tried") {
         branch.events("backoff", in: "guardian").count >= 3
       }
       let pauses = branch.events("backoff", in: "guardian").compactMap { Int($0["pause_ms"] ?? "") }
       #expect(zip(pauses, pauses.dropFirst()).allSatisfy { $0 <= $1 }, "\(pauses)")
       #expect(branch.events("exit", in: "guardian").dropFirst().allSatisfy { $0["code"] == "1" })
       #expect(branch.log("guardian").contains("event=restarted"))
-      // Held up, so that it does not give up while the start waits for the bank to come back or to go.
+      // Stopped, so that it does not give up while the start waits for the bank to come back or to close.
       branch.processes.signal(guardian, SIGSTOP)
       try branch.expectRefusal(5, "already_open", of: "start")
       branch.processes.signal(guardian, SIGCONT)
       branch.processes.signal(guardian, SIGTERM)
       try branch.expectNobodyLeft()
-      #expect(try branch.run("start", "--json").code == 1, "the database is damaged, and start says so")
+      #expect(try branch.run("start", "--json").code == 1, "the database is damaged, and start reports it")
     }
   }
 
-  @Test("whoever removes sockets, lock and notes of an open bank finds it guarded all the same")
+  @Test("removing sockets, lock and marker files of an open bank does not disable its guardian")
   func removedFiles() throws {
     try withBranch { branch in
       try branch.start("--speed", "20", "--deposit", "3")
       for name in ["run/guardian.sock", "run/bank.sock", "run/windows", "bank.lock"] {
         try FileManager.default.removeItem(atPath: "\(branch.home)/\(name)")
       }
-      try branch.waitUntil("the lock and the socket are there again") {
+      try branch.waitUntil("the lock and the socket exist again") {
         ["run/bank.sock", "bank.lock"].allSatisfy {
           FileManager.default.fileExists(atPath: "\(branch.home)/\($0)")
         }
       }
       for _ in 1...2 { #expect(try killAndAwait(branch, windows: 4) < branch.soon) }
-      // It is heard again: a death at work is followed by a restart at once.
+      // The guardian is in contact again: it restarts a working coordinator without a pause.
       #expect(branch.events("backoff", in: "guardian").isEmpty)
       try branch.done("enqueue", "5", "--wait")
       try branch.done("stop")
@@ -334,7 +331,7 @@ struct GuardianTests {
     }
   }
 
-  @Test("a configuration that is broken or gone when the coordinator dies is the one it had before")
+  @Test("if the configuration is broken or missing at a restart, the coordinator uses the former one")
   func brokenConfiguration() throws {
     try withBranch { branch in
       let file = try branch.configuration(deposit: 4, speed: "20")
@@ -353,7 +350,7 @@ struct GuardianTests {
     }
   }
 
-  @Test("a bank whose database was removed is not opened again as an empty one")
+  @Test("a bank whose database was removed is not opened again with an empty one")
   func removedDatabase() throws {
     try withBranch { branch in
       try branch.start("--speed", "20")
@@ -368,7 +365,7 @@ struct GuardianTests {
     }
   }
 
-  @Test("a start that fails leaves no guardian behind, and the reason is the coordinator's")
+  @Test("a start that fails leaves no guardian, and reports the reason of the coordinator")
   func failedStart() throws {
     try withBranch { branch in
       let file = try branch.write("{\"windows\": 7}", to: "bad.json")
@@ -382,7 +379,7 @@ struct GuardianTests {
     }
   }
 
-  @Test("a bank that two people open at once is opened by one of them")
+  @Test("of two concurrent starts exactly one opens the bank")
   func race() throws {
     try withBranch { branch in
       for _ in 1...3 {

@@ -1,4 +1,4 @@
-// What a person meets before anything is done: help, the version, completions, and being told off kindly.
+// Command line before anything is done: help, version, completions, and usage errors.
 import Testing
 
 @Suite("Help", .serialized)
@@ -27,7 +27,7 @@ struct HelpTests {
   }
 
   @Test(
-    "a program that is no bankctl has help and refuses what it does not understand, in both languages",
+    "every other program has help and refuses unknown arguments, in both languages",
     arguments: ["bank-chaos", "bank-bench", "bank-fuzz", "bank-simulate"])
   func programs(name: String) throws {
     try withBranch { branch in
@@ -47,7 +47,7 @@ struct HelpTests {
     }
   }
 
-  @Test("a bug that was not planted is refused with the names of those that were")
+  @Test("an unknown planted bug is refused with the list of known ones")
   func bugs() throws {
     try withBranch { branch in
       let outcome = try branch.launch(
@@ -67,7 +67,7 @@ struct HelpTests {
     }
   }
 
-  @Test("the language is the flag's, then the environment's, then the locale's")
+  @Test("the language comes from the flag, then the environment, then the locale")
   func language() throws {
     try withBranch { branch in
       let cases: [(words: [String], environment: [String: String], isKorean: Bool)] = [
@@ -102,7 +102,7 @@ struct HelpTests {
   }
 
   @Test(
-    "completions are written for each shell, and the shell can read them", arguments: ["bash", "zsh", "fish"])
+    "completions are written for each shell, and the shell accepts them", arguments: ["bash", "zsh", "fish"])
   func completions(shell: String) throws {
     try withBranch { branch in
       let script = try branch.done("completions", shell).out
@@ -115,7 +115,7 @@ struct HelpTests {
     }
   }
 
-  @Test("without colour for a pipe: no escape leaves a command that is not on a terminal")
+  @Test("without a terminal no command prints an escape sequence")
   func plain() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")

@@ -1,17 +1,17 @@
-// Whose a home is: nobody else's. A directory that was not made for a bank keeps its permissions, and a home that
-// cannot be used is refused with its reason, with nobody left behind.
+// Access to a home: the owner only. A directory that was not created for a bank keeps its permissions, and an unusable
+// home is refused with the reason and leaves no process.
 import Foundation
 import Glibc
 import Testing
 
-@Suite("Whose home it is", .serialized)
+@Suite("Permissions of a home", .serialized)
 struct HomePermissionTests {
   private let files = FileManager.default
-  /// The user that nobody is.
+  /// An unprivileged uid.
   private static let nobody = "65534"
   private static let isRoot = geteuid() == 0
 
-  @Test("an open home shows nothing to others: directories 0700, everything else 0600, whatever the umask")
+  @Test("an open home is closed to others: directories 0700, everything else 0600, with any umask")
   func modes() throws {
     try withBranch { branch in
       let old = umask(0)
@@ -29,7 +29,7 @@ struct HomePermissionTests {
     }
   }
 
-  @Test("of a symbolic link in a home the audit judges what it leads to", arguments: ["logs", "run"])
+  @Test("for a symbolic link in a home the audit checks its target", arguments: ["logs", "run"])
   func links(name: String) throws {
     try withBranch { branch in
       let place = branch.path("elsewhere-\(name)")
@@ -47,14 +47,12 @@ struct HomePermissionTests {
       chmod(place, 0o700)
       try branch.expectClean()
       try branch.done("stop")
-      // A closed home is judged in the same way.
+      // A closed home is checked in the same way.
       #expect(try branch.run("audit").code == 0)
     }
   }
 
-  @Test(
-    "no process of an open bank keeps the directory in which it was opened, and commands have that of their caller"
-  )
+  @Test("no process of an open bank keeps its start directory, and commands run in that of their caller")
   func directories() throws {
     try withBranch { branch in
       let place = branch.path("mounted")
@@ -74,7 +72,7 @@ struct HomePermissionTests {
         let directory = try files.destinationOfSymbolicLink(atPath: "/proc/\(pid)/cwd")
         #expect(directory == "/", "\(pid)")
       }
-      // The file is found again, from wherever the coordinator is.
+      // The coordinator finds the file again from any directory.
       try branch.done("reload")
       try branch.done("enqueue", "1", "--service", "where", "--wait")
       #expect(try branch.json("ticket", "1")["result"].text == branch.home + "\n")
@@ -84,7 +82,7 @@ struct HomePermissionTests {
       #expect(asked.out == place + "\n", asked.story)
       let pid = try branch.status().pid
       branch.processes.signal(pid, SIGKILL)
-      try branch.waitUntil("it is back", within: .seconds(30)) {
+      try branch.waitUntil("the bank is back", within: .seconds(30)) {
         guard let status = try branch.statusIfAnswered() else { return false }
         return status.pid != pid
       }
@@ -97,7 +95,7 @@ struct HomePermissionTests {
     }
   }
 
-  @Test("a home that is a file, below a file, or too long for a database is refused, and nothing is left")
+  @Test("a home that is a file, below a file, or too long for a database is refused, and leaves nothing")
   func unusable() throws {
     try withBranch { branch in
       let file = try branch.write("hello", to: "file")
@@ -115,8 +113,7 @@ struct HomePermissionTests {
     }
   }
 
-  @Test(
-    "a directory that others can write to and that holds other things is no home, and keeps its permissions")
+  @Test("a shared writable directory with other files is refused as a home, and keeps its permissions")
   func shared() throws {
     try withBranch { branch in
       let place = branch.path("shared")
@@ -141,11 +138,11 @@ struct HomePermissionTests {
       let empty = branch.path("empty")
       mkdir(empty, 0o755)
       try branch.done("open", "--customers", "1", "--speed", "max", "--home", empty)
-      #expect(mode(empty) == 0o700, "what was made for a bank is closed")
+      #expect(mode(empty) == 0o700, "a directory created for a bank is closed to others")
     }
   }
 
-  @Test("a home of another user is refused, and stays as it is")
+  @Test("a home of another user is refused and not changed")
   func foreign() throws {
     try withBranch { branch in
       let place = Self.isRoot ? branch.path("foreign") : "/usr"
@@ -162,11 +159,11 @@ struct HomePermissionTests {
   }
 
   @Test(
-    "a home that cannot be written to is refused with the reason, new or used, and stays as it is",
+    "a home without write permission is refused with the reason, new or used, and not changed",
     .enabled(if: !isRoot || access("/usr/bin/setpriv", X_OK) == 0))
   func readOnly() throws {
     try withBranch { branch in
-      // Nothing is forbidden to root, so nobody takes its place, where the programs are within its reach.
+      // Root may write everywhere, so an unprivileged user runs the command if it can reach the programs.
       chmod(branch.path(""), 0o755)
       func run(_ words: [String]) throws -> Outcome {
         guard Self.isRoot else { return try branch.launch(words).finish() }
@@ -195,12 +192,12 @@ struct HomePermissionTests {
   }
 
   @Test(
-    "another user can neither connect, nor look, nor open a second bank there",
+    "another user can neither connect, nor read, nor open a second bank there",
     .enabled(if: isRoot && access("/usr/bin/setpriv", X_OK) == 0))
   func otherUser() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
-      // The way to the home is open, and still nobody may enter it; the programs must be within reach.
+      // The path to the home is open, but the home itself is not; the programs must be reachable.
       chmod(branch.path(""), 0o755)
       let reach = try branch.launch(
         asNobody(["/bin/test", "-x", Binaries.bankctl]), program: "/usr/bin/setpriv"
@@ -214,7 +211,7 @@ struct HomePermissionTests {
       chmod(branch.home, 0o755)
       chmod(branch.home + "/run", 0o755)
       chmod(branch.home + "/run/bank.sock", 0o777)
-      // With every permission of the files taken away the coordinator still looks who is calling.
+      // Even without permissions on the files the coordinator checks the user of each client.
       let outcome = try branch.launch(asNobody([Binaries.bankctl, "status"]), program: "/usr/bin/setpriv")
         .finish()
       #expect(outcome.code == 1 && outcome.out == "", outcome.story)

@@ -1,4 +1,4 @@
-// Where a bank lives: whatever the path is like, one coordinator a home, and nothing left when it cannot open.
+// Place of a home: one coordinator for each home at any path, and nothing left if it cannot open.
 import Foundation
 import Glibc
 import Testing
@@ -6,7 +6,7 @@ import Testing
 @Suite("Homes", .serialized)
 struct HomeTests {
   @Test(
-    "a bank works in any directory, also one whose path is too long for a socket's address",
+    "a bank works in any directory, also one whose path is too long for a socket address",
     arguments: ["with a space", "한국은행", String(repeating: "long/", count: 40) + "home"])
   func anyPath(name: String) throws {
     try withBranch { branch in
@@ -19,7 +19,7 @@ struct HomeTests {
     }
   }
 
-  @Test("without a choice the home is below XDG_STATE_HOME, or else below the user's own directory")
+  @Test("the default home is below XDG_STATE_HOME, or else below the user's own directory")
   func standardPlace() throws {
     try withBranch { branch in
       let state = branch.path("state")
@@ -35,7 +35,7 @@ struct HomeTests {
     }
   }
 
-  @Test("of many that open a bank at the same moment exactly one does")
+  @Test("of many concurrent starts exactly one opens the bank")
   func race() throws {
     try withBranch { branch in
       for _ in 1...3 {
@@ -50,7 +50,7 @@ struct HomeTests {
     }
   }
 
-  @Test("looking into a closed bank and opening it at once do not disturb each other")
+  @Test("reading a closed bank and opening it at once do not disturb each other")
   func lookAndOpen() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
@@ -67,7 +67,7 @@ struct HomeTests {
     }
   }
 
-  @Test("start waits for whoever looks into the closed bank, and never takes him for a bank that is open")
+  @Test("start waits for a reader of the closed bank, and never mistakes it for an open bank")
   func startAmongLookers() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
@@ -87,7 +87,7 @@ struct HomeTests {
     }
   }
 
-  @Test("start gives up after a while on somebody who goes on looking: try later, and nobody is left")
+  @Test("start gives up after a while if a reader stays: try later, and no process is left")
   func startAgainstLooker() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
@@ -103,23 +103,22 @@ struct HomeTests {
     }
   }
 
-  @Test(
-    "tellers that die before they are ready are tried a while, then start fails, says why, and leaves nobody")
+  @Test("tellers that exit before ready are restarted for a while; then start fails with the reason")
   func brokenTeller() throws {
     try withBranch { branch in
       let bankctl = try programs(of: branch, teller: "#!/bin/sh\nexit 7\n")
       let outcome = try branch.launch(["start"], program: bankctl).finish(within: .seconds(60))
       #expect(outcome.code == 1, outcome.story)
-      #expect(outcome.err.contains("code 7"), "the exit code is told: \(outcome.err)")
+      #expect(outcome.err.contains("code 7"), "the exit code is in the message: \(outcome.err)")
       try branch.expectNobodyLeft()
       let deaths = branch.events("exit", in: "coordinator").count { $0["code"] == "7" }
-      #expect((1...60).contains(deaths), "a restart storm is throttled: \(deaths)")
+      #expect((1...60).contains(deaths), "restarts are throttled: \(deaths)")
       #expect(
         Status(try branch.start("--speed", "max")).state == "open", "with its teller back the bank opens")
     }
   }
 
-  @Test("tellers that cannot even be started: start says so at once, in both languages, and so does open")
+  @Test("tellers that cannot be started: start and open report it at once, in both languages")
   func missingTeller() throws {
     try withBranch { branch in
       let bankctl = try programs(of: branch, teller: nil)
@@ -136,8 +135,8 @@ struct HomeTests {
     }
   }
 
-  /// Programs of their own with another teller; the path of bankctl. A child writes them: what this process has open
-  /// for writing could not be run (ETXTBSY), nor what a program that is being started at this moment has inherited.
+  /// Installs programs with another teller and returns the path of bankctl. A child process writes them: a file that
+  /// this process or one that has inherited its descriptors has open for writing cannot be executed (ETXTBSY).
   private func programs(of branch: Branch, teller: String?) throws -> String {
     let place = branch.path("programs")
     let text = try branch.write(teller ?? "", to: "teller")
@@ -151,7 +150,7 @@ struct HomeTests {
     return place + "/bankctl"
   }
 
-  @Test("a stale socket of a bank that was killed is no obstacle")
+  @Test("a stale socket of a killed bank does not prevent a start")
   func staleSocket() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")

@@ -1,5 +1,5 @@
-// What a client that keeps no rule can do to a bank: lose its own connection, and nothing else. Every test ends with
-// the same look at the bank: it serves, it audits clean, it is the same process, and nothing of it has leaked.
+// Clients that violate the protocol lose their own connection and affect nothing else. Every test ends with the same
+// check of the bank: it serves, its audit is clean, its processes are the same, and nothing has leaked.
 import Foundation
 import Glibc
 import Testing
@@ -8,17 +8,17 @@ private let hello = Message.hello().frame
 
 private let belowZero = Message.request(1, 4, .fields([(1, .number(1)), (3, .number(3)), (6, .number(-1))]))
 
-/// What is sent, the number of the reason, and what the refusal has to say.
+/// Bytes to send, number of the reason, and expected text of the refusal.
 private let brokenRules: [(String, [UInt8], UInt8, String)] = [
   ("noise", [0xDE, 0xAD, 0xBE, 0xEF] + Array(repeating: 0x55, count: 500), 4, "longer than"),
   ("another protocol", Array("GET / HTTP/1.1\r\n\r\n".utf8), 4, "longer than"),
   ("a frame of 1.25 MiB and a byte", Message.length(5 << 18 + 1), 4, "longer than"),
   ("an empty frame", Message.length(0), 4, "empty"),
-  ("lists in lists in lists", Message.frame(Array(repeating: 0x81, count: 60_000)), 4, "inside one another"),
-  ("no message", Message.frame([0x05]), 4, "malformed"),
+  ("deeply nested lists", Message.frame(Array(repeating: 0x81, count: 60_000)), 4, "inside one another"),
+  ("a frame that is not a message", Message.frame([0x05]), 4, "malformed"),
   ("a newer version", Message.hello(version: 9, more: [(7, .text("new"))]).frame, 1, "version 9"),
   ("a version before the first", Message.hello(version: 0).frame, 1, "version 0"),
-  ("a teller at the wrong door", Message.hello(role: 2).frame, 3, "clients"),
+  ("a teller at the control socket", Message.hello(role: 2).frame, 3, "clients"),
   ("a request before hello", Message.request(1, 1).frame, 3, "before the hello"),
   ("a second hello", hello + hello, 4, "second hello"),
   ("an unknown request", hello + Message.request(1, 99).frame, 4, "malformed"),
@@ -39,7 +39,7 @@ private let brokenRules: [(String, [UInt8], UInt8, String)] = [
 @Suite("Hostile clients", .serialized)
 struct HostileClientTests {
   @Test(
-    "whoever breaks a rule is told which, and loses the connection",
+    "a protocol violation is refused with its reason, and the connection is closed",
     arguments: brokenRules)
   func rules(name: String, bytes: [UInt8], reason: UInt8, words: String) throws {
     try withOpenBank { branch in
@@ -53,7 +53,7 @@ struct HostileClientTests {
     }
   }
 
-  @Test("what was asked before the rule was broken is answered first")
+  @Test("requests sent before a violation are answered first")
   func answersFirst() throws {
     try withOpenBank { branch in
       let client = try RawClient(branch)
@@ -63,7 +63,7 @@ struct HostileClientTests {
     }
   }
 
-  @Test("a request beyond every limit is refused by itself, and the conversation goes on")
+  @Test("a request beyond a limit is refused by itself, and the connection stays open")
   func limits() throws {
     try withOpenBank { branch in
       func enqueue(_ count: Int64, amount: Int64 = 5) -> Message {
@@ -91,7 +91,7 @@ struct HostileClientTests {
       ] { client.send(part.frame) }
       let answer = client.listen(until: 1 + requests.count + 3)
       #expect(answer.replies.count == requests.count + 3, "\(answer)")
-      // A failure is the first kind of answer.
+      // A failure is the first kind of reply.
       let failures = answer.replies.count { reply in
         reply.contains(Array("bad_request".utf8)) || reply.contains(Array("no_such".utf8))
       }
@@ -100,7 +100,8 @@ struct HostileClientTests {
     }
   }
 
-  @Test("who says nothing, or stops within a message, is sent away after a while; nobody waits for them")
+  @Test(
+    "a client that is silent or stops within a message is disconnected after a while; no other client waits")
   func silence() throws {
     try withOpenBank { branch in
       let silent = try RawClient(branch, patience: 20)
@@ -118,7 +119,7 @@ struct HostileClientTests {
     }
   }
 
-  @Test("a thousand connections at once, silent or talking nonsense, and the bank goes on serving")
+  @Test("with a thousand silent or hostile connections at once the bank continues to serve")
   func crowd() throws {
     let files = Self.openFiles()
     try withOpenBank { branch in
@@ -140,7 +141,7 @@ struct HostileClientTests {
   }
 
   @Test(
-    "beyond two thousand connections whoever comes is told that it is crowded, and is served once somebody has left",
+    "above two thousand connections a client is refused as crowded, and is served when one has closed",
     .enabled(if: Self.openFiles() > 4_200))
   func crowded() throws {
     try withOpenBank { branch in
@@ -150,25 +151,25 @@ struct HostileClientTests {
         return client
       }
       #expect(
-        clients[1_999].listen(until: 1).frames.count == 1, "the last one for whom there is room is welcome")
+        clients[1_999].listen(until: 1).frames.count == 1, "the last client within the limit is welcomed")
       let late = try RawClient(branch).listen()
       #expect(late.hasEnded && late.refusal?.reason == 5, "\(late)")
       let outcome = try branch.run("status")
       #expect(outcome.code == 75, outcome.story)
       clients.removeLast(1_000)
-      try branch.waitUntil("there is room again") { try branch.run("status").code == 0 }
+      try branch.waitUntil("there is room for a connection again") { try branch.run("status").code == 0 }
       withExtendedLifetime(clients) {}
     }
   }
 
-  @Test("answers without end are limited on one connection; what was asked before is answered all the same")
+  @Test("endless answers are limited for each connection; earlier requests are still answered")
   func openAnswers() throws {
     try withOpenBank { branch in
       try branch.done("pause")
       try branch.done("enqueue", "1")
       let client = try RawClient(branch)
       client.send(hello)
-      // Four who follow, and one too many; as many who wait as there may be beside them, and four too many.
+      // Four followers and one too many; the highest number of waiting requests beside them, and four too many.
       for number in 1...5 { client.send(Message.request(Int64(number), 9).frame) }
       for number in 6...261 { client.send(Message.request(Int64(number), 10).frame) }
       let answer = client.listen(until: 1 + 5)
@@ -176,12 +177,14 @@ struct HostileClientTests {
       #expect(answer.replies.allSatisfy { $0.contains(Array("bad_request".utf8)) }, "\(answer)")
       try branch.done("resume")
       try branch.done("wait")
-      // A start and an end for each who follows.
-      #expect(client.listen(until: 252 + 8).replies.count == 252 + 8, "the others hear of the customer")
+      // A start and an end for each follower.
+      #expect(
+        client.listen(until: 252 + 8).replies.count == 252 + 8,
+        "the other requests receive the customer's events")
     }
   }
 
-  @Test("clients that never read their answers cost a bounded amount of memory, and hold nobody up")
+  @Test("clients that never read their answers use a bounded amount of memory, and delay no other client")
   func deaf() throws {
     try withOpenBank { branch in
       try branch.done("enqueue", "1500", "--wait")
@@ -191,7 +194,7 @@ struct HostileClientTests {
         let query = Message.fields([(1, .number(-1)), (2, .flag(false)), (3, .number(0))])
         asking += Message.request(Int64(number), 8, query).frame
       }
-      // Each is owed forty megabytes.
+      // Each has forty megabytes of answers pending.
       let clients = try (0..<30).map { _ in try RawClient(branch) }
       for client in clients { _ = client.sendWithoutWaiting(hello + asking) }
       for _ in 1...3 { try branch.done("enqueue", "5", "--wait", timeout: .seconds(20)) }
@@ -201,7 +204,7 @@ struct HostileClientTests {
     }
   }
 
-  @Test("twenty thousand requests at once are answered each, and others are served meanwhile")
+  @Test("twenty thousand requests at once are all answered, and other clients are served meanwhile")
   func flood() throws {
     try withOpenBank { branch in
       let client = try RawClient(branch, patience: 30)
@@ -209,7 +212,7 @@ struct HostileClientTests {
       #expect(client.listen(until: 1).frames.count == 1)
       var requests: [UInt8] = []
       for number in 1...20_000 { requests += Message.request(Int64(number), 16, .number(0)).frame }
-      // What is not taken at once goes on in portions, in between the answers.
+      // The rest is sent in portions, between the answers.
       var sent = 0
       var answered = 0
       while answered < 20_000 {
@@ -225,7 +228,7 @@ struct HostileClientTests {
     }
   }
 
-  @Test("a client that vanishes in the middle of a list adds nobody")
+  @Test("a client that disconnects in the middle of a list adds no customer")
   func vanish() throws {
     try withOpenBank { branch in
       for _ in 1...10 {
@@ -240,11 +243,11 @@ struct HostileClientTests {
     }
   }
 
-  @Test("random messages, whole, cut and changed, for a while: nothing but their connections ends")
+  @Test("random messages, whole, cut and changed, end only their connections")
   func fuzz() throws {
     var chance = Chance(for: "HostileClientTests/fuzz")
     try withOpenBank { branch in
-      // Neither stop nor reset is among them: these may be asked for by anybody who may connect.
+      // Neither stop nor reset is among them: every client that may connect may request these.
       let commands: [Int64] = [1, 2, 3, 6, 7, 8, 9, 10, 11, 12, 13, 15, 16, 17, 21, 22, 0]
       let end = ContinuousClock.now + .seconds(3)
       while ContinuousClock.now < end {
@@ -262,7 +265,7 @@ struct HostileClientTests {
           }
         }
         if chance.next() % 4 == 0 { bytes.removeLast(Int.random(in: 0..<bytes.count, using: &chance)) }
-        // A flipped bit can make one of the requests that change the whole bank: 14, 18, 19, 20.
+        // A flipped bit can produce one of the requests that change the whole bank: 14, 18, 19, 20.
         guard ![14, 18, 19, 20].contains(where: { bytes.contains([0xA1, $0]) }) else { continue }
         client.send(bytes)
         client.finishSending()
@@ -284,7 +287,7 @@ struct HostileClientTests {
     }
   }
 
-  // MARK: - The same look at the bank after each
+  // MARK: - Check of the bank after each test
 
   private func withOpenBank(_ test: (Branch) throws -> Void) throws {
     try withBranch { branch in
@@ -294,19 +297,19 @@ struct HostileClientTests {
       try test(branch)
       try branch.done("enqueue", "3", "--wait", timeout: .seconds(15))
       let after = try branch.status()
-      #expect(after.pid == before.pid, "the coordinator is another one")
-      #expect(after.workers.map(\.generation) == before.workers.map(\.generation), "a teller is another one")
-      #expect(branch.processes.all() == processes, "processes came or stayed")
+      #expect(after.pid == before.pid, "the coordinator was replaced")
+      #expect(after.workers.map(\.generation) == before.workers.map(\.generation), "a teller was replaced")
+      #expect(branch.processes.all() == processes, "processes were added or left")
       #expect(after.isBalanced)
       try branch.waitUntil("every connection is closed") {
-        // Standing ones are given up by the test; what stays open is the bank's own.
+        // The test has closed its idle connections; the remaining descriptors are the bank's own.
         (try FileManager.default.contentsOfDirectory(atPath: "/proc/\(after.pid)/fd")).count < 40
       }
       try branch.expectClean()
     }
   }
 
-  /// How many files this process may have open, which are as many as it can get.
+  /// Raises the limit of open files of this process to its maximum, and returns it.
   private static func openFiles() -> Int {
     var files = rlimit()
     getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
@@ -322,7 +325,7 @@ struct HostileClientTests {
 }
 
 extension [UInt8] {
-  /// Whether these bytes stand somewhere in a row.
+  /// True if these bytes occur in sequence.
   fileprivate func contains(_ needle: [UInt8]) -> Bool {
     guard needle.count <= count else { return false }
     return (0...(count - needle.count)).contains { self[$0..<($0 + needle.count)].elementsEqual(needle) }

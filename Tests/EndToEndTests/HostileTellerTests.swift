@@ -1,40 +1,40 @@
-// A teller that lies, talks nonsense, stands still or is of another build: it is ended and replaced, its customer is
-// served, the books stay right, and the log names what it did. The hostile tellers are shell scripts in the place of the
-// program, so that nothing of the product is on their side; the generation after them is the program again.
+// Tellers that lie, send noise, stop or are of another build: each is killed and replaced, its customer is served, the
+// ledger balances, and the log names the violation. Hostile tellers are shell scripts instead of the program, so they
+// use no code of the product; the next generation is the program again.
 import Foundation
 import Glibc
 import Testing
 
 @Suite("Hostile tellers", .serialized)
 struct HostileTellerTests {
-  /// What a teller does instead of its work.
+  /// Violation of a teller.
   enum Behaviour: String, CaseIterable {
-    /// Bytes that are no frame.
+    /// Bytes that are not a frame.
     case noise
-    /// A frame that is longer than any may be.
+    /// A frame above the length limit.
     case oversized
     /// The hello of another build.
     case otherBuild
-    /// A hello, and then the beginning of a message.
+    /// A hello, and then the start of a message.
     case cutOff
-    /// Nothing at all.
+    /// Nothing.
     case mute
-    /// Done with a customer whom it was never given.
+    /// Done with a customer that was never assigned to it.
     case invented
-    /// Done with another customer than the one it was given.
+    /// Done with another customer than the assigned one.
     case anothers
     /// Done with its customer, twice.
     case twice
-    /// Done with its customer, as the teller before it.
+    /// Done with its customer, as the previous generation.
     case otherGeneration
-    /// Gives back a customer whom nobody wanted back.
+    /// Returns a customer that was not recalled.
     case unasked
-    /// The beginning of the answer about its customer, and then silence.
+    /// The start of the reply for its customer, and then silence.
     case halfAnswer
-    /// Reports of progress without end.
+    /// Endless progress reports.
     case flood
 
-    /// Whether it comes as far as to be given a customer.
+    /// True if it gets as far as being assigned a customer.
     var isGivenOne: Bool {
       switch self {
       case .noise, .oversized, .otherBuild, .cutOff, .mute, .invented: false
@@ -42,7 +42,7 @@ struct HostileTellerTests {
       }
     }
 
-    /// How its attempts with customers ended.
+    /// Ends of its attempts with customers.
     var ends: [String] {
       switch self {
       case .noise, .oversized, .otherBuild, .cutOff, .mute, .invented: []
@@ -52,7 +52,7 @@ struct HostileTellerTests {
       }
     }
 
-    /// The event by which the log tells of it, and what it says.
+    /// Event in the log, and a text that its message contains.
     var told: (event: String, words: String?) {
       switch self {
       case .noise, .oversized: ("channel_broken", "longer than")
@@ -67,7 +67,7 @@ struct HostileTellerTests {
       }
     }
 
-    /// What is sent at once, and when it has a customer.
+    /// Bytes sent at once, and bytes sent after a customer was assigned.
     func script(build: String) -> (before: [UInt8], after: [UInt8]) {
       let hello = Message.fields([(1, .fields([(1, .number(1)), (2, .text(build)), (3, .number(2))]))]).frame
       let ready = Message.fields([(2, .fields([]))]).frame
@@ -94,30 +94,32 @@ struct HostileTellerTests {
   }
 
   @Test(
-    "a hostile teller is ended and replaced, its customer is served, and the log names what it did",
+    "a hostile teller is killed and replaced, its customer is served, and the log names the violation",
     arguments: Behaviour.allCases)
   func hostile(behaviour: Behaviour) throws {
     try withBranch { branch in
       let place = branch.path("programs")
       try Binaries.install(Binaries.names, in: place)
-      // Only who stands still has to wait for the end of a lease; it is long enough for the others at any load.
+      // Only the silent teller waits for the end of a lease; for the others it is long enough at any load.
       let lease = behaviour == .halfAnswer ? "2s" : "60s"
       let file = try branch.configuration(
         deposit: 1, loan: 0, depositWork: "0s", more: #", "lease": "\#(lease)""#)
       let started = try branch.launch(["start", "--config", file], program: place + "/bankctl").finish()
       #expect(started.code == 0, started.story)
       let pid = try branch.status().pid
-      // So that the hostile one is given the first customer, and at a moment that is known.
+      // The pause makes sure that the hostile teller is assigned the first customer, and at a known moment.
       try branch.done("pause")
       try branch.done("enqueue", "30", "--service", "deposit")
 
       try replace("\(place)/bank-teller", with: behaviour, build: try branch.build(), branch)
       try branch.kill(worker: "deposit-1")
-      try branch.waitUntil("the hostile teller has come") {
+      try branch.waitUntil("the hostile teller has connected") {
         try branch.status().worker("deposit-1").map { $0.generation >= 2 } ?? false
       }
       if behaviour.isGivenOne {
-        try branch.waitUntil("it is ready") { try branch.status().worker("deposit-1")?.state == "idle" }
+        try branch.waitUntil("the hostile teller is ready") {
+          try branch.status().worker("deposit-1")?.state == "idle"
+        }
         try branch.done("resume")
         try branch.waitUntilServed(by: "deposit-1", ticket: 1)
         _ = try branch.write("", to: "programs/go")
@@ -145,7 +147,7 @@ struct HostileTellerTests {
       #expect(isTold, "\(log)")
       let exits = branch.events("exit", in: "coordinator")
       #expect(
-        exits.contains { $0["window"] == "deposit-1" && $0["child_gen"] == "2" }, "its process has ended")
+        exits.contains { $0["window"] == "deposit-1" && $0["child_gen"] == "2" }, "its process has exited")
       let stopped = try branch.launch(["stop", "--now"], program: place + "/bankctl").finish()
       #expect(stopped.code == 0, stopped.story)
       try branch.expectNobodyLeft()
@@ -156,7 +158,7 @@ struct HostileTellerTests {
     func escaped(_ bytes: [UInt8]) -> String { bytes.map { "\\x" + String($0, radix: 16) }.joined() }
     let script = behaviour.script(build: build)
     let say = "printf '\(escaped(script.after))' >&3"
-    // It reads until it is told to go on, and stays until it is ended or the channel is.
+    // The script reads until the test lets it continue, and runs until it is killed or its channel closes.
     let text = """
       #!/bin/bash
       [ "$2" = 2 ] || exec '\(program).good' "$@"
@@ -165,7 +167,7 @@ struct HostileTellerTests {
       \(behaviour == .flood ? "while \(say); do :; done" : say)
       while read -r -N 1 <&3; do :; done
       """
-    // Another process writes it: one that a test beside this one starts just then would inherit the descriptor, and the
+    // Written by another process: a program that a parallel test starts now would inherit the descriptor, and the
     // script could not be executed (ETXTBSY, execve(2)).
     let words = ["-m", "700", try branch.write(text, to: "hostile"), program + ".new"]
     let installed = try branch.launch(words, program: "/usr/bin/install").finish()

@@ -1,12 +1,12 @@
-// A bank that is opened by somebody who has ignored everything that can be ignored: a container's first process, a
-// daemon of another language, nohup. It is the same bank.
+// Bank opened by a parent that ignores every possible signal (a container's first process, a daemon of another
+// language, nohup): it behaves the same.
 import Foundation
 import Glibc
 import Testing
 
-@Suite("What a bank inherits", .serialized)
+@Suite("Inherited state", .serialized)
 struct InheritanceTests {
-  /// Runs bankctl with signals ignored from its first instruction on, as its parent leaves them.
+  /// Runs bankctl with signals ignored from its first instruction, as its parent leaves them.
   private func launch(
     _ branch: Branch, ignoring signals: [String], _ words: [String], environment: [String: String] = [:]
   ) throws -> RunningProgram {
@@ -19,7 +19,8 @@ struct InheritanceTests {
 
   private static let everything = ["CHLD", "PIPE", "XFSZ", "TERM", "USR1"]
 
-  @Test("a bank opened with SIGCHLD ignored is audited, refuses a second, replaces who is killed, and closes")
+  @Test(
+    "a bank opened with SIGCHLD ignored is audited, refuses a second, restarts killed processes, and closes")
   func ignoredChildren() throws {
     try withBranch { branch in
       func bankctl(_ words: String...) throws -> Outcome {
@@ -32,13 +33,13 @@ struct InheritanceTests {
       #expect(try bankctl("enqueue", "5", "--wait").code == 0)
       let before = try branch.status()
       for pid in [before.workers.map(\.pid).first ?? 0, before.pid] { branch.processes.signal(pid, SIGKILL) }
-      try branch.waitUntil("another coordinator is at work") {
+      try branch.waitUntil("another coordinator serves") {
         try branch.statusIfAnswered().map { $0.pid != before.pid } ?? false
       }
       #expect(try bankctl("enqueue", "5", "--wait").code == 0)
       #expect(try bankctl("audit").code == 0)
       #expect(try bankctl("stop").code == 0)
-      // A closed bank is read by a coordinator of its own, which is a child as well.
+      // A closed bank is read by a coordinator of its own, which is also a child process.
       for command in ["audit", "receipts"] {
         let outcome = try bankctl(command)
         #expect(outcome.code == 0, outcome.story)
@@ -47,14 +48,14 @@ struct InheritanceTests {
     }
   }
 
-  @Test("a foreground bank opened with SIGCHLD and SIGTERM ignored survives a kill, and ends by SIGTERM")
+  @Test("a foreground bank opened with SIGCHLD and SIGTERM ignored survives a kill, and exits on SIGTERM")
   func ignoredInForeground() throws {
     try withBranch { branch in
       let bank = try launch(branch, ignoring: Self.everything, ["start", "--foreground", "--speed", "max"])
-      try branch.waitUntil("it is open") { !bank.lines.isEmpty }
+      try branch.waitUntil("the bank is open") { !bank.lines.isEmpty }
       let before = try branch.status()
       branch.processes.signal(before.pid, SIGKILL)
-      try branch.waitUntil("it is back") {
+      try branch.waitUntil("the bank is back") {
         try branch.statusIfAnswered().map { $0.pid != before.pid } ?? false
       }
       try branch.done("enqueue", "3", "--wait")
@@ -65,9 +66,7 @@ struct InheritanceTests {
     }
   }
 
-  @Test(
-    "every process ignores SIGPIPE and SIGXFSZ alone, ends at SIGABRT, and makes nothing for others"
-  )
+  @Test("every process ignores only SIGPIPE and SIGXFSZ, dies of SIGABRT, and creates private files")
   func everyProcess() throws {
     try withBranch { branch in
       let old = umask(0)
@@ -88,11 +87,11 @@ struct InheritanceTests {
           }
         }
         let name = branch.processes.name(pid)
-        // Beyond the thirty-first are the two that the C library keeps for itself, and the realtime signals.
+        // Signals above the thirty-first are two that the C library reserves, and the realtime signals.
         #expect(
           (field("SigIgn", 16) ?? 0) & 0x7FFF_FFFF == 1 << UInt64(SIGPIPE - 1) | 1 << UInt64(SIGXFSZ - 1),
           "\(name)")
-        // A backtracer would outlive the process that is killed a moment later, and hold what it inherited for ever.
+        // A backtracer would outlive a process that is killed a moment later, and keep its inherited descriptors.
         let aborting: UInt64 = 1 << UInt64(SIGABRT - 1) | 1 << UInt64(SIGQUIT - 1)
         #expect((field("SigCgt", 16) ?? 0) & aborting == 0, "\(name)")
         #expect(field("Umask", 8) == 0o077, "\(name)")
@@ -101,16 +100,16 @@ struct InheritanceTests {
     }
   }
 
-  @Test("nohup means what it says: a foreground bank that was told to ignore hang-ups stays")
+  @Test("nohup works: a foreground bank started with it ignores hang-ups")
   func nohup() throws {
     try withBranch { branch in
       let bank = try launch(branch, ignoring: ["HUP"], ["start", "--foreground", "--speed", "max"])
-      try branch.waitUntil("it is open") { !bank.lines.isEmpty }
+      try branch.waitUntil("the bank is open") { !bank.lines.isEmpty }
       let before = try branch.status()
       bank.signal(SIGHUP)
       try branch.done("enqueue", "3", "--wait")
       #expect(try branch.status().pid == before.pid)
-      #expect(!branch.log("coordinator").contains("reloaded"), "a hang-up was heard all the same")
+      #expect(!branch.log("coordinator").contains("reloaded"), "a hang-up had an effect")
       bank.signal(SIGTERM)
       #expect(try bank.finish().code == 0)
     }

@@ -1,9 +1,9 @@
-// Looking into a closed bank changes nothing of it, and works where nobody can write.
+// Reading a closed bank changes nothing, and works on a read-only file system.
 import Foundation
 import Glibc
 import Testing
 
-@Suite("Looking into a closed bank", .serialized)
+@Suite("Reading a closed bank", .serialized)
 struct InspectionTests {
   private static let questions = [
     ["audit"], ["receipts", "--day", "all"], ["ticket", "1", "--day", "1"], ["ledger"], ["tickets"],
@@ -19,7 +19,7 @@ struct InspectionTests {
     }
   }
 
-  /// Every file of the home that is no log or lock, by name.
+  /// Content of every file of the home except logs and locks, by name.
   private func contents(of home: String) throws -> [String: Data] {
     var found: [String: Data] = [:]
     for name in try FileManager.default.contentsOfDirectory(atPath: home) where name.contains(".db") {
@@ -36,7 +36,7 @@ struct InspectionTests {
   }
 
   @Test(
-    "a closed bank on a read-only file system can be audited and read, whether it was closed or killed",
+    "a closed bank on a read-only file system can be audited and read, whether it was stopped or killed",
     .enabled(if: SmallDisk.isPossible, SmallDisk.requirement), arguments: [true, false])
   func readOnly(isKilled: Bool) throws {
     try withBranch { branch in
@@ -49,7 +49,7 @@ struct InspectionTests {
       try disk.setReadOnly(true)
       let answers = try expectAnswers(branch)
       #expect(try contents(of: branch.home) == before)
-      // Without a lock file there is nothing that could be locked, and nobody who could open the bank.
+      // Without a lock file there is nothing to lock, and on a read-only file system no process can open the bank.
       try disk.setReadOnly(false)
       for name in ["bank", "stock", "vending"] { unlink("\(branch.home)/\(name).lock") }
       try disk.setReadOnly(true)
@@ -63,7 +63,7 @@ struct InspectionTests {
   }
 
   @Test(
-    "a long list of a closed bank is read to its end by whoever reads slowly",
+    "a long list of a closed bank is read to its end by a slow reader",
     arguments: ["receipts --day all", "tickets"])
   func slowReader(list: String) throws {
     try withBranch { branch in
@@ -71,7 +71,7 @@ struct InspectionTests {
       try branch.done("enqueue", "20000")
       if list != "tickets" { try branch.done("reset", "--yes") }
       try branch.done("stop", "--now")
-      // A shell reads a byte at a time, and much more is written than every buffer on the way holds.
+      // A shell reads one byte at a time, and the output exceeds every buffer on the way.
       let script = """
         { '\(Binaries.bankctl)' \(list) --json; echo "code $?"; } |
         { count=0; while read -r line; do last=$line; count=$((count + 1)); done; echo "$count $last"; }
@@ -82,7 +82,7 @@ struct InspectionTests {
   }
 
   @Test(
-    "a bank that was killed is looked into though the first place for a copy of it has no room",
+    "a killed bank is read even if the first place for a temporary copy has no space",
     .enabled(if: SmallDisk.isPossible, SmallDisk.requirement))
   func noRoomForTheCopy() throws {
     try withBranch { branch in
@@ -95,7 +95,7 @@ struct InspectionTests {
       let outcome = try branch.launch(["audit", "--json"], environment: ["TMPDIR": place]).finish()
       #expect(outcome.code == 0, outcome.story)
       #expect(try outcome.json()["issued"].integer == 20_000)
-      #expect(try FileManager.default.contentsOfDirectory(atPath: place) == [], "nothing of it is left")
+      #expect(try FileManager.default.contentsOfDirectory(atPath: place) == [], "no temporary file is left")
     }
   }
 }

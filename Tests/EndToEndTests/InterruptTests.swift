@@ -1,5 +1,4 @@
-// Ctrl-C on `enqueue`: a request that was not taken in is withdrawn, one that was says its tickets, and the last line is
-// true in any case.
+// Ctrl-C on `enqueue`: it withdraws an unfinished request, prints the tickets of a finished one, and never misreports.
 import Foundation
 import Glibc
 import Testing
@@ -7,7 +6,7 @@ import Testing
 @Suite("Ctrl-C on enqueue", .serialized)
 struct InterruptTests {
   @Test(
-    "a request that is being taken in is withdrawn: nobody is added, and others are let in as ever",
+    "a request that is being added is withdrawn: no customer is added, and others can still come",
     arguments: Tongue.allCases)
   func withdrawn(tongue: Tongue) throws {
     try withBranch { branch in
@@ -15,7 +14,7 @@ struct InterruptTests {
       try branch.done("pause")
       let key = tongue == .ko ? ["--key", "k"] : []
       let large = try branch.launch(["enqueue", "5000000"] + key, language: tongue)
-      try branch.waitUntil("it is being taken in") {
+      try branch.waitUntil("the request is being added") {
         large.errors.contains(tongue == .ko ? "번호표 발급" : "enqueueing")
       }
       let small = try branch.launch(["enqueue", "3", "--json"])
@@ -37,33 +36,33 @@ struct InterruptTests {
     }
   }
 
-  @Test("the second Ctrl-C leaves at once, and says that it is not known")
+  @Test("the second Ctrl-C exits at once, and reports that the result is unknown")
   func second() throws {
     try withBranch { branch in
-      // However long this takes, nobody takes a coordinator that stands still for stuck.
+      // With this timeout a stopped coordinator is not taken for stuck, however long the test needs.
       let file = try branch.configuration(speed: "max", more: #", "watchdog_timeout": "1h""#)
       try branch.start("--config", file)
       try branch.done("pause")
       let large = try branch.launch(["enqueue", "5000000"])
-      try branch.waitUntil("it is being taken in") { large.errors.contains("enqueueing") }
+      try branch.waitUntil("the request is being added") { large.errors.contains("enqueueing") }
       let bank = try branch.status().pid
       branch.processes.signal(bank, SIGSTOP)
       defer { branch.processes.signal(bank, SIGCONT) }
       large.signal(SIGINT)
-      try branch.waitUntil("it is being withdrawn") { large.errors.contains("Cancelling the request") }
+      try branch.waitUntil("the request is being withdrawn") {
+        large.errors.contains("Cancelling the request")
+      }
       large.signal(SIGINT)
       let outcome = try large.finish()
       #expect(outcome.code == 130 && outcome.err.contains("it is not known whether"), outcome.story)
       branch.processes.signal(bank, SIGCONT)
-      try branch.waitUntil("it was withdrawn all the same") {
+      try branch.waitUntil("the request was withdrawn") {
         try branch.status().queue("issued") == 0 && branch.log("coordinator").contains("event=withdrawn")
       }
     }
   }
 
-  @Test(
-    "Ctrl-C is heard at once where the bank does not even greet: nothing was asked, and nothing is to be said"
-  )
+  @Test("Ctrl-C works at once if the bank does not even greet: nothing was requested, and nothing is printed")
   func silentBank() throws {
     try withBranch { branch in
       try branch.start("--config", try branch.configuration(more: #", "watchdog_timeout": "60s""#))
@@ -71,7 +70,7 @@ struct InterruptTests {
       branch.processes.signal(bank, SIGSTOP)
       defer { branch.processes.signal(bank, SIGCONT) }
       let enqueue = try branch.launch(["enqueue", "5"])
-      try branch.waitUntil("it waits for the greeting") {
+      try branch.waitUntil("the command waits for the greeting") {
         // It sleeps, and there is nothing else that it could wait for. proc_pid_stat(5)
         let state = try String(contentsOfFile: "/proc/\(enqueue.pid)/stat", encoding: .utf8)
         return state.split(separator: ")").last?.hasPrefix(" S ") == true
@@ -80,22 +79,22 @@ struct InterruptTests {
       enqueue.signal(SIGINT)
       let outcome = try enqueue.finish()
       #expect(outcome.code == 130 && outcome.complaints.isEmpty, outcome.story)
-      // The bank has ten seconds to greet; whoever leaves does not wait for their end.
+      // The bank has ten seconds to greet; an interrupted client does not wait for the rest of them.
       #expect(ContinuousClock.now - begin < .seconds(8))
       branch.processes.signal(bank, SIGCONT)
       #expect(try branch.status().queue("issued") == 0)
     }
   }
 
-  @Test("Ctrl-C while the customers are waited for says that they stay", arguments: [true, false])
+  @Test("Ctrl-C while enqueue waits for its customers reports that they stay", arguments: [true, false])
   func waiting(asJSON: Bool) throws {
     try withBranch { branch in
       let file = try branch.configuration(depositWork: "60s", loanWork: "60s")
       try branch.start("--config", file)
       let waiter = try branch.launch(["enqueue", "4", "--wait"] + (asJSON ? ["--json"] : []))
-      try branch.waitUntil("they are served") { try branch.status().queue("serving") > 0 }
-      if !asJSON { try branch.waitUntil("the tickets are said") { !waiter.lines.isEmpty } }
-      // It may be just on its way from the one question to the next: it is noted until it is asked about.
+      try branch.waitUntil("the customers are being served") { try branch.status().queue("serving") > 0 }
+      if !asJSON { try branch.waitUntil("the tickets are printed") { !waiter.lines.isEmpty } }
+      // The client may be between two requests: the signal is noted until the next check.
       waiter.signal(SIGINT)
       let outcome = try waiter.finish()
       #expect(outcome.code == 130, outcome.story)

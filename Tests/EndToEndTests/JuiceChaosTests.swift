@@ -1,15 +1,15 @@
-// Two hundred people order at once while the stock and the stations are killed fifty times. In the end every piece of
-// fruit is accounted for, by the receipts, by what the customers were told, and by a watcher who was there throughout.
+// Two hundred concurrent orders while the stock and the stations are killed fifty times. In the end every piece of
+// fruit is accounted for by the receipts, by the replies to the customers, and by a watcher.
 import Glibc
 import Testing
 
-@Suite("Juice under fire", .serialized)
+@Suite("Juice during kills", .serialized)
 struct JuiceChaosTests {
   private static let orders = 200
   private static let kills = 50
 
   @Test(
-    "200 concurrent orders, 50 kills: conserved to the last fruit, one outcome each, and a watcher saw it all"
+    "200 concurrent orders, 50 kills: no fruit is lost, each order has one outcome, a watcher sees it all"
   )
   func chaos() throws {
     try withBranch { branch in
@@ -17,7 +17,7 @@ struct JuiceChaosTests {
       let file = try branch.configuration(
         speed: "20", more: #", "max_crashes": 1000, "max_failures": 1000, "retry_initial_delay": "10ms""#)
       try branch.start("--config", file, "--juice", "3")
-      // Enough for some and not for all, so that the last fruit is fought for.
+      // Enough fruit for some orders and not for all, so that customers compete for the last pieces.
       var before: [String: Int] = [:]
       for fruit in Recipes.fresh.keys.sorted() {
         let amount = Int.random(in: 40...160, using: &chance)
@@ -33,7 +33,7 @@ struct JuiceChaosTests {
       }
       try killThroughout(branch, &chance)
       let told = try customers.map { try $0.finish(within: .seconds(120)) }
-      try branch.waitUntil("each kill has had its successor") {
+      try branch.waitUntil("each killed process was restarted") {
         let restarts = try branch.status().workers.compactMap { $0.document["restarts"].integer }
         return restarts.reduce(0, +) == Self.kills
       }
@@ -42,9 +42,9 @@ struct JuiceChaosTests {
     }
   }
 
-  /// One kill for each so many receipts, so that they come while orders are made and not before or after.
+  /// Kills a process after every few receipts, so that the kills happen while orders are made.
   private func killThroughout(_ branch: Branch, _ chance: inout Chance) throws {
-    // A process that is dead and was not collected yet still has its number: nobody is killed twice.
+    // A zombie that was not reaped yet still has its pid: no process is killed twice.
     var killed: Set<Int> = []
     for kill in 0..<Self.kills {
       let goal = kill * (Self.orders - 20) / Self.kills
@@ -71,7 +71,7 @@ struct JuiceChaosTests {
     for outcome in told {
       let answer = try outcome.json()
       let name = try #require(answer["order"].text, outcome.story)
-      #expect(answers.updateValue(answer, forKey: name) == nil, "the order \(name) was told twice")
+      #expect(answers.updateValue(answer, forKey: name) == nil, "the order \(name) has two replies")
       #expect(outcome.code == (answer["outcome"].text == "made" ? 0 : 5), outcome.story)
       if answer["outcome"].text == "made" {
         left.merge(Recipes.all[answer["juice"].text ?? ""] ?? [:]) { $0 - $1 }
@@ -84,13 +84,13 @@ struct JuiceChaosTests {
       #expect(receipt["payload"].text == answer?["juice"].text)
       #expect((receipt["outcome"].text == "served") == (answer?["outcome"].text == "made"), "\(receipt)")
     }
-    #expect(try branch.stock() == left, "what was made is what is gone")
+    #expect(try branch.stock() == left, "the fruit of the juices made is gone")
     #expect(left.values.allSatisfy { $0 >= 0 })
     try checkSight(branch, watcher, before, left, made: answers.filter { $0.value["outcome"].text == "made" })
   }
 
-  /// The watcher has seen every change in order: they lead from what it saw first to what is there now, and name every
-  /// order that was made, and no other.
+  /// Checks that the watcher has seen every change in order: the changes lead from the first amounts to the current
+  /// ones, and name every order that was made, and no other.
   private func checkSight(
     _ branch: Branch, _ watcher: RunningProgram, _ before: [String: Int], _ left: [String: Int],
     made: [String: JSON]
@@ -108,7 +108,7 @@ struct JuiceChaosTests {
       let (item, difference) = (change["item"].text ?? "", change["difference"].integer ?? 0)
       shelves[item, default: 0] += difference
       #expect(shelves[item] == change["quantity"].integer, "\(change)")
-      // The stock calls an order by the books, the day, the ticket and its moment.
+      // The id of a stock order consists of the database, the day, the ticket and the time of issue.
       let name = (change["order"].text ?? "").split(separator: "-")
       try #require(name.count == 4, "\(change)")
       taken["\(name[1])-\(name[2])", default: [:]][item, default: 0] -= difference

@@ -1,5 +1,4 @@
-// The juice shop in front of a person: the question of the original, and the stock editor, which gives the terminal
-// back as it was however it ends.
+// Juice shop at a terminal: the question of the original, and the stock editor, which always restores the terminal.
 import Foundation
 import Glibc
 import Testing
@@ -10,7 +9,7 @@ struct JuiceTerminalTests {
   private static let shown = "\u{1B}[?25h\u{1B}[?1049l"
 
   @Test(
-    "too little fruit: a yes leads to the editor, its keys change the stock at once, and Close shows the shop again"
+    "too little fruit: \"yes\" opens the editor, its keys change the stock at once, Close returns to the shop"
   )
   func yes() throws {
     try withBranch { branch in
@@ -27,7 +26,7 @@ struct JuiceTerminalTests {
       program.type("+++++")
       try branch.waitUntil("five were added") { try branch.stock()["strawberry"] == 15 }
       program.type("=\u{1B}[B-")
-      try branch.waitUntil("another one, and a banana less") {
+      try branch.waitUntil("one more was added, and one banana removed") {
         try branch.stock() == Recipes.fresh.merging(["strawberry": 16, "banana": 9]) { $1 }
       }
       try branch.done("stock", "set", "mango", "77")
@@ -45,9 +44,7 @@ struct JuiceTerminalTests {
     }
   }
 
-  @Test(
-    "Ctrl-C in the editor behind the question leaves the whole program, and what is typed behind it changes nothing"
-  )
+  @Test("Ctrl-C in the editor after the question exits the whole program, and later keys change nothing")
   func interruptedEditor() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
@@ -55,7 +52,7 @@ struct JuiceTerminalTests {
       try program.waitFor("[Yes/No]")
       program.type("yes\r")
       try program.waitFor("Close")
-      try branch.waitUntil("it has the terminal") { !program.isInLineMode }
+      try branch.waitUntil("the editor has the terminal") { !program.isInLineMode }
       program.type("\u{3}+++")
       #expect(try program.finish() == 128 + SIGINT, "\(program.screen)")
       #expect(program.screen.hasSuffix(Self.shown) && program.isInLineMode)
@@ -64,7 +61,7 @@ struct JuiceTerminalTests {
   }
 
   @Test(
-    "a no, an end of the input, and Ctrl-C leave the stock as it is",
+    "\"no\", an end of the input, and Ctrl-C leave the stock unchanged",
     arguments: ["아니오\r", "n\r", "\u{4}", "\u{3}"])
   func no(answer: String) throws {
     try withBranch { branch in
@@ -78,13 +75,13 @@ struct JuiceTerminalTests {
     }
   }
 
-  @Test("however the editor ends, the terminal is as it was", arguments: ["\u{3}", "q", "\u{1B}", "\u{4}"])
+  @Test("the terminal is restored however the editor ends", arguments: ["\u{3}", "q", "\u{1B}", "\u{4}"])
   func keysThatClose(key: String) throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
       let program = try TerminalProgram(branch, ["stock", "edit"])
       try program.waitFor("Close")
-      try branch.waitUntil("it has the terminal") { !program.isInLineMode }
+      try branch.waitUntil("the editor has the terminal") { !program.isInLineMode }
       program.type("\u{1A}")
       program.type(key)
       #expect(try program.finish() == (key == "\u{3}" ? 128 + SIGINT : 0), "\(program.screen)")
@@ -94,21 +91,21 @@ struct JuiceTerminalTests {
   }
 
   @Test(
-    "a signal ends the editor by this signal, with the terminal as it was",
+    "a signal ends the editor by this signal, with the terminal restored",
     arguments: [SIGTERM, SIGHUP, SIGINT, SIGQUIT])
   func signals(signal: Int32) throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
       let program = try TerminalProgram(branch, ["stock", "edit"])
       try program.waitFor("Close")
-      try branch.waitUntil("it has the terminal") { !program.isInLineMode }
+      try branch.waitUntil("the editor has the terminal") { !program.isInLineMode }
       kill(program.pid, signal)
       #expect(try program.finish() == 128 + signal, "\(program.screen)")
       #expect(program.screen.hasSuffix(Self.shown) && program.isInLineMode)
     }
   }
 
-  @Test("a window that is closed ends the editor and nothing else")
+  @Test("closing the terminal window ends the editor and nothing else")
   func hangUp() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
@@ -121,19 +118,19 @@ struct JuiceTerminalTests {
     }
   }
 
-  @Test("never below nothing, however often − is pressed; and a stock that is killed meanwhile is waited for")
+  @Test("amounts never fall below zero, however often − is pressed; the editor waits for a killed stock")
   func neverBelowZero() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
       let program = try TerminalProgram(branch, ["stock", "edit"])
       try program.waitFor("Close")
       program.type(String(repeating: "-", count: 25))
-      try branch.waitUntil("nothing is left") { try branch.stock()["strawberry"] == 0 }
+      try branch.waitUntil("no fruit is left") { try branch.stock()["strawberry"] == 0 }
       try branch.kill(worker: "stock")
-      try branch.waitUntil("it is there again") { try branch.status().worker("stock")?.generation == 2 }
+      try branch.waitUntil("the stock is back") { try branch.status().worker("stock")?.generation == 2 }
       program.clear()
-      // What is pressed while the stock is away is not caught up on, so it is pressed until it is heard.
-      try branch.waitUntil("it goes on") {
+      // Keys pressed while the stock is away are not caught up on, so the test repeats the key until it has an effect.
+      try branch.waitUntil("the stock changes again") {
         program.type("+")
         return try branch.stock()["strawberry"] ?? 0 > 0
       }
@@ -143,7 +140,7 @@ struct JuiceTerminalTests {
     }
   }
 
-  @Test("while the bank closes the editor says that the stock is away, and closes all the same")
+  @Test("while the bank closes the editor reports that the stock is away, and it can be closed")
   func bankCloses() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
@@ -157,7 +154,7 @@ struct JuiceTerminalTests {
     }
   }
 
-  @Test("away from a terminal there is neither a question nor an editor")
+  @Test("without a terminal there is neither a question nor an editor")
   func noTerminal() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")

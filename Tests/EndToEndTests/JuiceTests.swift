@@ -1,10 +1,10 @@
-// The juice shop as a person and a script meet it: the menu, an order, too little fruit, and the stock.
+// Juice shop at a terminal and in scripts: the menu, an order, too little fruit, and the stock.
 import Glibc
 import Testing
 
 @Suite("Juice", .serialized)
 struct JuiceTests {
-  @Test("on a fresh home there is too little for a strawberry juice; with sixteen strawberries it is made")
+  @Test("a fresh home has too little for a strawberry juice; with sixteen strawberries it is made")
   func firstThing() throws {
     try withBranch { branch in
       try branch.start("--speed", "20")
@@ -32,7 +32,7 @@ struct JuiceTests {
     }
   }
 
-  @Test("every juice takes what its recipe says and nothing else, by each of its names")
+  @Test("every juice takes exactly the fruit of its recipe, under each of its names")
   func recipes() throws {
     let korean = [
       "딸기쥬스": "strawberry", "바나나쥬스": "banana", "키위쥬스": "kiwi", "파인애플쥬스": "pineapple",
@@ -54,9 +54,7 @@ struct JuiceTests {
     }
   }
 
-  @Test(
-    "an order is one JSON document; several are one a line, and what was made before the fruit ran out stays made"
-  )
+  @Test("one order is one JSON document, several are one per line; juices made before a shortage stay made")
   func documents() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
@@ -82,7 +80,7 @@ struct JuiceTests {
       #expect(people.code == 5, people.story)
       #expect(people.outLines.filter { $0 == "망고쥬스 나왔습니다! 맛있게 드세요!" }.count == 3, people.story)
       #expect(people.lastLine == "재료가 모자라요. 재고를 수정할까요?", people.story)
-      // One of the four is missing, and it is the same one for the next.
+      // One piece is missing for the four juices, and the next order lacks the same piece.
       let mended = "채우려면: bankctl stock add mango 2\n"
       #expect(
         people.complaints == "4잔 중 3잔만 만들었습니다.\n망고의 재고가 부족합니다. (3개 필요, 1개 있음)\n" + mended, people.story)
@@ -93,11 +91,11 @@ struct JuiceTests {
         let words = command.split(separator: " ").map(String.init)
         try branch.done("stock", "add", words[3], words[4])
       }
-      #expect(try branch.order("mango-kiwi", "2").code == 0, "what was advised suffices for all")
+      #expect(try branch.order("mango-kiwi", "2").code == 0, "the suggested amount suffices for all")
     }
   }
 
-  @Test("the menu lists all seven, and says of each that cannot be made what it lacks")
+  @Test("the menu lists all seven juices, and the missing fruit of each that cannot be made")
   func menu() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
@@ -127,7 +125,7 @@ struct JuiceTests {
     }
   }
 
-  @Test("amounts are set and changed by n, never below nothing and never beyond a million")
+  @Test("amounts are set and changed by n, never below zero and never above a million")
   func amounts() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
@@ -150,7 +148,7 @@ struct JuiceTests {
     }
   }
 
-  @Test("a fruit or a juice that nobody knows is suggested, and nothing is ordered")
+  @Test("an unknown fruit or juice gets a suggestion, and nothing is ordered")
   func unknown() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
@@ -175,7 +173,7 @@ struct JuiceTests {
     }
   }
 
-  @Test("a stock service that does not answer is waited for, and no longer than was said; nothing is taken")
+  @Test("a client waits for a silent stock service until its timeout, and then nothing is taken")
   func stockAway() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
@@ -195,13 +193,13 @@ struct JuiceTests {
       #expect(try patient.finish().json()["outcome"].text == "made")
       let left = try branch.stock()
       #expect(left["banana"] == 8)
-      // What gave up may have been heard after all, by a service that was only slow: that is why it says try again.
+      // A slow service may still handle the request that timed out: that is why the message advises a retry.
       #expect(left["kiwi"] == 10 || left["kiwi"] == 3)
       try branch.expectClean()
     }
   }
 
-  @Test("a juice station that stands still: the order is taken out after a while, and nothing is taken")
+  @Test("without a working juice station an order is withdrawn after a while, and nothing is taken")
   func stationAway() throws {
     try withBranch { branch in
       try branch.start("--speed", "max", "--juice", "0")
@@ -226,7 +224,7 @@ struct JuiceTests {
     }
   }
 
-  @Test("Ctrl-C takes out what is not being made yet, and says so")
+  @Test("Ctrl-C withdraws orders that are not in progress yet, and reports it")
   func interrupted() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
@@ -241,15 +239,15 @@ struct JuiceTests {
     }
   }
 
-  @Test(
-    "a watcher sees the stock, then every change once and in order, while the service is killed; it ends with the bank"
-  )
+  @Test("a watcher sees the stock, then each change once and in order over kills; it exits with the bank")
   func watching() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
       let watcher = try branch.launch(["stock", "watch", "--json"])
       let reader = try branch.launch(["stock", "watch"], language: .ko)
-      try branch.waitUntil("both see the stock") { watcher.lines.count == 1 && reader.lines.count == 1 }
+      try branch.waitUntil("both watchers see the stock") {
+        watcher.lines.count == 1 && reader.lines.count == 1
+      }
       #expect(reader.lines == ["🍓 딸기 10 · 🍌 바나나 10 · 🍍 파인애플 10 · 🥝 키위 10 · 🥭 망고 10"])
       for round in 1...5 {
         try branch.done("stock", "set", "kiwi", "\(10 + round)")
@@ -269,7 +267,7 @@ struct JuiceTests {
     }
   }
 
-  @Test("a branch may sell something else")
+  @Test("a branch may sell other products")
   func otherAssortment() throws {
     try withBranch { branch in
       try branch.start("--speed", "max", "--juice", "1")
@@ -289,7 +287,7 @@ struct JuiceTests {
   }
 
   @Test(
-    "a file of juices that makes no sense: the bank serves its customers, and whoever wants juice hears what is wrong"
+    "with an invalid file of juices the bank serves its customers, and an order of juice reports the error"
   )
   func wrongAssortment() throws {
     try withBranch { branch in
@@ -308,7 +306,7 @@ struct JuiceTests {
     }
   }
 
-  @Test("reload lets the branch sell by a file that has changed, and refuses one that makes no sense")
+  @Test("reload makes the branch sell by a changed file, and refuses an invalid one")
   func reload() throws {
     func file(_ kiwis: Int) -> String {
       """
@@ -323,11 +321,11 @@ struct JuiceTests {
       try branch.done("reload")
       #expect(try branch.status().worker("stock")?.pid == first.pid, "nothing has changed")
       let watcher = try branch.launch(["stock", "watch", "--json"])
-      try branch.waitUntil("it sees the stock") { watcher.lines.count == 1 }
+      try branch.waitUntil("the watcher sees the stock") { watcher.lines.count == 1 }
       for kiwis in [1, 2] {
         try branch.assortment(file(kiwis))
         let reloaded = Status(try branch.json("reload"))
-        #expect(reloaded.worker("stock")?.state == "idle", "it is there again when reload returns")
+        #expect(reloaded.worker("stock")?.state == "idle", "the stock is back when reload returns")
         let before = try branch.stock()["kiwi"] ?? 0
         #expect(try branch.order("kiwi").code == 0)
         #expect(try branch.stock()["kiwi"] == before - kiwis, "the new recipe is used")
@@ -340,7 +338,7 @@ struct JuiceTests {
       let refused = try branch.run("reload", language: .ko)
       #expect(refused.code == 2 && refused.err.contains("stock.json"), refused.story)
       #expect(try branch.status().worker("stock")?.pid == second.pid && branch.order("kiwi").code == 0)
-      try branch.waitUntil("the watcher has seen it all") { watcher.lines.count == 4 }
+      try branch.waitUntil("the watcher has seen every change") { watcher.lines.count == 4 }
       try branch.assortment("")
       try branch.expectRefusal(2, "bad_configuration", of: "reload")
       try branch.done("stop")

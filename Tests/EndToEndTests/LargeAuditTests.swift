@@ -1,11 +1,11 @@
-// The audit of an open bank with many receipts: another process reads the rows, and everybody is served meanwhile. The test
-// stops that process in the middle of its work, for as long as it wants to look.
+// Audit of an open bank with many receipts: another process reads the rows, and customers are served meanwhile. The
+// test stops that process in the middle of its work.
 import CSQLite
 import Foundation
 import Glibc
 import Testing
 
-@Suite("The audit of a large open bank", .serialized)
+@Suite("Audit of a large open bank", .serialized)
 struct LargeAuditTests {
   private static let customers = 30_000
 
@@ -23,14 +23,14 @@ struct LargeAuditTests {
     branch.processes.all().filter { branch.processes.name($0).contains("bankd --count ") }
   }
 
-  /// Whether a process stands still, `T`, or has ended; see proc(5).
+  /// True if a process is stopped, `T`, or has exited; see proc(5).
   private static func stands(_ pid: Int) -> Bool {
     let stat = (try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)) ?? ""
     let state = stat.lastIndex(of: ")").flatMap { stat[$0...].dropFirst(2).first }
     return state.map { "TZX".contains($0) } ?? true
   }
 
-  /// Whether a process has the database open, so that it has not told anybody what is in it.
+  /// True if a process has the database open, so that it has not reported its result yet.
   private static func hasDatabase(_ pid: Int, _ branch: Branch) -> Bool {
     let place = "/proc/\(pid)/fd"
     return ((try? FileManager.default.contentsOfDirectory(atPath: place)) ?? []).contains {
@@ -39,12 +39,12 @@ struct LargeAuditTests {
     }
   }
 
-  /// An audit whose rows are being read by a process that stands still. A reader that was quicker than the test has done
-  /// its work, and another audit begins; where that happens again and again there is more to be read.
+  /// Starts an audit and stops the process that reads its rows. If the reader finishes before it is stopped, another
+  /// audit starts; if that happens several times, the test adds rows.
   private func heldAudit(_ branch: Branch, code: Int32 = 0) throws -> (audit: RunningProgram, reader: Int) {
     var held: (RunningProgram, Int)?
     var missed = 0
-    try branch.waitUntil("an audit has its rows read by another process") {
+    try branch.waitUntil("a process that reads the rows of an audit is stopped") {
       if missed == 5 {
         missed = 0
         try branch.done("enqueue", "\(Self.customers)", "--wait", timeout: Patience.stretched(.seconds(60)))
@@ -53,7 +53,7 @@ struct LargeAuditTests {
       while audit.isRunning {
         guard let reader = readers(branch).first else { continue }
         guard branch.processes.signal(reader, SIGSTOP) else { break }
-        try branch.waitUntil("it stands still") { Self.stands(reader) }
+        try branch.waitUntil("the reader is stopped") { Self.stands(reader) }
         guard Self.hasDatabase(reader, branch) else {
           branch.processes.signal(reader, SIGCONT)
           break
@@ -68,7 +68,7 @@ struct LargeAuditTests {
     return try #require(held)
   }
 
-  @Test("everybody is served meanwhile, and what changes is no finding; who asks meanwhile shares the next")
+  @Test("customers are served during an audit without findings, and concurrent audits share the next run")
   func served() throws {
     try withLargeBank { branch in
       let (audit, reader) = try heldAudit(branch)
@@ -88,7 +88,7 @@ struct LargeAuditTests {
     }
   }
 
-  @Test("a reader that is killed is followed by another one, and one for which nobody waits is ended")
+  @Test("a killed reader is replaced, and a reader without a waiting audit is ended")
   func readerEnds() throws {
     try withLargeBank { branch in
       let (audit, reader) = try heldAudit(branch)
@@ -98,12 +98,12 @@ struct LargeAuditTests {
       #expect(try outcome.code == 0 && outcome.json()["issued"].integer == customers, outcome.story)
       let (left, abandoned) = try heldAudit(branch)
       left.signal(SIGKILL)
-      try branch.waitUntil("nobody reads any more") { !branch.processes.isAlive(abandoned) }
+      try branch.waitUntil("the reader has exited") { !branch.processes.isAlive(abandoned) }
       try branch.expectClean()
     }
   }
 
-  @Test("true problems are found while the bank is open")
+  @Test("real problems are found while the bank is open")
   func problems() throws {
     try withLargeBank { branch in
       #expect(chmod("\(branch.home)/stock.db", 0o644) == 0)
@@ -114,7 +114,7 @@ struct LargeAuditTests {
     }
   }
 
-  /// Changes what is kept of a bank that is closed, as a program may that knows no promises.
+  /// Changes the database of a closed bank, as a foreign program may.
   private func change(_ branch: Branch, _ statement: String) throws {
     var database: OpaquePointer?
     defer { sqlite3_close(database) }
@@ -123,7 +123,7 @@ struct LargeAuditTests {
     #expect(sqlite3_changes(database) == 1)
   }
 
-  @Test("a receipt that is not as promised is found by the process that reads the rows, and told by the bank")
+  @Test("a wrong receipt is found by the process that reads the rows, and reported by the bank")
   func brokenRow() throws {
     try withLargeBank { branch in
       try branch.done("stop")
@@ -143,34 +143,32 @@ struct LargeAuditTests {
     }
   }
 
-  @Test(
-    "a coordinator that is killed takes along whoever reads for it, and neither the next one nor a closed bank knows a stranger"
-  )
+  @Test("a killed coordinator takes its reader along, and no later audit reports a foreign process")
   func killed() throws {
     try withLargeBank { branch in
       let (audit, reader) = try heldAudit(branch)
       let open = try branch.status()
       branch.processes.signal(open.pid, SIGKILL)
-      try branch.waitUntil("nobody reads any more") { !branch.processes.isAlive(reader) }
+      try branch.waitUntil("the reader has exited") { !branch.processes.isAlive(reader) }
       let outcome = try audit.finish()
       #expect(
         try outcome.code == 0 && outcome.json()["issued"].integer == open.queue("served"), outcome.story)
       let (_, last) = try heldAudit(branch)
       try branch.killCoordinator()
-      try branch.waitUntil("nobody reads any more") { !branch.processes.isAlive(last) }
+      try branch.waitUntil("the reader has exited") { !branch.processes.isAlive(last) }
       try branch.expectNobodyLeft()
       try branch.expectClean()
       try branch.start("--speed", "max")
     }
   }
 
-  @Test("the bank ends while the rows are read: nobody reads them any more, and the audit has an answer")
+  @Test("the bank closes while rows are read: the reader exits, and the audit gets an answer")
   func end() throws {
     try withLargeBank { branch in
       let (audit, reader) = try heldAudit(branch)
       try branch.done("stop")
       #expect(try audit.finish().code == 0)
-      try branch.waitUntil("nobody reads any more") { !branch.processes.isAlive(reader) }
+      try branch.waitUntil("the reader has exited") { !branch.processes.isAlive(reader) }
       try branch.expectClean()
       try branch.start("--speed", "max")
     }

@@ -1,14 +1,16 @@
-// Workers with several customers in hand whose payloads are near the bound and six times as long as JSON: none of them is sent
-// away for what the bank has sent, and each customer is served in the first attempt.
+// Workers that hold several customers with payloads near the limit, whose JSON is six times as long: none of them is
+// disconnected for data that the bank has sent, and each customer is served in its first attempt.
 import Foundation
 import Glibc
 import Testing
 
 @Suite("Large payloads", .serialized) struct LargePayloadTests {
-  @Test("a worker gets twelve of a mebibyte each, at a window and by itself", arguments: [false, true])
+  @Test(
+    "a worker receives twelve payloads of one mebibyte at once, at a window and as an outside worker",
+    arguments: [false, true])
   func twelveInHand(isOutside: Bool) throws {
     try withBranch { branch in
-      // Its answers are short: what is tried here is the way to the worker.
+      // The results are short: this test covers the direction to the worker.
       let program = try DocumentedWorkers.program("python")
         .replacingOccurrences(of: #"customer.get("payload", "").upper()"#, with: #""""#)
       #expect(!program.contains("upper"))
@@ -30,12 +32,12 @@ import Testing
         isOutside
         ? try branch.launch([worker, branch.home + "/run/worker.sock", "large"], program: "/usr/bin/python3")
         : nil
-      try branch.waitUntil("the worker is there") {
+      try branch.waitUntil("the worker has connected") {
         try branch.status().workers.contains {
           $0.role == (isOutside ? "outside" : "worker") && $0.state == "idle"
         }
       }
-      // All of them are handed out in one moment.
+      // All customers are assigned at once.
       try branch.done("resume", "large")
       try branch.done("wait", "--timeout", "280s", timeout: .seconds(290))
       try branch.expectOneReceiptEach(12)

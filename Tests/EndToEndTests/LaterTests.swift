@@ -1,10 +1,10 @@
-// Customers who are ordered for later: not served before, also where the coordinator is killed meanwhile, and served then.
+// Customers ordered for later: none is served early, even after a kill of the coordinator, and all when due.
 import Glibc
 import Testing
 
-@Suite("Ordering for later", .serialized)
+@Suite("Delayed customers", .serialized)
 struct LaterTests {
-  @Test("--in delays a customer, who is shown as such and served when the time has come")
+  @Test("--in delays a customer, which is shown as delayed and served when due")
   func inAWhile() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
@@ -15,7 +15,7 @@ struct LaterTests {
         #expect(due > ticket["issued_at"].text ?? "")
         try branch.expectListed(as: due)
       }
-      // Whoever comes later and orders nothing is served before.
+      // A customer that comes later without a delay is served first.
       try branch.done("enqueue", "1", "--service", "deposit", "--wait")
       try branch.done("wait")
       let receipts = try branch.receipts()
@@ -25,7 +25,7 @@ struct LaterTests {
     }
   }
 
-  @Test("a kill of the coordinator makes nobody early, and loses nobody")
+  @Test("a kill of the coordinator makes no customer early, and loses none")
   func killed() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
@@ -36,7 +36,7 @@ struct LaterTests {
       try branch.killCoordinator()
       try branch.start("--speed", "max")
       #expect(try branch.json("ticket", "4")["due_at"].text == far)
-      try branch.waitUntil("those who are due are served") { try branch.receipts().count == 3 }
+      try branch.waitUntil("the due customers are served") { try branch.receipts().count == 3 }
       for ticket in 1...3 { try branch.expectNotEarly(ticket, than: due) }
       #expect(try branch.status().queue("delayed") == 1)
       #expect(try branch.done("ticket", "4").out.contains("delayed, until \(far ?? "?")"))
@@ -47,7 +47,7 @@ struct LaterTests {
     }
   }
 
-  @Test("stop says that customers are delayed, until when, and how to close without them, in both languages")
+  @Test("stop reports delayed customers, their due time, and how to close without them, in both languages")
   func stopWithDelayed() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
@@ -58,10 +58,10 @@ struct LaterTests {
       for (stop, words) in zip(
         stops, ["2 of them are delayed, the first until \(due)", "2명은 예약·재시도 고객입니다"])
       {
-        try branch.waitUntil("it says so") { stop.errors.contains(words) }
+        try branch.waitUntil("stop reports the delayed customers") { stop.errors.contains(words) }
         #expect(stop.errors.contains("--leave-delayed") && stop.isRunning)
       }
-      // Another one closes without them, and all are told.
+      // Another stop closes without them, and every waiting stop returns.
       let report = try branch.json("stop", "--leave-delayed")
       #expect(report["waiting"].integer == 2 && report["day_closed"].flag == false)
       for stop in stops { #expect(try stop.finish().code == 0) }
@@ -74,7 +74,7 @@ struct LaterTests {
     }
   }
 
-  @Test("stop --leave-delayed serves those who wait, and wait --leave-delayed waits for them alone")
+  @Test("stop --leave-delayed serves waiting customers, and wait --leave-delayed waits only for them")
   func leaveDelayed() throws {
     try withBranch { branch in
       try branch.start("--config", branch.configuration(deposit: 1, loan: 0, depositWork: "300ms"))
@@ -83,7 +83,9 @@ struct LaterTests {
       try branch.done("wait", "--leave-delayed", "--timeout", "20s")
       #expect(try branch.receipts().count == 3)
       let wait = try branch.launch(["wait", "--timeout", "20s"])
-      try branch.waitUntil("it says for whom") { wait.errors.contains("Only delayed customers remain: 1") }
+      try branch.waitUntil("wait prints which customers it waits for") {
+        wait.errors.contains("Only delayed customers remain: 1")
+      }
       wait.signal(SIGINT)
       _ = try wait.finish()
       try branch.done("enqueue", "2", "--service", "deposit")
@@ -92,9 +94,7 @@ struct LaterTests {
     }
   }
 
-  @Test(
-    "whoever waits for customers of a paused service is told why, and leaves with exit code 5 where that is asked for"
-  )
+  @Test("a wait for a paused service prints the reason, and exits with code 5 with --unless-paused")
   func paused() throws {
     try withBranch { branch in
       let file = try branch.write(
@@ -105,15 +105,15 @@ struct LaterTests {
       #expect(enqueue.code == 5 && enqueue.err.contains("/no/such/program"), enqueue.story)
       try branch.expectRefusal(5, "paused", of: "wait", "--unless-paused")
       let wait = try branch.launch(["wait", "--timeout", "20s"])
-      try branch.waitUntil("it says why") {
+      try branch.waitUntil("the command prints the reason") {
         wait.errors.contains("/no/such/program") && wait.errors.contains("bankctl resume gone")
       }
       wait.signal(SIGINT)
       _ = try wait.finish()
-      // The reason outlives the coordinator, and a start of another day's process.
+      // The reason survives a kill of the coordinator and a restart of the bank.
       let pid = try branch.status().pid
       branch.processes.signal(pid, SIGKILL)
-      try branch.waitUntil("the next coordinator is there", within: .seconds(30)) {
+      try branch.waitUntil("the next coordinator answers", within: .seconds(30)) {
         guard let status = try branch.statusIfAnswered() else { return false }
         return status.pid != pid
       }
@@ -125,13 +125,13 @@ struct LaterTests {
       try branch.start("--config", file, "--speed", "max")
       let again = try branch.run("wait", "--unless-paused")
       #expect(again.code == 5 && again.err.contains("/no/such/program"), again.story)
-      // Others are served meanwhile, and waited for.
+      // Other customers are served meanwhile and can be waited for.
       try branch.done("enqueue", "2", "--service", "deposit", "--wait", "--unless-paused")
       try branch.done("stop", "--now")
     }
   }
 
-  @Test("a moment that has passed means at once, and one that has not is kept to the millisecond")
+  @Test("a past time means at once, and a future one is kept to the millisecond")
   func atAMoment() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
@@ -148,8 +148,10 @@ struct LaterTests {
       try branch.done("enqueue", "--from", "-", input: list)
       #expect(try branch.json("ticket", "3")["due_at"].text == "2031-02-03T00:00:00.000Z")
       #expect(try branch.json("ticket", "4")["state"].text == "delayed")
-      try branch.waitUntil("the third is served") { try branch.json("ticket", "5")["state"].text == "done" }
-      // In a while is the same a while later; another while is another request.
+      try branch.waitUntil("the third customer is served") {
+        try branch.json("ticket", "5")["state"].text == "done"
+      }
+      // The same relative delay is the same request later; another delay is a key conflict.
       #expect(try branch.json("enqueue", "--from", "-", input: list)["already_issued_count"].integer == 3)
       let first = try branch.json("enqueue", "1", "--in", "90m", "--key", "k")
       #expect(try branch.json("enqueue", "1", "--in", "90m", "--key", "k")["first"] == first["first"])
@@ -159,7 +161,7 @@ struct LaterTests {
     }
   }
 
-  @Test("what is no moment is refused with a sentence, and nobody is added")
+  @Test("an invalid time is refused with a message, and no customer is added")
   func wrongInput() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
@@ -192,15 +194,15 @@ struct LaterTests {
 }
 
 extension Branch {
-  /// Lists and the story say until when, in both languages.
+  /// Expects that lists and the ticket show the due time, in both languages.
   fileprivate func expectListed(as due: String) throws {
     let row = try lines("tickets", "--state", "delayed")
-    // It may have come back meanwhile.
+    // The customer may be back in line already.
     guard let first = row.first else { return }
     #expect(first["due_at"].text == due)
   }
 
-  /// The texts of instants are in the order of the instants.
+  /// Expects a start after the due time; times of this format compare as texts.
   fileprivate func expectNotEarly(_ ticket: Int, than due: String?) throws {
     let receipt = try #require(try receipts().first { $0["ticket"].integer == ticket })
     let started = try #require(receipt["started_at"].text)

@@ -1,12 +1,12 @@
-// Processes of an attempt that the bank may not end: its service waits for them, and says so; nothing starts beside them.
-// The bank is root's without the right to signal other users (CAP_KILL), and its job becomes another user.
+// Processes of an attempt that the bank cannot end: its service waits for them and reports it, and starts nothing else.
+// The bank runs as root without the right to signal other users (CAP_KILL), and its job becomes another user.
 import Foundation
 import Glibc
 import Testing
 
 @Suite(
-  "What cannot be ended", .serialized,
-  .enabled(if: geteuid() == 0, "only root can make a process that the bank may not end"))
+  "Processes that cannot be ended", .serialized,
+  .enabled(if: geteuid() == 0, "only root can start a process that the bank cannot end"))
 struct LeftoverTests {
   private static let services = #"""
     {"services": {"job": {"run": ["sh", "{payload}"], "windows": 1,
@@ -26,7 +26,7 @@ struct LeftoverTests {
     try #require(opened.code == 0, opened.story)
   }
 
-  /// Writes down each attempt and the process that it leaves.
+  /// Records each attempt and the process that it leaves.
   private func script(_ note: String, last: String, until pipe: String) -> String {
     """
     exec 8<\(pipe) 9>>\(note)
@@ -38,12 +38,12 @@ struct LeftoverTests {
     """
   }
 
-  /// Enqueues a job, and returns its note and the process that its first attempt leaves.
+  /// Enqueues a job, and returns its record and the pid of the process that its first attempt leaves.
   private func begin(_ branch: Branch, last: String) throws -> (note: String, left: Int32) {
     let note = branch.path("note")
     let file = try branch.write(script(note, last: last, until: branch.heldPipe()), to: "job.sh")
     try branch.done("enqueue", "--service", "job", "--payload", file)
-    try branch.waitUntil("the first attempt is there") { lines(note).count == 2 }
+    try branch.waitUntil("the first attempt has started") { lines(note).count == 2 }
     return (note, try #require(Int32(lines(note)[1])))
   }
 
@@ -51,8 +51,7 @@ struct LeftoverTests {
     ((try? String(contentsOfFile: note, encoding: .utf8)) ?? "").split(separator: "\n").map(String.init)
   }
 
-  @Test(
-    "after the death of the coordinator its service waits visibly, the others go on, and its end is enough")
+  @Test("after a kill of the coordinator the service waits visibly until the process exits; others continue")
   func afterTheCoordinator() throws {
     try withBranch { branch in
       try open(branch)
@@ -70,7 +69,7 @@ struct LeftoverTests {
       #expect(try branch.done("enqueue", "--service", "echo", "--payload", "x", "--wait").code == 0)
       #expect(lines(note).count == 2 && Glibc.kill(left, 0) == 0)
       Glibc.kill(left, SIGKILL)
-      try branch.waitUntil("it is begun again, and served") {
+      try branch.waitUntil("the customer has started again, and is served") {
         try lines(note).count == 3 && branch.status().queue("served") == 2
       }
       try branch.done("stop")
@@ -78,20 +77,20 @@ struct LeftoverTests {
     }
   }
 
-  @Test("after a failure the customer stays at its window until the end of what the command has left")
+  @Test("after a failure the customer stays at its window until the processes of the command have exited")
   func afterAFailure() throws {
     try withBranch { branch in
       try open(branch)
       let (note, left) = try begin(branch, last: "exit 1")
       defer { Glibc.kill(left, SIGKILL) }
       let errors = "\(branch.home)/logs/bankd.stderr"
-      try branch.waitUntil("the runner has given it up", within: .seconds(30)) {
+      try branch.waitUntil("the runner has reported the process", within: .seconds(30)) {
         ((try? String(contentsOfFile: errors, encoding: .utf8)) ?? "").contains("cannot be ended: \(left)")
       }
       #expect(lines(note).count == 2)
       #expect(try branch.json("ticket", "1")["state"].text == "serving")
       Glibc.kill(left, SIGKILL)
-      try branch.waitUntil("it is begun again, and served") {
+      try branch.waitUntil("the customer has started again, and is served") {
         try lines(note).count == 3 && branch.status().queue("served") == 1
       }
       try branch.done("stop")
