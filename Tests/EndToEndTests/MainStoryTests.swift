@@ -1,11 +1,11 @@
-// The story that everything else is a variation of: a bank opens, customers come, are served, and it closes.
+// Basic course of a day: a bank opens, customers come, are served, and it closes.
 import Foundation
 import Testing
 
-@Suite("The main story", .serialized)
+@Suite("Main story", .serialized)
 struct MainStoryTests {
   @Test(
-    "a bank opens, prints its windows with their pids, and the pids are alive", arguments: Tongue.allCases)
+    "a bank opens, prints its windows with their pids, and these processes run", arguments: Tongue.allCases)
   func opening(tongue: Tongue) throws {
     try withBranch { branch in
       let opened = try branch.done("start", "--speed", "20", language: tongue)
@@ -24,7 +24,7 @@ struct MainStoryTests {
     }
   }
 
-  @Test("ten customers are started, completed, and get one receipt each; the next start is day 2")
+  @Test("ten customers start, finish, and get one receipt each; the next start is day 2")
   func tenCustomers() throws {
     try withBranch { branch in
       try branch.start("--speed", "20", language: .ko)
@@ -43,7 +43,7 @@ struct MainStoryTests {
           }
           return told.count >= 10
         }
-        #expect(told.sorted() == Array(1...10), "each customer's line `\(event)` is there once")
+        #expect(told.sorted() == Array(1...10), "each customer has exactly one line `\(event)`")
       }
       try branch.expectOneReceiptEach(10)
       for receipt in try branch.lines("receipts") {
@@ -71,7 +71,7 @@ struct MainStoryTests {
     }
   }
 
-  @Test("a teller's log tells a customer's start and end in the words of the original")
+  @Test("the log of a teller reports the start and end of a customer in the original words")
   func koreanLines() throws {
     try withBranch { branch in
       try branch.start("--speed", "max", "--deposit", "1", language: .ko)
@@ -94,9 +94,7 @@ struct MainStoryTests {
     }
   }
 
-  @Test(
-    "start takes its windows and speed from flags, then from the configuration, then from the built-in default"
-  )
+  @Test("windows and speed come from flags, then from the configuration, then from the defaults")
   func order() throws {
     try withBranch { branch in
       let file = try branch.configuration(deposit: 3, loan: 2, depositWork: "50ms")
@@ -106,7 +104,7 @@ struct MainStoryTests {
       #expect(opened.service("loan")["windows"].integer == 1)
       #expect(opened.workers.allSatisfy { $0.state == "idle" && $0.generation == 1 })
       try branch.expectRefusal(5, "already_open", of: "start")
-      #expect(try branch.status().pid == opened.pid, "the open bank is unharmed")
+      #expect(try branch.status().pid == opened.pid, "the open bank is not affected")
       try branch.done("stop")
       let plain = Status(try branch.start())
       #expect(
@@ -114,7 +112,7 @@ struct MainStoryTests {
     }
   }
 
-  @Test("a configuration that cannot be used is refused before anything is opened")
+  @Test("an unusable configuration is refused before anything is opened")
   func badConfiguration() throws {
     try withBranch { branch in
       let file = try branch.write(#"{"windows": {"deposit": "many"}}"#, to: "bad.json")
@@ -124,7 +122,7 @@ struct MainStoryTests {
     }
   }
 
-  @Test("every command that needs an open bank says that there is none, with exit code 3")
+  @Test("every command that needs an open bank reports that there is none, with exit code 3")
   func notOpen() throws {
     try withBranch { branch in
       let commands = [
@@ -141,7 +139,7 @@ struct MainStoryTests {
     }
   }
 
-  @Test("a pipe behind start ends with it: what stays behind holds nothing of the caller's")
+  @Test("a pipe after start ends with it: the bank inherits no descriptor of the caller")
   func pipe() throws {
     try withBranch { branch in
       let shell = try branch.launch(
@@ -151,7 +149,7 @@ struct MainStoryTests {
     }
   }
 
-  @Test("two homes are two banks; the flag goes before the environment")
+  @Test("two homes are two banks; the flag precedes the environment")
   func twoHomes() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
@@ -166,12 +164,12 @@ struct MainStoryTests {
   }
 
   @Test(
-    "in the foreground the bank stays until SIGTERM, then serves everyone and says goodbye",
+    "in the foreground the bank runs until SIGTERM, then serves all customers and prints its summary",
     arguments: Tongue.allCases)
   func foreground(tongue: Tongue) throws {
     try withBranch { branch in
       let bank = try branch.launch(["start", "--foreground", "--speed", "20"], language: tongue)
-      try branch.waitUntil("it is open") { !bank.lines.isEmpty }
+      try branch.waitUntil("the bank is open") { !bank.lines.isEmpty }
       try branch.done("enqueue", "6")
       #expect(bank.isRunning)
       bank.signal(SIGTERM)
@@ -187,7 +185,7 @@ struct MainStoryTests {
     }
   }
 
-  @Test("only the owner can look into a home, and what is in it")
+  @Test("only the owner can read a home and its files")
   func permissions() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")

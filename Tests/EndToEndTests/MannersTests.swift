@@ -1,12 +1,11 @@
-// What somebody notices who uses the bank for a day: that it says what is empty, what is odd, what is missing, and what
-// would mend it.
+// Behaviour in daily use: messages about empty lists, odd dates and missing things, with a remedy.
 import Foundation
 import Glibc
 import Testing
 
-@Suite("Manners", .serialized)
+@Suite("Daily use", .serialized)
 struct MannersTests {
-  @Test("empty lists say that they are empty, and leave standard output to scripts")
+  @Test("empty lists are reported as empty, and standard output stays parseable")
   func empty() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
@@ -36,9 +35,7 @@ struct MannersTests {
     }
   }
 
-  @Test(
-    "a juice that was out of stock is no served customer in the closing sentence; off a terminal the command is named"
-  )
+  @Test("a juice out of stock is not counted as served at closing; without a terminal the command is named")
   func outOfStock() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
@@ -55,7 +52,7 @@ struct MannersTests {
     }
   }
 
-  @Test("several juices in JSON are one object a line, one for each, also those that are taken out")
+  @Test("several juices in JSON are one object per line, withdrawn ones included")
   func severalJuices() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
@@ -75,14 +72,16 @@ struct MannersTests {
     }
   }
 
-  @Test("after a restart whoever is first in line has waited since the ticket was issued")
+  @Test("after a restart the wait of the first customer in line still counts from the ticket's issue")
   func firstInLine() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
       try branch.done("pause", "deposit")
       try branch.done("enqueue", "2", "--service", "deposit")
       let issued = Date()
-      try branch.waitUntil("they have waited a while") { try branch.status().queue("oldest_wait_ms") >= 300 }
+      try branch.waitUntil("the customers have waited for a while") {
+        try branch.status().queue("oldest_wait_ms") >= 300
+      }
       let pid = try branch.status().pid
       branch.processes.signal(pid, SIGKILL)
       try branch.waitUntil("the bank is back") {
@@ -97,7 +96,7 @@ struct MannersTests {
     }
   }
 
-  @Test("drinks that are made in days to come, or expired already, are told, and asked about at a terminal")
+  @Test("drinks with future or expired dates are reported, and need a confirmation at a terminal")
   func oddDates() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
@@ -120,7 +119,7 @@ struct MannersTests {
     }
   }
 
-  @Test("a target of chaos that there is not is refused before anything is made")
+  @Test("an unknown target of chaos is refused before anything is created")
   func noSuchVictim() throws {
     try withBranch { branch in
       let scratch = branch.path("scratch")
@@ -141,7 +140,7 @@ struct MannersTests {
     }
   }
 
-  @Test("a language in the environment that there is not is an error like one on the command line")
+  @Test("an unknown language in the environment is an error like one on the command line")
   func noSuchLanguage() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
@@ -150,7 +149,7 @@ struct MannersTests {
         #expect(outcome.code == 2 && (outcome.out + outcome.err).contains("'xx'"), outcome.story)
       }
       #expect(try branch.launch(["--lang", "fr", "status"]).finish().code == 2)
-      // The flag decides, and a locale may name any language.
+      // The flag takes precedence, and a locale may name any language.
       for (words, environment) in [
         (["--lang", "en", "status"], ["BANK_LANG": "xx"]), (["status"], ["LC_ALL": "fr_FR.UTF-8"]),
       ] {
@@ -160,8 +159,7 @@ struct MannersTests {
     }
   }
 
-  @Test(
-    "a mark of the byte order in front of a list, on standard input too, and of a configuration is skipped")
+  @Test("a byte order mark is skipped before a list, on standard input too, and before a configuration")
   func byteOrderMark() throws {
     try withBranch { branch in
       let file = try branch.write("\u{FEFF}{\"speed\": \"max\"}", to: "marked.json")
@@ -174,7 +172,8 @@ struct MannersTests {
   }
 
   @Test(
-    "completions know the juices, the fruits, the drinks and the workers", arguments: ["bash", "zsh", "fish"])
+    "completions include the juices, the fruits, the drinks and the workers",
+    arguments: ["bash", "zsh", "fish"])
   func completions(shell: String) throws {
     try withBranch { branch in
       let script = try branch.done("completions", shell).out
@@ -187,7 +186,7 @@ struct MannersTests {
     }
   }
 
-  @Test("bash offers fruits, juices, drinks and workers where they are wanted, and nowhere else")
+  @Test("bash offers fruits, juices, drinks and workers as arguments that take them, and nowhere else")
   func places() throws {
     try withBranch { branch in
       let script = try branch.write(try branch.done("completions", "bash").out, to: "completions.bash")
@@ -206,12 +205,12 @@ struct MannersTests {
       #expect(try offers("vending buy").isSuperset(of: ["cantata", "monster"]))
       #expect(
         try offers("logs").isSuperset(of: ["coordinator", "guardian", "deposit-1", "stock", "vending"]))
-      #expect(try offers("logs deposit-1").contains("juice-1"), "logs takes several")
+      #expect(try offers("logs deposit-1").contains("juice-1"), "logs takes several names")
       #expect(try offers("cancel").allSatisfy(\.isEmpty), "a number cannot be offered")
     }
   }
 
-  @Test("every page of help begins with examples", arguments: [Tongue.en, .ko])
+  @Test("every help page starts with examples", arguments: [Tongue.en, .ko])
   func examplesFirst(language: Tongue) throws {
     try withBranch { branch in
       let first = language == .en ? "Examples" : "예"

@@ -1,12 +1,11 @@
-// An installation in which a program is missing or cannot be run: whoever opens a bank is told which, at once, and
-// nothing is left running.
+// Installation with a missing or unusable program: opening a bank names it at once, and leaves no process.
 import Foundation
 import Glibc
 import Testing
 
 @Suite("Missing programs", .serialized)
 struct MissingProgramTests {
-  /// Those without which no bank opens. Without its stock it does, and whoever wants juice hears why there is none.
+  /// Programs without which no bank opens. It opens without its stock, and an order of juice reports the reason.
   private static let needed = ["bankd", "bank-teller", "bank-guardian", "bank-juice"]
 
   @Test("a missing program is named", arguments: needed)
@@ -28,7 +27,7 @@ struct MissingProgramTests {
     }
   }
 
-  @Test("a program that may not be run is no program", arguments: needed)
+  @Test("a program without execute permission counts as missing", arguments: needed)
   func notExecutable(name: String) throws {
     try withInstallation(without: name) { branch, bankctl in
       let place = (bankctl as NSString).deletingLastPathComponent + "/" + name
@@ -40,7 +39,7 @@ struct MissingProgramTests {
   }
 
   @Test(
-    "without the program of the stock the bank opens and serves, and whoever wants juice hears what is missing"
+    "without the program of the stock the bank opens and serves, and an order of juice names what is missing"
   )
   func withoutStock() throws {
     try withInstallation(without: "bank-stockd") { branch, bankctl in
@@ -55,7 +54,7 @@ struct MissingProgramTests {
     }
   }
 
-  @Test("without the program of the chaos run every other command works, and that one says what to do")
+  @Test("without the chaos program every other command works, and chaos reports the remedy")
   func withoutChaos() throws {
     try withInstallation(without: "bank-chaos") { branch, bankctl in
       for (tongue, advice) in [(Tongue.en, "install all programs together"), (.ko, "함께 빌드하거나 설치하세요")] {

@@ -1,7 +1,7 @@
-// Who is served when: by service, by grade, by number. Windows are slow on purpose where somebody must be blocked.
+// Order of service: by service, by grade, by number. Windows are slow if customers must be blocked.
 import Testing
 
-@Suite("The order of service", .serialized)
+@Suite("Order of service", .serialized)
 struct OrderTests {
   @Test("no deposit waits behind a loan while a deposit window is free")
   func loansFirst() throws {
@@ -21,7 +21,7 @@ struct OrderTests {
     }
   }
 
-  @Test("a deposit at the head holds up no loan either")
+  @Test("no loan waits behind a deposit while a loan window is free")
   func depositsFirst() throws {
     try withBranch { branch in
       let file = try branch.configuration(depositWork: "60s", loanWork: "10ms")
@@ -56,7 +56,7 @@ struct OrderTests {
     }
   }
 
-  @Test("any number is a priority, the lowest is served first, and the grades have their places among them")
+  @Test("any number is a priority, the lowest is served first, and the grades are numbers among them")
   func priorities() throws {
     try withBranch { branch in
       try branch.start("--deposit", "1", "--loan", "0", "--speed", "max")
@@ -81,7 +81,7 @@ struct OrderTests {
     }
   }
 
-  @Test("a thousand of one kind are served in the order of their numbers")
+  @Test("a thousand customers of one kind are served in the order of their numbers")
   func thousand() throws {
     try withBranch { branch in
       try branch.start("--deposit", "1", "--loan", "0", "--speed", "max")
@@ -91,7 +91,7 @@ struct OrderTests {
     }
   }
 
-  @Test("customers of more priorities than may wait are refused, and nobody of them is added")
+  @Test("a request that exceeds the number of priorities is refused, and adds no customer")
   func tooManyPriorities() throws {
     try withBranch { branch in
       try branch.start("--deposit", "1", "--loan", "1")
@@ -105,7 +105,7 @@ struct OrderTests {
     }
   }
 
-  @Test("a waiting customer's place and expectation are told, in both languages")
+  @Test("the position and expected wait of a waiting customer are shown, in both languages")
   func position() throws {
     try withBranch { branch in
       let file = try branch.configuration(deposit: 1, depositWork: "60s")

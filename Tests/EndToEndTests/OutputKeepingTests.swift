@@ -1,9 +1,9 @@
-// How long the files are kept into which commands have written: what is old goes and is named, and what somebody still needs stays.
+// Retention of the output files of commands: old files are removed and reported, and files in use stay.
 import Foundation
 import Glibc
 import Testing
 
-@Suite("How long output is kept", .serialized)
+@Suite("Retention of output", .serialized)
 struct OutputKeepingTests {
   private static func configuration(keeping span: String) -> String {
     """
@@ -12,7 +12,7 @@ struct OutputKeepingTests {
     """
   }
 
-  /// Makes a file as old as if it had been written to so long ago.
+  /// Sets the modification time of a file into the past.
   private func age(_ path: String, hours: Int = 2) {
     let then = timeval(tv_sec: time(nil) - 3_600 * hours, tv_usec: 0)
     #expect(utimes(path, [then, then]) == 0, "\(path)")
@@ -20,7 +20,7 @@ struct OutputKeepingTests {
 
   private func isThere(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
 
-  @Test("what is older than the setting goes, is named by `output`, and no command that runs loses its file")
+  @Test("output older than the setting is removed and reported, and no running command loses its file")
   func removed() throws {
     try withBranch { branch in
       let file = try branch.write(Self.configuration(keeping: "0s"), to: "bank.json")
@@ -32,20 +32,20 @@ struct OutputKeepingTests {
       try branch.done("enqueue", "2", "--service", "long", "--payload", quick, "--wait")
       try branch.done("enqueue", "--service", "long", "--payload", slow)
       let files = ["1.out", "1.err", "2.out", "3.out"].map { "\(branch.home)/output/1/\($0)" }
-      try branch.waitUntil("the long one has written") {
+      try branch.waitUntil("the long command has written its output") {
         try branch.done("output", "3").out.hasSuffix("\n1000\n")
       }
       for file in files { #expect(isThere(file), "\(file)") }
-      // Whatever has another name is nobody's business.
+      // Files with other names are not touched.
       let other = "\(branch.home)/output/1/notes.txt"
       #expect(FileManager.default.createFile(atPath: other, contents: Data("x".utf8)))
       for file in [files[0], files[1], files[3], other] { age(file) }
       for name in ["2.out", "2.err"] { age("\(branch.home)/output/1/\(name)", hours: -2) }
-      #expect(try branch.done("output", "1").out.hasSuffix("\n1000\n"), "kept for ever")
+      #expect(try branch.done("output", "1").out.hasSuffix("\n1000\n"), "the default keeps output for ever")
 
-      // Longer ago than the setting says, or nobody could have removed its output.
+      // The end must be longer ago than the setting: output of a later end may not be removed.
       let ended = ContinuousClock.now
-      try branch.waitUntil("the first one has ended a while ago") {
+      try branch.waitUntil("the first command ended longer ago than the setting") {
         ContinuousClock.now - ended > .milliseconds(1_100)
       }
       try Self.configuration(keeping: "1s").write(toFile: file, atomically: true, encoding: .utf8)
@@ -60,16 +60,16 @@ struct OutputKeepingTests {
       #expect(try branch.run("output", "1", "--stderr").code == 4)
       #expect(try branch.launch(["output", "1", "--json"]).finish().code != 0)
       #expect(try branch.done("output", "2").out.hasSuffix("\n1000\n"))
-      // The receipt is kept with what stands in it.
+      // The receipt is kept with its own part of the output.
       #expect(try branch.json("ticket", "1")["result_bytes"].integer == 3_893)
-      // Who is followed meanwhile is read to the end.
+      // A follower still gets all of the output.
       let follower = try branch.launch(["output", "3", "-f"])
-      try branch.waitUntil("it is followed") { follower.lines.count == 1_000 }
+      try branch.waitUntil("the output is followed") { follower.lines.count == 1_000 }
       #expect(FileManager.default.createFile(atPath: go, contents: nil))
       #expect(try follower.finish().out.hasSuffix("\n1000\nend\n"))
       #expect(try branch.done("output", "3").out.hasSuffix("\n1000\nend\n"))
 
-      // The next start removes what is old by then, and the directory of a day that is over.
+      // The next start removes output that is old by then, and the directory of a past day.
       try branch.done("wait")
       try branch.done("stop")
       for name in try FileManager.default.contentsOfDirectory(atPath: "\(branch.home)/output/1") {
@@ -77,22 +77,22 @@ struct OutputKeepingTests {
       }
       try FileManager.default.removeItem(atPath: other)
       try branch.start("--config", file, "--speed", "max")
-      try branch.waitUntil("all of it is gone") { !files.contains(where: isThere) }
-      try branch.waitUntil("and its directory") { !isThere("\(branch.home)/output/1") }
+      try branch.waitUntil("all output is removed") { !files.contains(where: isThere) }
+      try branch.waitUntil("the directory is removed") { !isThere("\(branch.home)/output/1") }
       #expect(try branch.run("output", "2", "--day", "1").code == 4)
       #expect(try branch.json("audit")["ok"].flag == true)
       let shown = try branch.done("config", "show", "--config", file).out
       #expect(shown.contains("output_retention") && shown.contains("1s"), "\(shown)")
       try branch.done("stop", "--now")
-      // A closed bank says the same.
+      // A closed bank reports the same.
       #expect(try branch.run("output", "2", "--day", "1").code == 4)
-      // What somebody else has removed is not the setting's.
+      // Files removed by others are not reported as removed by the setting.
       try FileManager.default.removeItem(atPath: "\(branch.home)/output/removed")
       #expect(try branch.run("output", "2", "--day", "1").code == 0)
     }
   }
 
-  @Test("a setting that means nothing is refused with its place", arguments: ["-1h", "soon", "200000d"])
+  @Test("an invalid setting is refused with its place", arguments: ["-1h", "soon", "200000d"])
   func refused(_ span: String) throws {
     try withBranch { branch in
       let file = try branch.write(Self.configuration(keeping: span), to: "bank.json")

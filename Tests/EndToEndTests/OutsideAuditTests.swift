@@ -1,9 +1,9 @@
-// What an audit sees outside of the database: who may enter the home, and who works in its name. Each fault is planted,
-// found with exit code 1 and by its name, and gone when it is mended.
+// Checks of the audit outside of the database: permissions of the home, and processes that use its name. Each fault is
+// planted, found with exit code 1 and its name, and gone after the repair.
 import Glibc
 import Testing
 
-@Suite("The audit of a home from outside", .serialized)
+@Suite("Audit of permissions and processes", .serialized)
 struct OutsideAuditTests {
   private func problems(_ branch: Branch, at location: SourceLocation = #_sourceLocation) throws -> [String] {
     let outcome = try branch.run("audit", "--json", at: location)
@@ -12,7 +12,7 @@ struct OutsideAuditTests {
     return try outcome.json()["problems"].items.compactMap(\.text)
   }
 
-  @Test("what is accessible to other users is named, on an open bank and on a stopped home")
+  @Test("files accessible to other users are named, on an open bank and on a stopped home")
   func permissions() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
@@ -33,7 +33,7 @@ struct OutsideAuditTests {
           let found = try problems(branch)
           let mode = "\(String(fault.mode, radix: 8)), not \(String(fault.proper, radix: 8))"
           #expect(found.first == "\(path) is accessible to other users: its mode is \(mode)", "\(found)")
-          // The log that SQLite makes beside the database has the mode of the database.
+          // SQLite creates the log beside the database with the mode of the database.
           #expect(found.dropFirst().allSatisfy { $0.hasPrefix("\(path)-wal ") }, "\(found)")
           #expect(chmod(path, fault.proper) == 0)
         }
@@ -44,18 +44,17 @@ struct OutsideAuditTests {
     }
   }
 
-  /// A shell under the name of one of the bank's programs, with these words in its command line.
+  /// Shell under the name of one of the bank's programs, with these arguments on its command line.
   private func stranger(_ branch: Branch, _ name: String, _ words: [String]) throws -> RunningProgram {
     let program = branch.path(name)
-    // One that runs cannot be written over.
+    // A running program cannot be overwritten.
     if access(program, X_OK) != 0 {
       #expect(try branch.launch(["/bin/sh", program], program: "/bin/cp").finish().code == 0)
     }
     return try branch.launch(["-c", "sleep 60; :", name] + words, program: program)
   }
 
-  @Test(
-    "processes of the bank that the coordinator does not know are named, by whatever path they name the home")
+  @Test("bank processes unknown to the coordinator are named, by whatever path they name the home")
   func strangers() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")

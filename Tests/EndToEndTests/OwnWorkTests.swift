@@ -1,5 +1,5 @@
-// A command or a worker that asks its own bank for what would wait for its end: it is refused by name, nothing of it runs again at the
-// next start, and the bank closes behind it where that is asked.
+// Command or worker that requests from its own bank what would wait for its own end: it is refused by name, no attempt
+// is repeated at the next start, and with `--no-wait` the bank closes after it.
 import Foundation
 import Glibc
 import Testing
@@ -25,7 +25,7 @@ private let worker = #"""
   done
   """#
 
-@Suite("A bank that is asked by its own work", .serialized)
+@Suite("Requests from the bank's own work", .serialized)
 struct OwnWorkTests {
   private func withServices(_ test: (Branch) throws -> Void) throws {
     try withBranch { branch in
@@ -40,7 +40,7 @@ struct OwnWorkTests {
     }
   }
 
-  /// Has the bank run a command of bankctl on itself.
+  /// Lets the bank run a bankctl command on itself.
   private func inside(
     _ branch: Branch, service: String = "batch", _ words: String..., language: Tongue = .en,
     at location: SourceLocation = #_sourceLocation
@@ -65,7 +65,7 @@ struct OwnWorkTests {
       #expect(stop.err.contains("--no-wait"), stop.story)
       let json = try inside(branch, "stop", "--json")
       #expect(json.out.contains("\"from_own_work\""), json.story)
-      // A service's own command, and a worker.
+      // The command of a service, and a worker.
       try branch.done("enqueue", "--service", "closing", "--payload", "x", "--wait")
       let closing = try #require(try branch.receipts().last)
       #expect(closing["exit_code"].integer == 5, "\(closing)")
@@ -77,7 +77,7 @@ struct OwnWorkTests {
   }
 
   @Test(
-    "a process that has left its session, its parent and its environment is known all the same",
+    "a process without session, parent and environment is still recognised",
     arguments: ["", "env -i"])
   func detached(cleared: String) throws {
     try withServices { branch in
@@ -93,10 +93,10 @@ struct OwnWorkTests {
     }
   }
 
-  @Test("with --no-wait the bank closes behind the command, and nothing of it runs again")
+  @Test("with --no-wait the bank closes after the command, and nothing of it runs again")
   func behind() throws {
     try withServices { branch in
-      // The client is not waited for: the bank may have closed before it has asked for the end of the ticket.
+      // The test does not wait for the client: the bank may have closed before the client asks for its ticket.
       try branch.done(
         "run", "--service", "batch", "--", Binaries.bankctl, "--home", branch.home, "stop", "--no-wait")
       try branch.waitUntil("the bank has closed") { try branch.run("status").code == 3 }
@@ -119,7 +119,7 @@ struct OwnWorkTests {
     }
   }
 
-  @Test("waiting for a ticket that no window is left for is refused; where one is left it is served")
+  @Test("waiting for a ticket is refused without a free window for it; with one it is served")
   func nested() throws {
     try withServices { branch in
       let alone = try inside(branch, "run", "--wait", "--service", "batch", "--", "true")

@@ -1,12 +1,11 @@
-// The moments of opening and closing: whoever comes just then, with whatever command, is served by the bank, is told that
-// it is not open, or reads the closed books, and never fails.
+// Commands sent while a bank opens or closes: the bank serves them, reports that it is not open, or they read the
+// closed database; none fails.
 import Glibc
 import Testing
 
-@Suite("At the moment of opening and closing", .serialized)
+@Suite("Opening and closing", .serialized)
 struct PassageTests {
-  /// Commands that read, which always can; and those that need an open bank, which may be told that it is not (3), or
-  /// that it closes (75).
+  /// Commands that read always succeed; commands that need an open bank may exit with 3 (not open) or 75 (closing).
   private static let readers = [
     "audit", "receipts --day all", "tickets", "ticket 1 --day 1", "ledger", "account 1",
   ]
@@ -16,14 +15,14 @@ struct PassageTests {
     "requeue --dead", "stock", "juice menu", "vending", "vending insert 1000",
   ]
 
-  @Test("no command fails for having come while the bank opens or closes")
+  @Test("no command fails because the bank is opening or closing")
   func passage() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
       try branch.done("enqueue", "1", "--account", "1", "--wait")
       try branch.done("stop")
       let lookers = try Self.readers.map { try looker(branch, [$0], allowed: "0") }
-      // A ticket that is served already is no ticket to be cancelled: exit code 5, and 4 on a new day.
+      // A served ticket cannot be cancelled: exit code 5, or 4 on a new day.
       let callers = try [0, 1].map { part in
         try looker(
           branch, Self.others.enumerated().filter { $0.offset % 2 == part }.map(\.element),
@@ -34,13 +33,13 @@ struct PassageTests {
         try branch.done("stop", timeout: .seconds(60))
       }
       for looker in lookers + callers {
-        #expect(looker.lines == [], "commands with exit codes that they should not have")
+        #expect(looker.lines == [], "commands with unexpected exit codes")
         looker.end()
       }
     }
   }
 
-  /// Runs commands again and again, and writes down which ended with another code than those allowed.
+  /// Runs commands repeatedly, and prints those with another exit code than the allowed ones.
   private func looker(_ branch: Branch, _ commands: [String], allowed: String) throws -> RunningProgram {
     let all = commands.map { "try \($0)" }.joined(separator: "; ")
     let script = """

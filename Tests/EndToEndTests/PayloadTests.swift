@@ -1,5 +1,5 @@
-// What customers carry, through the built programs: given on the command line, in a file or in a list; shown by `ticket` over
-// crashes and requeues; gone with the receipt; refused with a sentence in both languages.
+// Payloads through the built programs: given on the command line, in a file or in a list; shown by `ticket` over
+// crashes and requeues; removed with the receipt; refused with a message in both languages.
 import Foundation
 import Testing
 
@@ -9,7 +9,7 @@ struct PayloadTests {
     try branch.json("ticket", "\(ticket)")["payload"]
   }
 
-  /// Commands that read what their customers carry.
+  /// Services whose commands read the payload of their customers.
   private func services(_ branch: Branch, more: String = "") throws -> String {
     try branch.configuration(
       deposit: 1, loan: 0, depositWork: "1ms",
@@ -18,7 +18,7 @@ struct PayloadTests {
         + more)
   }
 
-  @Test("text, files and standard input are carried by each customer, and shown in both languages")
+  @Test("each customer carries a payload from text, file or standard input, shown in both languages")
   func given() throws {
     try withBranch { branch in
       try branch.start("--config", services(branch), "--speed", "max")
@@ -38,7 +38,7 @@ struct PayloadTests {
       #expect(try branch.done("ticket", "1").out.contains("payload: 10 bytes: '안녕 'x''"))
       #expect(try branch.done("ticket", "2", language: .ko).out.contains("페이로드 8바이트: 'line\\u{a}one'"))
       #expect(try !branch.done("ticket", "5").out.contains("payload: "))
-      // Lists of tickets do not show it.
+      // Lists of tickets do not contain the payload.
       #expect(try branch.lines("tickets").allSatisfy { $0["payload"] == .missing })
       try branch.done("resume")
       try branch.done("wait")
@@ -48,7 +48,7 @@ struct PayloadTests {
     }
   }
 
-  @Test("bytes come back as base64, from a list line by line, and a key stands for the payload too")
+  @Test("binary payloads come back as base64, also from a list, and a key covers the payload, too")
   func bytes() throws {
     try withBranch { branch in
       try branch.start("--config", services(branch), "--speed", "max")
@@ -78,7 +78,7 @@ struct PayloadTests {
     }
   }
 
-  @Test("a payload survives crashes of everybody and a restart, and goes with cancel and reset")
+  @Test("a payload survives crashes of all processes and a restart, and is removed by cancel and reset")
   func survives() throws {
     try withBranch { branch in
       let file = try services(branch)
@@ -91,7 +91,9 @@ struct PayloadTests {
           try branch.json("ticket", "1")["attempts"].items.count { $0["end"] != .null } == attempt
         }
       }
-      try branch.waitUntil("1 is put aside") { try branch.json("ticket", "1")["state"].text == "dead" }
+      try branch.waitUntil("customer 1 is a dead letter") {
+        try branch.json("ticket", "1")["state"].text == "dead"
+      }
       #expect(try payload(1, of: branch).text == "kept")
       try branch.done("pause")
       try branch.done("requeue", "1")
@@ -111,7 +113,7 @@ struct PayloadTests {
     }
   }
 
-  @Test("what cannot be a payload is refused with the way out, in both languages, and nobody is added")
+  @Test("an invalid payload is refused with a remedy, in both languages, and adds no customer")
   func refused() throws {
     try withBranch { branch in
       try branch.start("--config", services(branch), "--speed", "max")
@@ -148,7 +150,7 @@ struct PayloadTests {
     }
   }
 
-  @Test("the longest payloads come in and out, and a large request of them takes little memory")
+  @Test("the longest payloads are stored and returned, and a large request of them takes little memory")
   func large() throws {
     try withBranch { branch in
       let file = try services(branch, more: #", "max_payload": 1048576"#)

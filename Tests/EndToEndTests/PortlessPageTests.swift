@@ -1,11 +1,12 @@
-// The page of a bank that may have no socket of the internet, as under the sandbox of config/bank.service: it is at the socket in
-// the home alone, and whoever asks for it is told what to change.
+// Page of a bank without internet sockets, as in the sandbox of config/bank.service: it listens only on the socket in
+// the home, and a request to open it reports what to change.
 import Foundation
 import Testing
 
 @Suite("A page without a port", .serialized)
 struct PortlessPageTests {
-  /// Refuses internet sockets to a program and to whatever it starts, as systemd's RestrictAddressFamilies= does. seccomp(2)
+  /// Filter that refuses internet sockets to a program and its children, like systemd's RestrictAddressFamilies=.
+  /// seccomp(2)
   ///
   /// Four instructions: the number of the call, socket(2); its first argument, AF_INET; the error.
   private static let sandbox = """
@@ -19,7 +20,7 @@ struct PortlessPageTests {
     """
 
   @Test(
-    "where internet sockets are refused, the page is at run/web.sock alone, and says what to change",
+    "without internet sockets the page is only at run/web.sock, and the message names the remedy",
     arguments: [EAFNOSUPPORT, EPERM, EACCES, EADDRNOTAVAIL])
   func refused(code: Int32) throws {
     try withBranch { branch in

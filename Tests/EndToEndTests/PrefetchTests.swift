@@ -1,18 +1,18 @@
-// Tellers with several customers in hand: they serve them in their order, and nobody in hand is lost or served twice,
-// whoever dies.
+// Tellers that hold several customers: they serve them in order, and none of these is lost or served twice, whichever
+// process is killed.
 import Glibc
 import Testing
 
-@Suite("Customers in hand", .serialized)
+@Suite("Prefetched customers", .serialized)
 struct PrefetchTests {
-  @Test("a teller that dies with customers in hand costs only the first of them a crash; all are served once")
+  @Test("a kill of a teller with several customers counts as a crash only for the first; all are served once")
   func killedTeller() throws {
     try withBranch { branch in
       let file = try branch.configuration(
         deposit: 1, loan: 0, depositWork: "2s", more: #", "prefetch": 4"#)
       try branch.start("--config", file)
       try branch.done("enqueue", "6", "--service", "deposit")
-      try branch.waitUntil("four are in hand") {
+      try branch.waitUntil("the teller holds four customers") {
         let status = try branch.status()
         #expect(status.isBalanced, "\(status.document)")
         return status.queue("serving") == 4 && status.queue("waiting") == 2
@@ -31,15 +31,15 @@ struct PrefetchTests {
     }
   }
 
-  @Test("who is taken out of a teller's hands is not served, and the others are, in their order")
+  @Test("customers cancelled at a teller are not served, and its others are, in their order")
   func cancelled() throws {
     try withBranch { branch in
       let file = try branch.configuration(
         deposit: 1, loan: 0, depositWork: "500ms", more: #", "prefetch": 4"#)
       try branch.start("--config", file)
       try branch.done("enqueue", "6", "--service", "deposit")
-      try branch.waitUntil("four are in hand") { try branch.status().queue("serving") == 4 }
-      // The one who waits for a turn, and the one who is being served, who stays so for as long as the teller stands still.
+      try branch.waitUntil("the teller holds four customers") { try branch.status().queue("serving") == 4 }
+      // One prefetched customer, and the one being served, which stays so while the teller is stopped.
       let teller = try branch.kill(worker: "deposit-1", SIGSTOP)
       let served = try #require(try branch.status().worker("deposit-1")?.ticket)
       let other = served + 2
@@ -53,37 +53,39 @@ struct PrefetchTests {
       #expect(receipts.compactMap(\.["ticket"].integer).sorted() == Array(1...6))
       let done = receipts.filter { $0["outcome"].text == "served" }.compactMap(\.["ticket"].integer)
       #expect(done == (1...6).filter { $0 != other && $0 != served })
-      #expect(try branch.status().worker("deposit-1")?.generation == 1, "the teller goes on")
+      #expect(try branch.status().worker("deposit-1")?.generation == 1, "the teller continues")
       try branch.expectClean()
     }
   }
 
-  @Test("a coordinator that dies while customers are in hand loses nobody")
+  @Test("a coordinator killed while tellers hold customers loses none")
   func killedCoordinator() throws {
     try withBranch { branch in
       let file = try branch.configuration(
         deposit: 2, loan: 1, depositWork: "100ms", more: #", "prefetch": 8"#)
       try branch.start("--config", file)
       try branch.done("enqueue", "60")
-      try branch.waitUntil("many are in hand") { try branch.status().queue("serving") > 8 }
+      try branch.waitUntil("the tellers hold more than eight customers") {
+        try branch.status().queue("serving") > 8
+      }
       branch.processes.signal(try branch.status().pid, SIGKILL)
-      try branch.waitUntil("it is back") { try branch.statusIfAnswered()?.state == "open" }
+      try branch.waitUntil("the coordinator is back") { try branch.statusIfAnswered()?.state == "open" }
       try branch.done("wait", timeout: .seconds(60))
       try branch.expectOneReceiptEach(60)
       try branch.expectClean()
     }
   }
 
-  @Test("a reset takes everybody out of every hand, and the next day begins with idle tellers")
+  @Test("a reset recalls the customers of all tellers, and the next day starts with idle ones")
   func reset() throws {
     try withBranch { branch in
       let file = try branch.configuration(
         deposit: 1, loan: 0, depositWork: "30s", more: #", "prefetch": 3"#)
       try branch.start("--config", file)
       try branch.done("enqueue", "5", "--service", "deposit")
-      try branch.waitUntil("three are in hand") { try branch.status().queue("serving") == 3 }
+      try branch.waitUntil("the teller holds three customers") { try branch.status().queue("serving") == 3 }
       try branch.done("reset")
-      try branch.waitUntil("the hands are free") { try branch.status().worker("deposit-1")?.state == "idle" }
+      try branch.waitUntil("the teller is idle") { try branch.status().worker("deposit-1")?.state == "idle" }
       #expect(try branch.status().worker("deposit-1")?.document["restarts"].integer == 0)
       #expect(try branch.status().queue("issued") == 0)
       try branch.expectClean()
@@ -93,17 +95,17 @@ struct PrefetchTests {
     }
   }
 
-  @Test("reload changes how many a teller has in hand")
+  @Test("reload changes how many customers a teller holds")
   func reload() throws {
     try withBranch { branch in
       let file = try branch.configuration(deposit: 1, loan: 0, depositWork: "30s")
       try branch.start("--config", file)
       try branch.done("enqueue", "5", "--service", "deposit")
-      try branch.waitUntil("one is in hand") { try branch.status().queue("serving") == 1 }
+      try branch.waitUntil("the teller holds one customer") { try branch.status().queue("serving") == 1 }
       _ = try branch.configuration(
         deposit: 1, loan: 0, depositWork: "30s", more: #", "prefetch": 3"#)
       try branch.done("reload")
-      try branch.waitUntil("three are in hand") { try branch.status().queue("serving") == 3 }
+      try branch.waitUntil("the teller holds three customers") { try branch.status().queue("serving") == 3 }
       try branch.done("stop", "--now", "--timeout", "0ms")
     }
   }

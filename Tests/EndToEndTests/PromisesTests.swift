@@ -1,14 +1,14 @@
-// The examples on the page of what is promised, run as they stand there: with the key of the customer every effect is made once,
-// although the windows are killed at the worst moments.
+// Examples of the guarantees page, run as printed: with the customer's key every effect happens once, although the
+// workers are killed at the worst moments.
 import Foundation
 import Glibc
 import Testing
 
 private let python = "/usr/bin/python3"
 
-@Suite("What is promised", .serialized)
+@Suite("Guarantees", .serialized)
 struct PromisesTests {
-  /// What stands on the page between these fences, block by block.
+  /// Fenced blocks of the page in this language.
   private func blocks(_ language: String) throws -> [String] {
     var root = URL(fileURLWithPath: #filePath)
     for _ in 0..<3 { root.deleteLastPathComponent() }
@@ -18,8 +18,7 @@ struct PromisesTests {
       .map { String($0.element.dropFirst(language.utf8.count + 1)) }
   }
 
-  /// A configuration of the page whose commands are begun as it says, and note it before and after. In their first attempt they
-  /// do not end by themselves.
+  /// Configuration of the page whose commands record their start and end. They hang in their first attempt.
   private func slowed(_ block: String, _ branch: Branch, _ more: [String: Any]) throws -> String {
     let document = try #require(try JSONSerialization.jsonObject(with: Data(block.utf8)) as? [String: Any])
     var services = try #require(document["services"] as? [String: [String: Any]])
@@ -43,11 +42,11 @@ struct PromisesTests {
       String.init)
   }
 
-  /// Kills the window of every customer once: of every third while its work has hardly begun, of the others when it has ended
-  /// and the bank does not know it yet. The first attempt at a customer ends in no other way.
+  /// Kills the worker of every customer once: of every third one right after the start, of the others after the command
+  /// has ended and before the bank knows it. No first attempt ends in another way.
   private func kill(_ branch: Branch, until served: Int) throws {
     var killed: Set<Int> = []
-    try branch.waitUntil("everybody is served", within: .seconds(60)) {
+    try branch.waitUntil("all customers are served", within: .seconds(60)) {
       guard let status = try branch.statusIfAnswered() else { return false }
       let ended = Set(lines("ends", branch))
       for worker in status.workers where worker.role == "runner" && worker.state == "serving" {
@@ -60,20 +59,19 @@ struct PromisesTests {
     }
   }
 
-  /// Everybody has one receipt with a key of its own, under which every attempt was begun.
+  /// Expects one receipt for each customer, with its own key, under which every attempt was started.
   private func expectPromises(_ branch: Branch, _ count: Int) throws -> Set<String> {
     let told = try (1...count).compactMap { try branch.json("ticket", "\($0)")["key"].text }
     #expect(Set(told).count == count)
     let starts = lines("starts", branch)
     #expect(Set(starts) == Set(told), "the same key in every attempt")
-    #expect(starts.count > count, "they were begun again")
+    #expect(starts.count > count, "customers were started again")
     try branch.expectOneReceiptEach(count)
     #expect(try branch.json("audit")["ok"].flag == true)
     return Set(told)
   }
 
-  @Test(
-    "the example in SQLite makes every effect once, whoever is killed")
+  @Test("the SQLite example makes every effect once, whichever process is killed")
   func database() throws {
     try withBranch { branch in
       _ = try branch.write(try #require(try blocks("python").first), to: "pay.py")
@@ -92,13 +90,13 @@ struct PromisesTests {
       #expect(seen.outLines == [(1...12).map { "\($0)" }.joined(separator: " "), "12"], seen.story)
       let results = try branch.receipts().compactMap(\.["result"].text)
       #expect(results.count == 12 && results.allSatisfy { ["paid\n", "was paid before\n"].contains($0) })
-      #expect(results.contains("was paid before\n"), "somebody was killed after the effect")
+      #expect(results.contains("was paid before\n"), "a worker was killed after the effect")
       try branch.done("stop", "--now")
       try branch.expectNobodyLeft()
     }
   }
 
-  /// Takes requests, notes the key and the body of each, and makes the effect of a key that it does not know.
+  /// Server that records the key and the body of each request, and applies the effect of each new key.
   private static let server = """
     import http.server, sys
     known = {}
@@ -118,8 +116,7 @@ struct PromisesTests {
     server.serve_forever()
     """
 
-  @Test(
-    "the example with a header tells the same key in every attempt, whoever is killed")
+  @Test("the example with a header sends the same key in every attempt, whichever process is killed")
   func network() throws {
     try withBranch { branch in
       let server = try branch.launch(["-c", Self.server, branch.path("charges")], program: python)
@@ -136,7 +133,7 @@ struct PromisesTests {
       )
       .map { $0.split(separator: " ").map(String.init) }
       let charged = requests.filter { $0[0] == "charged" }
-      #expect(requests.count > 12, "somebody was killed after the effect")
+      #expect(requests.count > 12, "a worker was killed after the effect")
       #expect(Set(charged.map { $0[1] }) == keys && charged.count == 12)
       #expect(Set(charged.map { $0[2] }) == Set((1...12).map { "\($0)" }))
       let results = try branch.receipts().compactMap(\.["result"].text)
@@ -148,7 +145,7 @@ struct PromisesTests {
     }
   }
 
-  @Test("every configuration on the page is good")
+  @Test("every configuration on the page is valid")
   func configurations() throws {
     try withBranch { branch in
       let all = try blocks("json")

@@ -1,18 +1,17 @@
-// A client that keeps no rule of the protocol unless the test wants it to: bytes on the control socket, and the frames
-// that come back. It is written from the protocol's description alone and uses nothing of the product.
-// It never waits for ever: sending and receiving have a limit, listening also to one who goes on talking, and a connection
-// that ends is an answer.
+// Client that violates the protocol unless the test makes it comply: bytes on the control socket, and the frames that
+// come back. It is written from the protocol's description alone and uses no code of the product. It never waits for
+// ever: sending and receiving have limits, and the end of the connection is an answer.
 import Glibc
 
 final class RawClient {
-  /// What came back.
+  /// Received data.
   struct Answer {
-    /// Whole frames, without their lengths.
+    /// Complete frames, without their lengths.
     var frames: [[UInt8]] = []
-    /// Whether the coordinator has closed the connection.
+    /// True if the coordinator has closed the connection.
     var hasEnded = false
 
-    /// The reason and the words of the refusal with which the connection ended, if it did.
+    /// Reason and text of the refusal with which the connection ended, if there was one.
     var refusal: (reason: UInt8, words: String)? {
       // A map of one field, number 2, with a map of the four fields of a refusal, the reason first.
       guard let last = frames.last, last.count > 5, last.starts(with: [0xA1, 0x02, 0xA4, 0x01]) else {
@@ -25,13 +24,13 @@ final class RawClient {
     var replies: [[UInt8]] { frames.filter { $0.starts(with: [0xA1, 0x03]) } }
   }
 
-  /// How long somebody is listened to who does not stop.
+  /// Limit for listening to a peer that does not stop sending.
   private static let longestTalk = Patience.stretched(.seconds(60))
 
   private let descriptor: Int32
   private var rest: [UInt8] = []
 
-  /// Connects, and waits for room where too many knock at once.
+  /// Connects, and waits while the backlog of the socket is full.
   init(_ branch: Branch, socket name: String = "bank.sock", patience: Int = 10) throws {
     descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { throw Trouble("no socket: \(String(cString: strerror(errno)))") }
@@ -43,7 +42,7 @@ final class RawClient {
     address.sun_family = sa_family_t(AF_UNIX)
     let path = Array("\(branch.home)/run/\(name)".utf8)
     guard path.count < MemoryLayout.size(ofValue: address.sun_path) else {
-      throw Trouble("\(branch.home) is long")
+      throw Trouble("the path \(branch.home) is too long")
     }
     withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path) }
     let number = descriptor
@@ -61,7 +60,7 @@ final class RawClient {
 
   deinit { close(descriptor) }
 
-  /// Sends as much as is taken within the client's patience; false where that was not all, or nobody is there.
+  /// Sends until the client's patience ends; returns false if not everything was accepted, or the peer has gone.
   @discardableResult
   func send(_ bytes: [UInt8]) -> Bool {
     var done = 0
@@ -75,7 +74,7 @@ final class RawClient {
     return true
   }
 
-  /// Sends only what is taken at once, and says how much that was.
+  /// Sends what is accepted without blocking, and returns the number of bytes.
   func sendWithoutWaiting(_ bytes: [UInt8]) -> Int {
     max(
       0,
@@ -84,10 +83,10 @@ final class RawClient {
       })
   }
 
-  /// Says that nothing more will come, and goes on listening.
+  /// Closes the sending direction; receiving stays possible.
   func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
-  /// Takes in frames until the connection ends, so many have come, or patience has.
+  /// Receives frames until the connection ends, this number has come, or patience ends.
   func listen(until wanted: Int = .max) -> Answer {
     var answer = Answer()
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
@@ -107,7 +106,7 @@ final class RawClient {
     return answer
   }
 
-  /// The next line of a peer that speaks in lines, without its newline; nil where the connection has ended, or patience has.
+  /// Next line of a peer that speaks in lines, without its newline; nil if the connection or patience has ended.
   func line() -> String? {
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
     while true {
@@ -121,8 +120,9 @@ final class RawClient {
     }
   }
 
-  /// Waits for so many milliseconds until some of many clients are told something, and reads it away: how many bytes, by
-  /// the place of each.
+  /// Waits at most this time until some of the clients receive data, and discards it.
+  ///
+  /// - Returns: Number of bytes by the index of each client.
   static func readAll(_ clients: [RawClient], patience milliseconds: Int32) -> [(place: Int, count: Int)] {
     var waiting = clients.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
     guard poll(&waiting, UInt(waiting.count), milliseconds) > 0 else { return [] }
@@ -149,17 +149,17 @@ indirect enum Message {
   case list([Message])
   case fields([(Int64, Message)])
 
-  /// A hello of a client that speaks the present version, or what the test wants.
+  /// Hello of a client with the current version, or with the values of the test.
   static func hello(version: Int64 = 1, role: Int64 = 1, more: [(Int64, Message)] = []) -> Message {
     .fields([(1, .fields([(1, .number(version)), (2, .text("dev")), (3, .number(role))] + more))])
   }
 
-  /// A request whose command has this number and carries this.
+  /// Request with this command number and this content.
   static func request(_ number: Int64, _ command: Int64, _ content: Message = .fields([])) -> Message {
     .fields([(2, .fields([(1, .number(number)), (2, .fields([(command, content)]))]))])
   }
 
-  /// A part of a list of so many customers.
+  /// One part of a list of customers.
   static func list(_ request: Int64, customers: Int, amount: Int64 = 1000, isLast: Bool) -> Message {
     let customer = Message.fields([
       (1, .text("deposit")), (2, .number(3)), (3, .number(amount)), (4, .number(7)),
@@ -168,7 +168,6 @@ indirect enum Message {
       request, 5, .fields([(1, .list(Array(repeating: customer, count: customers))), (2, .flag(isLast))]))
   }
 
-  /// The encoding.
   var bytes: [UInt8] {
     switch self {
     case .number(let number) where number < 0: Self.head(1, UInt64(-1 - number))
@@ -181,13 +180,12 @@ indirect enum Message {
     }
   }
 
-  /// The encoding behind its length.
+  /// Encoding after its length.
   var frame: [UInt8] { Self.frame(bytes) }
 
-  /// Any body behind its length.
+  /// Any body after its length.
   static func frame(_ body: [UInt8]) -> [UInt8] { length(body.count) + body }
 
-  /// A frame's length.
   static func length(_ count: Int) -> [UInt8] {
     (0..<4).map { UInt8(truncatingIfNeeded: count >> (24 - 8 * $0)) }
   }

@@ -1,9 +1,9 @@
-// Tellers that have worked long enough are replaced: between customers, one window at a time.
+// Tellers are replaced after enough work: between customers, one window at a time.
 import Testing
 
 @Suite("Recycled tellers", .serialized)
 struct RecyclingTests {
-  /// What the coordinator's log says of replacements, in order: never two at the same time.
+  /// Expects that the coordinator's log shows no two replacements at the same time.
   private func expectOneAtATime(_ branch: Branch) {
     var current: String?
     for line in branch.log("coordinator").split(separator: "\n") {
@@ -17,15 +17,15 @@ struct RecyclingTests {
     }
   }
 
-  @Test("after so many customers a window has a new process, and no attempt was ended by it")
+  @Test("after a number of customers a window gets a new process, and no attempt is ended by that")
   func customers() throws {
     try withBranch { branch in
       let file = try branch.configuration(
         deposit: 3, loan: 1, depositWork: "4ms", loanWork: "4ms", more: #", "max_customers_per_teller": 5"#)
       let first = Status(try branch.start("--config", file)).workers
-      // How many customers that takes depends on how quickly a new process is there.
+      // The number of customers needed depends on how fast a new process starts.
       var customers = 0
-      try branch.waitUntil("there were eight of them", within: .seconds(60)) {
+      try branch.waitUntil("eight tellers were recycled", within: .seconds(60)) {
         customers += 120
         try branch.done("enqueue", "120", "--wait")
         return branch.events("recycling", in: "coordinator").count >= 8
@@ -48,7 +48,7 @@ struct RecyclingTests {
     }
   }
 
-  @Test("above so much memory a teller is replaced after its customer, and a reload turns it off")
+  @Test("above a memory limit a teller is replaced after its customer, and a reload turns that off")
   func memory() throws {
     try withBranch { branch in
       let file = try branch.configuration(

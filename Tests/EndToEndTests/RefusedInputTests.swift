@@ -1,5 +1,4 @@
-// Everything that can be typed wrong: exit code 2, the word that is wrong and what would be right, in both languages
-// and for scripts, before anything has happened.
+// Usage errors: exit code 2, the wrong argument and a correction, in both languages and as JSON, before any effect.
 import Foundation
 import Testing
 
@@ -34,7 +33,7 @@ private let refused: [([String], String)] = [
 
 @Suite("Refused input", .serialized)
 struct RefusedInputTests {
-  @Test("a wrong word is refused with exit code 2, and said which")
+  @Test("a wrong argument is refused with exit code 2, and is named")
   func usage() throws {
     try withBranch { branch in
       for (words, reason) in refused {
@@ -51,7 +50,7 @@ struct RefusedInputTests {
     }
   }
 
-  @Test("a line of a list that is wrong is named by its number, with what is wrong, and nobody is added")
+  @Test("a wrong line of a list is named by its number, with the reason, and no customer is added")
   func lines() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
@@ -81,7 +80,7 @@ struct RefusedInputTests {
     }
   }
 
-  @Test("what is no list is refused as a whole: empty, binary, a directory, nothing, or without an end")
+  @Test("an invalid list is refused as a whole: empty, binary, a directory, nothing, or without an end")
   func noList() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
@@ -104,7 +103,7 @@ struct RefusedInputTests {
     }
   }
 
-  @Test("what does not exist is exit code 4, and what the state forbids 5")
+  @Test("a missing object is exit code 4, and a conflict with the state is 5")
   func statesAndNames() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
@@ -126,7 +125,7 @@ struct RefusedInputTests {
     }
   }
 
-  @Test("control characters of a person's words do not reach a terminal")
+  @Test("control characters of user input do not reach a terminal")
   func escapes() throws {
     try withBranch { branch in
       for words in [

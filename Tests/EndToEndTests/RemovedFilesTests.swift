@@ -1,5 +1,5 @@
-// What happens when single files and directories of an open bank are removed: sockets, logs and notes come back, what
-// was acknowledged survives the loss of a database's log, and a database that is gone is named everywhere.
+// Removal of single files and directories of an open bank: sockets, logs and marker files are created again,
+// acknowledged work survives the loss of a database log, and a missing database is reported everywhere.
 import BankModel
 import Foundation
 import Glibc
@@ -26,34 +26,34 @@ struct RemovedFilesTests {
 
   private func words(_ report: JSON) -> [String] { report["problems"].items.compactMap(\.text) }
 
-  @Test("without its logs a killed coordinator comes back, and every log is written again")
+  @Test("without its logs a killed coordinator is restarted, and every log is created again")
   func logs() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
       let pid = try branch.status().pid
       try remove("logs", of: branch)
       branch.processes.signal(pid, SIGKILL)
-      try branch.waitUntil("another coordinator is there") {
+      try branch.waitUntil("another coordinator answers") {
         try branch.statusIfAnswered().map { $0.pid != pid } ?? false
       }
       try branch.done("enqueue", "3", "--wait")
       for name in ["coordinator", "guardian"] {
-        try branch.waitUntil("\(name).log is there again") { !branch.log(name).isEmpty }
+        try branch.waitUntil("\(name).log exists again") { !branch.log(name).isEmpty }
       }
       #expect(files.fileExists(atPath: "\(branch.home)/logs/bankd.stderr"))
       try branch.expectClean()
     }
   }
 
-  @Test("logs that were removed under an open bank are written again by everybody who has something to say")
+  @Test("logs removed under an open bank are created again by every process with an entry to write")
   func logsOfTheOpenBank() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
       try remove("logs", of: branch)
-      try branch.waitUntil("the coordinator's log is there again") {
+      try branch.waitUntil("the coordinator's log exists again") {
         branch.log("coordinator").contains("event=home_repaired")
       }
-      try branch.waitUntil("a teller's log is there again") {
+      try branch.waitUntil("a teller's log exists again") {
         try branch.done("enqueue", "3", "--service", "loan", "--wait")
         return !branch.log("loan-1").isEmpty
       }
@@ -63,7 +63,7 @@ struct RemovedFilesTests {
   }
 
   @Test(
-    "tickets and keys that were acknowledged survive the loss of the log and a kill",
+    "acknowledged tickets and keys survive the loss of the database log and a kill",
     arguments: ["removed", "renamed"])
   func databaseLog(way: String) throws {
     try withBranch { branch in
@@ -72,7 +72,7 @@ struct RemovedFilesTests {
       try branch.done("enqueue", "4", "--key", "before")
       let log = "\(branch.home)/bank.db-wal"
       if way == "removed" { unlink(log) } else { rename(log, branch.path("log")) }
-      try branch.waitUntil("the loss is known") { !branch.events("log_lost", in: "coordinator").isEmpty }
+      try branch.waitUntil("the loss is noticed") { !branch.events("log_lost", in: "coordinator").isEmpty }
       try branch.done("enqueue", "4", "--key", "after")
       try branch.killCoordinator()
       try branch.reopen("--speed", "max")
@@ -87,14 +87,14 @@ struct RemovedFilesTests {
     }
   }
 
-  @Test("a log that was lost is begun anew, so that the next kill finds it")
+  @Test("a lost database log is created again, so that the next kill finds it")
   func newLog() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
       try branch.done("pause")
       try branch.done("enqueue", "2")
       try remove("bank.db-wal", of: branch)
-      try branch.waitUntil("the log is begun anew") {
+      try branch.waitUntil("the database log exists again") {
         branch.events("home_repaired", in: "coordinator").contains {
           $0["msg"]?.contains("bank.db-wal") == true
         }
@@ -108,7 +108,7 @@ struct RemovedFilesTests {
     }
   }
 
-  @Test("the shop keeps what it has told when the logs of its databases are removed")
+  @Test("the shop keeps acknowledged changes when the logs of its databases are removed")
   func logsOfTheShop() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
@@ -116,7 +116,7 @@ struct RemovedFilesTests {
       try branch.done("stock", "add", "kiwi", "5")
       for name in ["stock", "vending"] {
         try remove("\(name).db-wal", of: branch)
-        try branch.waitUntil("\(name) knows") { !branch.events("home_lost", in: name).isEmpty }
+        try branch.waitUntil("\(name) has noticed the loss") { !branch.events("home_lost", in: name).isEmpty }
       }
       try branch.done("vending", "insert", "1000")
       try branch.done("stock", "add", "kiwi", "1")
@@ -128,20 +128,19 @@ struct RemovedFilesTests {
     }
   }
 
-  @Test(
-    "after the loss of run the bank, juice and the machine can all be reached again, by the same processes")
+  @Test("after the loss of run/ the same processes of bank, juice and vending machine are reachable again")
   func sockets() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
       let pids = try branch.status().workers.map(\.pid)
       try remove("run", of: branch)
-      try branch.waitUntil("everybody can be reached again") {
+      try branch.waitUntil("all services are reachable again") {
         try branch.run("status").code == 0 && branch.run("stock").code == 0
           && branch.run("vending").code == 0 && branch.run("vending", "admin", "stock").code == 0
       }
       #expect(try branch.status().workers.map(\.pid) == pids)
       try branch.waitUntil("a juice is made") { try branch.order("banana", "--timeout", "5s").code == 0 }
-      // The guardian hears its coordinators again: its socket and the note of the windows are back.
+      // The guardian is reachable for coordinators again: its socket and the marker file of the windows are back.
       for name in ["guardian.sock", "windows"] {
         try branch.waitUntil("\(name) is back") { files.fileExists(atPath: "\(branch.home)/run/\(name)") }
       }
@@ -151,7 +150,7 @@ struct RemovedFilesTests {
     }
   }
 
-  @Test("the room that is held back for the shop's databases is held back again when its file is removed")
+  @Test("the disk reserve of each database is created again when its file is removed")
   func reserves() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
@@ -164,9 +163,9 @@ struct RemovedFilesTests {
         let before = size()
         #expect(before > 0, "\(name)")
         try remove("\(name).db-reserve", of: branch)
-        try branch.waitUntil("\(name) holds it back again") { size() == before }
+        try branch.waitUntil("\(name) has its reserve again") { size() == before }
       }
-      try branch.waitUntil("they have said so") {
+      try branch.waitUntil("both have logged it") {
         ["stock", "vending"].allSatisfy { name in
           branch.events("home_repaired", in: name).contains {
             $0["msg"]?.contains("\(name).db-reserve") == true
@@ -177,7 +176,7 @@ struct RemovedFilesTests {
     }
   }
 
-  @Test("sockets of the shop that are removed come back")
+  @Test("removed sockets of the shop are created again")
   func socket() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
@@ -195,7 +194,7 @@ struct RemovedFilesTests {
   }
 
   @Test(
-    "a database of the shop that is removed is named by the audit and by status, and no new one takes its place",
+    "a removed shop database is reported by audit and status, and no new one replaces it",
     arguments: ["stock", "vending"])
   func database(name: String) throws {
     try withBranch { branch in
@@ -205,7 +204,7 @@ struct RemovedFilesTests {
       try files.moveItem(atPath: path, toPath: branch.path("aside"))
       for suffix in ["-wal", "-shm"] { _ = rename(path + suffix, branch.path("aside\(suffix)")) }
       for round in 1...2 {
-        try branch.waitUntil("status says so") {
+        try branch.waitUntil("status reports it") {
           try branch.statusIfAnswered()?.worker(name)?.state == "failed"
         }
         let audit = try branch.run("audit", "--json")
@@ -216,22 +215,22 @@ struct RemovedFilesTests {
           #expect(status.out.contains(path), status.story)
         }
         #expect(!files.fileExists(atPath: path))
-        // The others go on.
+        // The other services continue.
         try branch.done("enqueue", "2", "--wait")
         if round == 1 {
-          // Nor does the next coordinator make a new one.
+          // Nor does the next coordinator create a new one.
           let pid = try branch.status().pid
           branch.processes.signal(pid, SIGKILL)
-          try branch.waitUntil("another coordinator is there") {
+          try branch.waitUntil("another coordinator answers") {
             try branch.statusIfAnswered().map { $0.pid != pid } ?? false
           }
         }
       }
-      // Put back, everything is there again.
+      // After the files are put back, everything is there again.
       for suffix in ["-wal", "-shm"] { _ = rename(branch.path("aside\(suffix)"), path + suffix) }
       try files.moveItem(atPath: branch.path("aside"), toPath: path)
       try branch.done("reload")
-      try branch.waitUntil("it works again") {
+      try branch.waitUntil("the service works again") {
         let balance = try branch.run("vending", "balance", "--json")
         return try balance.code == 0 && balance.json()["balance"].integer == 6000
       }
@@ -239,7 +238,7 @@ struct RemovedFilesTests {
     }
   }
 
-  @Test("a bank whose database is removed promises nothing more, and names it to whoever asks")
+  @Test("a bank whose database is removed accepts nothing more, and reports it to every client")
   func bankDatabase() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
@@ -249,7 +248,9 @@ struct RemovedFilesTests {
       _ = rename(path + "-wal", branch.path("aside-wal"))
       let ticket = try branch.run("enqueue", "1")
       #expect(ticket.code != 0, ticket.story)
-      try branch.waitUntil("everyone has gone", within: .seconds(5)) { branch.processes.all().isEmpty }
+      try branch.waitUntil("all processes have exited", within: .seconds(5)) {
+        branch.processes.all().isEmpty
+      }
       #expect(!files.fileExists(atPath: path))
       #expect(branch.log("coordinator").contains("event=home_lost"))
       rename(branch.path("aside"), path)
@@ -260,7 +261,7 @@ struct RemovedFilesTests {
     }
   }
 
-  /// A bank in which every process is at work that owns something in its home.
+  /// Gives a test a bank in which every process that owns a file of the home runs.
   private func withEverything(_ test: (Branch) throws -> Void) throws {
     try withBranch { branch in
       let file = try branch.write(
@@ -287,8 +288,7 @@ struct RemovedFilesTests {
     return facts.st_mode & S_IFMT == kind ? facts.st_mode & 0o777 : nil
   }
 
-  @Test(
-    "every entry of the home's table that is removed from an open bank is made again, and the audit is clean")
+  @Test("each entry of the home's table is created again after its removal, and the audit is clean")
   func table() throws {
     try withEverything { branch in
       let pid = try branch.status().pid
@@ -296,23 +296,25 @@ struct RemovedFilesTests {
       let missing = HomeTable.entries.filter { $0.isAlwaysThere && !present.contains($0) }
       #expect(missing.isEmpty, "\(missing.map(\.path))")
       for owner in HomeEntry.Owner.allCases { #expect(present.contains { $0.owner == owner }, "\(owner)") }
-      // The log of a database comes back with the next row, and tests of its own lose it.
+      // The log of a database comes back with the next row; its loss has tests of its own.
       for entry in present where entry.remedy == .remade {
-        // What stood below a directory that was removed before comes back a moment after it.
-        try branch.waitUntil("\(entry.path) is there") { mode(entry, of: branch) != nil }
+        // Entries below a removed directory come back a moment after it.
+        try branch.waitUntil("\(entry.path) exists") { mode(entry, of: branch) != nil }
         try remove(entry.path, of: branch)
-        try branch.waitUntil("\(entry.path) is there again") { mode(entry, of: branch) == mode_t(entry.mode) }
+        try branch.waitUntil("\(entry.path) exists again") { mode(entry, of: branch) == mode_t(entry.mode) }
       }
       #expect(try branch.status().pid == pid)
       try branch.done("run", "--wait", "--", "true")
       try branch.expectClean()
-      // All at once, but for the databases: each file in the midst of the others.
+      // All files at once, except the databases.
       for entry in present where entry.remedy == .remade && entry.kind != .directory {
         try remove(entry.path, of: branch)
       }
       for name in ["run", "logs", "output"] { try remove(name, of: branch) }
       for entry in present where entry.isAlwaysThere {
-        try branch.waitUntil("\(entry.path) is there again, too") { mode(entry, of: branch) != nil }
+        try branch.waitUntil("\(entry.path) exists again after all were removed") {
+          mode(entry, of: branch) != nil
+        }
       }
       try branch.expectClean()
       try branch.done("stop", "--now")
@@ -320,19 +322,19 @@ struct RemovedFilesTests {
     }
   }
 
-  @Test("all of a long output is kept and printed after the directory of output was removed")
+  @Test("a long output is kept and printed completely after the directory of output was removed")
   func output() throws {
     try withEverything { branch in
       let before = try branch.done("run", "--wait", "--", "seq", "50000").out
       try remove("output", of: branch)
       let after = try branch.run("run", "--wait", "--", "seq", "50000")
       #expect(before.utf8.count > 200_000 && after.out == before && after.err == "", "\(after.err)")
-      // A file that is removed while its command writes is named as what it is, and not as a bound of the service.
+      // A file that is removed while its command writes is reported as removed, and not as a limit of the service.
       let pipe = branch.path("pipe")
       #expect(mkfifo(pipe, 0o600) == 0)
       try branch.done("run", "--", "sh", "-c", "seq 50000; read nothing < \(pipe); seq 9")
       let ticket = try branch.status().queue("issued")
-      try branch.waitUntil("it has written") {
+      try branch.waitUntil("the command has written its output") {
         (try? files.attributesOfItem(atPath: "\(branch.home)/output/1/\(ticket).out")[.size] as? Int) ?? 0
           > 200_000
       }
@@ -348,7 +350,7 @@ struct RemovedFilesTests {
   }
 
   @Test(
-    "the audit names what is missing while its owner does not make it again, and not what is being made again"
+    "the audit names a missing file if its owner does not create it again, and no file that is being restored"
   )
   func missing() throws {
     try withEverything { branch in
@@ -361,7 +363,9 @@ struct RemovedFilesTests {
       #expect(audit.code == 1, audit.story)
       #expect(try words(audit.json()).contains { $0.contains("run/web.sock is missing") }, audit.story)
       branch.processes.signal(web, SIGCONT)
-      try branch.waitUntil("it is there again") { files.fileExists(atPath: "\(branch.home)/run/web.sock") }
+      try branch.waitUntil("the socket exists again") {
+        files.fileExists(atPath: "\(branch.home)/run/web.sock")
+      }
       try branch.expectClean()
       try branch.done("stop", "--now")
     }

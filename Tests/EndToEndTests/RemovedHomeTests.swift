@@ -1,5 +1,5 @@
-// What happens when somebody removes a bank's files while it is open: what can be made again comes back, and a bank
-// without its database ends, with everything that belongs to it.
+// Removal of the files of an open bank: what can be created again comes back, and a bank without its database exits
+// with all of its processes.
 import Foundation
 import Glibc
 import Testing
@@ -9,7 +9,7 @@ struct RemovedHomeTests {
   private let files = FileManager.default
 
   @Test(
-    "a removed socket comes back, also with its directory, and nobody is lost",
+    "a removed socket is created again, also with its directory, and no customer is lost",
     arguments: ["run/bank.sock", "run"])
   func socket(name: String) throws {
     try withBranch { branch in
@@ -17,7 +17,7 @@ struct RemovedHomeTests {
       let pid = try branch.status().pid
       try files.removeItem(atPath: "\(branch.home)/\(name)")
       try branch.expectRefusal(5, "already_open", of: "start")
-      try branch.waitUntil("the bank can be reached again", within: .seconds(5)) {
+      try branch.waitUntil("the bank is reachable again", within: .seconds(5)) {
         try branch.run("status").code == 0
       }
       #expect(try branch.status().pid == pid)
@@ -28,7 +28,7 @@ struct RemovedHomeTests {
     }
   }
 
-  @Test("without its lock file a bank is still alone, and a killed coordinator still comes back")
+  @Test("without its lock file a bank still excludes a second one, and a killed coordinator is restarted")
   func lock() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
@@ -54,14 +54,14 @@ struct RemovedHomeTests {
       }
       #expect(repairs().count == 1, "nothing else was removed: \(repairs())")
       try branch.expectRefusal(5, "already_open", of: "start")
-      // The lock of the database keeps others off as well; this is the one that has the name.
+      // The lock of the database excludes others as well; this check is for the lock file.
       let lock = open("\(branch.home)/bank.lock", O_RDWR | O_CLOEXEC)
       defer { close(lock) }
       #expect(
         lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == -1 && errno == EWOULDBLOCK,
-        "it is free: \(lock), \(errno)")
+        "the lock is free: \(lock), \(errno)")
       branch.processes.signal(pid, SIGKILL)
-      try branch.waitUntil("another coordinator is there") {
+      try branch.waitUntil("another coordinator answers") {
         let outcome = try branch.run("status", "--json")
         return try outcome.code == 0 && Status(outcome.json()).pid != pid
       }
@@ -70,16 +70,16 @@ struct RemovedHomeTests {
     }
   }
 
-  @Test(
-    "a lock file that was removed, and that somebody else holds for a while, is the bank's again afterwards")
+  @Test("a removed lock file that another process locks for a while is taken back by the bank afterwards")
   func lockOfAnother() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
       let path = "\(branch.home)/bank.lock"
       try files.removeItem(atPath: path)
       let stranger = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-      try #require(stranger >= 0 && flock(stranger, LOCK_EX | LOCK_NB) == 0, "the bank had no time yet")
-      try branch.waitUntil("it is noticed", within: .seconds(5)) {
+      try #require(
+        stranger >= 0 && flock(stranger, LOCK_EX | LOCK_NB) == 0, "the bank had no time to lock it yet")
+      try branch.waitUntil("the bank has noticed it", within: .seconds(5)) {
         branch.events("home_not_repaired", in: "coordinator").contains { $0["msg"]?.contains("lock") == true }
       }
       close(stranger)
@@ -90,12 +90,12 @@ struct RemovedHomeTests {
       }
       let lock = open(path, O_RDWR | O_CLOEXEC)
       defer { close(lock) }
-      #expect(lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == -1 && errno == EWOULDBLOCK, "nobody holds it")
+      #expect(lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == -1 && errno == EWOULDBLOCK, "the lock is free")
       try branch.expectClean()
     }
   }
 
-  /// Removes the home as `rm -rf` does: what its processes take away meanwhile is no error.
+  /// Removes the home as `rm -rf` does: files that processes remove meanwhile are not an error.
   private func remove(_ branch: Branch) throws {
     try branch.waitUntil("the home is removed") {
       try? files.removeItem(atPath: branch.home)
@@ -103,13 +103,15 @@ struct RemovedHomeTests {
     }
   }
 
-  @Test("a bank whose home is removed ends with its tellers and its guardian, and nothing comes back")
+  @Test("a bank whose home is removed exits with its tellers and its guardian, and creates nothing again")
   func removed() throws {
     try withBranch { branch in
       try branch.start("--speed", "1")
       try branch.done("enqueue", "20")
       try remove(branch)
-      try branch.waitUntil("everyone has gone", within: .seconds(5)) { branch.processes.all().isEmpty }
+      try branch.waitUntil("all processes have exited", within: .seconds(5)) {
+        branch.processes.all().isEmpty
+      }
       #expect(!files.fileExists(atPath: branch.home))
       try branch.start("--speed", "max")
       #expect(try branch.json("enqueue", "2", "--wait")["first"].integer == 1)
@@ -117,26 +119,30 @@ struct RemovedHomeTests {
     }
   }
 
-  @Test("a coordinator killed together with its home is not brought back")
+  @Test("a coordinator killed together with its home is not restarted")
   func killedAndRemoved() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
       let pid = try branch.status().pid
       try remove(branch)
       branch.processes.signal(pid, SIGKILL)
-      try branch.waitUntil("everyone has gone", within: .seconds(5)) { branch.processes.all().isEmpty }
+      try branch.waitUntil("all processes have exited", within: .seconds(5)) {
+        branch.processes.all().isEmpty
+      }
       #expect(!files.fileExists(atPath: branch.home))
     }
   }
 
-  @Test("a bank that is moved away ends, and opens at its new place with everyone who waited")
+  @Test("a bank that is moved away exits, and opens at its new place with all waiting customers")
   func moved() throws {
     try withBranch { branch in
       try branch.start("--speed", "1")
       try branch.done("enqueue", "20")
       let place = branch.path("moved")
       try files.moveItem(atPath: branch.home, toPath: place)
-      try branch.waitUntil("everyone has gone", within: .seconds(5)) { branch.processes.all().isEmpty }
+      try branch.waitUntil("all processes have exited", within: .seconds(5)) {
+        branch.processes.all().isEmpty
+      }
       #expect(!files.fileExists(atPath: branch.home))
       try branch.done("start", "--home", place, "--speed", "max")
       try branch.done("wait", "--home", place)

@@ -1,10 +1,10 @@
-// `reset` throws everybody out: it says how many, asks whoever sits at a terminal, and shows how far it has come.
+// `reset` cancels all customers: it prints their number, asks at a terminal, and shows its progress.
 import Glibc
 import Testing
 
 @Suite("Reset", .serialized)
 struct ResetTests {
-  @Test("at a terminal it is asked first, and a no changes nothing", arguments: Tongue.allCases)
+  @Test("at a terminal reset asks first, and \"no\" changes nothing", arguments: Tongue.allCases)
   func question(tongue: Tongue) throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
@@ -33,7 +33,7 @@ struct ResetTests {
     }
   }
 
-  @Test("a large reset shows its progress, and the bank is heard meanwhile")
+  @Test("a large reset shows its progress, and the bank answers meanwhile")
   func progress() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
@@ -41,18 +41,17 @@ struct ResetTests {
       try branch.done("enqueue", "400000", timeout: .seconds(60))
       let begin = ContinuousClock.now
       let reset = try branch.launch(["reset"])
-      // Every answer in between is one that a bank which stands still would not have given.
+      // A blocked bank would not have given any of these answers.
       var between = 0
-      try branch.waitUntil("it is done", within: .seconds(60)) {
+      try branch.waitUntil("the reset is done", within: .seconds(60)) {
         let status = try branch.status()
         if status.day == 2, status.queue("issued") == 0, reset.isRunning { between += 1 }
         return !reset.isRunning
       }
       let outcome = try reset.finish()
       #expect(outcome.code == 0 && outcome.out.hasPrefix("Cancelled: 400,000."), outcome.story)
-      #expect(between >= 2, "\(between) looks at the bank came in between")
-      // A quick bank may need less than a second, and then there is nothing to show; on a busy machine it is seen late that it
-      // has ended.
+      #expect(between >= 2, "the bank answered \(between) times in between")
+      // A fast bank may need less than a second and show no progress; a busy machine may notice the end late.
       let took = ContinuousClock.now - begin
       #expect(took < .seconds(5) || outcome.err.contains("cancelling all customers"), outcome.story)
       try branch.done("enqueue", "1")

@@ -1,10 +1,9 @@
-// The lease of a service of commands: it is the runner's, which makes progress for as long as its loop turns, whatever its
-// command does.
+// Lease of a service of commands: it belongs to the runner, which reports progress while its loop runs.
 import Foundation
 import Glibc
 import Testing
 
-@Suite("The lease of a runner", .serialized) struct RunnerLeaseTests {
+@Suite("Lease of a runner", .serialized) struct RunnerLeaseTests {
   private func start(_ branch: Branch) throws {
     let begun = branch.path("begun")
     let file = try branch.write(
@@ -20,15 +19,15 @@ import Testing
     ((try? String(contentsOfFile: branch.path("begun"), encoding: .utf8)) ?? "").split(separator: "\n").count
   }
 
-  @Test("a stopped runner without a timeout is missed after its lease, and another one serves its customer")
+  @Test("a stopped runner without a timeout is replaced after its lease, and another one serves its customer")
   func stopped() throws {
     try withBranch { branch in
       try start(branch)
       try branch.done("enqueue", "--service", "slow", "--payload", "1000\n")
-      try branch.waitUntil("it has begun") { begun(branch) == 1 }
+      try branch.waitUntil("the command has started") { begun(branch) == 1 }
       let runner = try #require(try branch.status().worker("slow-1"))
       branch.processes.signal(runner.pid, SIGSTOP)
-      try branch.waitUntil("it begins again", within: .seconds(40)) { begun(branch) >= 2 }
+      try branch.waitUntil("the command has started again", within: .seconds(40)) { begun(branch) >= 2 }
       #expect(try branch.json("ticket", "1")["attempts"].items.first?["end"].text == "lease_expired")
       #expect(try branch.status().worker("slow-1")?.pid != runner.pid)
       try branch.done("cancel", "1")

@@ -1,4 +1,4 @@
-// Services whose customers move money: from where to where stands in the configuration, and every receipt is one transfer.
+// Services whose customers move money: the configuration names both accounts, and every receipt is one transfer.
 import Testing
 
 private let services = #"""
@@ -20,7 +20,7 @@ struct ServiceLedgerTests {
     }
   }
 
-  @Test("an account is moved once by whoever is served, and the books balance, over a crash, too")
+  @Test("each served customer moves its amount once, and the ledger balances, also after a crash")
   func moved() throws {
     try withLedger { branch in
       func balance() throws -> (debit: Int?, credit: Int?) {
@@ -55,7 +55,7 @@ struct ServiceLedgerTests {
     }
   }
 
-  @Test("whoever moves money says how much and whose, and whoever moves none says neither")
+  @Test("a service with a ledger requires amount and account, and one without refuses both")
   func refused() throws {
     try withLedger { branch in
       try branch.expectRefusal(2, "bad_request", of: "enqueue", "1", "--service", "fee")
@@ -71,12 +71,11 @@ struct ServiceLedgerTests {
         "{\"service\":\"post\"}\n{\"service\":\"fee\",\"amount\":5}\n", to: "list.jsonl")
       let told = try branch.run("enqueue", "--from", list)
       #expect(told.code == 2 && told.err.contains("customer 2 of the list"), "\(told)")
-      #expect(try branch.status().queue("waiting") == 0 && branch.receipts().isEmpty, "nobody was added")
+      #expect(try branch.status().queue("waiting") == 0 && branch.receipts().isEmpty, "no customer was added")
     }
   }
 
-  @Test(
-    "a ledger that is changed holds for those who are served from then on, and the audit finds both right")
+  @Test("a changed ledger applies to customers served from then on, and the audit accepts both")
   func changed() throws {
     try withLedger { branch in
       try branch.done("enqueue", "1", "--service", "repay", "--amount", "10", "--account", "7", "--wait")

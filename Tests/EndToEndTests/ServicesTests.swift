@@ -1,5 +1,5 @@
-// Services of the configuration: windows, customers, lists, logs and refusals by their names, and what becomes of those who
-// wait for a service that is taken out.
+// Services of the configuration: windows, customers, lists, logs and refusals by name, and the customers of a service
+// that is removed.
 import Testing
 
 private let services = #"""
@@ -9,7 +9,7 @@ private let services = #"""
 
 @Suite("Services of the configuration", .serialized)
 struct ServicesTests {
-  @Test("customers come for them, windows serve them, and everything tells of them by name")
+  @Test("configured services have customers and windows, and all output names them")
   func named() throws {
     try withBranch { branch in
       let file = try branch.write(services, to: "bank.json")
@@ -52,7 +52,7 @@ struct ServicesTests {
   }
 
   @Test(
-    "as many wait for a service as may, in one request or in slices, and a refusal names it and adds nobody")
+    "a service's waiting limit holds for one request and for slices; a refusal names it and adds no customer")
   func full() throws {
     try withBranch { branch in
       let file = try branch.write(
@@ -69,9 +69,9 @@ struct ServicesTests {
         #expect(refused.code == 75 && refused.err.contains("few") && refused.err.contains("3"), refused.story)
       }
       try branch.done("enqueue", "1", "--service", "few")
-      // More than a slice: the second or third is too much, and what came before goes with it.
+      // More than a slice: the second or third slice exceeds the limit, and the earlier ones are withdrawn.
       try branch.expectRefusal(75, "queue_full", of: "enqueue", "9000", "--service", "many")
-      try branch.waitUntil("nothing of it is left") {
+      try branch.waitUntil("no customer of the request is left") {
         try branch.status().service("many")["waiting"].integer == 0
       }
       try branch.done("enqueue", "5000", "--service", "many")
@@ -86,7 +86,7 @@ struct ServicesTests {
     }
   }
 
-  @Test("a name that the bank does not know is refused with those that there are, and nobody is added")
+  @Test("an unknown name is refused with the list of known ones, and no customer is added")
   func unknown() throws {
     try withBranch { branch in
       let file = try branch.write(services, to: "bank.json")
@@ -120,8 +120,7 @@ struct ServicesTests {
     }
   }
 
-  @Test(
-    "a service that is taken out while somebody waits loses nobody, and has its number when it comes back")
+  @Test("removing a service with waiting customers loses none, and it gets its number back when it returns")
   func takenOut() throws {
     try withBranch { branch in
       let file = try branch.write(services, to: "bank.json")
@@ -158,7 +157,7 @@ struct ServicesTests {
     }
   }
 
-  @Test("windows of a service are as many after the coordinator was killed")
+  @Test("a service has the same number of windows after a kill of the coordinator")
   func recovered() throws {
     try withBranch { branch in
       let file = try branch.write(services, to: "bank.json")

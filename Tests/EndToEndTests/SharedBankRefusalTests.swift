@@ -1,11 +1,11 @@
-// What is refused of a bank with several branches where the books are in the home, and that no password that stands in an
-// address is ever shown, logged or handed to a process.
+// Commands for shared banks, refused by a bank with its own database, and passwords in an address, which are never
+// shown, logged or passed to a process.
 import Foundation
 import Testing
 
-@Suite("A bank with its books in its home, asked for branches", .serialized)
+@Suite("Shared-bank commands on a bank with its own database", .serialized)
 struct SharedBankRefusalTests {
-  @Test("it has no branches and no end of theirs, says so, and goes on")
+  @Test("it refuses branches and an end of the whole bank, and continues")
   func refused() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
@@ -24,7 +24,7 @@ struct SharedBankRefusalTests {
     }
   }
 
-  @Test("a password in the address is refused before anything is opened, and stands nowhere afterwards")
+  @Test("a password in the address is refused before anything is opened, and is stored nowhere")
   func secrets() throws {
     try withBranch { branch in
       let secret = "hunter2"
@@ -41,7 +41,7 @@ struct SharedBankRefusalTests {
           #expect(!outcome.err.contains(secret) && !outcome.out.contains(secret), outcome.story)
         }
       }
-      #expect(!FileManager.default.fileExists(atPath: branch.home), "nothing was made")
+      #expect(!FileManager.default.fileExists(atPath: branch.home), "nothing was created")
       let file = try branch.write("{\n\"store\": {\"url\": \"\(address)\"}}", to: "shared.json")
       for words in [["start", "--config", file], ["config", "check", file]] {
         let outcome = try branch.launch(words).finish()
@@ -52,7 +52,7 @@ struct SharedBankRefusalTests {
     }
   }
 
-  @Test("an address that is none is a usage error that says how one is written")
+  @Test("an invalid address is a usage error that explains the format")
   func noAddress() throws {
     try withBranch { branch in
       for address in ["bank.db", "mysql://db/bank", "postgres://db:five/bank"] {

@@ -1,11 +1,11 @@
-// The full screens in front of a service that stands still: a person sees that it does not answer, and what was sent; one
-// request is done once when the service goes on, and nothing that was typed meanwhile is caught up on.
+// Full screens while a service is stopped: they show that it does not answer, and what was sent. One request is done
+// once when the service continues, and keys typed meanwhile have no later effect.
 import Glibc
 import Testing
 
-@Suite("A service that does not answer a screen", .serialized)
+@Suite("A screen whose service does not answer", .serialized)
 struct SilentServiceTests {
-  /// A branch with a screen in a terminal, in front of a worker that stands still until the end of the test at the latest.
+  /// Gives a test a branch with a screen in a terminal, and a stopped worker that continues after the test.
   private func withScreen(
     _ words: [String], before worker: String, sign: String,
     _ test: (Branch, TerminalProgram, Int) throws -> Void
@@ -23,8 +23,7 @@ struct SilentServiceTests {
     }
   }
 
-  @Test(
-    "one drink is bought, the keys behind it are counted and not taken, and the answer is told when it comes")
+  @Test("one drink is bought, later keys are counted and ignored, and the answer is shown when it comes")
   func buying() throws {
     try withScreen(["vending"], before: "vending", sign: "5,000 won") { branch, program, pid in
       program.type("\r11")
@@ -46,7 +45,7 @@ struct SilentServiceTests {
     }
   }
 
-  @Test("a manager sees what was sent, and drinks come in once")
+  @Test("the manager's screen shows what was sent, and drinks are added once")
   func managing() throws {
     try withScreen(["vending"], before: "vending", sign: "5,000 won") { branch, program, pid in
       branch.processes.signal(pid, SIGCONT)
@@ -62,7 +61,7 @@ struct SilentServiceTests {
     }
   }
 
-  @Test("the stock editor changes once what it has sent, and nothing behind it")
+  @Test("the stock editor applies the request that it has sent once, and no later key")
   func editing() throws {
     try withScreen(["stock", "edit"], before: "stock", sign: "Close") { branch, program, pid in
       program.type("+++")
@@ -83,7 +82,7 @@ struct SilentServiceTests {
   }
 
   @Test(
-    "whoever leaves without an answer is told that it is not known what became of it",
+    "a screen that is left without an answer reports that the result is unknown",
     arguments: [("qq", 0), ("\u{3}", 130)] as [(String, Int32)])
   func leaving(keys: String, code: Int32) throws {
     try withScreen(["vending"], before: "vending", sign: "5,000 won") { branch, program, pid in
@@ -99,13 +98,13 @@ struct SilentServiceTests {
         program.screen.contains("it is not known whether this was done: buy strawberry milk."),
         "\(program.screen)")
       branch.processes.signal(pid, SIGCONT)
-      // It has the request already, and does it once or never.
+      // The machine has received the request already, and does it once or never.
       try branch.waitUntil("the machine answers again") { try branch.run("vending", "balance").code == 0 }
       #expect(try branch.history().count <= 1)
     }
   }
 
-  @Test("a coordinator that stands still: a key says how old the picture is, and no key waits for it")
+  @Test("stopped coordinator: a key shows the age of the screen, and no key waits for it")
   func watching() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
@@ -118,7 +117,7 @@ struct SilentServiceTests {
       defer { branch.processes.signal(pid, SIGCONT) }
       watcher.type(" ")
       try watcher.waitFor("The bank does not respond. Last data: ")
-      // The way to the manager's screen asks the coordinator who may go it.
+      // The path to the manager's screen asks the coordinator for permission.
       shop.type("a")
       try shop.waitFor("Vending machine, manager")
       shop.type("\u{3}")

@@ -1,16 +1,16 @@
-// A disk that holds one sync, or every row, for as long as a test wants: a library that is loaded before all others into
-// the processes of a branch. What it does is said in Tests/SlowDisk. It lies where this test bundle does.
-// Invariant: the disk is slow for the processes of one branch alone, and holds nobody when the test has ended.
+// Disk that delays one sync, or every row, for as long as a test requires: a library preloaded into the processes of a
+// branch; see Tests/SlowDisk. It is in the directory of this test bundle.
+// Invariant: the disk is slow for the processes of one branch only, and delays none after the test.
 import Foundation
 import Glibc
 import Testing
 
-/// A disk that is slow when a test says so.
+/// Disk that is slow when a test requires it.
 struct SlowDisk {
   private let directory: String
   private let branch: Branch
 
-  /// What has to stand in the environment of whoever opens the bank.
+  /// Environment of the command that opens the bank.
   let environment: [String: String]
 
   init(of branch: Branch) throws {
@@ -29,9 +29,9 @@ struct SlowDisk {
     try #require(outcome.code == 0, outcome.story, sourceLocation: location)
   }
 
-  /// Holds the next sync of a process until so much time has passed in which it could not go on; returns when it goes on.
+  /// Blocks the next sync of a process for this time, and returns when it continues.
   ///
-  /// - Parameter cause: What makes the process write, where it does not write anyway.
+  /// - Parameter cause: Makes the process write, if it does not write anyway.
   func stall(
     _ program: String, for span: Duration, at location: SourceLocation = #_sourceLocation,
     because cause: () throws -> Void = {}
@@ -40,22 +40,24 @@ struct SlowDisk {
     try cause()
     try branch.waitUntil("\(program) waits for its disk", at: location) { exists(program, "syncing") }
     let begin = ContinuousClock.now
-    try branch.waitUntil("it has waited for \(span)", at: location) { ContinuousClock.now - begin >= span }
-    try branch.waitUntil("the disk has done it", at: location) {
+    try branch.waitUntil("the process has waited for \(span)", at: location) {
+      ContinuousClock.now - begin >= span
+    }
+    try branch.waitUntil("the sync is done", at: location) {
       letGo(program, "syncing")
       return !exists(program, "syncing")
     }
   }
 
-  /// Lets a process read a row, and the next one when so much time has passed since, for as long as `isReading`.
+  /// Lets a process read one row after each pause, for as long as `isReading` returns true.
   ///
-  /// - Returns: how many rows were read.
+  /// - Returns: Number of rows read.
   func readSlowly(
     _ program: String, every pause: Duration, at location: SourceLocation = #_sourceLocation,
     while isReading: () -> Bool
   ) throws -> Int {
     try hold(program, "row")
-    // Open at both ends, so that whoever reads waits for a byte, and goes on when this is closed.
+    // Open at both ends, so that the reader blocks until a byte comes, and continues when this is closed.
     let fifo = open(path(program, "row"), O_RDWR | O_CLOEXEC)
     defer {
       unlink(path(program, "row"))
@@ -64,7 +66,7 @@ struct SlowDisk {
     var rows = 0
     var last = ContinuousClock.now
     while isReading() {
-      try branch.waitUntil("a row is due, or nobody reads any more", at: location) {
+      try branch.waitUntil("a row is due, or the process reads no more", at: location) {
         !isReading() || ContinuousClock.now - last >= pause && isEmpty(fifo)
       }
       last = ContinuousClock.now
@@ -73,13 +75,13 @@ struct SlowDisk {
     return rows
   }
 
-  /// Whether the byte that was written last was fetched.
+  /// True if the last byte was read.
   private func isEmpty(_ fifo: Int32) -> Bool {
     var item = pollfd(fd: fifo, events: Int16(POLLIN), revents: 0)
     return poll(&item, 1, 0) == 0
   }
 
-  /// Who waits at a FIFO goes on, once it has opened it.
+  /// Releases a process that waits at a FIFO, once it has opened it.
   private func letGo(_ program: String, _ kind: String) {
     let fifo = open(path(program, kind), O_WRONLY | O_NONBLOCK | O_CLOEXEC)
     if fifo >= 0 { close(fifo) }

@@ -1,20 +1,20 @@
-// A disk that takes seconds for one sync, or its time for every row: whoever waits for it is not taken for stuck, and neither is
-// whoever has spoken to somebody that waits for it. Customers are served meanwhile, each of them once.
+// Disk that takes seconds for one sync, or a while for every row: a process that waits for it is not taken for stuck,
+// nor is a process that waits for such a process. Customers are served meanwhile, each of them once.
 import Glibc
 import Testing
 
 @Suite("A disk that takes seconds", .serialized)
 struct SlowDiskTests {
-  /// Processes behind the windows may be silent for this long, which is as short as it can be.
+  /// Shortest possible limit for the silence of the service processes.
   private static let quickly = #", "watchdog_timeout": "500ms""#
-  /// The same, where a worker has to say on a busy machine again and again that it lives.
+  /// Limit that a worker can meet on a busy machine, too.
   private static let soon = #", "watchdog_timeout": "1s""#
 
-  @Test("eight tellers outlive a coordinator whose disk takes longer than a lease, again and again")
+  @Test("eight tellers survive a coordinator whose disk repeatedly takes longer than a lease")
   func tellers() throws {
     try withBranch { branch in
       let disk = try SlowDisk(of: branch)
-      // At the windows for deposits it is answers that wait in the sockets, at those for loans reports of progress.
+      // At the windows for deposits replies queue up in the sockets, at those for loans progress reports.
       let file = try branch.configuration(
         deposit: 5, loan: 3, depositWork: "200ms", loanWork: "3s", more: #", "lease": "500ms""#)
       try disk.start(["--config", file])
@@ -30,8 +30,7 @@ struct SlowDiskTests {
     }
   }
 
-  @Test(
-    "a stock whose disk takes longer than it may be silent lives on, and the juices of that time are made")
+  @Test("a stock whose disk is slower than the watchdog timeout survives, and its juices are made")
   func stock() throws {
     try withBranch { branch in
       let file = try branch.configuration(speed: "max", more: #", "lease": "1s""# + Self.soon)
@@ -43,7 +42,7 @@ struct SlowDiskTests {
     }
   }
 
-  @Test("a vending machine whose disk takes longer than it may be silent lives on, and takes the money once")
+  @Test("a vending machine whose disk is slower than the watchdog timeout survives, and takes the money once")
   func machine() throws {
     try withBranch { branch in
       let file = try branch.configuration(speed: "max", more: Self.soon)
@@ -54,7 +53,7 @@ struct SlowDiskTests {
   }
 
   @Test(
-    "an audit of a service that takes long kills nobody and comes to its end",
+    "a slow audit of a service kills no process and finishes",
     arguments: ["bank-stockd", "bank-vending"])
   func audit(program: String) throws {
     try withBranch { branch in
@@ -65,15 +64,15 @@ struct SlowDiskTests {
       let before = try branch.status()
       let audit = try branch.launch(["audit", "--json"])
       let rows = try disk.readSlowly(program, every: .milliseconds(100)) { audit.isRunning }
-      #expect(rows > 15, "it has read too few rows to be at it for three times as long as it may be silent")
+      #expect(rows > 15, "the audit has read too few rows to take three times the timeout")
       let outcome = try audit.finish()
       #expect(outcome.code == 0, outcome.story)
       try expectEverybodySpared(branch, since: before)
     }
   }
 
-  /// Has a service of a bank write on a disk that takes six times as long as the service may be silent, and expects that
-  /// whoever has asked for it is answered, and everybody is spared.
+  /// Makes a service write to a disk that takes six times the timeout of the service, and expects that its client gets
+  /// an answer and no process is restarted.
   private func expectPatience(
     _ branch: Branch, with program: String, asked command: [String], _ opening: String...,
     before: () throws -> Void = {}, after: () throws -> Void
@@ -90,8 +89,7 @@ struct SlowDiskTests {
     try expectEverybodySpared(branch, since: processes)
   }
 
-  /// Expects that all processes are those that were there, that nobody was taken for stuck or put aside, and that the
-  /// audit finds nothing.
+  /// Expects the same processes as before, no process taken for stuck, no dead letter, and a clean audit.
   private func expectEverybodySpared(
     _ branch: Branch, since before: Status, at location: SourceLocation = #_sourceLocation
   ) throws {

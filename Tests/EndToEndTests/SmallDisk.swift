@@ -1,15 +1,15 @@
-// A disk of a few megabytes that a test may fill: a tmpfs over the home of a branch (tmpfs(5), mount(2)). It needs
-// the right to mount; where that is missing, tests that want it are skipped and say so.
+// Disk of a few megabytes that a test may fill: a tmpfs over the home of a branch (tmpfs(5), mount(2)). It needs the
+// right to mount; without it tests are skipped with a reason.
 // Invariant: it is unmounted when the branch closes, however the test ended.
 import Foundation
 import Glibc
 import Testing
 
 struct SmallDisk {
-  /// Why a test is skipped.
+  /// Reason for a skipped test.
   static let requirement: Comment = "needs the right to mount a tmpfs (run as root)"
 
-  /// Whether a tmpfs can be mounted here: it is tried once.
+  /// True if a tmpfs can be mounted here; tried once.
   static let isPossible: Bool = {
     var template = Array("/tmp/branch-mount-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else { return false }
@@ -36,7 +36,7 @@ struct SmallDisk {
     branch.atClose { umount2(place, Int32(MNT_DETACH)) }
   }
 
-  /// The free room in bytes. See statvfs(3).
+  /// Free space in bytes. See statvfs(3).
   var free: Int {
     var facts = statvfs()
     return statvfs(place, &facts) == 0 ? Int(facts.f_bavail) * Int(facts.f_bsize) : 0
@@ -44,7 +44,7 @@ struct SmallDisk {
 
   private var filler: String { place + "/filler" }
 
-  /// Takes all the room that is left, but for so many bytes.
+  /// Fills the disk, except for this number of bytes.
   func fill(leaving rest: Int = 0) throws {
     let descriptor = open(filler, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw Trouble("cannot create \(filler)") }
@@ -56,11 +56,10 @@ struct SmallDisk {
     guard rest > 0 || errno == ENOSPC else { throw Trouble("\(filler): \(String(cString: strerror(errno)))") }
   }
 
-  /// Gives back what `fill` took.
+  /// Frees the space that `fill` took.
   func makeRoom() { unlink(filler) }
 
-  /// Makes it a disk that nobody can write to, root included, or an ordinary one again. Nobody may have a file open for
-  /// writing.
+  /// Remounts the disk read-only, for root too, or writable again. No process may have a file open for writing.
   func setReadOnly(_ isReadOnly: Bool) throws {
     let flags = UInt(MS_REMOUNT) | (isReadOnly ? UInt(MS_RDONLY) : 0)
     guard mount("tmpfs", place, "tmpfs", flags, "mode=0700") == 0 else {
@@ -68,7 +67,7 @@ struct SmallDisk {
     }
   }
 
-  /// Makes the disk larger while it is in use.
+  /// Enlarges the disk while it is in use.
   func grow(toKibibytes kibibytes: Int) throws {
     guard mount("tmpfs", place, "tmpfs", UInt(MS_REMOUNT), "size=\(kibibytes)k,mode=0700") == 0 else {
       throw Trouble("cannot enlarge \(place): \(String(cString: strerror(errno)))")

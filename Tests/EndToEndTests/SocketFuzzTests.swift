@@ -1,5 +1,5 @@
-// The program that attacks a coordinator through its socket: a bank that stands it is praised, and one that dies of it is
-// noticed, with what was done to it.
+// Program that attacks a coordinator through its socket: it passes a bank that survives, and fails for one that dies,
+// with the last attacks.
 import Foundation
 import Glibc
 import Testing
@@ -8,7 +8,7 @@ import Testing
 struct SocketFuzzTests {
   private static let program = Binaries.directory + "/bank-fuzz"
 
-  @Test("a coordinator under attack stays the same, serves a normal client, and closes in good order")
+  @Test("a coordinator under attack stays the same process, serves a normal client, and closes cleanly")
   func stands() throws {
     var chance = Chance(for: "SocketFuzzTests/stands")
     try withBranch { branch in
@@ -24,15 +24,13 @@ struct SocketFuzzTests {
     }
   }
 
-  @Test(
-    "a coordinator that dies under attack is noticed: exit code 1, the seed, how it died, and the last attacks"
-  )
+  @Test("a coordinator that dies under attack is reported: exit code 1, seed, exit status, last attacks")
   func falls() throws {
     try withBranch { branch in
       mkdir(branch.path("fuzz"), 0o700)
       let home = branch.path("fuzz") + "/home"
       let run = try branch.launch([branch.path("fuzz"), "--for", "60s", "--seed=7"], program: Self.program)
-      try branch.waitUntil("somebody was served") {
+      try branch.waitUntil("a customer was served") {
         let outcome = try branch.run("status", "--json", "--home", home)
         return try outcome.code == 0 && (outcome.json()["queue"]["served"].integer ?? 0) > 0
       }
@@ -46,7 +44,7 @@ struct SocketFuzzTests {
     }
   }
 
-  @Test("wrong words are refused before a bank is opened")
+  @Test("wrong arguments are refused before a bank is opened")
   func usage() throws {
     try withBranch { branch in
       for words in [

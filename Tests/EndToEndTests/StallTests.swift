@@ -1,25 +1,25 @@
-// A coordinator that stands still for a while: its tellers are not judged by that time. That what they have said meanwhile
-// is heard before they are judged is looked at where more can wait than one look brings, in `HeardFirstTests`.
+// Stopped coordinator: the time of the stop does not count against the leases of its tellers. `HeardFirstTests` covers
+// that messages received meanwhile are handled before leases expire, with more messages than one read returns.
 import Glibc
 import Testing
 
-@Suite("A coordinator that stands still", .serialized)
+@Suite("A stopped coordinator", .serialized)
 struct StallTests {
-  @Test(
-    "tellers who were stopped together with their coordinator are not judged by time in which nobody listened"
-  )
+  @Test("tellers stopped together with their coordinator do not lose their leases")
   func everybody() throws {
     try withBranch { branch in
       let file = try branch.configuration(deposit: 4, depositWork: "5s", more: #", "lease": "1s""#)
       try branch.start("--config", file)
       try branch.done("enqueue", "4", "--service", "deposit")
-      try branch.waitUntil("all are served") { try branch.status().queue("serving") == 4 }
+      try branch.waitUntil("all four customers are being served") {
+        try branch.status().queue("serving") == 4
+      }
       let before = try branch.status()
       let pids = [before.pid] + before.workers.map(\.pid)
       for pid in pids { branch.processes.signal(pid, SIGSTOP) }
-      // Longer than a lease: the stop is what is tried here.
+      // Longer than a lease, which this test requires.
       Moment.pass(milliseconds: 2_000)
-      // The coordinator goes on first, and nobody has said anything meanwhile.
+      // The coordinator continues first, and no teller has sent anything meanwhile.
       for pid in pids { branch.processes.signal(pid, SIGCONT) }
       try branch.done("wait", "--timeout", "120s")
       #expect(try branch.status().workers.map(\.pid) == before.workers.map(\.pid))

@@ -1,13 +1,12 @@
-// The coordinator and its guardian watch each other: whoever of them stands still is ended and replaced, and one that
-// works is left alone.
+// Coordinator and guardian monitor each other: a stopped one is killed and replaced, and a working one is left alone.
 import Glibc
 import Testing
 
-@Suite("Standing still", .serialized)
+@Suite("Stopped processes", .serialized)
 struct StandstillTests {
   private static let quickly = #", "watchdog_timeout": "500ms""#
 
-  @Test("a coordinator that is stopped is ended and replaced, and the bank goes on; its guardian stays")
+  @Test("a stopped coordinator is killed and replaced, and the bank continues; its guardian stays")
   func coordinator() throws {
     try withBranch { branch in
       let file = try branch.configuration(depositWork: "20ms", loanWork: "20ms", more: Self.quickly)
@@ -32,7 +31,8 @@ struct StandstillTests {
     }
   }
 
-  @Test("a guardian that is stopped is dead before another one takes its place, and that one guards")
+  @Test(
+    "a stopped guardian is killed before another one replaces it, and the new one restarts the coordinator")
   func guardian() throws {
     try withBranch { branch in
       let file = try branch.configuration(depositWork: "20ms", loanWork: "20ms", more: Self.quickly)
@@ -40,14 +40,16 @@ struct StandstillTests {
       let before = try branch.status()
       let guardian = try #require(before.guardianPid)
       branch.processes.signal(guardian, SIGSTOP)
-      try branch.waitUntil("another guardian is there", within: .seconds(10)) {
+      try branch.waitUntil("another guardian is running", within: .seconds(10)) {
         try branch.status().guardianPid.map { $0 != guardian } ?? false
       }
-      #expect(!branch.processes.isAlive(guardian), "there are never two")
+      #expect(!branch.processes.isAlive(guardian), "there are never two guardians")
       #expect(try branch.status().pid == before.pid)
       #expect(
         try branch.events("guardian_stuck", in: "coordinator", count: 1).first?["child"] == "\(guardian)")
-      try branch.waitUntil("it has taken over") { !branch.events("adopted", in: "guardian").isEmpty }
+      try branch.waitUntil("the guardian has taken over") {
+        !branch.events("adopted", in: "guardian").isEmpty
+      }
       branch.processes.signal(before.pid, SIGSTOP)
       try branch.waitUntil("the bank is back", within: .seconds(10)) {
         try !branch.processes.isAlive(before.pid) && branch.statusIfAnswered()?.state == "open"
@@ -58,7 +60,7 @@ struct StandstillTests {
     }
   }
 
-  @Test("both stopped for longer than their patience, and going on, neither holds it against the other")
+  @Test("coordinator and guardian both stopped beyond their timeouts: neither kills the other afterwards")
   func both() throws {
     try withBranch { branch in
       let file = try branch.configuration(depositWork: "20ms", loanWork: "20ms", more: Self.quickly)
@@ -67,7 +69,7 @@ struct StandstillTests {
       let pids = [before.pid, try #require(before.guardianPid)]
       for _ in 1...2 {
         for pid in pids { branch.processes.signal(pid, SIGSTOP) }
-        // Longer than their patience: the stop is what is tried here.
+        // Longer than their timeouts, which this test requires.
         Moment.pass(milliseconds: 1_000)
         for pid in pids.reversed() { branch.processes.signal(pid, SIGCONT) }
         try branch.done("enqueue", "3", "--wait")

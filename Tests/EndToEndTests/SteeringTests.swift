@@ -1,9 +1,9 @@
-// What an operator does to an open bank: pausing, scaling, resetting, a new configuration.
+// Operator commands on an open bank: pausing, scaling, resetting, a new configuration.
 import Testing
 
 @Suite("Steering", .serialized)
 struct SteeringTests {
-  @Test("a paused service hands out nobody, the other goes on; it is still paused after a restart")
+  @Test("a paused service assigns no customer, the other continues; it is still paused after a restart")
   func pauseOne() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
@@ -35,10 +35,10 @@ struct SteeringTests {
     }
   }
 
-  @Test("everything is paused and resumed; whoever is being served is finished")
+  @Test("all services are paused and resumed; customers at a window are finished")
   func pauseAll() throws {
     try withBranch { branch in
-      // Long enough for a pause to come in time on a busy machine.
+      // Long enough for the pause to arrive in time on a busy machine.
       let file = try branch.configuration(deposit: 1, depositWork: "3s")
       try branch.start("--config", file)
       try branch.done("enqueue", "2", "--service", "deposit")
@@ -46,7 +46,9 @@ struct SteeringTests {
       let paused = Status(try branch.json("pause"))
       #expect(paused.state == "paused")
       #expect(paused.document["services"].items.allSatisfy { $0["paused"].flag == true })
-      try branch.waitUntil("the one at the window is finished") { try branch.status().queue("served") == 1 }
+      try branch.waitUntil("the customer at the window is finished") {
+        try branch.status().queue("served") == 1
+      }
       #expect(try branch.status().queue("waiting") == 1)
       #expect(try branch.run("wait", "--timeout", "150ms").code == 75)
       #expect(try branch.done("status", language: .ko).out.hasPrefix("일시 중지 · 영업 1일차"))
@@ -59,7 +61,7 @@ struct SteeringTests {
     }
   }
 
-  @Test("a coordinator that is killed forgets no pause")
+  @Test("a killed coordinator forgets no pause")
   func pauseOverCrash() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
@@ -69,14 +71,14 @@ struct SteeringTests {
     }
   }
 
-  @Test("reset gives everyone a cancelled receipt, zeroes the timer, and begins the next day at 1")
+  @Test("reset gives every customer a cancelled receipt, zeroes the timer, and starts the next day at 1")
   func reset() throws {
     try withBranch { branch in
       let file = try branch.configuration(depositWork: "60s", loanWork: "60s")
       try branch.start("--config", file)
       try branch.done("enqueue", "8", "--service", "deposit")
       try branch.done("enqueue", "2", "--service", "loan")
-      try branch.waitUntil("three are served") { try branch.status().queue("serving") == 3 }
+      try branch.waitUntil("three customers are being served") { try branch.status().queue("serving") == 3 }
       let pids = try branch.status().workers.map(\.pid)
       try branch.waitUntil("the timer runs") { try branch.status().businessMilliseconds > 0 }
       let after = Status(try branch.json("reset"))
@@ -89,10 +91,10 @@ struct SteeringTests {
       #expect(receipts.flatMap { $0.differences(from: cancelled) } == [])
       let recalled = try branch.json("ticket", "1", "--day", "1")
       #expect(recalled["attempts"][0]["end"].text == "recalled", "\(recalled)")
-      try branch.waitUntil("the tellers have free hands again") {
+      try branch.waitUntil("the tellers are idle again") {
         try branch.status().workers.allSatisfy { $0.state == "idle" }
       }
-      #expect(try branch.status().workers.map(\.pid) == pids, "a recalled customer costs no teller")
+      #expect(try branch.status().workers.map(\.pid) == pids, "recalling a customer restarts no teller")
       #expect(try branch.json("enqueue", "1", "--service", "loan")["first"].integer == 1)
       #expect(
         try branch.done("reset", language: .ko).out == "고객 1명을 취소하고 초기화했습니다. 영업 3일차, 번호는 1부터 시작합니다.\n")
@@ -102,7 +104,7 @@ struct SteeringTests {
     }
   }
 
-  /// A receipt of a reset: it may name the window at which the customer was.
+  /// Receipt of a reset: it may name the window of the customer.
   private var cancelled: JSON {
     Samples.parsed(
       #"{"day":1,"ticket":7,"window":null,"attempts":0,"debit":null,"credit":null,"finished_at":"Z"}"#)
@@ -118,7 +120,7 @@ struct SteeringTests {
       #expect(grown.tellers.map(\.name) == ["deposit-1", "deposit-2", "deposit-3", "loan-1", "loan-2"])
       #expect(grown.workers.allSatisfy { branch.processes.isAlive($0.pid) })
       try branch.done("enqueue", "3", "--service", "deposit")
-      try branch.waitUntil("all three are busy") { try branch.status().queue("serving") == 3 }
+      try branch.waitUntil("all three windows are busy") { try branch.status().queue("serving") == 3 }
       let closing = try branch.status().tellers.filter { $0.name != "deposit-1" }
       let outcome = try branch.done("scale", "deposit=1", "loan=0", language: .ko)
       #expect(outcome.out == "창구: 예금 1, 대출 0, 쥬스 1\n")
@@ -149,13 +151,13 @@ struct SteeringTests {
     }
   }
 
-  @Test("reload changes windows, durations and speed; nobody is torn from a window")
+  @Test("reload changes windows, durations and speed, and interrupts no customer at a window")
   func reload() throws {
     try withBranch { branch in
       let file = try branch.configuration(deposit: 2, loan: 1, depositWork: "3s", loanWork: "60s")
       try branch.start("--config", file)
       try branch.done("enqueue", "2", "--service", "deposit")
-      try branch.waitUntil("both are served") { try branch.status().queue("serving") == 2 }
+      try branch.waitUntil("both customers are served") { try branch.status().queue("serving") == 2 }
       _ = try branch.configuration(deposit: 1, loan: 2, depositWork: "60s", loanWork: "60s", speed: "max")
       let reloaded = Status(try branch.json("reload"))
       #expect(reloaded.document.differences(from: Samples.status) == [])
@@ -173,7 +175,7 @@ struct SteeringTests {
     }
   }
 
-  @Test("a bad configuration is refused by reload with its place, and the running bank is unharmed")
+  @Test("reload refuses a bad configuration with its place, and the running bank is not affected")
   func badReload() throws {
     try withBranch { branch in
       let file = try branch.configuration(depositWork: "1ms", loanWork: "1ms")

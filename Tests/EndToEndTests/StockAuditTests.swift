@@ -1,12 +1,12 @@
-// What an audit sees of the stock: a shop in order, books that tell another story than the stock, and a stock that
-// cannot be looked at. The rest of the bank is audited all the same.
+// Audit of the stock: a consistent shop, a database that contradicts the stock, and a stock that cannot be read. The
+// rest of the bank is always audited.
 import Foundation
 import Glibc
 import Testing
 
-@Suite("The audit of the stock", .serialized)
+@Suite("Audit of the stock", .serialized)
 struct StockAuditTests {
-  /// A bank that has made two juices, sent one customer away and cancelled one.
+  /// Opens a bank with two juices made, one customer out of stock and one cancelled.
   private func shop(_ branch: Branch) throws {
     try branch.start("--speed", "max", "--juice", "2")
     try branch.done("enqueue", "5", "--wait")
@@ -38,7 +38,7 @@ struct StockAuditTests {
     }
   }
 
-  @Test("a shop in order is in order, on an open bank and on a stopped home")
+  @Test("a consistent shop has no finding, on an open bank and on a stopped home")
   func clean() throws {
     try withBranch { branch in
       try shop(branch)
@@ -53,7 +53,7 @@ struct StockAuditTests {
     }
   }
 
-  @Test("juices that the stock knows nothing of are named, on an open bank too")
+  @Test("juices unknown to the stock are named, on an open bank, too")
   func otherStock() throws {
     try withBranch { branch in
       try shop(branch)
@@ -63,7 +63,7 @@ struct StockAuditTests {
       #expect(words(missing).count == 1)
       #expect(words(missing).first?.hasPrefix("the stock could not be audited: there is no ") == true)
       #expect(missing["served"].integer == 8 && missing["lost"].integer == 0)
-      // A stock that is made anew has taken nothing.
+      // A new stock has taken nothing.
       try branch.start("--speed", "max")
       for isOpen in [true, false] {
         if !isOpen { try branch.done("stop") }
@@ -79,9 +79,7 @@ struct StockAuditTests {
     }
   }
 
-  @Test(
-    "a new bank beside an old stock takes fruit for every juice, and the orders of the other bank are only noted"
-  )
+  @Test("a new bank beside an old stock takes fruit for every juice, and notes the orders of the other bank")
   func otherBank() throws {
     try withBranch { branch in
       try shop(branch)
@@ -92,14 +90,14 @@ struct StockAuditTests {
       let report = try audit(branch, code: 0)["notes"].items.compactMap(\.text)
       #expect(report.contains("vending.db was last used with another bank.db"), "\(report)")
       try branch.done("stop")
-      // Whether the last one, who did not wait, is known to the stock is a matter of a moment.
+      // It is a matter of timing whether the stock has an order of the last customer, which was withdrawn.
       let noted = ["3", "4"].map {
         "\($0) orders in the stock belong to tickets of another database"
       }
       for isOpen in [false, true] {
         if isOpen {
           try branch.start("--speed", "max", "--juice", "2")
-          // The same numbers again: the seventh was a mango juice, the eighth was out of stock.
+          // The same ticket numbers again: the seventh was a mango juice, the eighth was out of stock.
           for _ in 1...5 { try branch.done("enqueue", "1", "--service", "deposit", "--wait") }
           let before = try branch.stock()
           #expect(try branch.order("kiwi").code == 0)
@@ -114,9 +112,7 @@ struct StockAuditTests {
     }
   }
 
-  @Test(
-    "an older copy of the bank beside its stock makes no juice without fruit, and the audit names what is missing"
-  )
+  @Test("an older copy of the bank makes no juice without fruit, and the audit names what is missing")
   func olderCopy() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
@@ -143,7 +139,7 @@ struct StockAuditTests {
   }
 
   @Test(
-    "an older copy of the stock is told at each start, until the right one is back or the operator goes on")
+    "an older copy of the stock is reported at each start, until it is replaced or the operator accepts it")
   func olderStock() throws {
     try withBranch { branch in
       let paths = ["\(branch.home)/stock.db", branch.path("older"), branch.path("right")]
@@ -173,24 +169,24 @@ struct StockAuditTests {
             == "older_database")
         try branch.done("stop", "--timeout", "5s")
       }
-      // The right one is as it was left.
+      // The right one is unchanged.
       try put(paths[2])
       #expect(try !branch.done("start", "--speed", "max").err.contains("stock.db"))
       _ = try audit(branch, code: 0)
       try branch.done("stop", "--timeout", "5s")
-      // Whoever goes on with the older one is not told again.
+      // After a reload the older one is not reported again.
       try put(paths[1])
       #expect(try branch.done("start", "--speed", "max").err.contains("stock.db"))
-      // A signal is no word of somebody who has read it.
+      // A SIGHUP does not count as an acceptance by the operator.
       branch.processes.signal(try branch.status().pid, SIGHUP)
-      try branch.waitUntil("the signal was heard") { !branch.events("reloaded", in: "coordinator").isEmpty }
+      try branch.waitUntil("the SIGHUP was handled") { !branch.events("reloaded", in: "coordinator").isEmpty }
       #expect(try branch.done("status").out.contains("bankctl reload"))
       #expect(try words(audit(branch)).contains(sentence))
       let reload = try branch.done("reload")
       #expect(
         reload.err.contains("stock.db is older") && reload.err.contains("continues"), reload.story)
       for _ in 1...2 {
-        try branch.waitUntil("nothing is said of it any more") {
+        try branch.waitUntil("the older copy is not reported any more") {
           try !words(audit(branch)).contains(sentence)
         }
         try branch.done("stop", "--timeout", "5s")
@@ -200,7 +196,7 @@ struct StockAuditTests {
   }
 
   @Test(
-    "a damaged stock is a finding of its own, and the rest is audited",
+    "a damaged stock is a separate finding, and the rest is audited",
     arguments: ["flipped", "cut", "emptied"])
   func damaged(fault: String) throws {
     try withBranch { branch in
@@ -218,19 +214,19 @@ struct StockAuditTests {
       for isOpen in [false, true] {
         if isOpen {
           try branch.start("--speed", "max")
-          // The rest of the bank goes on.
+          // The rest of the bank continues.
           try branch.done("enqueue", "5", "--wait")
         }
         let report = try audit(branch)
         #expect(words(report).contains { $0.hasPrefix("the stock") }, "\(words(report))")
         #expect(report["served"].integer == (isOpen ? 13 : 8))
         #expect(report["lost"].integer == 0 && report["ledger_difference"].integer == 0)
-        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == bytes, "the damage was written over")
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == bytes, "the damage was overwritten")
       }
     }
   }
 
-  @Test("a stock that stands still is waited for in bounds, and is a finding")
+  @Test("an audit waits for a stopped stock with a limit, and reports it as a finding")
   func standsStill() throws {
     try withBranch { branch in
       try shop(branch)
@@ -240,7 +236,7 @@ struct StockAuditTests {
       _ = branch.processes.signal(pid, SIGCONT)
       #expect(words(report).contains { $0.hasPrefix("the stock could not be audited: ") }, "\(words(report))")
       #expect(report["served"].integer == 8)
-      try branch.waitUntil("the stock is there again", within: .seconds(60)) {
+      try branch.waitUntil("the stock is back", within: .seconds(60)) {
         try branch.run("audit").code == 0
       }
     }

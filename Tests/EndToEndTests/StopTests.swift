@@ -1,13 +1,13 @@
-// How a bank closes: everyone served, those left waiting for the next start, or at once.
+// Closing of a bank: all customers served, the rest kept for the next start, or at once.
 import Glibc
 import Testing
 
 @Suite("Closing", .serialized)
 struct StopTests {
-  @Test("stop serves everyone who waits, takes nobody new, and says so")
+  @Test("stop serves all waiting customers, accepts no new ones, and reports it")
   func drain() throws {
     try withBranch { branch in
-      // The last customer's command ends when the test has looked at the bank that closes, however long that takes.
+      // The last customer's command ends after the test has checked the closing bank, however long that takes.
       let go = branch.path("go")
       let held =
         #", "services": {"held": {"run": ["sh", "-c", "while ! [ -e \#(go) ]; do sleep 0.01; done"]}}"#
@@ -30,7 +30,7 @@ struct StopTests {
   }
 
   @Test(
-    "those left when time is up wait for the next start, with the same day and numbers",
+    "customers left when the time is up wait for the next start, with the same day and numbers",
     arguments: ["0ms", "50ms"])
   func timeout(limit: String) throws {
     try withBranch { branch in
@@ -55,19 +55,19 @@ struct StopTests {
     }
   }
 
-  @Test("stop --now finishes those at a window and nobody else", arguments: Tongue.allCases)
+  @Test("stop --now finishes only the customers at a window", arguments: Tongue.allCases)
   func now(tongue: Tongue) throws {
     try withBranch { branch in
-      // So long that the order comes within it, also where a program takes a second to begin.
+      // Long enough that the command arrives in time, even if a program takes a second to start.
       let file = try branch.configuration(deposit: 2, depositWork: "2s")
       try branch.start("--config", file)
       try branch.done("enqueue", "9", "--service", "deposit")
       try branch.waitUntil("both windows serve") { try branch.status().queue("serving") == 2 }
       let outcome = try branch.done("stop", "--now", language: tongue)
       let receipts = try branch.receipts()
-      // One may have ended just before the order came, and another have begun.
+      // One may have finished just before the command arrived, and another have started.
       #expect((2...4).contains(receipts.count), "\(receipts)")
-      #expect(receipts.allSatisfy { $0["attempts"].integer == 1 }, "nobody is torn from a window")
+      #expect(receipts.allSatisfy { $0["attempts"].integer == 1 }, "no customer at a window is interrupted")
       let left = 9 - receipts.count
       #expect(
         outcome.out.contains(
@@ -78,11 +78,11 @@ struct StopTests {
           tongue == .ko ? "영업 1일차는 다음 개점에 이어집니다." : "Day 1 continues at the next start"),
         outcome.story)
       #expect(
-        try branch.lines("tickets", "--state", "waiting").count == left, "a stopped home can be looked into")
+        try branch.lines("tickets", "--state", "waiting").count == left, "a stopped home can be read")
     }
   }
 
-  @Test("a second stop --now hurries a first stop along, and both are answered")
+  @Test("a second stop --now shortens a first stop, and both get an answer")
   func hurry() throws {
     try withBranch { branch in
       let file = try branch.configuration(depositWork: "1s", loanWork: "1s")
@@ -96,7 +96,7 @@ struct StopTests {
     }
   }
 
-  @Test("stop finishes a bank whose teller dies while it closes")
+  @Test("stop finishes a bank whose teller is killed while it closes")
   func dyingTeller() throws {
     try withBranch { branch in
       let file = try branch.configuration(deposit: 1, loan: 0, depositWork: "2s")
@@ -110,7 +110,7 @@ struct StopTests {
     }
   }
 
-  @Test("SIGTERM to the coordinator finishes those at a window and ends in order")
+  @Test("SIGTERM to the coordinator finishes the customers at a window and exits cleanly")
   func terminate() throws {
     try withBranch { branch in
       // So long that a busy machine finds the first customer at the window.
@@ -119,7 +119,7 @@ struct StopTests {
       try branch.done("enqueue", "3", "--service", "deposit")
       try branch.waitUntilServed(by: "deposit-1", ticket: 1)
       branch.processes.signal(try branch.status().pid, SIGTERM)
-      try branch.waitUntil("everyone has gone") { branch.processes.all().isEmpty }
+      try branch.waitUntil("all processes have exited") { branch.processes.all().isEmpty }
       #expect(
         try branch.receipts().allSatisfy { $0["outcome"].text == "served" && $0["attempts"].integer == 1 })
       try branch.expectClean()
@@ -129,7 +129,7 @@ struct StopTests {
     }
   }
 
-  @Test("an empty day is closed by stop, and the next start is the next day")
+  @Test("stop closes an empty day, and the next start opens the next day")
   func emptyDay() throws {
     try withBranch { branch in
       try branch.start("--speed", "20")

@@ -1,5 +1,5 @@
-// The umask and the limits with which commands and workers begin: those of who types `run`, else those with which the bank was opened,
-// whatever the bank itself needs, and whoever was killed meanwhile.
+// Umask and limits of commands and workers: those of the client for `run`, else those with which the bank was opened,
+// regardless of what the bank itself needs, and of kills.
 import Foundation
 import Glibc
 import Testing
@@ -12,7 +12,7 @@ private let services = #"""
    "windows": {"deposit": 1, "loan": 0, "juice": 0}}
   """#
 
-/// Greets, and answers each customer with its umask and its limit of open files.
+/// Worker that replies to each customer with its umask and its limit of open files.
 private let worker = #"""
   printf '{"hello":{"version":1,"role":"worker"}}\n' >&3
   read -r welcome <&3
@@ -24,7 +24,7 @@ private let worker = #"""
   done
   """#
 
-@Suite("What a command begins with", .serialized)
+@Suite("Inherited umask and limits", .serialized)
 struct SurroundingsTests {
   private func shell(_ branch: Branch, _ script: String, at location: SourceLocation = #_sourceLocation)
     throws -> Outcome
@@ -33,7 +33,7 @@ struct SurroundingsTests {
   }
 
   @Test(
-    "umask and open files are the caller's, the service's, or those of who opened the bank, also after kill -9"
+    "umask and open files come from the caller, the service, or the opener of the bank, also after kill -9"
   )
   func whole() throws {
     try withBranch { branch in
@@ -53,16 +53,16 @@ struct SurroundingsTests {
         }
         let plain = try result("plain")
         #expect(plain.prefix(2) == ["0022", "512"], "round \(round): \(plain)")
-        #expect(plain.last != "512", "the hard limit stays")
+        #expect(plain.last != "512", "the hard limit is unchanged")
         #expect(try result("own") == ["0027", "99"])
         #expect(try result("worker") == ["0007", "512"])
-        // The bank's own files are for nobody else.
+        // The bank's own files are private.
         let facts = try FileManager.default.attributesOfItem(atPath: branch.home + "/bank.db")
         #expect((facts[.posixPermissions] as? Int).map { $0 & 0o077 } == 0)
         guard round == 1 else { break }
         let before = try branch.status()
         branch.processes.signal(before.pid, SIGKILL)
-        try branch.waitUntil("another coordinator is at work") {
+        try branch.waitUntil("another coordinator serves") {
           try branch.statusIfAnswered().map { $0.pid != before.pid } ?? false
         }
       }

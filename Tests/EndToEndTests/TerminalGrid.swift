@@ -1,15 +1,14 @@
-// What stands on a terminal after a program has written to it: the cells of its screen, as a terminal that knows the few
-// sequences of a full screen would show them.
-// A sequence that is none of them is skipped, as ECMA-48 has it. Hangul and pictures take two cells.
+// Screen of a terminal after a program has written to it, as cells. It interprets the few sequences of a full screen
+// and skips all others, as ECMA-48 requires. Hangul and emoji take two cells.
 
 struct TerminalGrid {
   let columns, rows: Int
   private(set) var isAlternate = false
   private(set) var isCursorHidden = false
-  /// A cell behind a wide character is nil.
+  /// Nil for the cell after a wide character.
   private var cells: [[Unicode.Scalar?]]
   private var (row, column) = (0, 0)
-  /// Whether the last column is full, so that the next character begins a line.
+  /// True if the last column is filled, so that the next character starts a line.
   private var isAtEnd = false
 
   init(columns: Int, rows: Int) {
@@ -21,7 +20,7 @@ struct TerminalGrid {
     [[Unicode.Scalar?]](repeating: [Unicode.Scalar?](repeating: " ", count: columns), count: rows)
   }
 
-  /// The lines without the spaces at their ends.
+  /// Lines without trailing spaces.
   var lines: [String] {
     cells.map { row in
       var text = String.UnicodeScalarView()

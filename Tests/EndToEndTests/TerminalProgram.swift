@@ -1,12 +1,12 @@
-// A program that a person runs in a terminal: standard input, output and error are a pseudo-terminal that is the
-// controlling one of a session of its own, so that Ctrl-C and a closed window reach it as they would reach it there.
-// The program is killed where it does not end in time; closing the terminal is a hang-up.
+// Program in a terminal: standard input, output and error are a pseudo-terminal, the controlling one of its own
+// session, so that Ctrl-C and a hang-up work as usual. A program that exceeds its time limit is killed; closing the
+// terminal is a hang-up.
 import Foundation
 import Glibc
 import Testing
 
 final class TerminalProgram {
-  // What <asm-generic/ioctls.h> and <spawn.h> have and Swift's module has not. ioctl_tty(2), posix_spawn(3)
+  // Constants of <asm-generic/ioctls.h> and <spawn.h> that Swift's module lacks. ioctl_tty(2), posix_spawn(3)
   private static let unlock: UInt = 0x4004_5431
   private static let number: UInt = 0x8004_5430
   private static let newSession: Int16 = 0x80
@@ -16,13 +16,13 @@ final class TerminalProgram {
   var pid: pid_t { process.pid }
   private var master: Int32
   private(set) var screen = ""
-  /// What has come since the terminal has its size, for the picture of it.
+  /// Output since the last change of size, for the grid.
   private var written: [UInt8] = []
   private var size: (columns: UInt16, rows: UInt16)?
 
   /// - Parameters:
-  ///   - program: What is started: bankctl, or a shell in which it is typed.
-  ///   - size: Columns and rows; a terminal that says nothing of them where it is left out.
+  ///   - program: Program to start: bankctl, or a shell in which it is typed.
+  ///   - size: Columns and rows; nil for a terminal that reports none.
   init(
     _ branch: Branch, _ words: [String], program: String = Binaries.bankctl, language: Tongue = .en,
     path: String = "/usr/bin:/bin", size: (columns: UInt16, rows: UInt16)? = nil
@@ -56,12 +56,12 @@ final class TerminalProgram {
     end()
   }
 
-  /// Kills it where it still runs.
+  /// Kills the program if it still runs.
   private func end() {
-    if !process.end(group: false) { Issue.record("a program in a terminal outlives SIGKILL:\n\(screen)") }
+    if !process.end(group: false) { Issue.record("a program in a terminal survives SIGKILL:\n\(screen)") }
   }
 
-  /// Presses keys; `\u{3}` is Ctrl-C. Where the terminal takes no more because nobody reads them, that is waited for.
+  /// Presses keys; `\u{3}` is Ctrl-C. Waits while the buffer of the terminal is full.
   func type(_ keys: String, at location: SourceLocation = #_sourceLocation) {
     var rest = Array(keys.utf8)[...]
     let deadline = ContinuousClock.now + Patience.stretched(.seconds(15))
@@ -71,10 +71,10 @@ final class TerminalProgram {
         rest = rest.dropFirst(count)
         continue
       }
-      // A terminal that is closed takes no keys, and nobody misses them.
+      // A closed terminal accepts no keys, and the test does not need them.
       guard count < 0, errno == EAGAIN || errno == EINTR else { return }
       guard ContinuousClock.now < deadline else {
-        Issue.record("nobody reads what is typed:\n\(screen)", sourceLocation: location)
+        Issue.record("no program reads the typed keys:\n\(screen)", sourceLocation: location)
         return
       }
       var item = pollfd(fd: master, events: Int16(POLLOUT), revents: 0)
@@ -82,7 +82,7 @@ final class TerminalProgram {
     }
   }
 
-  /// Gives the terminal another size, which whoever is in it is told by SIGWINCH. ioctl_tty(2) TIOCSWINSZ
+  /// Changes the size of the terminal, which sends SIGWINCH to its programs. ioctl_tty(2) TIOCSWINSZ
   func resize(columns: UInt16, rows: UInt16) {
     (size, written) = ((columns, rows), [])
     Self.resize(master, columns: columns, rows: rows)
@@ -93,7 +93,7 @@ final class TerminalProgram {
     _ = ioctl(master, resize, &size)
   }
 
-  /// Whether the terminal reads whole lines and shows what is typed, as it does when a program begins.
+  /// True if the terminal reads whole lines and echoes input, as it does when a program starts.
   var isInLineMode: Bool {
     var settings = termios()
     guard tcgetattr(master, &settings) == 0 else { return false }
@@ -101,17 +101,17 @@ final class TerminalProgram {
     return settings.c_lflag & both == both
   }
 
-  /// Forgets what stood on the screen, so that only what comes now is waited for.
+  /// Clears the recorded screen, so that only later output is waited for.
   func clear() { screen = "" }
 
-  /// Closes the terminal's window.
+  /// Closes the terminal window.
   func hangUp() {
     guard master >= 0 else { return }
     close(master)
     master = -1
   }
 
-  /// The lines as they stand on the screen: after returns to the first column, erased ends of lines and colours.
+  /// Lines on the screen, after carriage returns, erased line ends and colours are applied.
   var lines: [String] {
     var lines: [[Unicode.Scalar]] = [[]]
     var column = 0
@@ -145,14 +145,14 @@ final class TerminalProgram {
     }
   }
 
-  /// What stands on a terminal of known size, after everything that was written to it.
+  /// Screen of a terminal of known size after all output.
   var grid: TerminalGrid {
     var grid = TerminalGrid(columns: Int(size?.columns ?? 80), rows: Int(size?.rows ?? 24))
     grid.take(String(decoding: written, as: UTF8.self).unicodeScalars)
     return grid
   }
 
-  /// Waits until the lines of the screen are so, and returns them.
+  /// Waits until the lines of the screen satisfy a condition, and returns them.
   @discardableResult
   func waitUntil(
     _ what: String, at location: SourceLocation = #_sourceLocation, _ isSo: ([String]) -> Bool
@@ -168,7 +168,7 @@ final class TerminalProgram {
     }
   }
 
-  /// Waits until this stands on the screen.
+  /// Waits until this text is on the screen.
   func waitFor(_ text: String, at location: SourceLocation = #_sourceLocation) throws {
     let deadline = ContinuousClock.now + Patience.stretched(.seconds(15))
     while !screen.contains(text) {
@@ -179,7 +179,7 @@ final class TerminalProgram {
     }
   }
 
-  /// Waits for the end, and returns the exit code; 128 and the signal where it was ended by one.
+  /// Waits for the end, and returns the exit code; 128 plus the signal if a signal ended the program.
   func finish(at location: SourceLocation = #_sourceLocation) throws -> Int32 {
     let deadline = ContinuousClock.now + Patience.stretched(.seconds(15))
     while ContinuousClock.now < deadline {
@@ -192,7 +192,7 @@ final class TerminalProgram {
     throw Trouble("still running:\n\(screen)", at: location)
   }
 
-  /// Reads what comes, for as long as nothing has come.
+  /// Reads the next output, and waits for it at most this time.
   func read(for milliseconds: Int32) {
     var item = pollfd(fd: master, events: Int16(POLLIN), revents: 0)
     guard poll(&item, 1, milliseconds) > 0, item.revents & Int16(POLLIN) != 0 else { return }
@@ -205,6 +205,6 @@ final class TerminalProgram {
 }
 
 extension String {
-  /// Without the slash at the end of a directory.
+  /// Path without a trailing slash.
   fileprivate var trimmed: String { hasSuffix("/") ? String(dropLast()) : self }
 }

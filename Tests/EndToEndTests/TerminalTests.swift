@@ -1,12 +1,12 @@
-// bankctl at a terminal: Ctrl-C ends what waits or watches and never the bank, a closed window leaves nothing behind
-// that was opened in it, and a reader that leaves is no error.
+// bankctl at a terminal: Ctrl-C ends a waiting or watching client and never the bank, a closed terminal leaves none of
+// its processes, and a reader that closes the pipe is not an error.
 import Foundation
 import Glibc
 import Testing
 
 @Suite("At a terminal", .serialized)
 struct TerminalTests {
-  @Test("Ctrl-C ends whoever waits or watches, by the signal, and the bank goes on")
+  @Test("Ctrl-C ends a waiting or watching client by the signal, and the bank continues")
   func interrupt() throws {
     try withBranch { branch in
       let file = try branch.configuration(deposit: 1, loan: 1, depositWork: "60s", loanWork: "60s")
@@ -24,11 +24,11 @@ struct TerminalTests {
       }
       let status = try branch.status()
       #expect(
-        status.state == "open" && status.queue("issued") == 3, "the bank goes on without its clients")
+        status.state == "open" && status.queue("issued") == 3, "the bank continues without its clients")
     }
   }
 
-  @Test("the screen of status --watch leaves the cursor and the terminal as they were")
+  @Test("status --watch restores the cursor and the terminal")
   func cursor() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
@@ -63,7 +63,7 @@ struct TerminalTests {
   }
 
   @Test(
-    "a window that is closed ends open and start --foreground with everything in it",
+    "closing the terminal window ends open and start --foreground with all their processes",
     arguments: [["open", "--customers", "40"], ["start", "--foreground"]])
   func hangUp(words: [String]) throws {
     try withBranch { branch in
@@ -71,12 +71,12 @@ struct TerminalTests {
       try program.waitFor(words[0] == "open" ? "started" : "pid ")
       program.hangUp()
       _ = try program.finish()
-      try branch.waitUntil("nobody is left", within: .seconds(5)) { branch.processes.all().isEmpty }
+      try branch.waitUntil("no process is left", within: .seconds(5)) { branch.processes.all().isEmpty }
       try branch.expectClean()
     }
   }
 
-  @Test("a reader that leaves early is no error, and a full disk behind standard output is one")
+  @Test("a reader that closes early is not an error, and a full disk at standard output is one")
   func readers() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
@@ -98,15 +98,13 @@ struct TerminalTests {
     }
   }
 
-  @Test(
-    "a stream that was closed is the null device: no socket takes its number and hears what was meant for a reader"
-  )
+  @Test("a closed standard stream becomes the null device, and no socket gets its number")
   func closedStreams() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
       let watcher = try branch.launch(
         ["-c", "exec \(Binaries.bankctl) status --watch --json <&- >&-"], program: "/bin/bash")
-      try branch.waitUntil("it has opened what was closed") {
+      try branch.waitUntil("the client has opened the closed streams") {
         [0, 1].allSatisfy { stream in
           let link = "/proc/\(watcher.pid)/fd/\(stream)"
           return (try? FileManager.default.destinationOfSymbolicLink(atPath: link)) == "/dev/null"

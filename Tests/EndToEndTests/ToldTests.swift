@@ -1,14 +1,14 @@
-// Whatever was told is there after SIGKILL, and of a request that was not whole there is nothing.
+// Acknowledged data survives SIGKILL, and an incomplete request leaves nothing.
 import Foundation
 import Glibc
 import Testing
 
-@Suite("What was told", .serialized)
+@Suite("Acknowledged data", .serialized)
 struct ToldTests {
-  @Test("a receipt that was told is the same after the coordinator was killed at that moment")
+  @Test("a receipt that was returned stays the same after the coordinator is killed at that moment")
   func receipts() throws {
     try withBranch { branch in
-      // Commits are far apart, so that what is staged and not on disk is there for long.
+      // Commits are far apart, so that staged data stays off the disk for long.
       let file = try branch.configuration(
         deposit: 3, loan: 0, speed: "max", more: #", "commit_delay": "100ms""#)
       try branch.start("--config", file)
@@ -16,8 +16,8 @@ struct ToldTests {
         let first = try branch.json("enqueue", "30000", "--service", "deposit")["first"].integer ?? 0
         var told: JSON?
         var ticket = 0
-        try branch.waitUntil("somebody's receipt is told") {
-          // Whoever was served a moment ago.
+        try branch.waitUntil("a receipt is returned") {
+          // A customer that was served a moment ago.
           ticket = max(first, try branch.status().queue("served") - 1)
           let story = try branch.json("ticket", "\(ticket)")
           guard story["state"].text == "done" else { return false }
@@ -36,23 +36,23 @@ struct ToldTests {
     }
   }
 
-  @Test("nothing of a request is kept that was being taken in when the opener of the bank was killed")
+  @Test("a request that is being added when the opener of the bank is killed leaves nothing")
   func halfARequest() throws {
     try withBranch { branch in
       let file = try branch.configuration(depositWork: "60s", loanWork: "60s")
       let day = try branch.launch(["open", "--customers", "2000000", "--config", file])
-      try branch.waitUntil("they are being taken in") {
+      try branch.waitUntil("the customers are being added") {
         let log = try? FileManager.default.attributesOfItem(atPath: branch.home + "/bank.db-wal")
         return (log?[.size] as? Int ?? 0) > 4 << 20
       }
       let before = try branch.status()
       #expect(before.queue("issued") == 0)
       day.signal(SIGKILL)
-      try branch.waitUntil("everything of it is gone") {
+      try branch.waitUntil("all processes have exited") {
         ([before.pid] + before.workers.map(\.pid)).allSatisfy { !branch.processes.isAlive($0) }
       }
       let words = (try? String(contentsOfFile: branch.home + "/logs/bankd.stderr", encoding: .utf8)) ?? ""
-      #expect(words == "", "it has ended, and not died of a broken invariant")
+      #expect(words == "", "the coordinator has exited, and not crashed")
       let log = branch.log("coordinator")
       #expect(
         log.contains("event=opener_lost") && log.contains("event=withdrawn") && !log.contains("level=error"))

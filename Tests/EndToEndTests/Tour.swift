@@ -1,4 +1,4 @@
-// The console blocks of the README: the commands, what the README shows after each, and the comparison with a terminal.
+// Console blocks of the README: the commands, the output the README shows for each, and the comparison with a terminal.
 // A run may differ from the README in these points and in no other:
 //   - a time of day, a timer, a duration (`2.7 s`) and an amount of memory may have any value;
 //   - a process id may be any number, but one process keeps one number throughout the README;
@@ -8,28 +8,28 @@
 import Foundation
 
 struct Tour {
-  /// A command that is typed at the shell's prompt, and what the terminal shows then.
+  /// Command typed at the shell's prompt, and its expected output.
   struct Step {
-    /// The line of the README, from 1.
+    /// Line of the README, from 1.
     let line: Int
-    /// The heading above it.
+    /// Heading above the command.
     let section: String
     var command: String
     var shown: [String]
   }
 
-  /// A block between two fences.
+  /// Block between two fences.
   struct Block {
     let language: String
-    /// The line of the opening fence, from 1.
+    /// Line of the opening fence, from 1.
     let line: Int
     let section: String
     let text: [String]
-    /// The line in front of the fence that ends the paragraph above.
+    /// Line before the fence that ends the paragraph above.
     let introduction: String
   }
 
-  /// The section whose commands need a PostgreSQL server.
+  /// Section whose commands need a PostgreSQL server.
   static let severalMachines = "Several machines"
 
   let blocks: [Block]
@@ -59,24 +59,24 @@ struct Tour {
     self.blocks = blocks
   }
 
-  /// The README of the checkout that this test was compiled from.
+  /// README of the checkout from which this test was compiled.
   static func ofReadme() throws -> Tour {
     Tour(markdown: try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8))
   }
 
-  /// The checkout.
+  /// Directory of the checkout.
   static let root: URL = {
     var root = URL(fileURLWithPath: #filePath)
     for _ in 0..<3 { root.deleteLastPathComponent() }
     return root
   }()
 
-  /// The commands of all console blocks, in order.
+  /// Commands of all console blocks, in order.
   var steps: [Step] { blocks.flatMap(\.steps) }
 }
 
 extension Tour.Block {
-  /// The commands of a console block; a line that begins with `$ ` is typed.
+  /// Commands of a console block; a line that starts with `$ ` is typed.
   var steps: [Tour.Step] {
     guard language == "console" else { return [] }
     var steps: [Tour.Step] = []
@@ -91,7 +91,7 @@ extension Tour.Block {
     return steps
   }
 
-  /// The file that the README asks to save this block as: a name and a directory below the user's home.
+  /// File as which the README asks to save this block: a name and a directory below the user's home.
   var file: (name: String, directory: String)? {
     introduction.firstMatch(of: /`([a-z]+\.json)` in the home of the bank, `~\/([^`]+)`/).map {
       (String($0.1), String($0.2))
@@ -99,7 +99,7 @@ extension Tour.Block {
   }
 }
 
-/// Which process of a run is which of the README's.
+/// Process ids of a run by those of the README.
 struct TourProcesses {
   private(set) var seen: [String: String] = [:]
   private var shown: [String: String] = [:]
@@ -113,13 +113,13 @@ struct TourProcesses {
     return true
   }
 
-  /// The command with the process ids of this run.
+  /// Command with the process ids of this run.
   func typed(_ command: String) -> String {
     command.split(separator: " ", omittingEmptySubsequences: false).map { seen[String($0)] ?? String($0) }
       .joined(separator: " ")
   }
 
-  /// The processes that are known if a terminal that shows `seen` shows what the README does; nil if it does not.
+  /// Known processes if a terminal that shows `seen` matches the README; nil if it does not.
   func matching(shown: [String], seen: [String]) -> TourProcesses? {
     Self.matched(Self.words(shown)[...], Self.words(seen)[...], self)
   }
@@ -165,7 +165,7 @@ extension TourProcesses {
   private static let mark = "pid:"
   private static let anything = "…"
 
-  /// The words of each line, with what differs from run to run under a common name and process ids marked.
+  /// Words of each line, with a common placeholder for what differs from run to run, and process ids marked.
   private static func words(_ lines: [String]) -> [[String]] {
     // A table with a column for process ids has them in every row, until an empty line ends it.
     var column: Int?

@@ -1,8 +1,7 @@
-// A shell in a terminal at which the README's commands are typed, in a directory that looks like the checkout and with a home
-// directory of its own.
-// Invariant: a command is compared with what the README shows after it. A command that only reads is repeated until both agree,
-// because a person looks later than a test does.
-// Failure: Trouble, with the README's lines and the terminal's.
+// Shell in a terminal at which the README's commands are typed, in a directory that looks like the checkout and with
+// its own home directory.
+// Invariant: the output of a command is compared with the README. A command that only reads is repeated until both
+// agree, because a user reads later than a test does. Failure: Trouble, with the lines of the README and the terminal.
 import Foundation
 import Testing
 
@@ -25,13 +24,13 @@ final class TourShell {
     shell = try TerminalProgram(
       branch, ["--norc", "--noprofile", "--noediting", "-i"], program: "/bin/bash",
       path: "\(programs):/usr/bin:/bin:/usr/sbin:/sbin")
-    // What is typed before the shell is ready is echoed before its first prompt.
+    // Input before the shell is ready would be echoed before its first prompt.
     try shell.waitFor("bash-")
     shell.type("unset BANK_HOME BANK_LANG; cd \(checkout); PS1='\(Self.prompt)'\n")
     try shell.waitFor("\n" + Self.prompt)
   }
 
-  /// Types a command of the README and compares what the terminal shows.
+  /// Types a command of the README and compares the terminal with the README.
   func follow(_ step: Tour.Step) throws {
     let command = processes.typed(step.command)
     let isReader = command.split(separator: " ").contains { Self.readers.contains(String($0)) }
@@ -63,7 +62,7 @@ final class TourShell {
 
   /// Types a command and the README's answers to its questions, and returns the lines until the prompt is back.
   ///
-  /// A question is a line without an end behind which the program waits, and that the README shows with the answer. Where the
+  /// A question is a line without an end at which the program waits, and which the README shows with the answer. If the
   /// README shows `^C`, Ctrl-C is pressed once everything above it is on the screen.
   private func output(of command: String, _ shown: [String]) throws -> [String] {
     shell.clear()
@@ -78,7 +77,7 @@ final class TourShell {
         shell.type("\u{3}")
         isInterrupted = true
       }
-      // A question is answered once, however long its program takes to show what was typed.
+      // A question is answered once, however long its program takes to show the input.
       if shell.screen.utf8.count == before, before != answered, last.hasSuffix(" "),
         let answer = shown.first(where: { $0.hasPrefix(last) })?.dropFirst(last.count), !answer.isEmpty,
         !answer.contains(" ")

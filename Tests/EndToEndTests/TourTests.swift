@@ -1,11 +1,11 @@
-// The commands of the README, typed in their order at a shell in a terminal and compared with what the README shows. The section
-// that needs a PostgreSQL server has a test of its own (`ReadmeBranchesTests`).
+// Commands of the README, typed in order at a shell in a terminal and compared with its output. `ReadmeBranchesTests`
+// covers the section that needs a PostgreSQL server.
 import Foundation
 import Testing
 
-@Suite("The README's commands")
+@Suite("Commands of the README")
 struct TourTests {
-  @Test("can be typed as they are, and show what the README shows")
+  @Test("every command works as typed and prints what the README shows")
   func replay() throws {
     let tour = try Tour.ofReadme()
     #expect(tour.steps.count > 12 && tour.steps.allSatisfy { !$0.command.isEmpty })
@@ -13,7 +13,8 @@ struct TourTests {
       let shell = try TourShell(branch)
       for block in tour.blocks where block.section != Tour.severalMachines {
         if block.language == "json" {
-          let file = try #require(block.file, "README.md:\(block.line): it does not say where to save this")
+          let file = try #require(
+            block.file, "README.md:\(block.line): the text does not name the file to save this as")
           let text = block.text.joined(separator: "\n") + "\n"
           let place = branch.path("elsewhere/\(file.directory)/\(file.name)")
           try text.write(toFile: place, atomically: false, encoding: .utf8)
@@ -25,7 +26,7 @@ struct TourTests {
     }
   }
 
-  @Test("all stand in blocks that a test types, but for the two that set the checkout up")
+  @Test("every command is in a block that a test types, except the two that set up the checkout")
   func blocks() throws {
     let blocks = try Tour.ofReadme().blocks
     #expect(Set(blocks.map(\.language)) == ["console", "json", "sh", "text"])
@@ -33,7 +34,7 @@ struct TourTests {
     #expect(
       untyped.flatMap(\.text).map { $0.prefix { $0 != "#" }.trimmingCharacters(in: .whitespaces) }
         == ["scripts/bankctl open", "scripts/test"])
-    #expect(untyped.allSatisfy { $0.line + $0.text.count < 40 }, "a newcomer looks for them at the top")
+    #expect(untyped.allSatisfy { $0.line + $0.text.count < 40 }, "they are near the top of the README")
     #expect(blocks.filter { $0.language == "json" }.allSatisfy { $0.file != nil })
     for block in blocks where block.language == "console" {
       #expect(block.text.first?.hasPrefix("$ ") == true, "README.md:\(block.line): nothing is typed here")
@@ -41,7 +42,7 @@ struct TourTests {
     #expect(blocks.contains { $0.section == Tour.severalMachines && !$0.steps.isEmpty })
   }
 
-  @Test("every line that the README shows is compared, and a changed word is found")
+  @Test("every line of the README is compared, and a changed word is found")
   func planted() throws {
     for step in try Tour.ofReadme().steps {
       let seen = step.shown.filter { $0 != "…" }
@@ -73,8 +74,8 @@ struct TourTests {
     #expect(isSame("총 14명, 총 9.62초입니다.", "총 14명, 총 10.01초입니다."))
     #expect(!isSame("총 14명, 총 9.62초입니다.", "총 15명, 총 9.62초입니다."))
     #expect(isSame("a pid 12\nb pid 13\nc pid=12", "a pid 701\nb pid 702\nc pid=701"))
-    #expect(!isSame("a pid 12\nb pid 13", "a pid 701\nb pid 701"), "two processes are not one")
-    #expect(!isSame("a pid 12\nb pid 12", "a pid 701\nb pid 702"), "one process is not two")
+    #expect(!isSame("a pid 12\nb pid 13", "a pid 701\nb pid 701"), "two processes do not match one")
+    #expect(!isSame("a pid 12\nb pid 12", "a pid 701\nb pid 702"), "one process does not match two")
     #expect(isSame("at run-1, generation 1, pid 12", "at run-2, generation 2, pid 701"))
     #expect(!isSame("at sum-1, generation 1, pid 12", "at sum-1, generation 2, pid 701"))
     let table = "window  pid  state\nloan-1   %  idle\n\nserved  9"

@@ -1,9 +1,9 @@
-// Five hundred purchases from eight clients while the machine, the stock and the coordinator are killed fifty times. In
-// the end every coin and every drink is accounted for, by what the clients were told, by the history and by the audit.
+// Five hundred purchases by eight clients while the machine, the stock and the coordinator are killed fifty times. In
+// the end every coin and every drink is accounted for by the replies, by the history and by the audit.
 import Glibc
 import Testing
 
-@Suite("The vending machine under fire", .serialized)
+@Suite("The vending machine during kills", .serialized)
 struct VendingChaosTests {
   private static let clients = 8
   private static let purchases = 500
@@ -11,7 +11,7 @@ struct VendingChaosTests {
   private static let shelves = ["top": 130, "hot6": 150, "monster": 160]
   private static let prices = ["top": 1_700, "hot6": 1_000, "monster": 1_500]
 
-  @Test("500 purchases from 8 clients, 50 kills: money and drinks conserved, and nobody buys twice")
+  @Test("500 purchases by 8 clients, 50 kills: no money or drink is lost, and no purchase happens twice")
   func chaos() throws {
     try withBranch { branch in
       var chance = Chance(for: "VendingChaosTests")
@@ -36,11 +36,11 @@ struct VendingChaosTests {
     }
   }
 
-  /// One kill for each so many purchases, so that they come while drinks are bought and not before or after.
+  /// Kills a process after every few purchases, so that the kills happen while drinks are bought.
   private func killThroughout(
     _ branch: Branch, _ shoppers: [RunningProgram], _ chance: inout Chance
   ) throws -> Int {
-    // A process that is dead and was not collected yet still has its number: nobody is killed twice.
+    // A zombie that was not reaped yet still has its pid: no process is killed twice.
     var killed: Set<Int> = []
     for kill in 0..<Self.kills {
       let goal = kill * (Self.purchases - 30) / Self.kills
@@ -48,7 +48,7 @@ struct VendingChaosTests {
       let victim = draw < 5 ? "vending" : draw < 9 ? "stock" : "coordinator"
       try branch.waitUntil("\(goal) purchases have ended and \(victim) is killed", within: .seconds(120)) {
         guard shoppers.reduce(0, { $0 + $1.lines.count }) >= goal else { return false }
-        // A coordinator that was killed a moment ago is not there to be asked yet.
+        // A coordinator that was killed a moment ago does not answer yet.
         guard let status = try branch.statusIfAnswered() else { return false }
         let pid = victim == "coordinator" ? status.pid : status.worker(victim)?.pid ?? 0
         guard pid > 0, !killed.contains(pid) else { return false }
@@ -68,8 +68,10 @@ struct VendingChaosTests {
       "\(purchase["sequence"].integer ?? -1) \(purchase["product"].text ?? "?") \(purchase["price"].integer ?? -1)"
     }
     let (heard, kept) = (bought.map(key), history.map(key))
-    #expect(Set(heard).count == heard.count, "a purchase was told twice")
-    #expect(Set(kept).count == kept.count && Set(heard) == Set(kept), "what was told is what was bought")
+    #expect(Set(heard).count == heard.count, "a purchase was reported twice")
+    #expect(
+      Set(kept).count == kept.count && Set(heard) == Set(kept), "the reported purchases are the recorded ones"
+    )
     let spent = history.reduce(0) { $0 + ($1["price"].integer ?? 0) }
     let machine = try branch.json("vending")
     #expect(machine["balance"].integer == 1_000_000 - spent)

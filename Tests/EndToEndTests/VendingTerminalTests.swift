@@ -1,5 +1,4 @@
-// The vending machine on a whole terminal: its keys, its two screens, what is live, and that the terminal is as it was
-// afterwards.
+// Vending machine on a full screen: its keys, its two screens, live updates, and a restored terminal.
 import Glibc
 import Testing
 
@@ -14,7 +13,7 @@ struct VendingTerminalTests {
     }
   }
 
-  @Test("1 and 5 put in money, Enter buys what is chosen, r gives the change back, q leaves")
+  @Test("1 and 5 insert money, Enter buys the selection, r returns the change, q exits")
   func buying() throws {
     try withMachine { branch, program in
       try branch.done("vending", "admin", "add", "strawberry-milk", "2")
@@ -25,7 +24,7 @@ struct VendingTerminalTests {
       program.type("\r")
       try program.waitFor("Here is your strawberry milk.")
       try program.waitFor("Balance: 5,100 won")
-      // To the right stands what is sold out.
+      // The next product to the right is sold out.
       program.type("\u{1B}[C\r")
       try program.waitFor("It is sold out.")
       program.type("r")
@@ -38,7 +37,7 @@ struct VendingTerminalTests {
     }
   }
 
-  @Test("what somebody else does shows at once, also after the machine was killed")
+  @Test("changes by other clients appear at once, also after the machine was killed")
   func live() throws {
     try withMachine { branch, program in
       try branch.done("vending", "insert", "5000")
@@ -57,8 +56,7 @@ struct VendingTerminalTests {
     }
   }
 
-  @Test(
-    "a leads to the manager's screen: restock, expired only, discard, the pie of shares; Close leads back")
+  @Test("\"a\" opens the manager's screen: restock, expired only, discard, the pie chart; Close returns")
   func managing() throws {
     try withMachine { branch, program in
       try branch.done("vending", "admin", "add", "strawberry-milk", "1", "--made", "2020-01-01")
@@ -89,7 +87,7 @@ struct VendingTerminalTests {
     }
   }
 
-  @Test("the strip of purchases is pushed sideways to the very first")
+  @Test("the list of purchases scrolls sideways to the first one")
   func strip() throws {
     try withMachine { branch, program in
       try branch.done("vending", "admin", "add", "hot6", "60")
@@ -106,10 +104,10 @@ struct VendingTerminalTests {
     }
   }
 
-  @Test("a signal ends the screen by this signal, with the terminal as it was", arguments: [SIGTERM, SIGINT])
+  @Test("a signal ends the screen by this signal, with the terminal restored", arguments: [SIGTERM, SIGINT])
   func signals(signal: Int32) throws {
     try withMachine { branch, program in
-      try branch.waitUntil("it has the terminal") { !program.isInLineMode }
+      try branch.waitUntil("the screen has the terminal") { !program.isInLineMode }
       kill(program.pid, signal)
       #expect(try program.finish() == 128 + signal, "\(program.screen)")
       #expect(program.isInLineMode)

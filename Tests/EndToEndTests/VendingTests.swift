@@ -1,5 +1,5 @@
-// The vending machine as a person and a script have it: the scenario of the original from the first coin to a kill of
-// everything, and each of its commands with what it prints, its JSON and its exit codes.
+// Vending machine on the command line: the scenario of the original from the first coin to a kill of all processes, and
+// output, JSON and exit codes of each command.
 import Foundation
 import Glibc
 import Testing
@@ -7,12 +7,12 @@ import Testing
 @Suite("The vending machine", .serialized)
 struct VendingTests {
   @Test(
-    "the original's scenario: add, insert, buyable, buy, balance, history; killed and started, all is as it was"
+    "the original scenario: add, insert, buyable, buy, balance, history; unchanged after a kill and a start"
   )
   func scenario() throws {
     try withBranch { branch in
       try branch.start()
-      // Everything is empty.
+      // Every product is out of stock.
       let empty = try branch.json("vending")
       #expect(empty["balance"].integer == 0 && empty["products"].items.count == 10)
       #expect(empty["products"].items.allSatisfy { $0["stock"].integer == 0 && $0["buyable"].flag == false })
@@ -84,8 +84,7 @@ struct VendingTests {
     }
   }
 
-  @Test(
-    "too little money, none left and only expired left are told apart, exit code 5, and nothing is changed")
+  @Test("low balance, sold out and expired have different messages, exit code 5, and change nothing")
   func refusals() throws {
     try withBranch { branch in
       try branch.start()
@@ -110,9 +109,7 @@ struct VendingTests {
     }
   }
 
-  @Test(
-    "a product that there is not is told with a suggestion, exit code 4; Korean and English names are understood"
-  )
+  @Test("an unknown product gets a suggestion and exit code 4; Korean and English names work")
   func names() throws {
     try withBranch { branch in
       try branch.start()
@@ -131,7 +128,7 @@ struct VendingTests {
     }
   }
 
-  @Test("hot drinks are the coffees above a threshold, 30 degrees unless said")
+  @Test("hot drinks are the coffees above a threshold, 30 degrees by default")
   func hot() throws {
     try withBranch { branch in
       try branch.start()
@@ -143,7 +140,7 @@ struct VendingTests {
     }
   }
 
-  @Test("the manager adds, removes, lists by kind, finds the expired and throws them away")
+  @Test("the manager adds, removes, lists by kind, lists expired drinks and discards them")
   func manager() throws {
     try withBranch { branch in
       try branch.start()
@@ -170,7 +167,7 @@ struct VendingTests {
     }
   }
 
-  @Test("dates and amounts that make no sense are refused with exit code 2, and nothing is changed")
+  @Test("invalid dates and amounts are refused with exit code 2, and nothing is changed")
   func nonsense() throws {
     try withBranch { branch in
       try branch.start()
@@ -187,7 +184,7 @@ struct VendingTests {
     }
   }
 
-  @Test("a drink stands in the machine and not among the fruit, and the stock watch tells of it all the same")
+  @Test("drinks are in the machine and not among the fruit, and the stock watch still reports them")
   func apart() throws {
     try withBranch { branch in
       try branch.start()
@@ -195,19 +192,17 @@ struct VendingTests {
       #expect(try branch.stock() == Recipes.fresh)
       #expect(try branch.run("stock", "set", "top", "5").code == 4)
       let watcher = try branch.launch(["stock", "watch", "--json"])
-      try branch.waitUntil("it sees the stock") { watcher.lines.count == 1 }
+      try branch.waitUntil("the watcher sees the stock") { watcher.lines.count == 1 }
       try branch.done("vending", "insert", "5000")
       try branch.done("vending", "buy", "top")
-      try branch.waitUntil("it sees the purchase") { watcher.lines.count == 2 }
+      try branch.waitUntil("the watcher sees the purchase") { watcher.lines.count == 2 }
       let change = try JSON(parsing: watcher.lines[1])
       #expect(
         change["item"].text == "top" && change["kind"].text == "taken" && change["quantity"].integer == 1)
     }
   }
 
-  @Test(
-    "another product of a class that there is, and other prices, come from a file alone; reload reads it again"
-  )
+  @Test("a file alone adds a product of an existing class and changes prices; reload reads it again")
   func products() throws {
     try withBranch { branch in
       try branch.start()
@@ -222,7 +217,7 @@ struct VendingTests {
       #expect(try branch.run("reload").code == 2)
       _ = try branch.write(text, to: file)
       try branch.done("reload")
-      try branch.waitUntil("the machine sells something else") {
+      try branch.waitUntil("the machine sells the other products") {
         try branch.json("vending")["products"].items.count == 1
       }
       try branch.done("vending", "admin", "add", "레쓰비", "1")
@@ -231,7 +226,7 @@ struct VendingTests {
     }
   }
 
-  @Test("a damaged database is reported, left alone, and put aside by the operator's command only")
+  @Test("a damaged database is reported, left unchanged, and set aside only by the operator's command")
   func damage() throws {
     try withBranch { branch in
       try branch.start()
@@ -248,7 +243,7 @@ struct VendingTests {
         #expect(away.code == 75 && away.err.contains("vending.db"), away.story)
         #expect(away.err.contains("bankctl vending admin set-aside"), away.story)
       }
-      // The rest of the bank goes on.
+      // The rest of the bank continues.
       try branch.done("enqueue", "1", "--service", "deposit", "--wait")
       #expect(try branch.run("juice", "order", "banana").code == 0)
       try branch.done("stop")
@@ -256,13 +251,13 @@ struct VendingTests {
       #expect(try read(branch.home + "/vending.db") == wreck)
       let aside = try branch.json("vending", "admin", "set-aside")
       #expect(try read(#require(aside["set_aside"].text)) == wreck)
-      // The machine is open when the command returns: nobody has to wait for it.
+      // The machine is open when the command returns: no further wait is needed.
       #expect(try branch.status().worker("vending")?.state == "idle")
       #expect(try branch.json("vending", "balance")["balance"].integer == 0)
     }
   }
 
-  @Test("a damaged stock is told of at the start, with the way out, which works")
+  @Test("a damaged stock is reported at the start, with a remedy that works")
   func damagedStock() throws {
     try withBranch { branch in
       try branch.start()
@@ -281,7 +276,7 @@ struct VendingTests {
   }
 
   @Test(
-    "an older copy of the machine is told at the start and by the audit, and sells no drink that stays where it is"
+    "an older copy of the machine is reported by start and audit, and dispenses no drink without taking stock"
   )
   func olderCopy() throws {
     try withBranch { branch in
@@ -304,7 +299,7 @@ struct VendingTests {
       unlink(paths[0])
       try FileManager.default.moveItem(atPath: paths[1], toPath: paths[0])
       #expect(try branch.done("start").err.contains("vending.db is older than bank.db"))
-      // The second purchase of the machine has been before.
+      // The older copy reuses the number of its second purchase.
       try branch.done("vending", "buy", "top")
       #expect(try left() == 0)
       #expect(try branch.run("vending", "buy", "top").code == 5)
@@ -324,7 +319,7 @@ struct VendingTests {
     return String(decoding: bytes[..<count], as: UTF8.self)
   }
 
-  @Test("a machine that is killed is there again; one on a closed bank is told as closed")
+  @Test("a killed machine is restarted; on a closed bank the machine is reported as closed")
   func killed() throws {
     try withBranch { branch in
       #expect(try branch.run("vending").code == 3)
@@ -343,8 +338,7 @@ struct VendingTests {
 }
 
 extension Branch {
-  /// Expects that a start and a status tell of a damaged database and of what to type, in both languages. The bank is open
-  /// afterwards.
+  /// Expects that start and status report a damaged database and the command to type, in both languages.
   fileprivate func expectWordsOfDamage(
     to name: String, _ ways: [String], at location: SourceLocation = #_sourceLocation
   ) throws {
@@ -361,14 +355,14 @@ extension Branch {
     }
   }
 
-  /// The names of the products that a command lists.
+  /// Names of the products that a command lists.
   func products(_ words: String..., at location: SourceLocation = #_sourceLocation) throws -> [String] {
     let outcome = try launch(words + ["--json"]).finish(at: location)
     try #require(outcome.code == 0, outcome.story, sourceLocation: location)
     return try outcome.json()["products"].items.compactMap { $0["product"].text }
   }
 
-  /// What was bought, oldest first.
+  /// Products that were bought, oldest first.
   func history(at location: SourceLocation = #_sourceLocation) throws -> [String] {
     try lines("vending", "history", at: location).compactMap { $0["product"].text }
   }

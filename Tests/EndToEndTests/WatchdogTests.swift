@@ -1,10 +1,10 @@
-// The tests' own last bound: a test that waits for ever is ended, and its name is told.
+// Time limit of the tests themselves: a test that waits for ever is ended and named.
 import Glibc
 import Testing
 
-@Suite("The bound of a test")
+@Suite("Time limit of a test")
 struct WatchdogTests {
-  @Test("a test that waits for a program without end is named, and what it waits for is killed")
+  @Test("a test that waits for an endless program is named, and the program is killed")
   func ends() throws {
     try withKnownIssue {
       try withBranch(within: .milliseconds(300)) { branch in

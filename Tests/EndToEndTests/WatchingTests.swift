@@ -1,11 +1,11 @@
-// Those who look on while others work: status, wait, receipts and logs, once and as it happens.
+// Clients that watch: status, wait, receipts and logs, once and live.
 import Foundation
 import Glibc
 import Testing
 
-@Suite("Looking on", .serialized)
+@Suite("Watching", .serialized)
 struct WatchingTests {
-  @Test("status speaks both languages, with the labels of the original")
+  @Test("status is printed in both languages, with the labels of the original")
   func languages() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
@@ -20,15 +20,15 @@ struct WatchingTests {
     }
   }
 
-  @Test("the numbers of status add up at every moment of a busy day, and only grow where they must")
+  @Test("the numbers of status add up at every moment of a busy day, and counters only grow")
   func balance() throws {
     try withBranch { branch in
       try branch.start("--speed", "20", "--deposit", "3", "--loan", "2")
       var clients: [RunningProgram] = []
       var served = 0
       var looks = 0
-      try branch.waitUntil("all sixty are served", within: .seconds(60)) {
-        // They come one look after another, so that there are looks on any machine.
+      try branch.waitUntil("all sixty customers are served", within: .seconds(60)) {
+        // New customers come after each poll, so that there are several polls on any machine.
         if looks < 6 { clients.append(try branch.launch(["enqueue", "10", "--wait"])) }
         let status = try branch.status()
         #expect(status.isBalanced, "\(status.document)")
@@ -46,7 +46,7 @@ struct WatchingTests {
     }
   }
 
-  @Test("the timer runs while somebody waits or is served, and stands still when nobody does")
+  @Test("the timer runs while a customer waits or is served, and stops otherwise")
   func timer() throws {
     try withBranch { branch in
       let file = try branch.configuration(deposit: 1, depositWork: "150ms")
@@ -60,14 +60,12 @@ struct WatchingTests {
       #expect(try branch.status().businessMilliseconds == first)
       try branch.done("enqueue", "1", "--service", "deposit", "--wait")
       let second = try branch.status().businessMilliseconds
-      #expect(second >= first + 150, "it goes on accumulating: \(first), \(second)")
+      #expect(second >= first + 150, "the timer continues: \(first), \(second)")
       #expect(try branch.json("stop")["business_ms"].integer == second)
     }
   }
 
-  @Test(
-    "the timer is seen to run while a customer is served and nothing else happens, and at the end of the bank"
-  )
+  @Test("the timer runs visibly while a customer is served without other events, and when the bank closes")
   func runningTimer() throws {
     try withBranch { branch in
       let file = try branch.configuration(deposit: 1, loan: 0, depositWork: "60s")
@@ -76,7 +74,7 @@ struct WatchingTests {
       try branch.done("enqueue", "1", "--service", "deposit")
       try branch.waitUntil("the customer is served") { try branch.status().queue("serving") == 1 }
       let first = try branch.status().businessMilliseconds
-      // A teller's beat every few seconds is no reason for the timer to wait for it.
+      // The timer must not wait for the progress report of a teller, which comes every few seconds.
       var shown: Set<Int> = []
       try branch.waitUntil("status shows the timer run") {
         let time = try branch.status().businessMilliseconds
@@ -87,16 +85,16 @@ struct WatchingTests {
       func seen() throws -> [Status] {
         try JSON.lines(watcher.lines.joined(separator: "\n")).map { Status($0) }
       }
-      // Once a second, and not only with a beat of the teller, of which there are no three in three seconds. A watcher on a
-      // busy machine may be late, and is not late for ever.
-      try branch.waitUntil("the watcher sees it run once a second") {
+      // Once per second, and not only with progress reports, of which there are no three in three seconds. A watcher
+      // may be late on a busy machine, but not for ever.
+      try branch.waitUntil("the watcher sees the timer run once per second") {
         let told = try Set(seen().map(\.businessMilliseconds).filter { $0 >= first }).sorted()
         return zip(told, told.dropFirst(2)).contains { $1 - $0 <= 3000 }
       }
       let before = try branch.status().businessMilliseconds
       let end = try branch.json("stop", "--timeout", "0ms")["business_ms"].integer ?? 0
       #expect(end >= before)
-      try branch.waitUntil("the watcher has ended") { !watcher.isRunning }
+      try branch.waitUntil("the watcher has exited") { !watcher.isRunning }
       #expect(try seen().last?.businessMilliseconds == end)
     }
   }
@@ -108,7 +106,7 @@ struct WatchingTests {
     try withBranch { branch in
       try branch.start("--speed", "max")
       let watcher = try branch.launch(["status", "--watch", "--json"])
-      try branch.waitUntil("the first document is there") { !watcher.lines.isEmpty }
+      try branch.waitUntil("the first document is printed") { !watcher.lines.isEmpty }
       try branch.done("enqueue", "5", "--wait")
       try branch.waitUntil("the watcher has seen all five served") {
         try JSON.lines(watcher.lines.suffix(1).joined()).contains { Status($0).queue("served") == 5 }
@@ -122,12 +120,12 @@ struct WatchingTests {
     }
   }
 
-  @Test("a watcher in text shows a line a change, in both languages, and ends by itself when the bank closes")
+  @Test("a watcher in text prints one line per change, in both languages, and exits when the bank closes")
   func watchText() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
       let watchers = try Tongue.allCases.map { try branch.launch(["status", "--watch"], language: $0) }
-      try branch.waitUntil("the first lines are there") { watchers.allSatisfy { !$0.lines.isEmpty } }
+      try branch.waitUntil("the first lines are printed") { watchers.allSatisfy { !$0.lines.isEmpty } }
       try branch.done("enqueue", "3", "--wait")
       try branch.done("stop")
       let outcomes = try watchers.map { try $0.finish(within: .seconds(15)) }
@@ -142,7 +140,7 @@ struct WatchingTests {
     }
   }
 
-  @Test("wait returns 0 when nobody is left, and 75 when time is up, in both languages")
+  @Test("wait returns 0 when no customer is left, and 75 at its timeout, in both languages")
   func wait() throws {
     try withBranch { branch in
       let file = try branch.configuration(depositWork: "60s", loanWork: "60s")
@@ -156,7 +154,7 @@ struct WatchingTests {
     }
   }
 
-  @Test("receipts are of the present day, of another, or of all days, on an open bank and on a stopped home")
+  @Test("receipts cover the current day, another, or all days, on an open bank and on a stopped home")
   func days() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
@@ -178,29 +176,29 @@ struct WatchingTests {
     }
   }
 
-  @Test("a follower sees every receipt once, also over a crash, a restart and a new day")
+  @Test("a follower sees every receipt once, also after a crash, a restart and a new day")
   func follow() throws {
     try withBranch { branch in
       try branch.start("--speed", "20")
       try branch.done("enqueue", "10")
       let follower = try branch.launch(["receipts", "--follow", "--json"])
-      try branch.waitUntil("the follower has begun") { follower.lines.count > 1 }
+      try branch.waitUntil("the follower has started") { follower.lines.count > 1 }
       try branch.killCoordinator()
       try branch.start("--speed", "20")
       try branch.done("enqueue", "10")
       try branch.done("wait")
-      try branch.waitUntil("the follower has seen twenty") { follower.lines.count >= 20 }
+      try branch.waitUntil("the follower has seen twenty receipts") { follower.lines.count >= 20 }
       try branch.done("stop")
       try branch.start("--speed", "20")
       try branch.done("enqueue", "5", "--wait")
       try branch.waitUntil("the follower has seen the next day") { follower.lines.count >= 25 }
       let seen = try JSON.lines(follower.lines.joined(separator: "\n"))
-      #expect(seen == (try branch.receipts()), "in the order of commits")
+      #expect(seen == (try branch.receipts()), "receipts come in the order of commits")
       #expect(follower.isRunning)
     }
   }
 
-  @Test("a reader who goes away ends a follower without a word")
+  @Test("a reader that closes its pipe ends a follower without a message")
   func brokenPipe() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
@@ -208,8 +206,8 @@ struct WatchingTests {
       for words in ["receipts", "logs", "receipts --follow", "logs -f -n 50", "status --watch", "tickets"] {
         let shell = try branch.launch(
           ["-c", "\(Binaries.bankctl) \(words) | head -n 1"], program: "/bin/sh")
-        // A follower notices with the next thing that it has to say.
-        try branch.waitUntil("`\(words)` has ended") {
+        // A follower notices it with its next output.
+        try branch.waitUntil("`\(words)` has exited") {
           try branch.done("enqueue", "1", "--wait")
           return !shell.isRunning
         }
@@ -219,13 +217,13 @@ struct WatchingTests {
     }
   }
 
-  @Test("logs merges all workers in time order; names, -n, --since and --json choose")
+  @Test("logs merges all workers in time order; names, -n, --since and --json select")
   func logs() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
       try branch.done("enqueue", "6", "--wait")
       var all: [String] = []
-      try branch.waitUntil("all six have been logged") {
+      try branch.waitUntil("all six customers are in the log") {
         all = try branch.done("logs").outLines
         return all.count { $0.contains("event=completed") } == 6
       }
@@ -252,19 +250,21 @@ struct WatchingTests {
     }
   }
 
-  @Test("logs --json tells every whole number as a number, whatever has happened")
+  @Test("logs --json prints every whole number as a number, whatever has happened")
   func numbersOfLogs() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
       try branch.done("enqueue", "6", "--wait")
       try branch.kill(worker: "deposit-1")
-      try branch.waitUntil("it is replaced") { try branch.status().worker("deposit-1")?.generation == 2 }
+      try branch.waitUntil("the teller is replaced") {
+        try branch.status().worker("deposit-1")?.generation == 2
+      }
       try branch.done("stop")
       let documents = try branch.lines("logs")
       #expect(documents.contains { $0["event"].text == "completed" && $0["took_ms"].integer != nil })
       #expect(documents.contains { $0["event"].text == "exit" && $0["signal"].integer == Int(SIGKILL) })
       for case .object(let members) in documents {
-        // The name of a build may consist of digits.
+        // A build identity may consist of digits.
         for (name, value) in members where name != "build" {
           #expect(value.text.flatMap { Int($0) } == nil, "\(name) is \(value)")
         }
@@ -272,40 +272,40 @@ struct WatchingTests {
     }
   }
 
-  @Test("logs -f sees a window that is opened later, and goes on over a restart")
+  @Test("logs -f includes a window that is opened later, and continues over a restart")
   func followLogs() throws {
     try withBranch { branch in
       try branch.start("--speed", "20")
       let follower = try branch.launch(["logs", "-f", "-n", "0"])
-      try branch.waitUntil("the follower has begun to read") {
+      try branch.waitUntil("the follower has started to read") {
         try branch.done("enqueue", "1", "--service", "deposit", "--wait")
         return follower.lines.contains { $0.contains("event=completed") }
       }
       try branch.done("scale", "loan=2")
-      try branch.waitUntil("the new window is seen") {
+      try branch.waitUntil("the new window is printed") {
         follower.lines.contains { $0.contains("worker=loan-2") && $0.contains("event=ready") }
       }
       try branch.done("stop")
       try branch.start("--speed", "20")
       try branch.done("enqueue", "4", "--service", "loan", "--wait")
-      try branch.waitUntil("the second day is seen") {
+      try branch.waitUntil("the second day is printed") {
         follower.lines.count { $0.contains("event=completed day=2") } == 4
       }
       let ready = follower.lines.count { $0.contains("worker=loan-1") && $0.contains("event=ready") }
-      #expect(ready == 1, "no line is shown twice")
+      #expect(ready == 1, "no line is printed twice")
       follower.signal(SIGINT)
       _ = try follower.finish(within: .seconds(5))
     }
   }
 
-  @Test("a worker's log can be read with tail -f while it grows")
+  @Test("the log of a worker can be read with tail -f while it grows")
   func tail() throws {
     try withBranch { branch in
       try branch.start("--deposit", "1", "--speed", "20", language: .ko)
       let tail = try branch.launch(
         ["-n", "+1", "-f", "\(branch.home)/logs/deposit-1.log"], program: "/usr/bin/tail")
       try branch.done("enqueue", "3", "--service", "deposit")
-      try branch.waitUntil("three starts and completions are seen") {
+      try branch.waitUntil("three starts and completions are printed") {
         tail.lines.count { $0.contains("event=started") } == 3
           && tail.lines.count { $0.contains("event=completed") } == 3
       }

@@ -1,15 +1,15 @@
-// Answers of the page that have to be true while something takes long, is busy, or comes from elsewhere.
+// Answers of the page that must be right while an operation is slow, busy, or requested from another site.
 import Foundation
 import Testing
 
-@Suite("Answers of the page of a bank", .serialized)
+@Suite("Answers of a page", .serialized)
 struct WebAnswersTests {
-  @Test("a window whose customer takes long is closing, and nothing says that it failed")
+  @Test("a window with a slow customer is reported as closing, and not as an error")
   func closingWindow() throws {
     try withBranch { branch in
       try branch.start("--speed", "0.005", "--loan", "2")
       try branch.done("enqueue", "2", "--service", "loan")
-      try branch.waitUntil("both are served") { try branch.status().queue("serving") == 2 }
+      try branch.waitUntil("both customers are being served") { try branch.status().queue("serving") == 2 }
       let web = try branch.web()
       let form = try web.local(
         "/windows/scale", "-d", "service=loan&windows=1&key=s", "-H", "Accept: application/json", "-H",
@@ -24,8 +24,7 @@ struct WebAnswersTests {
     }
   }
 
-  @Test(
-    "an order at a busy station stays in line and leads to its ticket; without a station it is taken back")
+  @Test("an order at a busy station stays in line and leads to its ticket; without a station it is withdrawn")
   func busyStation() throws {
     try withBranch { branch in
       try branch.start("--speed", "0.005")
@@ -45,7 +44,7 @@ struct WebAnswersTests {
     }
   }
 
-  @Test("the manager's code is never called wrong because of wrong ones: the answer says to wait")
+  @Test("after wrong attempts the manager's code is not reported as wrong: the answer asks to wait")
   func managersCode() throws {
     try withBranch { branch in
       try branch.start()
@@ -61,7 +60,7 @@ struct WebAnswersTests {
       #expect(paused.status == 429 && paused.json["said"].text == "refused~code_pause", "\(paused.body)")
       let page = try type(web.managerCode, "-H", "Accept-Language: ko")
       #expect(page.status == 429 && page.body.contains("30초 뒤에"), "\(page.body)")
-      // Another visitor is not kept out.
+      // Another visitor is not affected.
       let cookie = try web.logIn()
       let other = try web.remote(
         "/vending/admin/login", "-d", "code=\(web.managerCode)", "-H", "Cookie: \(cookie)", "-H",
@@ -70,7 +69,8 @@ struct WebAnswersTests {
     }
   }
 
-  @Test("a service with the longest name has log pages, and its result and standard error are shown whole")
+  @Test(
+    "a service with the longest name has log pages, and its result and standard error are shown completely")
   func longNames() throws {
     let name = String(repeating: "n", count: 64)
     try withBranch { branch in
@@ -88,7 +88,7 @@ struct WebAnswersTests {
     }
   }
 
-  @Test("a link of another site is asked for once more from here, and shows nothing before")
+  @Test("a link of another site is requested again from the page itself, and shows nothing before")
   func fromElsewhere() throws {
     try withBranch { branch in
       try branch.start()
@@ -96,7 +96,7 @@ struct WebAnswersTests {
       let navigating = ["-H", "Sec-Fetch-Mode: navigate"]
       let foreign = navigating + ["-H", "Sec-Fetch-Site: cross-site"]
       let address = web.url + "/tickets?state=waiting"
-      // A browser is sent to the bank's own name first.
+      // A browser is redirected to the bank's own host name first.
       let own = try #require(try web.curl(foreign + [address]).header("Location"))
       #expect(own.hasSuffix("/tickets?state=waiting"), "\(own)")
       let host = ["-H", "Host: \(own.split(separator: "/")[1])"]
@@ -105,7 +105,7 @@ struct WebAnswersTests {
         answer.status == 200 && answer.body.contains(#"content="0; url=/tickets?state=waiting""#),
         "\(answer.body)")
       #expect(!answer.body.contains("data-live"))
-      // From here, and for scripts, it is the refusal that it was.
+      // From the same site, and for scripts, the answer is the ordinary refusal.
       let here = navigating + host + ["-H", "Sec-Fetch-Site: same-origin"]
       #expect(try web.curl(here + [address]).status == 401)
       #expect(try web.curl(foreign + host + [web.url + "/api/v1/status"]).status == 401)
@@ -113,7 +113,7 @@ struct WebAnswersTests {
     }
   }
 
-  @Test("a page of one language asks and answers in it, whatever the browser prefers")
+  @Test("a page in one language asks and answers in it, whatever the browser prefers")
   func languages() throws {
     try withBranch { branch in
       try branch.start()

@@ -1,12 +1,12 @@
-// A client of the page as a test has one: over the socket in the home with curl, or over TCP with the cookie of a link.
-// It knows no page. What curl wrote is handed back as it is, with the status and the headers.
+// Client of the page: curl over the socket in the home, or over TCP with the cookie of a link. It returns what curl
+// prints, with the status and the headers.
 import Foundation
 import Testing
 
-/// The page of a branch, as `bankctl web` has told it.
+/// Page of a branch, as `bankctl web` reports it.
 struct WebClient {
   let branch: Branch
-  /// `http://127.0.0.1:40123`, and the whole link.
+  /// `http://127.0.0.1:40123`; `link` is the complete link.
   let url: String
   let link: String
   let socket: String
@@ -23,18 +23,18 @@ struct WebClient {
       }
     }
 
-    /// The body as a document; what is none is missing.
+    /// Body as a document; `.missing` if it is not JSON.
     var json: JSON { (try? JSON(parsing: body)) ?? .missing }
   }
 
-  /// Asks with curl's words.
+  /// Runs curl with these arguments.
   func curl(_ words: [String], at location: SourceLocation = #_sourceLocation) throws -> Answer {
     let outcome = try branch.launch(
       ["-s", "-i", "--max-time", "20"] + words, program: "/usr/bin/curl"
     ).finish(at: location)
     try #require(outcome.code == 0, outcome.story, sourceLocation: location)
     let parts = outcome.out.components(separatedBy: "\r\n\r\n")
-    // What a server says before it has heard a body is no answer.
+    // An interim response (100) is not the answer.
     let begin = parts.firstIndex { !$0.hasPrefix("HTTP/1.1 100") } ?? 0
     let lines = parts[begin].components(separatedBy: "\r\n")
     let status = lines.first?.split(separator: " ").dropFirst().first.flatMap { Int($0) }
@@ -43,21 +43,21 @@ struct WebClient {
       headers: Array(lines.dropFirst()), body: parts[(begin + 1)...].joined(separator: "\r\n\r\n"))
   }
 
-  /// Over the socket in the home.
+  /// Requests over the socket in the home.
   func local(
     _ path: String, _ words: String..., at location: SourceLocation = #_sourceLocation
   ) throws -> Answer {
     try curl(["--unix-socket", socket] + words + ["http://localhost" + path], at: location)
   }
 
-  /// Over TCP, with the words that a test adds.
+  /// Requests over TCP, with further arguments of the test.
   func remote(
     _ path: String, _ words: String..., at location: SourceLocation = #_sourceLocation
   ) throws -> Answer {
     try curl(words + [url + path], at: location)
   }
 
-  /// True if a server answers at the page's address, whatever it answers. For waiting: a refused connection is no
+  /// True if a server answers at the page's address, with any status. For waiting: a refused connection is not a
   /// failure of the test.
   func isAnswering(at location: SourceLocation = #_sourceLocation) throws -> Bool {
     try branch.launch(
@@ -65,7 +65,7 @@ struct WebClient {
     ).finish(at: location).code == 0
   }
 
-  /// Follows the link; the cookie that lets in.
+  /// Follows the link and returns the session cookie.
   func logIn(at location: SourceLocation = #_sourceLocation) throws -> String {
     let answer = try curl([link], at: location)
     try #require(answer.status == 303, "\(answer)", sourceLocation: location)
@@ -75,7 +75,7 @@ struct WebClient {
 }
 
 extension Branch {
-  /// Begins the page, or asks for another link of it.
+  /// Starts the page, or requests another link to it.
   func web(_ words: String..., at location: SourceLocation = #_sourceLocation) throws -> WebClient {
     let outcome = try launch(["web", "--json", "--no-open", "--port", "0"] + words).finish(at: location)
     try #require(outcome.code == 0, outcome.story, sourceLocation: location)

@@ -1,10 +1,10 @@
-// The day of a ticket: links, streams and confirmations hold for the day on which they were made.
+// Day of a ticket: links, streams and confirmations apply to the day in which they were made.
 import Foundation
 import Testing
 
-@Suite("Days on the page of a bank", .serialized)
+@Suite("Days on a page", .serialized)
 struct WebDayTests {
-  /// The hidden fields of a page's form, as a browser sends them.
+  /// Hidden fields of a page's form, as a browser sends them.
   private func fields(of body: String, form action: String) throws -> [String] {
     let form = try #require(
       body.components(separatedBy: "<form ").first { $0.contains(#"action="\#(action)""#) }, "\(body)")
@@ -14,8 +14,7 @@ struct WebDayTests {
 
   private func said(_ answer: WebClient.Answer) -> String { answer.json["said"].text ?? answer.body }
 
-  @Test(
-    "a confirmation acts on the day for which it was asked, and on no other customers of the same numbers")
+  @Test("a confirmation applies to the day in which it was asked, not to later customers of equal numbers")
   func confirmations() throws {
     try withBranch { branch in
       try branch.start("--speed", "0.001")
@@ -30,7 +29,7 @@ struct WebDayTests {
       let sure = try fields(of: question.body, form: "/tickets/cancel").joined(separator: "&")
       let all = try web.local("/tickets/cancel", "-d", "state=waiting&all=1&day=1&key=b").body
       let allSure = try fields(of: all, form: "/tickets/cancel").joined(separator: "&")
-      // Scripts without the day of the question have what was confirmed all the same.
+      // A script that omits the day is still bound by the confirmed number.
       let digits = try #require(allSure.components(separatedBy: "confirmed=").last?.prefix { $0 != "&" })
       try branch.done("reset", "--yes")
       try branch.done("enqueue", "8", "--service", "loan")
@@ -39,16 +38,14 @@ struct WebDayTests {
         #expect(answer.status == 409 && said(answer) == "refused~wrong_day", "\(body): \(answer.body)")
       }
       #expect(try web.local("/tickets/cancel", "-d", "ticket=5&confirmed=1").status == 400)
-      #expect(try branch.status().queue("waiting") == 8, "none of the second day was cancelled")
+      #expect(try branch.status().queue("waiting") == 8, "no customer of the second day was cancelled")
       #expect(
         try web.local("/tickets/cancel", "-d", sure, "-H", "Accept-Language: ko").header("Location")?
           .contains("wrong_day") == true)
     }
   }
 
-  @Test(
-    "a page and a stream of a ticket stay with its day, and receipts and ledger lead to the day of each ticket"
-  )
+  @Test("page and stream of a ticket stay with its day; receipts and ledger link to the day of each ticket")
   func streams() throws {
     try withBranch { branch in
       try branch.start("--speed", "0.001")
@@ -64,7 +61,7 @@ struct WebDayTests {
       }
       try branch.done("reset", "--yes")
       try branch.done("enqueue", "3", "--service", "loan", "--amount", "999", "--account", "77")
-      try branch.waitUntil("the stream without a day says that the ticket of day 1 was cancelled") {
+      try branch.waitUntil("the stream without a day reports that the ticket of day 1 was cancelled") {
         listener.lines.joined(separator: "\n").contains("event: change")
       }
       let changes = listener.lines.joined(separator: "\n").components(separatedBy: "event: change")
@@ -82,7 +79,7 @@ struct WebDayTests {
   }
 
   @Test(
-    "all of a filter are those that it shows: behind a number, up to the last ticket of the question, and under load"
+    "\"all\" of a filter means those it shows: after a number, up to the last ticket then, and under load"
   )
   func wholeFilter() throws {
     try withBranch { branch in
@@ -101,7 +98,8 @@ struct WebDayTests {
       let answer = try web.local("/tickets/cancel", "-d", sure, "-H", "Accept: application/json")
       #expect(said(answer) == "cancelled~5", "\(answer.body)")
       #expect(
-        try branch.status().queue("waiting") == 1_998, "those who came behind the question are not meant")
+        try branch.status().queue("waiting") == 1_998,
+        "customers that came after the question are not included")
       let all = try web.local("/tickets/cancel", "-d", "state=waiting&all=1&key=q").body
       let confirmed = try #require(all.firstMatch(of: /name="confirmed" value="(\d+)"/)?.1)
       try branch.done("resume")
@@ -110,7 +108,7 @@ struct WebDayTests {
         "/tickets/cancel", "-d", "state=waiting&all=1&key=r&confirmed=\(confirmed)", "-H",
         "Accept: application/json")
       #expect(end.status == 200 && said(end).hasPrefix("cancelled~"), "\(end.body)")
-      try branch.waitUntil("nobody waits") { try branch.status().queue("waiting") == 0 }
+      try branch.waitUntil("no customer waits") { try branch.status().queue("waiting") == 0 }
     }
   }
 }

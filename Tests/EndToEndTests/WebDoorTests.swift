@@ -1,13 +1,13 @@
-// Who is let in at the page of a real bank: behind a proxy, by which role, until when, and who may run a command.
+// Access to the page of a real bank: proxies, roles, ends of sessions, and the right to run commands.
 import Foundation
 import Glibc
 import Testing
 
-@Suite("The door of the page", .serialized)
+@Suite("Access to a page", .serialized)
 struct WebDoorTests {
   private static let command = #"{"service":"run","payload":"{\"command\":[\"true\"]}"}"#
 
-  @Test("the name of a proxy needs a cookie and an origin on the socket in the home, too")
+  @Test("the host name of a proxy needs a cookie and an origin on the socket in the home, too")
   func proxies() throws {
     try withBranch { branch in
       try branch.start()
@@ -21,11 +21,11 @@ struct WebDoorTests {
       #expect(try ask("/links", ["-X", "POST"]) == 403 && ask("/sessions", []) == 401)
       let origin = ["-H", "Origin: https://bank.example.org"]
       #expect(try ask("/links", origin + ["-X", "POST"]) == 401)
-      // A proxy that sends another name than it was given is no owner either.
+      // A proxy that sends another host name than its own has no access either.
       #expect(try web.local("/api/v1/status", "-H", "X-Forwarded-For: 203.0.113.9").status == 421)
       #expect(try web.local("/api/v1/status", "-0").status == 421)
       #expect(try branch.status().queue("issued") == 0)
-      // With a session it is as everywhere.
+      // With a session the usual rules apply.
       let token = try #require(web.link.components(separatedBy: "/login").last)
       let login = try web.curl(named + ["http://bank.example.org/login" + token])
       let cookie = try #require(login.header("set-cookie"))
@@ -34,11 +34,11 @@ struct WebDoorTests {
       #expect(try ask("/api/v1/status", mine) == 200)
       #expect(try ask("/api/v1/customers", mine + ["-d", #"{"count":1}"#]) == 403)
       #expect(try ask("/api/v1/customers", mine + origin + ["-d", #"{"count":1}"#]) == 200)
-      #expect(try web.local("/api/v1/status").status == 200, "the owner's own scripts need nothing")
+      #expect(try web.local("/api/v1/status").status == 200, "the owner's own scripts need no cookie")
     }
   }
 
-  @Test("sessions are told and ended: one by one, by a logout, with the page and with the bank")
+  @Test("sessions are listed and ended: one by one, by a logout, with the page and with the bank")
   func sessions() throws {
     try withBranch { branch in
       try branch.start()
@@ -62,7 +62,7 @@ struct WebDoorTests {
       let stream = try branch.launch(
         ["-s", "-N", "-H", "Cookie: \(cookies[0])", web.url + "/events?page=/&lang=ko"],
         program: "/usr/bin/curl")
-      try branch.waitUntil("the stream has begun") { stream.lines.contains { $0.contains("snapshot") } }
+      try branch.waitUntil("the stream has started") { stream.lines.contains { $0.contains("snapshot") } }
       #expect(try branch.json("web", "sessions", "--end", first)["ended"].items.count == 1)
       #expect(try stream.finish().code == 0)
       #expect(try status(cookies[0]) == 401 && status(cookies[1]) == 200)
@@ -73,17 +73,17 @@ struct WebDoorTests {
       ])
       #expect(out.status == 303 && out.header("set-cookie")?.contains("Max-Age=0") == true)
       #expect(try status(cookies[1]) == 401)
-      // A kill of the page's process ends none; its close ends all.
+      // A kill of the web server ends no session; closing it ends all.
       let pid = try #require(try branch.status().worker("web")?.pid)
       #expect(branch.processes.signal(pid, SIGKILL))
-      try branch.waitUntil("the page is there again") {
+      try branch.waitUntil("the page is back") {
         try branch.statusIfAnswered()?.worker("web").map { $0.pid != pid } == true
           && web.isAnswering()
       }
       #expect(try status(cookies[2]) == 403)
       let file = branch.home + "/run/web.sessions"
       let kept = try String(contentsOfFile: file, encoding: .utf8)
-      #expect(!kept.contains(cookies[2].split(separator: "=")[1]), "a secret is stored nowhere")
+      #expect(!kept.contains(cookies[2].split(separator: "=")[1]), "a secret is not stored")
       for isStop in [false, true] {
         let cookie = try logIn()
         #expect(try status(cookie) == 200)
@@ -92,7 +92,7 @@ struct WebDoorTests {
           try branch.start()
         } else {
           try branch.done("web", "stop")
-          try branch.waitUntil("the page has ended") { try branch.status().worker("web") == nil }
+          try branch.waitUntil("the web server has exited") { try branch.status().worker("web") == nil }
           #expect(try branch.run("web", "sessions").code == 5)
         }
         web = try branch.web()
@@ -104,7 +104,7 @@ struct WebDoorTests {
     }
   }
 
-  @Test("a command runs only by a link that allows it; a public screen and a viewer steer nothing")
+  @Test("only a link that allows it can run a command; a public screen and a viewer cannot steer")
   func roles() throws {
     try withBranch { branch in
       try branch.start()
@@ -145,7 +145,7 @@ struct WebDoorTests {
     }
   }
 
-  @Test("a server proves itself without a cookie, for the address that was asked")
+  @Test("a server proves its identity without a cookie, for the requested address")
   func identity() throws {
     try withBranch { branch in
       try branch.start()
@@ -158,9 +158,9 @@ struct WebDoorTests {
       let proof = try web.remote(path)
       #expect(proof.status == 200 && proof.body.utf8.count == 65)
       let localhost = web.url.replacingOccurrences(of: "127.0.0.1", with: "localhost")
-      #expect(try web.curl([localhost + path]).body != proof.body, "it holds for one address")
+      #expect(try web.curl([localhost + path]).body != proof.body, "the proof holds for one address")
       #expect(try web.remote("/identity?session=\(session)&question=1").status == 400)
-      // It is the same bank behind a stop, though its sessions have ended.
+      // It is the same bank after a stop, although its sessions have ended.
       let port = try #require(web.url.split(separator: ":").last)
       try branch.done("stop")
       try branch.start()
@@ -169,7 +169,7 @@ struct WebDoorTests {
     }
   }
 
-  @Test("the cookies of other programs at 127.0.0.1 break no page")
+  @Test("cookies of other programs at 127.0.0.1 break no page")
   func crowd() throws {
     try withBranch { branch in
       try branch.start()

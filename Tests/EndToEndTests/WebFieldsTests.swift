@@ -1,11 +1,10 @@
-// Requests of scripts and forms beside a real bank: what is not understood is refused by name, and issues and changes nothing.
+// Requests of scripts and forms to a real bank: an unknown or invalid field is refused by name, without any effect.
 import Foundation
 import Testing
 
-@Suite("Fields of requests to a bank", .serialized)
+@Suite("Fields of requests", .serialized)
 struct WebFieldsTests {
-  @Test(
-    "a body, a query and a form with a field that means nothing are refused by its name, with nothing done")
+  @Test("an unknown field in a body, a query or a form is refused by name, and the request has no effect")
   func refusals() throws {
     try withBranch { branch in
       try branch.start("--speed", "0.001")
@@ -49,7 +48,7 @@ struct WebFieldsTests {
       ] {
         let page = try web.local(path, "-H", "Accept-Language: ko")
         #expect(page.status == 400 && page.body.contains("&#39;\(field)&#39; 항목"), "\(path)")
-        #expect(!page.body.contains("/tickets/cancel"), "what is not understood is never all")
+        #expect(!page.body.contains("/tickets/cancel"), "an invalid filter never means all")
       }
       for (form, body, field) in [
         ("/customers", "count=x&key=a", "count"), ("/customers", "count=1&key=a&grade=gold", "grade"),
@@ -63,14 +62,15 @@ struct WebFieldsTests {
         let answer = try web.local(form, "-d", body, "-H", "Accept: application/json")
         #expect(answer.status == 400 && answer.json["tone"].text == "refused", "\(form) \(body)")
         #expect(answer.json["text"].text?.contains("'\(field)'") == true, "\(answer.body)")
-        #expect(try web.local(form, "-d", body).status == 400, "a browser without a script is told as well")
+        #expect(
+          try web.local(form, "-d", body).status == 400, "a browser without scripts gets the reason as well")
       }
       let status = try branch.status()
       #expect(status.queue("issued") == 0 && status.document["bank"]["day"].integer == 1)
     }
   }
 
-  @Test("a juice without a name is nobody's ticket, whoever asks")
+  @Test("an order of juice without a name is refused on every path, and issues no ticket")
   func unnamedJuice() throws {
     try withBranch { branch in
       try branch.start()
@@ -87,7 +87,7 @@ struct WebFieldsTests {
     }
   }
 
-  @Test("a key of sixty characters is good for everything that takes a key")
+  @Test("a key of sixty characters is valid for everything that takes a key")
   func longKeys() throws {
     try withBranch { branch in
       try branch.start()
@@ -102,7 +102,7 @@ struct WebFieldsTests {
         #expect(answer.status == 200, "\(path): \(answer.body)")
       }
       let other = "Idempotency-Key: " + String(repeating: "b", count: 60)
-      // The machine looks at the key before it looks for the drink.
+      // The machine checks the key before it looks for the drink.
       let bought = try web.local("/api/v1/vending/buy", "-H", other, "-d", #"{"product":"top"}"#)
       #expect(bought.status == 409 && bought.json["error"]["code"].text == "sold_out", "\(bought.body)")
       let form = "amount=1000&key=" + String(repeating: "f", count: 60)

@@ -1,12 +1,11 @@
-// The page's server beside a real bank: who is let in, what scripts are answered, forms without a script, and a kill of
-// everything.
+// Web server with a real bank: access, answers to scripts, forms without scripts, and a kill of all processes.
 import Foundation
 import Glibc
 import Testing
 
 @Suite("The page of a bank", .serialized)
 struct WebTests {
-  @Test("a link lets in once; a foreign host, a foreign origin and a stranger are refused")
+  @Test("a link works once; a foreign host, a foreign origin and a client without a session are refused")
   func admission() throws {
     try withBranch { branch in
       try branch.start()
@@ -36,7 +35,7 @@ struct WebTests {
     }
   }
 
-  @Test("scripts are answered in the shapes of --json, and a key does it once")
+  @Test("scripts get the documents of --json, and a key makes a request take effect once")
   func api() throws {
     try withBranch { branch in
       try branch.start("--speed", "0.001")
@@ -66,7 +65,7 @@ struct WebTests {
       #expect(try web.local("/api/v1/vending/buy", "-d", #"{"product":"top"}"#).status == 409)
       let juice = try web.local("/api/v1/juice", "-d", #"{"juice":"durian"}"#)
       #expect(juice.status == 404 && juice.json["error"]["code"].text == "no_such_juice")
-      #expect(try branch.status().queue("issued") == 3, "what nobody can make is no customer's")
+      #expect(try branch.status().queue("issued") == 3, "a juice that cannot be made issues no ticket")
       #expect(try web.local("/api/v1/nothing").status == 404)
       #expect(try web.local("/ledger?account=-1").status == 404)
       #expect(try web.local("/api/v1/accounts/-1").status == 400)
@@ -74,7 +73,7 @@ struct WebTests {
     }
   }
 
-  @Test("the examples of the page about it work as they stand")
+  @Test("the examples of the documentation page work as printed")
   func documentation() throws {
     try withBranch { branch in
       try branch.start()
@@ -82,7 +81,7 @@ struct WebTests {
       let examples = try DocumentedWorkers.program("sh", of: "bank-web/bank-web.docc/Web.md")
       let lines = examples.split(separator: "\n").map { String($0) }
       try #require(lines.first?.hasPrefix("web=") == true && lines.count > 10)
-      // A status of failure is one of curl's own here, and the home is that of the branch.
+      // With `-f` a status of failure is an exit code of curl, and the socket is that of the branch.
       let program = (["set -e", "web='curl -sS -f --unix-socket \(web.socket)'"] + lines.dropFirst())
         .joined(separator: "\n")
       let outcome = try branch.launch(["-c", program], program: "/bin/sh").finish()
@@ -91,7 +90,7 @@ struct WebTests {
     }
   }
 
-  @Test("a form without a script adds once for each key, and leads back")
+  @Test("a form without scripts adds customers once per key, and leads back")
   func forms() throws {
     try withBranch { branch in
       try branch.start("--speed", "0.001")
@@ -106,7 +105,7 @@ struct WebTests {
       #expect(try branch.status().queue("issued") == 10)
       _ = try web.local("/customers", "-d", "count=10&from=bank&key=two")
       _ = try web.local("/juice", "-d", "juice=durian&key=four")
-      #expect(try branch.status().queue("issued") == 20, "what nobody can make is no customer's")
+      #expect(try branch.status().queue("issued") == 20, "a juice that cannot be made issues no ticket")
       let shown = try web.local("/?said=added~10~1").body
       #expect(shown.contains(#"data-ticket="20""#))
       let question = try web.local("/reset")
@@ -118,7 +117,7 @@ struct WebTests {
     }
   }
 
-  @Test("nobody changes anything where the page is for looking only; it can be ended, and asked for again")
+  @Test("a read-only page changes nothing; it can be stopped, and opened again")
   func readOnly() throws {
     try withBranch { branch in
       try branch.start()
@@ -128,12 +127,12 @@ struct WebTests {
       #expect(try web.local("/api/v1/status").status == 200)
       #expect(try branch.status().worker("web")?.pid ?? 0 > 0)
       try branch.done("web", "stop")
-      try branch.waitUntil("the page has ended") { try branch.status().worker("web") == nil }
+      try branch.waitUntil("the web server has exited") { try branch.status().worker("web") == nil }
       #expect(try branch.web().local("/api/v1/customers", "-d", "{}").status == 200)
     }
   }
 
-  @Test("a plot shows what was served before anybody looked, whoever of the page was killed")
+  @Test("a plot shows what was served before the first visit, also after a kill of the web server")
   func plots() throws {
     try withBranch { branch in
       try branch.start("--speed", "100")
@@ -141,7 +140,7 @@ struct WebTests {
       try branch.done("wait")
       let web = try branch.web()
       let mine = "Cookie: \(try web.logIn())"
-      /// How high the plot of a service is at its highest, in parts of 60; nil where the page is not to be had.
+      /// Highest point of a service's plot, in parts of 60; nil if there is no page.
       func height(_ service: String) throws -> Int? {
         let page = try branch.launch(["-s", "-H", mine, web.url + "/services"], program: "/usr/bin/curl")
           .finish()
@@ -154,15 +153,15 @@ struct WebTests {
           .map { 60 - $0 }.max()
       }
       #expect(try height("deposit") == 56 && height("loan") == 0)
-      // The page's process knows nothing by itself: its successor is told the same.
+      // The web server stores no history: its successor receives the same.
       let pid = try branch.status().worker("web")?.pid
       #expect(branch.processes.signal(try #require(pid), SIGKILL))
-      try branch.waitUntil("the page is there again") { try height("deposit") == 56 && height("loan") == 0 }
+      try branch.waitUntil("the page is back") { try height("deposit") == 56 && height("loan") == 0 }
       #expect(try branch.status().worker("web")?.pid != pid)
     }
   }
 
-  @Test("the page is back at the same port with the same cookies, whoever was killed")
+  @Test("the page is back at the same port with the same cookies, whichever process was killed")
   func kills() throws {
     try withBranch { branch in
       try branch.start()
@@ -179,7 +178,7 @@ struct WebTests {
         let status = try branch.status()
         let pid = victim == "web" ? status.worker("web")?.pid : status.document["bank"]["pid"].integer
         #expect(branch.processes.signal(try #require(pid), SIGKILL))
-        try branch.waitUntil("the page is there again after \(victim) was killed") {
+        try branch.waitUntil("the page is back after \(victim) was killed") {
           try isBack() && (try branch.statusIfAnswered()?.worker("web")?.pid ?? 0) != pid
         }
       }
@@ -188,7 +187,7 @@ struct WebTests {
     }
   }
 
-  @Test("events begin with everything, go on with what has changed, and know where somebody was")
+  @Test("events start with a snapshot, continue with changes, and resume from the last event of a client")
   func events() throws {
     try withBranch { branch in
       try branch.start("--speed", "0.001")
@@ -203,19 +202,19 @@ struct WebTests {
       #expect(first.text.contains("retry: 300"))
       _ = try web.local("/customers", "-d", "count=2&from=bank&key=k")
       try branch.waitUntil("a change has come") {
-        // What a row is the key of stands before the row, or before the number of what it looks like.
+        // The key of a row precedes the row, or the number of its template.
         first.text.contains("event: change") && first.text.contains(#"["2","#)
       }
       let seen = first.text.components(separatedBy: "\n").last { $0.hasPrefix("id: ") }
       let id = try #require(seen).dropFirst(4)
       let second = try listen(["-H", "Last-Event-ID: \(id)"])
       _ = try web.local("/customers", "-d", "count=1&from=bank&key=l")
-      try branch.waitUntil("who was there before is told the change alone") {
+      try branch.waitUntil("a client that resumes receives only the change") {
         second.text.contains("event: change")
       }
       #expect(!second.text.contains("event: snapshot"))
       let stranger = try listen(["-H", "Last-Event-ID: zz-1"])
-      try branch.waitUntil("somebody of another life is told everything") {
+      try branch.waitUntil("a client with an unknown event id receives a snapshot") {
         stranger.text.contains("event: snapshot")
       }
       for program in [first, second, stranger] { program.end() }
@@ -224,6 +223,6 @@ struct WebTests {
 }
 
 extension RunningProgram {
-  /// What it has written so far.
+  /// Output so far.
   fileprivate var text: String { lines.joined(separator: "\n") }
 }

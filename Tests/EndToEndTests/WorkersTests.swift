@@ -1,5 +1,5 @@
-// Services whose customers are served by programs in any language: those on the page about them, at windows and by themselves,
-// over every way in which they die; and programs that break each rule of the conversation.
+// Services whose workers are programs in any language: those of the documentation, at windows and as outside workers,
+// killed in every way; and programs that violate each rule of the protocol.
 import Foundation
 import Glibc
 import Testing
@@ -10,7 +10,7 @@ struct WorkersTests {
     try withBranch { branch in
       let python = try branch.write(try DocumentedWorkers.program("python"), to: "worker.py")
       let perl = try branch.write(try DocumentedWorkers.program("perl"), to: "worker.pl")
-      // By the mark it can be told whose they are; a configuration may name no variable of the bank's own.
+      // The mark identifies the processes of the test; a configuration cannot set variables of the bank's own.
       let marked = #""env", "\#(ProcessTable.mark)=\#(branch.path("").dropLast())""#
       let file = try branch.write(
         """
@@ -36,7 +36,7 @@ struct WorkersTests {
   }
 
   @Test(
-    "the workers of the page serve at windows and by themselves; receipts, logs and the status say so in both languages"
+    "documented workers serve at windows and outside; receipts, logs and status show it in both languages"
   )
   func documented() throws {
     try withWorkers { branch in
@@ -54,8 +54,8 @@ struct WorkersTests {
         try branch.receipts().suffix(4).allSatisfy {
           $0["window"].text?.hasPrefix("outside-outside-") == true
         })
-      // One of them may have served all four before the other one had connected.
-      try branch.waitUntil("both outside workers are there") {
+      // One of them may have served all four customers before the other one had connected.
+      try branch.waitUntil("both outside workers have connected") {
         let roles = try branch.json("status")["workers"].items.map { $0["role"].text ?? "" }
         #expect(roles.filter { $0 == "worker" }.count == 3, "\(roles)")
         return roles.filter { $0 == "outside" }.count == 2
@@ -66,12 +66,14 @@ struct WorkersTests {
       _ = try branch.events("completed", in: "perl-1", count: 3)
       #expect(try branch.done("logs", "perl-1").out.contains("perl completed"))
       try branch.done("stop", timeout: .seconds(60))
-      for program in outsiders { #expect(try program.finish().code == 0, "it was told that the bank closes") }
+      for program in outsiders {
+        #expect(try program.finish().code == 0, "the worker was notified that the bank closes")
+      }
       try branch.start("--config", branch.path("bank.json"))
     }
   }
 
-  @Test("workers that are killed, stopped and cut, and a coordinator that is killed, cost nobody anything")
+  @Test("killed, stopped and disconnected workers, and a killed coordinator, cost no customer")
   func chaos() throws {
     var chance = Chance(for: "WorkersTests/chaos")
     try withWorkers { branch in
@@ -91,7 +93,7 @@ struct WorkersTests {
           let status = try branch.status()
           known.insert(status.pid)
           branch.processes.signal(status.pid, SIGKILL)
-          try branch.waitUntil("another coordinator is there") {
+          try branch.waitUntil("another coordinator answers") {
             try branch.statusIfAnswered().map { !known.contains($0.pid) } == true
           }
           _ = try launchOutside(branch)
@@ -103,7 +105,7 @@ struct WorkersTests {
     }
   }
 
-  @Test("a worker that breaks a rule is sent away by name, and others serve its customers")
+  @Test("a worker that violates a rule is disconnected with the reason, and others serve its customers")
   func rogues() throws {
     try withWorkers { branch in
       let refused: [(hello: String, reason: String, text: String)] = [
@@ -136,19 +138,19 @@ struct WorkersTests {
       for (place, breach) in breaches.enumerated() {
         let worker = try LineWorker(branch, service: "outside")
         try breach(worker, try worker.customer())
-        #expect(try worker.refusal()?.reason == "malformed", "breach \(place)")
+        #expect(try worker.refusal()?.reason == "malformed", "violation \(place)")
       }
       // Half a line, and an end.
       let half = try LineWorker(branch, service: "outside", inHand: 4)
       let customer = try half.customer()
       half.send([UInt8](#"{"done":{\#(customer.lease)"#.utf8))
       half.hangUp()
-      try branch.waitUntil("it is gone") { try branch.status().queue("serving") == 0 }
-      // A line of 1 MiB is as good as any, and what is too long of a result is cut and counted.
+      try branch.waitUntil("the worker is disconnected") { try branch.status().queue("serving") == 0 }
+      // A line of 1 MiB is valid; a result that is too long is truncated, and its length is recorded.
       let large = try LineWorker(branch, service: "outside")
       let last = try large.customer()
       large.say(#"{"done":{\#(last.lease),"result":"\#(String(repeating: "y", count: 1 << 20))"}}"#)
-      try branch.waitUntil("it is done") {
+      try branch.waitUntil("the customer is done") {
         try branch.json("ticket", "\(last.ticket)")["state"].text == "done"
       }
       let receipt = try branch.json("ticket", "\(last.ticket)")
@@ -163,7 +165,7 @@ struct WorkersTests {
   }
 
   @Test(
-    "a lease that runs out goes to another and the worker stays; progress is seen; who is cancelled is asked back"
+    "an expired lease moves its customer and keeps the worker; progress is shown; a cancelled one is recalled"
   )
   func leases() throws {
     try withWorkers { branch in
@@ -172,8 +174,8 @@ struct WorkersTests {
       let (first, second) = (try worker.customer(), try worker.customer())
       #expect(first.order["service"].text == "outside" && first.order["payload"].text == "x")
       #expect(first.order["priority"].integer == 1_024 && first.order["key"].text?.isEmpty == false)
-      // The second makes progress, the first does not.
-      try branch.waitUntil("the first has lost its lease") {
+      // The second customer makes progress, the first does not.
+      try branch.waitUntil("the first customer has lost its lease") {
         worker.say(#"{"beat":{\#(second.lease),"percent":40,"text":"줄이는 중"}}"#)
         return try branch.json("ticket", "1")["attempts"][0]["end"].text == "lease_expired"
       }
@@ -194,7 +196,9 @@ struct WorkersTests {
       worker.say(#"{"failed":{\#(again.lease),"reason":"no paper","after_ms":1}}"#)
       let third = try worker.customer()
       worker.say(#"{"failed":{\#(third.lease),"reason":"no use","retry":false}}"#)
-      try branch.waitUntil("it is put aside") { try branch.json("ticket", "1")["state"].text == "dead" }
+      try branch.waitUntil("the customer is a dead letter") {
+        try branch.json("ticket", "1")["state"].text == "dead"
+      }
       #expect(try branch.json("ticket", "1")["attempts"].items.last?["reason"].text == "no use")
       try branch.done("cancel", "1")
       let close = try branch.launch(["stop"])
@@ -205,7 +209,7 @@ struct WorkersTests {
   }
 
   @Test(
-    "nothing that a worker has started outlives it, and a worker that outlives everybody is ended at the next start"
+    "children of a worker never outlive it, and a worker that survives the bank is ended at the next start"
   )
   func leftovers() throws {
     let script = """
@@ -236,23 +240,24 @@ struct WorkersTests {
         }
       }
       try branch.done("enqueue", "--service", "stays", "--payload", "x", "--wait")
-      try branch.waitUntil("it has started somebody") { sleepers() == 1 }
+      try branch.waitUntil("the worker has started a child") { sleepers() == 1 }
       try branch.kill(worker: "stays-1")
       try branch.waitUntil("its successor is ready") {
         try branch.status().worker("stays-1")?.state == "idle"
       }
-      try branch.waitUntil("the first one's is gone, and the second's is there") { sleepers() == 1 }
+      try branch.waitUntil("the first child has exited, and the second one runs") { sleepers() == 1 }
       try branch.killCoordinator()
       try branch.start("--config", file)
       try branch.waitUntil("there is one worker again") { sleepers() == 1 }
       try branch.expectClean()
       try branch.done("stop", timeout: .seconds(60))
-      try branch.waitUntil("nothing is left") { sleepers() == 0 }
+      try branch.waitUntil("no process is left") { sleepers() == 0 }
       try branch.expectNobodyLeft()
     }
   }
 
-  @Test("a worker that cannot begin says why in the message of start and in its log, in both languages")
+  @Test(
+    "a worker that cannot start gives the reason in the message of start and in its log, in both languages")
   func saysWhyItCannotBegin() throws {
     try withBranch { branch in
       let file = try branch.write(
@@ -271,7 +276,7 @@ struct WorkersTests {
     }
   }
 
-  @Test("what a worker writes beside its channel is a log like the others: bounded, rotated and kept")
+  @Test("output of a worker outside its channel is a log like the others: bounded, rotated and kept")
   func writesWithoutEnd() throws {
     let noise = """
       for i in range(40): print("x" * 999_999, flush=True)
@@ -291,7 +296,7 @@ struct WorkersTests {
       try branch.start("--config", file, "--speed", "max")
       try branch.done("enqueue", "2", "--service", "n", "--payload", "x", "--wait")
       try branch.kill(worker: "n-1")
-      try branch.waitUntil("the last line is there") {
+      try branch.waitUntil("the last line is logged") {
         try branch.done("logs", "n-1").out.contains("caf\\xe9")
       }
       let logs = try FileManager.default.contentsOfDirectory(atPath: branch.home + "/logs")
