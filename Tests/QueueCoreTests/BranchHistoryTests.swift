@@ -1,4 +1,4 @@
-// Random histories of several branches over the same books. A failure prints its seed;
+// Random histories of several branches with one shared database. A failure prints its seed;
 // `BANK_QUEUE_SEED=N scripts/test BranchHistoryTests` repeats it.
 
 import BankModel
@@ -75,17 +75,17 @@ extension BranchWorld {
     happen(.tellerLost(window, generation, .signal(9)), at: branch)
   }
 
-  /// A branch that has lost nothing counts as its own what the books know as its own.
+  /// A branch that has lost nothing counts the same customers as its own as the database does.
   func compareCounts() {
     for branch in branches where branch.owner.epoch == 1 {
       let served = ledger.receipts.values.count { $0.by == branch.owner && $0.receipt.outcome == .served }
       if branch.machine.books.served != Int64(served) {
-        fault("\(branch.owner) counts \(branch.machine.books.served) served, and the books \(served)")
+        fault("\(branch.owner) counts \(branch.machine.books.served) served, and the database \(served)")
       }
     }
   }
 
-  /// Everything goes well from here on, until nobody is left.
+  /// No more faults from here on, until no customer is left.
   func settle() {
     for _ in 0..<20_000 {
       if ledger.entries.isEmpty, branches.allSatisfy({ !$0.machine.isUnsettled && $0.staged.isEmpty }) {
@@ -106,7 +106,7 @@ extension BranchWorld {
         while !branch.fromBooks.isEmpty { hear(branch) }
       }
     }
-    fault("somebody is never served: \(ledger.entries.values.prefix(3))")
+    fault("a customer is never served: \(ledger.entries.values.prefix(3))")
   }
 }
 
@@ -127,7 +127,7 @@ extension BranchWorld {
     return Array(1...300)
   }
 
-  @Test("whoever has a ticket is finished once, by the branch that has the customer, whatever is lost")
+  @Test("each ticket is finished once, by the branch that has the customer, whatever is lost")
   func histories() {
     var counts: [String: Int] = [:]
     for seed in Self.seeds {
@@ -141,7 +141,7 @@ extension BranchWorld {
     }
   }
 
-  @Test("books that are wrong are found out", arguments: LedgerBug.allCases)
+  @Test("wrong records in the database are found", arguments: LedgerBug.allCases)
   func plantedBugs(_ bug: LedgerBug) {
     let found = (1...300 as ClosedRange<UInt64>).first { !Self.run($0, bug: bug).allFaults.isEmpty }
     #expect(found != nil, "\(bug) is not found in 300 histories")

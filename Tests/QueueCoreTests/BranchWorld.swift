@@ -1,24 +1,24 @@
-// Several branches and the books that they share, between them a network that is slow and keeps its order: what a branch has
-// handed over comes there later, and what became of it comes back later still. Branches are killed, cut off and fenced; a cut-off
-// one goes on as a zombie until it hears of it. Everything is decided by a seed.
+// Several branches and their shared database, with a slow network that keeps the order of messages. A commit
+// arrives there later, and its result returns later still. Branches are killed, cut off and fenced; a cut-off
+// branch continues as a zombie until it learns of it. A seed decides everything.
 
 import BankModel
 import QueueCore
 import Time
 
 final class BranchWorld {
-  /// A word on its way to the books, or back.
+  /// A message on its way to the database, or back.
   enum Word {
     case commit([StoreChange])
     case claim(Line, limit: Int)
     case order(RequestNumber, OperatorOrder)
     case event(QueueEvent)
     case answer(RequestNumber, QueueAnswer)
-    /// What comes back from here on is of the next epoch.
+    /// What comes back after this belongs to the next epoch.
     case joined
   }
 
-  /// One branch: its queue, its tellers, and what is on its way.
+  /// One branch: its queue, its tellers, and its messages in flight.
   final class Branch {
     var machine: QueueMachine
     var owner: SharedLedger.Owner
@@ -44,7 +44,7 @@ final class BranchWorld {
   var now = Moment(monotonic: MonotonicTime(nanoseconds: 0), wall: WallTime(milliseconds: 1_000_000))
   private(set) var faults: [String] = []
   private var requests: RequestNumber = 0
-  /// What happened at all, so that a test can see that it tests something.
+  /// Counts of what happened, so that a test can check that it tests something.
   var counts: [String: Int] = [:]
 
   init(seed: UInt64, bug: LedgerBug? = nil) {
@@ -92,7 +92,7 @@ final class BranchWorld {
     case .forward(let request, let order): branch.toBooks.append(.order(request, order))
     case .assign(let window, let lease, _):
       counts["assigned", default: 0] += 1
-      if branch.isKnownToBeLost { fault("somebody is handed out by a branch that has no lease") }
+      if branch.isKnownToBeLost { fault("a branch without a lease assigns a customer") }
       branch.tellers[window, default: []].append(lease)
     case .openWindow(let window): branch.tellers[window] = nil
     case .dismissTeller(let window), .endStuckTeller(let window, _), .endRogueTeller(let window, _, _):
@@ -104,7 +104,7 @@ final class BranchWorld {
     }
   }
 
-  /// What was staged is handed over, where one more may be on its way.
+  /// Sends the staged commit if one more may be in flight.
   func handOver(_ branch: Branch) {
     guard branch.machine.hasRoomUnderway, branch.machine.isUnsealed || !branch.staged.isEmpty else { return }
     branch.toBooks.append(.commit(branch.staged))
@@ -121,7 +121,7 @@ final class BranchWorld {
 
   // MARK: - The network
 
-  /// The oldest word of a branch comes to the books.
+  /// The oldest message of a branch arrives at the database.
   func arrive(from branch: Branch) {
     guard !branch.toBooks.isEmpty else { return }
     switch branch.toBooks.removeFirst() {
@@ -144,7 +144,7 @@ final class BranchWorld {
     }
   }
 
-  /// The oldest word of the books comes to a branch.
+  /// The oldest message of the database arrives at a branch.
   func hear(_ branch: Branch) {
     guard !branch.fromBooks.isEmpty else { return }
     switch branch.fromBooks.removeFirst() {
@@ -166,7 +166,7 @@ final class BranchWorld {
     }
   }
 
-  /// A branch is fenced: it learns of it when it hears of it.
+  /// A branch is fenced; it learns of it with a later message.
   func fence(_ branch: Branch) {
     guard !branch.isKnownToBeLost, ledger.epochs[branch.owner.branch] == branch.owner.epoch else { return }
     counts["fenced", default: 0] += 1
@@ -174,16 +174,16 @@ final class BranchWorld {
     branch.fromBooks.append(.event(.branchLost))
   }
 
-  /// A branch is killed, and begins anew.
+  /// A branch is killed, and starts again.
   func kill(_ place: Int) {
     counts["killed", default: 0] += 1
-    // What it has sent may still come there, if it was sent before it was fenced.
+    // What it has sent may still arrive, if it was sent before the branch was fenced.
     for _ in 0..<chance.draw(0...2) { arrive(from: branches[place]) }
     ledger.end(place)
     branches[place] = makeBranch(place)
   }
 
-  /// The books tell everybody where somebody may wait.
+  /// The database notifies all branches of lines in which customers may wait.
   func poll() {
     for branch in branches {
       for line in ledger.unclaimed.sorted(by: { $0.priority < $1.priority }) {

@@ -1,4 +1,4 @@
-// The timer: it runs while somebody waits or is served, stands while nobody does, and only a reset zeroes it.
+// The timer of business time: it runs while a customer waits or is served, and only a reset zeroes it.
 
 import BankModel
 import QueueCore
@@ -10,7 +10,7 @@ import Time
     branch.machine.books.businessTime.milliseconds / 1_000
   }
 
-  @Test("the timer stands before the first customer comes")
+  @Test("the timer does not run before the first customer comes")
   func nobodyYet() {
     let branch = TestBranch()
     branch.open(.deposit)
@@ -18,7 +18,7 @@ import Time
     #expect(branch.machine.books.businessTime == .zero)
   }
 
-  @Test("the timer runs while somebody waits")
+  @Test("the timer runs while a customer waits")
   func waiting() {
     let branch = TestBranch()
     branch.arrive(.deposit)
@@ -27,7 +27,7 @@ import Time
     #expect(seconds(branch) == 7)
   }
 
-  @Test("the timer goes on between two events, and stands where nobody waits")
+  @Test("the timer runs between two events, and does not run while no customer waits")
   func between() throws {
     let branch = TestBranch()
     branch.open(.deposit)
@@ -53,7 +53,7 @@ import Time
     #expect(seconds(branch) == 2)
   }
 
-  @Test("the timer runs while somebody is served, and stops with the last completion")
+  @Test("the timer runs while a customer is served, and stops with the last completion")
   func serving() throws {
     let branch = TestBranch()
     branch.open(.deposit)
@@ -64,7 +64,7 @@ import Time
     #expect(seconds(branch) == 5)
   }
 
-  @Test("the timer goes on from where it stopped when the next customer comes")
+  @Test("the timer continues from where it stopped when the next customer comes")
   func accumulates() throws {
     let branch = TestBranch()
     branch.open(.deposit)
@@ -77,7 +77,7 @@ import Time
     #expect(seconds(branch) == 6)
   }
 
-  @Test("the timer runs while somebody is put off, and not for a dead letter")
+  @Test("the timer runs while a customer is delayed, and not for a dead letter")
   func delayedAndDead() throws {
     var policy = QueuePolicy()
     policy.maxFailures = 2
@@ -112,7 +112,7 @@ import Time
     #expect(branch.machine.books.businessTime == .zero)
   }
 
-  @Test("the timer goes on from the books after a restart, and nothing is added for the time between")
+  @Test("after a restart the timer continues from the database, without the time between")
   func restart() {
     let branch = TestBranch()
     branch.arrive(.deposit)

@@ -1,11 +1,11 @@
-// The calendar's clock is read and not trusted: the books count how often it went back.
+// Steps of the calendar's clock, which is not trusted: the day's counters say how often it went back.
 
 import BankModel
 import QueueCore
 import Testing
 
 @Suite struct ClockStepTests {
-  @Test("a clock that goes on is no step, however far it jumps")
+  @Test("a clock that moves forward does not count as a step, however far it jumps")
   func forwards() {
     let branch = TestBranch()
     branch.arrive(.deposit)
@@ -28,12 +28,12 @@ import Testing
     #expect(branch.machine.books.clockSteps == 1)
     branch.setCalendar(byMilliseconds: -60_000)
     branch.pass(.seconds(1))
-    #expect(branch.machine.books.clockSteps == 2, "whoever moved it counts it once")
+    #expect(branch.machine.books.clockSteps == 2, "one step back is counted once")
     branch.pass(.seconds(1))
     #expect(branch.machine.books.clockSteps == 2)
   }
 
-  @Test("steps outlive a day and a restart")
+  @Test("the count of steps survives the end of a day and a restart")
   func outliving() {
     let branch = TestBranch()
     branch.setCalendar(byMilliseconds: -60_000)
@@ -41,6 +41,6 @@ import Testing
     #expect(branch.machine.books.day == 2)
     #expect(branch.machine.books.clockSteps == 1)
     let next = TestBranch(books: branch.machine.books)
-    #expect(next.machine.books.clockSteps == 1, "what happened between two coordinators is not compared")
+    #expect(next.machine.books.clockSteps == 1, "clock readings of two coordinators are not compared")
   }
 }

@@ -1,5 +1,5 @@
-// Customers who wait for a moment: the earliest first, within a moment the smaller number, and never one before its moment;
-// whoever is not in memory is read from the store before somebody behind it is called.
+// Customers who are delayed: the earliest due time first, within one due time the smaller number, and none
+// before its due time. A customer that is not in memory is read from the store before a later one is called.
 
 import BankModel
 import Glibc
@@ -16,7 +16,7 @@ import Time
       wall: WallTime(milliseconds: (wall ?? second) * 1_000))
   }
 
-  /// Somebody who has ordered for a second of the calendar.
+  /// A customer ordered for a second of the calendar.
   private func ordered(_ ticket: TicketNumber, _ second: Int64) -> DelayedCustomer {
     DelayedCustomer(customer: .numbered(ticket), dueAt: WallTime(milliseconds: second * 1_000))
   }
@@ -33,7 +33,7 @@ import Time
       limit: { _ in .seconds(60) })
   }
 
-  @Test("whoever was put off waits no longer than the longest pause of the own service")
+  @Test("a retry is delayed no longer than the longest pause of its own service")
   func longestPause() {
     var customer = failed(4, 100)
     let longest: (Service) -> TimeSpan = { $0 == customer.customer.service ? .seconds(90) : .seconds(1) }
@@ -44,7 +44,7 @@ import Time
     #expect(sooner.nextDue(after: at(0)) == at(50).monotonic)
   }
 
-  @Test("nobody comes back before the moment, and at the moment itself one does")
+  @Test("no customer comes back before its due time, and one does at the due time itself")
   func notBefore() {
     for customer in [ordered(1, 5), failed(1, 5)] {
       var delayed = delayed([customer])
@@ -57,27 +57,27 @@ import Time
     }
   }
 
-  @Test("the earliest comes first, and within a moment the smaller number")
+  @Test("the earliest comes first, and within one due time the smaller number")
   func order() {
     var delayed = delayed([(1, 9), (8, 3), (2, 3), (5, 3), (4, 1)].map { ordered($0.0, $0.1) })
     #expect((0..<5).map { _ in delayed.takeDue(at: at(10))?.ticket } == [4, 2, 5, 8, 1])
   }
 
-  @Test("whoever ordered for later follows the calendar, and whoever failed the steady clock")
+  @Test("a customer ordered for later follows the calendar, and a failed one the steady clock")
   func clocks() {
     var delayed = delayed([ordered(1, 100), failed(2, 100), failed(3, 10)])
-    // The longest pause is a minute, whatever the calendar says.
+    // The longest pause is a minute, even if the calendar would allow more.
     #expect(delayed.nextDue(after: at(0)) == at(10).monotonic)
     #expect(delayed.takeDue(at: at(11, -500))?.ticket == 3)
     #expect(delayed.takeDue(at: at(59, -500)) == nil)
     #expect(delayed.takeDue(at: at(60, -500))?.ticket == 2)
-    // The calendar may be set forward at any time: it is looked at once a minute.
+    // The calendar may be set forward at any time, so it is checked once a minute.
     #expect(delayed.nextDue(after: at(60, -500)) == at(120).monotonic)
     #expect(delayed.takeDue(at: at(9_999, 99)) == nil)
     #expect(delayed.takeDue(at: at(120, 100))?.ticket == 1)
   }
 
-  @Test("somebody is taken out, wherever it stands")
+  @Test("a customer is taken out, in memory and in the store")
   func remove() {
     var delayed = delayed([ordered(1, 1), failed(2, 2), ordered(3, 3)])
     #expect(delayed.remove(2)?.ticket == 2)
@@ -86,7 +86,7 @@ import Time
     #expect((0..<3).map { _ in delayed.takeDue(at: at(9))?.ticket } == [1, 3, nil])
   }
 
-  @Test("nobody is left when all are sent away, and a page that comes then is nobody's")
+  @Test("no customer is left when all are sent away, and a page that comes then is ignored")
   func clear() {
     var delayed = delayed([ordered(1, 1), ordered(2, 2), ordered(3, 3)], capacity: 2)
     #expect(delayed.beyond == 1)
@@ -96,7 +96,7 @@ import Time
     #expect(delayed.count == 0 && delayed.takeDue(at: at(9)) == nil)
   }
 
-  @Test("a page that was read before somebody came behind the horizon is read again")
+  @Test("a page is read again if a customer came beyond its horizon meanwhile")
   func stalePage() {
     var delayed = delayed([ordered(1, 1), ordered(2, 2), ordered(3, 9)], capacity: 2)
     #expect(delayed.nextPage(lowWater: 3) == 1)
@@ -109,7 +109,7 @@ import Time
     #expect((0..<4).map { _ in delayed.takeDue(at: at(10))?.ticket } == [4, 1, 2, nil])
   }
 
-  @Test("whoever comes, goes or is taken out, everybody is called in order, and memory stays small")
+  @Test("in any order of arrivals and removals all are called in order, and memory stays small")
   func agreesWithSortedList() {
     let chosen = getenv("BANK_QUEUE_SEED").flatMap { UInt64(String(cString: $0)) }
     for seed in chosen.map({ [$0] }) ?? Array(1...300) {

@@ -1,12 +1,12 @@
-// Who waits first over all lines, against a plain model that sorts everybody: whatever stands in memory and whatever stands in
-// the store alone, and however the store gives it out.
+// The first waiting customers over all lines, compared with a plain model that sorts all of them. Some
+// customers are in memory, others only in the store.
 
 import BankModel
 import Testing
 
 @testable import QueueCore
 
-@Suite("The first who wait, by number")
+@Suite("The first waiting customers, by number")
 struct FirstWaitingTests {
   @Test("the first numbers of many lines are those that sorting would give", arguments: 0..<200)
   func merged(_ number: Int) {
@@ -28,12 +28,12 @@ struct FirstWaitingTests {
     #expect(found.allSatisfy { lines[$0.line].contains($0.ticket) }, "seed \(number)")
     for line in lines.indices {
       let taken = found.count { $0.line == line }
-      #expect(asked[line] <= taken + 1, "no more is asked of a line than is wanted: seed \(number)")
+      #expect(asked[line] <= taken + 1, "a line is asked for no more than needed: seed \(number)")
     }
   }
 
   @Test(
-    "whatever happens to a queue, the first who wait are those of its lines, and what was read of a line holds while it says so",
+    "the first waiting are those of the queue's lines, and a line's cached numbers stay valid",
     arguments: 0..<60)
   func histories(_ number: Int) {
     let world = QueueWorld(seed: 0xF1257 + UInt64(number))
@@ -51,7 +51,7 @@ struct FirstWaitingTests {
           $0.state == .waiting && $0.customer.ticket <= issued && !atWindows.contains($0.customer.ticket)
         }
         .map(\.customer).sorted { $0.ticket < $1.ticket }
-      // Between a full disk and what follows from it the model is not the queue.
+      // Between a full disk and its consequences the model and the queue differ.
       guard Int64(waiting.count) == world.machine.waitingCount else { continue }
       compared += 1
       let limit = Int(world.chance.draw(0...30))

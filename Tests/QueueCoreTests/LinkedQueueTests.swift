@@ -1,4 +1,4 @@
-// The linked list in which customers stand, operation by operation and against an array.
+// The linked list of customers, operation by operation and compared with an array.
 
 import BankModel
 import Glibc
@@ -12,13 +12,13 @@ import Testing
     return queue
   }
 
-  @Test("who comes first is taken out first")
+  @Test("the first element added is the first removed")
   func firstInFirstOut() {
     var queue = queue(3, 1, 2)
     #expect([queue.dequeue(), queue.dequeue(), queue.dequeue()] == [3, 1, 2])
   }
 
-  @Test("taking out of an empty queue gives nil, at either end, and changes nothing")
+  @Test("removing from an empty queue gives nil, at either end, and changes nothing")
   func emptyQueue() {
     var queue = queue()
     #expect(queue.dequeue() == nil)
@@ -39,7 +39,7 @@ import Testing
     #expect(queue.count == 2)
   }
 
-  @Test("a queue is empty before the first and after the last")
+  @Test("a queue is empty before the first element and after the last")
   func isEmpty() {
     var queue = queue()
     #expect(queue.isEmpty)
@@ -49,7 +49,7 @@ import Testing
     #expect(queue.isEmpty)
   }
 
-  @Test("clear sends everyone away, and the queue goes on working")
+  @Test("clear removes all elements, and the queue can still be used")
   func clear() {
     var queue = queue(1, 2, 3)
     queue.clear()
@@ -60,7 +60,7 @@ import Testing
     #expect(Array(queue) == [4])
   }
 
-  @Test("takeAll gives everyone in order and leaves nobody")
+  @Test("takeAll returns all elements in order and leaves the queue empty")
   func takeAll() {
     var queue = queue(1, 2, 3)
     #expect(queue.takeAll() == [1, 2, 3])
@@ -68,7 +68,7 @@ import Testing
     #expect(queue.takeAll() == [])
   }
 
-  @Test("all who wait are shown in order and stay")
+  @Test("iteration shows all elements in order and removes none")
   func iteration() {
     let queue = queue(1, 2, 3)
     #expect(Array(queue) == [1, 2, 3])
@@ -77,7 +77,7 @@ import Testing
     #expect(queue.count == 3)
   }
 
-  @Test("who looks along the queue sees it as it was when the look began")
+  @Test("an iteration sees the queue as it was when the iteration started")
   func iterationIsAView() {
     var queue = queue(1, 2, 3)
     var seen: [Int] = []
@@ -89,7 +89,7 @@ import Testing
     #expect(queue.isEmpty)
   }
 
-  @Test("an element goes before the first one that is later: at the head, between two, or at the end")
+  @Test("an element is inserted before the first later one: at the head, between two, or at the end")
   func insert() {
     var queue = queue(10, 20, 30)
     for element in [5, 25, 35] { queue.insert(element) { $0 > element } }
@@ -101,7 +101,7 @@ import Testing
     #expect(Array(empty) == [1])
   }
 
-  @Test("the first wanted element is taken out of the head, the middle or the end; nobody wanted gives nil")
+  @Test("the first matching element is removed from head, middle or end; no match gives nil")
   func removeFirst() {
     var queue = queue(1, 2, 3, 4, 5)
     #expect(queue.removeFirst { $0 == 3 } == 3)
@@ -114,7 +114,7 @@ import Testing
     #expect(queue.isEmpty)
   }
 
-  @Test("the last element can be taken out, down to the very first")
+  @Test("the last element can be removed until the queue is empty")
   func dequeueLast() {
     var queue = queue(1, 2, 3)
     #expect([queue.dequeueLast(), queue.dequeueLast(), queue.dequeueLast()] == [3, 2, 1])
@@ -122,7 +122,7 @@ import Testing
     #expect(queue.dequeue() == 7)
   }
 
-  @Test("places that became free are used again: a queue in steady use does not grow")
+  @Test("freed places are reused: a queue in steady use does not grow")
   func slabIsReused() {
     var queue = queue(0, 1, 2, 3)
     let places = slab(queue)
@@ -134,7 +134,7 @@ import Testing
     #expect(slab(queue) <= places + 1)
   }
 
-  @Test("an element that was taken out is not kept alive by its place")
+  @Test("a removed element is not kept alive by its place")
   func elementsAreReleased() {
     final class Thing {}
     var queue = LinkedQueue<Thing>()
@@ -149,13 +149,13 @@ import Testing
     #expect(thing == nil)
   }
 
-  /// The places that the queue holds, used and free.
+  /// Places that the queue holds, used and free.
   private func slab(_ queue: LinkedQueue<Int>) -> Int {
     guard let nodes = Mirror(reflecting: queue).descendant("nodes") else { return -1 }
     return Mirror(reflecting: nodes).children.count
   }
 
-  @Test("whatever is done in whatever order, the queue agrees with an array")
+  @Test("after any operations in any order the queue agrees with an array")
   func agreesWithArray() {
     let chosen = getenv("BANK_QUEUE_SEED").flatMap { UInt64(String(cString: $0)) }
     for seed in chosen.map({ [$0] }) ?? Array(1...200) {

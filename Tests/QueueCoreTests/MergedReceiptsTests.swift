@@ -1,5 +1,5 @@
-// The receipts of several branches in one order: whatever is read in whatever portions, each is shown once, and each branch's in
-// the order of its commits. A failure prints its seed.
+// Receipts of several branches in one order. Read in portions of any size, each is shown once, and those of
+// one branch in the order of its commits. A failure prints its seed.
 
 import BankModel
 import QueueCore
@@ -22,7 +22,7 @@ struct MergedReceiptsTests {
     merged.entries.map { [$0.mark.branch, $0.mark.commit] }
   }
 
-  @Test("the earlier one comes first, a day before its moment, and of a branch its commits in their order")
+  @Test("the earlier receipt comes first, the day counts before the time, a branch keeps its commit order")
   func order() {
     let merged = MergedReceipts([
       .init(
@@ -35,7 +35,7 @@ struct MergedReceiptsTests {
     #expect(MergedReceipts([]).isWhole && MergedReceipts([]).entries.isEmpty)
   }
 
-  @Test("behind the last that was read of a branch of which there is more nothing is shown")
+  @Test("nothing is shown after the last receipt read of a branch that has more of them")
   func cut() {
     let merged = MergedReceipts([
       .init([Self.entry(1, 1, at: 1), Self.entry(1, 2, at: 2)], isCut: true),
@@ -45,7 +45,7 @@ struct MergedReceiptsTests {
   }
 
   @Test(
-    "in whatever portions it is read, everything comes once, and in one order",
+    "read in portions of any size, each receipt comes once, and in one order",
     arguments: 1...40 as ClosedRange<UInt64>)
   func portions(seed: UInt64) {
     var chance = SeededGenerator(seed: seed)

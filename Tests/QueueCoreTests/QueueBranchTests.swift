@@ -1,5 +1,5 @@
-// A queue that is one of several branches: it counts who has come into its hands, claims by pages that may be empty, hands out
-// only while its lease holds, and has nobody any more when that is lost.
+// A queue that is one of several branches. It counts only the customers it has claimed, claims pages that may
+// be empty, and assigns only while its lease holds. When the lease is lost it has no customers any more.
 
 import BankModel
 import QueueCore
@@ -12,7 +12,7 @@ import Time
   private static let regular = Line(service: .deposit, priority: .regular)
   private static let vip = Line(service: .deposit, priority: .vip)
 
-  /// A branch that shares its books, with a lease that holds for ten seconds.
+  /// A branch of a shared database, with a lease that holds for ten seconds.
   private func branch(page: Int = 4, _ change: (inout QueuePolicy) -> Void = { _ in }) -> TestBranch {
     var policy = QueuePolicy().sharing(page: page)
     change(&policy)
@@ -26,20 +26,20 @@ import Time
     tickets.map { .numbered($0, priority) }
   }
 
-  @Test("somebody who may wait is claimed when a window is free, and nobody before")
+  @Test("a customer who may wait is claimed when a window is free, and not before")
   func claims() {
     let branch = branch()
     #expect(branch.happen(.somebodyMayWait(Self.regular)) == [])
     let wanted = branch.open(.deposit)
     #expect(wanted.last == .loadPage(Self.regular, after: 0, limit: 4))
-    // Nothing is asked twice.
+    // Nothing is requested twice.
     #expect(branch.happen(.somebodyMayWait(Self.regular)) == [])
     let got = branch.happen(.pageLoaded(Self.regular, customers(3...5)))
     #expect(got.assigned == [3])
     #expect(branch.machine.books.issued == 3 && branch.machine.waitingCount == 2)
   }
 
-  @Test("a worker that has come by itself has pages claimed, and gets who is in them")
+  @Test("for an outside worker pages are claimed, and it gets the customers in them")
   func outside() {
     let branch = branch { $0.prefetch = 2 }
     branch.happen(.somebodyMayWait(Self.regular))
@@ -49,14 +49,14 @@ import Time
   }
 
   @Test(
-    "whom another branch takes out leaves the line, the window and the hand of a worker, without a receipt")
+    "a customer taken out by another branch leaves line, window and worker, without a receipt")
   func takenOut() {
     let branch = branch { $0.prefetch = 2 }
     branch.happen(.somebodyMayWait(Self.regular))
     branch.open(.deposit)
     branch.happen(.pageLoaded(Self.regular, customers(1...6)))
     #expect(branch.machine.serving == 2)
-    #expect(branch.happen(.takenOut(5)) == [], "nobody has begun it")
+    #expect(branch.happen(.takenOut(5)) == [], "no worker has started it")
     #expect(branch.tickets(.deposit) == [3, 4, 6])
     for ticket: TicketNumber in [2, 1] {
       let effects = branch.happen(.takenOut(ticket))
@@ -71,7 +71,7 @@ import Time
     #expect(branch.machine.books.cancelled == 0 && branch.machine.books.served == 0)
   }
 
-  @Test("an empty page is no error, and is not asked for again before somebody may wait")
+  @Test("an empty page is not an error, and is not requested again before a customer may wait")
   func empty() throws {
     let branch = branch()
     branch.happen(.somebodyMayWait(Self.regular))
@@ -98,7 +98,7 @@ import Time
     #expect(try strict.answer(.deposit1).pageCount == 1)
   }
 
-  @Test("who was given back by another branch comes before those who are here")
+  @Test("a customer returned by another branch comes before those who are already here")
   func givenBack() {
     let branch = branch()
     branch.happen(.somebodyMayWait(Self.regular))
@@ -108,7 +108,7 @@ import Time
     #expect(branch.tickets(.deposit) == [2, 3, 8, 9])
   }
 
-  @Test("a lower priority waits until it is known that nobody of a higher one is there")
+  @Test("a lower priority waits until it is known that no customer of a higher one exists")
   func priorities() {
     let branch = branch()
     branch.happen(.somebodyMayWait(Self.regular))
@@ -118,7 +118,7 @@ import Time
     #expect(branch.happen(.pageLoaded(Self.vip, [])).last == .loadPage(Self.regular, after: 0, limit: 4))
   }
 
-  @Test("nobody is handed out behind the end of the lease, until it holds again")
+  @Test("no customer is assigned after the end of the lease, until it holds again")
   func lease() throws {
     let branch = branch()
     branch.happen(.somebodyMayWait(Self.regular))
@@ -129,14 +129,14 @@ import Time
     #expect(branch.happen(.leaseHolds(until: branch.now.monotonic + .seconds(4))).assigned == [2])
   }
 
-  @Test("before the first word of a lease nobody is handed out")
+  @Test("no customer is assigned before the first lease is granted")
   func noLease() {
     let branch = TestBranch(policy: QueuePolicy().sharing(page: 4))
     branch.happen(.somebodyMayWait(Self.regular))
     #expect(branch.open(.deposit).pageCount == 0)
   }
 
-  @Test("who is put off or put aside leaves the branch, and stands in no count of it")
+  @Test("a delayed or dead customer leaves the branch, and is in none of its counts")
   func leaves() throws {
     let branch = branch {
       $0.maxFailures = 2
@@ -153,7 +153,7 @@ import Time
     #expect(branch.machine.books.issued == 1 && branch.machine.books.dead == 0)
   }
 
-  @Test("what was done with somebody who was finished elsewhere is counted no more")
+  @Test("work for a customer who was finished elsewhere is not counted")
   func withoutEffect() throws {
     let branch = branch()
     branch.happen(.somebodyMayWait(Self.regular))
@@ -170,7 +170,7 @@ import Time
     branch.happen(.committed)
   }
 
-  @Test("when the lease is lost everybody is asked back, and nothing is waited for")
+  @Test("when the lease is lost all customers are recalled, and no answer is waited for")
   func lost() throws {
     let branch = branch { $0.prefetch = 2 }
     branch.happen(.somebodyMayWait(Self.regular))
@@ -184,16 +184,16 @@ import Time
     #expect(lost.answer(to: 9) == .refused(.leaseLost))
     #expect(branch.machine.books.issued == 0 && branch.machine.books.served == 0)
     #expect(!branch.machine.isUnsettled && branch.machine.serving == 0 && branch.machine.waitingCount == 0)
-    // What the teller says of them changes nothing.
+    // The teller's answers about them change nothing.
     for ticket in [2, 3] as [TicketNumber] {
       let lease = Lease(ticket: ticket, attempt: 1, generation: 1)
       #expect(branch.happen(.tellerAnswered(.deposit1, 1, lease, .done)).changes == [])
     }
-    // Its hands are free, and with the next lease it is served again.
+    // The teller is free, and with the next lease it is served again.
     #expect(branch.happen(.leaseHolds(until: branch.now.monotonic + .seconds(4))).pageCount == 1)
   }
 
-  @Test("to pause is the branch's own, also when its lease is lost")
+  @Test("pauses belong to the branch, also when its lease is lost")
   func pause() {
     let branch = branch()
     branch.happen(.pause(7, .deposit))
@@ -201,7 +201,7 @@ import Time
     #expect(branch.machine.numbers(of: .deposit).isPaused)
   }
 
-  @Test("who was to begin and was told to nobody is asked back from nobody")
+  @Test("a customer whose start was not yet reported to a worker is not recalled from one")
   func starts() {
     let branch = branch { $0.maxAttempts = 3 }
     branch.happen(.somebodyMayWait(Self.regular))
@@ -213,7 +213,7 @@ import Time
     #expect(branch.machine.serving == 0)
   }
 
-  @Test("what is not in this branch's hands is forwarded to the books; a reset is not done")
+  @Test("what is not claimed by this branch is forwarded to the database; a reset is not done")
   func forwards() {
     let branch = branch()
     #expect(branch.happen(.cancel(1, 5)) == [.forward(1, .cancel(5))])
@@ -222,13 +222,13 @@ import Time
     #expect(branch.happen(.reset(4)).answer(to: 4) == .refused(.sharedBooks))
   }
 
-  @Test("a drain of the bank waits for everybody who can be served here, wherever they are")
+  @Test("a drain waits for all customers who can be served here, at any branch")
   func drain() throws {
     let branch = branch()
     branch.open(.deposit)
     branch.happen(.remains([2, 1, 0]))
     #expect(!branch.happen(.drain).contains(.reportDrained))
-    // Nobody is here who could serve a loan.
+    // No window here can serve a loan.
     #expect(branch.happen(.remains([0, 1, 0])).contains(.reportDrained))
   }
 }

@@ -1,11 +1,11 @@
-// Taking customers out, and bringing dead letters back, wherever they stand.
+// Cancellation of customers, and requeueing of dead letters, wherever they are.
 
 import BankModel
 import QueueCore
 import Testing
 
 @Suite struct QueueCancelTests {
-  /// A branch with one dead letter, ticket 1, and nobody else.
+  /// A branch with one dead letter, ticket 1, and no other customer.
   private func branchWithDeadLetter() throws -> (branch: TestBranch, letter: Customer) {
     var policy = QueuePolicy()
     policy.maxFailures = 1
@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test(
-    "a waiting customer is cancelled: it leaves with a receipt, and the answer follows the commit"
+    "a waiting customer is cancelled: a receipt is written, and the answer follows the commit"
   )
   func waitingInMemory() {
     let branch = TestBranch()
@@ -35,7 +35,7 @@ import Testing
     #expect(branch.happen(.committed).answer(to: 9) == .done)
   }
 
-  @Test("a customer who stands only in the store is cancelled there, and is not missed later")
+  @Test("a customer who is only in the store is cancelled there, and is not missed later")
   func waitingBeyondMemory() throws {
     var policy = QueuePolicy()
     policy.lineCapacity = 2
@@ -51,7 +51,7 @@ import Testing
     #expect(branch.machine.waitingCount == 0)
   }
 
-  @Test("while a page is on its way a customer of its line is looked for again behind it")
+  @Test("while a page of its line is being read, a customer is looked for again after it")
   func pageOnItsWay() {
     var books = Books(day: 1, openedAt: TestBranch.opening.wall)
     books.issued = 2
@@ -70,7 +70,7 @@ import Testing
     #expect(branch.happen(.committed).answer(to: 9) == .done)
   }
 
-  @Test("a customer who was put off is cancelled and does not come back")
+  @Test("a delayed customer is cancelled and does not come back")
   func delayed() throws {
     let branch = TestBranch()
     branch.open(.deposit)
@@ -95,7 +95,7 @@ import Testing
   }
 
   @Test(
-    "a customer at a window has the receipt before the teller knows, and whatever it answers comes to nothing"
+    "a customer at a window gets its receipt first, and any answer of the teller is ignored"
   )
   func serving() throws {
     for answer in [TellerAnswer.returned, .done, .failed(WorkFailure("no pen"))] {
@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  @Test("of several in hand one is taken out, and the teller goes on with the others")
+  @Test("one of several assigned customers is recalled, and the teller continues with the others")
   func inHand() throws {
     for taken in [TicketNumber(1), 2, 3] {
       var policy = QueuePolicy()
@@ -129,7 +129,7 @@ import Testing
       let lease = Lease(ticket: taken, attempt: 1, generation: generation)
       let effects = branch.happen(.cancel(9, taken))
       #expect(effects.contains(.recall(.deposit1, lease)))
-      #expect(effects.assigned == [], "its hands are as full as before")
+      #expect(effects.assigned == [], "the teller has as many customers as before")
       let rest = [TicketNumber(1), 2, 3].filter { $0 != taken }
       #expect(branch.lease(at: .deposit1)?.ticket == rest[0])
       _ = branch.happen(.committed)
@@ -145,7 +145,7 @@ import Testing
     }
   }
 
-  @Test("a ticket that nobody knows is refused, for cancel and for requeue")
+  @Test("an unknown ticket is refused, for cancel and for requeue")
   func unknown() {
     let branch = TestBranch()
     for event in [QueueEvent.cancel(9, 77), .requeue(9, 77)] {
@@ -155,7 +155,7 @@ import Testing
     #expect(!branch.isUnsettled)
   }
 
-  @Test("a ticket that was not spoken yet does not exist for an operator")
+  @Test("a ticket that was not announced yet does not exist for an operator")
   func newcomer() {
     let branch = TestBranch()
     branch.ask(.deposit)
@@ -166,7 +166,7 @@ import Testing
     #expect(found == [.reply(9, .refused(.noSuchTicket(1)))])
   }
 
-  @Test("a dead letter stands in line again with its counters at zero, and keeps the count of its attempts")
+  @Test("a requeued dead letter has its counters at zero, and keeps the count of its attempts")
   func requeueOne() throws {
     var (branch, letter) = try branchWithDeadLetter()
     branch.happen(.scale(.deposit, windows: 0))
@@ -180,7 +180,7 @@ import Testing
     #expect(branch.happen(.committed).answer(to: 9) == .requeued(1))
   }
 
-  @Test("only a dead letter can be brought back")
+  @Test("only a dead letter can be requeued")
   func requeueOthers() throws {
     let branch = TestBranch()
     branch.open(.deposit)
@@ -194,7 +194,7 @@ import Testing
     }
   }
 
-  @Test("all dead letters are brought back page by page, and are served in the order of their numbers")
+  @Test("all dead letters are requeued page by page, and are served in the order of their numbers")
   func requeueAll() {
     var books = Books(day: 1, openedAt: TestBranch.opening.wall)
     books.issued = 600
@@ -215,7 +215,7 @@ import Testing
     #expect(branch.open(.deposit).leases[.deposit1] == Lease(ticket: 1, attempt: 1, generation: 1))
   }
 
-  @Test("with no dead letters nobody is brought back, and that is said")
+  @Test("with no dead letters none is requeued, and the answer reports that")
   func requeueNobody() {
     let branch = TestBranch()
     branch.happen(.requeueDead(9))

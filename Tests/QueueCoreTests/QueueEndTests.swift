@@ -1,11 +1,12 @@
-// The end of a bank and of a day: a drain ends, says so once, and waits for nobody who cannot be served.
+// The end of a bank and of a day: a drain ends, reports it once, and does not wait for customers who cannot
+// be served.
 
 import BankModel
 import QueueCore
 import Testing
 
 @Suite struct QueueEndTests {
-  @Test("an empty bank has drained at once, and says so once")
+  @Test("an empty bank has drained at once, and reports it once")
   func emptyDrain() {
     let branch = TestBranch()
     branch.open(.deposit)
@@ -15,7 +16,7 @@ import Testing
     #expect(branch.happen(.tick) == [])
   }
 
-  @Test("a drain serves everyone who waits, and is reported with the last completion")
+  @Test("a drain serves all waiting customers, and is reported with the last completion")
   func drain() throws {
     let branch = TestBranch()
     branch.open(.deposit)
@@ -28,7 +29,7 @@ import Testing
     #expect(!branch.happen(.committed).contains(.reportDrained))
   }
 
-  @Test("a drain goes on when a teller is lost, until its customer is served")
+  @Test("a drain continues when a teller is lost, until its customer is served")
   func drainWithLoss() throws {
     let branch = TestBranch()
     branch.open(.deposit)
@@ -49,7 +50,7 @@ import Testing
     #expect(try branch.answer(.deposit1).contains(.reportDrained))
   }
 
-  @Test("a drain waits for customers who were put off, because they can still be served")
+  @Test("a drain waits for delayed customers, because they can still be served")
   func drainWithDelayed() throws {
     let branch = TestBranch()
     branch.open(.deposit)
@@ -81,7 +82,7 @@ import Testing
     #expect(try branch.answer(.deposit1).contains(.reportDrained))
   }
 
-  @Test("a drain does not wait for somebody who was put off and whose service is closed")
+  @Test("a drain does not wait for a delayed customer whose service is closed")
   func drainWithDelayedAndClosed() throws {
     let branch = TestBranch()
     branch.open(.deposit)
@@ -102,7 +103,7 @@ import Testing
     #expect(branch.tickets(.deposit) == [2])
   }
 
-  @Test("finish ends those at a window and hands out nobody else")
+  @Test("finish ends the work at the windows and assigns no other customer")
   func finish() throws {
     let branch = TestBranch()
     branch.open(.deposit, windows: 2)
@@ -129,7 +130,7 @@ import Testing
     #expect(done.contains(.reportDrained))
   }
 
-  @Test("a bank that is vacated takes everyone back to the head of the line, which counts as no crash")
+  @Test("a vacated bank returns all customers to the head of the line, which counts as no crash")
   func vacate() throws {
     var policy = QueuePolicy()
     policy.maxCrashes = 1
@@ -147,13 +148,13 @@ import Testing
       branch.machine.front(of: Line(service: .deposit, priority: .regular)).map(\.attempts) == [1, 1, 0])
     #expect(
       branch.machine.front(of: Line(service: .deposit, priority: .regular)).allSatisfy { $0.crashes == 0 })
-    // Whatever the tellers still say, and their ends, change nothing.
+    // Later answers of the tellers, and their ends, change nothing.
     #expect(branch.happen(.tellerAnswered(.deposit1, 1, lease, .done)) == [])
     #expect(branch.kill(.deposit1) == [])
     #expect(branch.machine.serving == 0 && branch.machine.books.served == 0)
   }
 
-  @Test("somebody to serve is whoever comes in, waits before an open window, or will be tried again there")
+  @Test("customers to serve are newcomers, those at an open window, and those retried there")
   func waitingToServe() throws {
     let branch = TestBranch()
     branch.open(.deposit)
@@ -169,13 +170,13 @@ import Testing
     branch.happen(.resume(9, .deposit))
     try branch.answer(.deposit1, .failed(WorkFailure("no pen")))
     try branch.answer(.deposit1)
-    #expect(branch.hasWaitingToServe, "the first one is tried again")
+    #expect(branch.hasWaitingToServe, "the first one is retried")
     branch.arrive(.loan)
     branch.happen(.scale(.deposit, windows: 0))
     #expect(!branch.hasWaitingToServe)
   }
 
-  @Test("a finished day is closed, and the next one begins with number 1 and the same pauses")
+  @Test("a finished day is closed, and the next one starts with number 1 and the same pauses")
   func endDay() throws {
     let branch = TestBranch()
     branch.open(.deposit)
@@ -189,7 +190,7 @@ import Testing
     #expect(branch.machine.books == expected)
   }
 
-  @Test("a day with somebody in line, put off, or among the dead letters is not closed")
+  @Test("a day with waiting, delayed or dead customers is not closed")
   func endDayRefused() throws {
     let waiting = TestBranch()
     waiting.arrive(.deposit)

@@ -1,12 +1,12 @@
-// Customers in hand when a coordinator died: each lost attempt is recorded once, a customer who kills its coordinator is put aside in
-// the end, and a customer who was only there is not.
+// Customers being served when a coordinator died. Each lost attempt is recorded once. A customer whose work
+// kills the coordinator becomes a dead letter in the end; one that was only served at the same time does not.
 
 import BankModel
 @testable import QueueCore
 import Testing
 import Time
 
-@Suite("Customers with whom a coordinator has died") struct QueueFallsTests {
+@Suite("Customers who were being served when a coordinator died") struct QueueFallsTests {
   private static let mail = Service(number: 4)
   private static let mailer = Window(service: mail, place: 1)
 
@@ -29,7 +29,7 @@ import Time
       + branch.happen(.committed)
   }
 
-  @Test("the first death costs an attempt and nothing else: the customer is at the head of its line at once")
+  @Test("the first death costs one attempt: the customer is at the head of its line at once")
   func first() {
     let branch = TestBranch(policy: policy(), falls: [1: fall(1)])
     branch.open(Self.mail)
@@ -39,7 +39,7 @@ import Time
     #expect(branch.happen(.committed).attempts.isEmpty, "once")
   }
 
-  @Test("from the second on it comes after a pause, and those behind it come meanwhile")
+  @Test("from the second death on the customer comes after a pause, and later customers meanwhile")
   func second() {
     let branch = TestBranch(policy: policy(), falls: [1: fall(2)])
     branch.open(Self.mail)
@@ -54,7 +54,7 @@ import Time
   }
 
   @Test(
-    "each death after the second is a crash, and with the last that may be it is a dead letter",
+    "each death after the second is a crash, and the last allowed one makes a dead letter",
     arguments: 1...4)
   func condemned(maxCrashes: Int32) throws {
     var policy = policy()
@@ -62,7 +62,7 @@ import Time
     var starts = 0
     var customer: Customer?
     for count in 1...20 {
-      // A coordinator after the other: it finds the customer as the one before has left it.
+      // One coordinator after another: each finds the customer as the previous one has left it.
       var books = Books(day: 1, openedAt: TestBranch.opening.wall)
       books.know(services: 4)
       let line = Line(service: Self.mail, priority: .regular)
@@ -89,10 +89,10 @@ import Time
       #expect(effects.assigned == [1])
       starts += 1
     }
-    Issue.record("it is tried for ever")
+    Issue.record("it is retried without end")
   }
 
-  @Test("of several suspects one at a time is in any hands, so that an innocent one outlives the guilty")
+  @Test("one suspect at a time is assigned, so that an innocent one outlives the guilty one")
   func oneAtATime() {
     let falls = [1: fall(2), 2: fall(2)] as [TicketNumber: CoordinatorFall]
     var policy = policy()
@@ -111,7 +111,7 @@ import Time
     #expect(next == [3 - assigned[0]])
   }
 
-  @Test("a suspect is alone in its worker's hands", arguments: [false, true])
+  @Test("a suspect is its worker's only customer", arguments: [false, true])
   func alone(isSideBySide: Bool) {
     let branch = TestBranch(policy: policy { $0.prefetch = 8 }, falls: [1: fall(2)])
     if isSideBySide {
@@ -127,7 +127,7 @@ import Time
     #expect(branch.happen(.tellerAnswered(Self.mailer, 1, lease, .done)).assigned == [2, 3, 4])
   }
 
-  @Test("where one attempt may begin the first death is the last")
+  @Test("if one attempt is allowed the first death is the last")
   func atMostOnce() {
     let branch = TestBranch(policy: policy { $0.maxAttempts = 1 }, falls: [1: fall(1)])
     branch.open(Self.mail)
@@ -145,10 +145,10 @@ import Time
     next.open(Self.mail)
     let effects = next.happen(.pageLoaded(line, [customer]))
     #expect(effects.dead == [1] && effects.assigned.isEmpty)
-    #expect(effects.attempts.map(\.end) == [.lost], "recorded once, though two know of it")
+    #expect(effects.attempts.map(\.end) == [.lost], "recorded once, although it is reported twice")
   }
 
-  @Test("an operator who brings a dead letter back begins with it again")
+  @Test("an operator's requeue of a dead letter resets its count of deaths")
   func requeued() {
     let branch = TestBranch(policy: policy(), falls: [1: fall(5)])
     branch.open(Self.mail)
@@ -163,7 +163,7 @@ import Time
     #expect(effects.assigned == [1])
   }
 
-  @Test("a branch of shared books puts off and aside whom it has claimed")
+  @Test("a branch of a shared database delays, or makes dead letters of, customers it has claimed")
   func shared() {
     let line = Line(service: Self.mail, priority: .regular)
     let customers = (1...2).map {

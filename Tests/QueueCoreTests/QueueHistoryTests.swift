@@ -1,5 +1,5 @@
-// Random histories of the queue: whatever happens in whatever order, the promises hold after every step.
-// A failure prints its seed; `BANK_QUEUE_SEED=N scripts/test QueueHistoryTests` repeats it.
+// Random histories of the queue: after events in any order, the guarantees hold after every step. A failure
+// prints its seed; `BANK_QUEUE_SEED=N scripts/test QueueHistoryTests` repeats it.
 
 import BankModel
 import Glibc
@@ -8,7 +8,7 @@ import Testing
 import Time
 
 extension QueueWorld {
-  /// One thing happens, by chance.
+  /// One random event.
   func step() {
     switch chance.draw(0...99) {
     case 0..<18: enqueue()
@@ -54,13 +54,13 @@ extension QueueWorld {
     enqueue(orders, inSlicesAs: number)
   }
 
-  /// Some order for later, and for some of them the moment has passed.
+  /// Some customers are ordered for later, and some of these due times have passed.
   private func someMoment() -> WallTime? {
     guard chance.draw(0...3) == 0 else { return nil }
     return WallTime(milliseconds: now.wall.milliseconds + chance.draw(-2_000...30_000))
   }
 
-  /// The first of them come last, as far as they are held back for others, and these come in between.
+  /// The first customers come last if they are held back for others, and these come in between.
   private func enqueue(_ orders: [CustomerOrder], inSlicesAs number: RequestNumber) {
     let slice = Int(chance.draw(1...3))
     var held = Int(chance.draw(0...Int64(orders.count / 2))) / slice * slice
@@ -73,7 +73,7 @@ extension QueueWorld {
           number, orders: Array(orders[place]), total: Int64(orders.count), isLast: index == places.count - 1,
           heldBack: Int64(held)))
       guard machine.isTakingIn else { return }
-      // Between two slices the windows go on, others come, and the disk may turn out to be full.
+      // Between two slices the windows continue, other customers come, and the disk may turn out to be full.
       if chance.draw(0...1) == 0 { tellerAnswers() }
       if chance.draw(0...1) == 0, machine.roomBeside > 0 {
         let order = CustomerOrder(service: .deposit, priority: .regular, amount: 7, account: 7)
@@ -100,7 +100,7 @@ extension QueueWorld {
     }
   }
 
-  /// The first in hand is about to be answered for.
+  /// The first assigned customer is about to be answered.
   private func takeFromHand(_ window: Window) {
     let rest = tellers[window]?.leases.dropFirst() ?? []
     tellers[window] = rest.isEmpty ? .idle : .holding(Array(rest))
@@ -118,7 +118,7 @@ extension QueueWorld {
     if window.service == .juice, answer == .done, chance.draw(0...2) == 0 {
       let missing = shortages()
       answer = .outOfStock(missing)
-      // Whoever was taken back meanwhile is somebody else's, and this answer comes to nothing.
+      // A customer recalled meanwhile belongs to another worker, and this answer has no effect.
       if !isRecalled { sentAway[TicketOfDay(day: machine.books.day, ticket: lease.ticket)] = missing }
     }
     happen(.tellerAnswered(window, generations[window]!, lease, answer))
@@ -142,7 +142,7 @@ extension QueueWorld {
     if machine.numbers(of: window) == nil { tellers[window] = nil }
   }
 
-  /// A teller answers for somebody it does not hold: it must be ended, and nobody may come to harm.
+  /// A teller answers for a customer it does not hold: it must be ended, and no customer may be harmed.
   private func tellerLies() {
     guard let window = tellers.keys.sorted().last(where: { tellers[$0] != .starting }) else { return }
     let generation = generations[window] ?? 0
@@ -156,7 +156,8 @@ extension QueueWorld {
     }
   }
 
-  /// A teller sends its customer away for want of what cannot be: it is ended, and the customer waits again.
+  /// A teller returns its customer for a shortage that is impossible: it is ended, and the customer waits
+  /// again.
   private func lieAboutStock(_ window: Window, _ generation: Generation, _ lease: Lease) {
     guard machine.numbers(of: window)?.lease == lease, tellers[window]?.leases.first == lease else { return }
     let one = Shortage(item: "kiwi", needed: 2, available: 1)
@@ -168,7 +169,7 @@ extension QueueWorld {
     let lie = window.service == .juice ? lies[Int(chance.draw(0...Int64(lies.count - 1)))] : [one]
     happen(.tellerAnswered(window, generation, lease, .outOfStock(lie)))
     if tellers[window] != .dismissed {
-      fault("\(window) sent somebody away for want of \(lie) and was not ended")
+      fault("\(window) reported an impossible shortage of \(lie) and was not ended")
     }
   }
 
@@ -183,7 +184,7 @@ extension QueueWorld {
     happen(.tick)
   }
 
-  /// From here on everything goes well: everyone who is no dead letter must be served.
+  /// No more faults from here on: every customer that is not a dead letter must be served.
   func goWell() {
     if machine.isTakingIn { refuseCommit() }
     commitAll()
@@ -205,7 +206,7 @@ extension QueueWorld {
       if round % 4 == 3 { timePasses(.seconds(61)) }
     }
     commitAll()
-    if !machine.isIdle { fault("somebody waits for ever") }
+    if !machine.isIdle { fault("a customer waits for ever") }
     if !open.isEmpty { fault("\(open.count) requests were never answered") }
     let missing = spoken.filter { committed.receipts[$0] == nil && committed.customers[$0]?.state != .dead }
     if !missing.isEmpty { fault("tickets \(missing.sorted().prefix(5)) have no receipt") }
@@ -241,13 +242,13 @@ extension QueueWorld {
       )
       if !world.faults.isEmpty { return }
     }
-    // A check that nothing happened to would prove nothing.
+    // A check without events would prove nothing.
     guard Self.seeds.count > 1 else { return }
     #expect(assignments > 20_000)
     #expect(dead > 100)
     #expect(refused > 100)
     #expect(sentAway > 500)
-    #expect(together > 1_000, "several transactions are on their way")
+    #expect(together > 1_000, "several transactions are in flight")
     print(
       "QueueHistoryTests: \(assignments) customers handed out, \(dead) put aside, \(sentAway) sent away for want of "
         + "something, \(refused) refused by a full disk, \(together) transactions handed over beside others"

@@ -1,5 +1,5 @@
-// Taking customers in: a ticket is spoken when it is on disk, a refusal changes nothing, a full disk takes
-// back what nobody was told of and nothing else.
+// Intake of customers: a ticket is announced when it is on disk, a refusal changes nothing, and a full disk
+// takes back only tickets that were not announced.
 
 import BankModel
 import QueueCore
@@ -12,7 +12,7 @@ import Testing
     return policy
   }
 
-  @Test("a ticket is spoken only after it is on disk")
+  @Test("a ticket is announced only after it is on disk")
   func spokenAfterCommit() {
     let branch = TestBranch()
     let asked = branch.ask(.deposit, .loan, as: 7)
@@ -22,10 +22,10 @@ import Testing
     let settled = branch.happen(.committed)
     #expect(settled.answer(to: 7) == .enqueued(IssuedTickets(day: 1, first: 1, last: 2)))
     #expect(!branch.isUnsettled)
-    #expect(branch.happen(.committed) == [], "an answer leaves once")
+    #expect(branch.happen(.committed) == [], "an answer is sent once")
   }
 
-  @Test("a customer is not handed out before its ticket is on disk, although a teller is idle")
+  @Test("a customer is not assigned before its ticket is on disk, although a teller is idle")
   func notServedBeforeCommit() {
     let branch = TestBranch()
     branch.open(.deposit)
@@ -36,7 +36,7 @@ import Testing
     #expect(branch.machine.issuedCount == 1)
   }
 
-  @Test("a new customer is staged with everything that was asked for")
+  @Test("a new customer is staged with all its requested properties")
   func stagedCustomer() {
     let branch = TestBranch()
     let order = CustomerOrder(service: .loan, priority: .vip, amount: 12_345, account: 67)
@@ -45,7 +45,7 @@ import Testing
     #expect(branch.ask(order).changes == [.insert(expected)])
   }
 
-  @Test("numbers are consecutive over requests, and each request is told its own")
+  @Test("numbers are consecutive over requests, and each request gets its own")
   func consecutiveNumbers() {
     let branch = TestBranch()
     branch.ask(.deposit, .deposit, as: 1)
@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test(
-    "between two slices everybody else's changes are committed, and nobody of the request is spoken of or served"
+    "between two slices other changes are committed; the request is not announced or served"
   )
   func commitBetweenSlices() {
     let branch = TestBranch()
@@ -82,7 +82,7 @@ import Testing
     #expect(branch.machine.contradictions(ServiceDirectory()) == [])
   }
 
-  @Test("a full disk refuses all of a request of which slices were committed, and its numbers are free again")
+  @Test("a full disk refuses a request with committed slices, and its numbers are free again")
   func refusedBetweenSlices() {
     let branch = TestBranch()
     branch.happen(.enqueue(5, orders: [.deposit, .loan], total: 4, isLast: false))
@@ -96,7 +96,7 @@ import Testing
     #expect(branch.machine.contradictions(ServiceDirectory()) == [])
   }
 
-  @Test("a request in slices is one request: it is spoken of after its last slice")
+  @Test("a request in slices is one request: it is announced after its last slice")
   func slices() {
     let branch = TestBranch()
     branch.happen(.enqueue(5, orders: [.deposit, .loan], total: 3, isLast: false))
@@ -107,12 +107,12 @@ import Testing
     #expect(branch.happen(.committed).answer(to: 5) == .enqueued(IssuedTickets(day: 1, first: 1, last: 3)))
   }
 
-  /// Amounts say who is who.
+  /// Amounts tell the customers apart.
   private func orders(_ amounts: ClosedRange<Won>) -> [CustomerOrder] {
     amounts.map { CustomerOrder(service: .deposit, priority: .regular, amount: $0, account: 1) }
   }
 
-  /// Who has which number, by the changes that were wanted.
+  /// The number of each customer, by the staged changes.
   private func insert(_ effects: [QueueEffect], into people: inout [TicketNumber: Won]) {
     for case .stage(.insert(let customer)) in effects {
       #expect(people.updateValue(customer.amount, forKey: customer.ticket) == nil, "\(customer.ticket) twice")
@@ -120,7 +120,7 @@ import Testing
   }
 
   @Test(
-    "others who come beside a large request take the next numbers, and its own follow one another all the same",
+    "others who come beside a large request take the next numbers, and its own stay consecutive",
     arguments: [0, 1, 3, 4, 6])
   func beside(_ others: Int) {
     let branch = TestBranch()
@@ -148,7 +148,7 @@ import Testing
         == .enqueued(IssuedTickets(day: 1, first: first, last: first + 13)))
     let amounts = (first..<first + 14).compactMap { people[$0] }
     #expect(amounts.sorted() == Array(1...14))
-    // Whoever was displaced by others stands at the end, and everybody else in the order of the request.
+    // Customers displaced by others are at the end, and all others in the order of the request.
     #expect(Array(amounts.prefix(14 - others)) == (1...14).filter { !(7 - others..<7).contains(Int($0)) })
     #expect(branch.machine.books.issued == first + 13)
     #expect(people.keys.sorted() == Array(2...first + 13))
@@ -156,7 +156,7 @@ import Testing
     #expect(branch.machine.contradictions(ServiceDirectory()) == [])
   }
 
-  @Test("those who are half taken in take up room in the queue for whoever comes beside them")
+  @Test("customers of a request in progress take up room in the queue")
   func roomForAll() {
     let branch = TestBranch(policy: limited(to: 6))
     branch.happen(.enqueue(5, orders: [.deposit], total: 5, isLast: false, heldBack: 2))
@@ -165,7 +165,7 @@ import Testing
     #expect(branch.arrive(.deposit).answers == [.enqueued(IssuedTickets(day: 1, first: 1, last: 1))])
   }
 
-  @Test("a request that is given up frees its numbers, and nobody else's tickets are touched")
+  @Test("an abandoned request frees its numbers, and no other tickets are touched")
   func abandoned() throws {
     let branch = TestBranch()
     branch.open(.deposit)
@@ -174,14 +174,14 @@ import Testing
     branch.happen(.enqueue(5, orders: [.deposit, .loan], total: 9, isLast: false, heldBack: 3))
     branch.ask(.deposit, as: 8)
     #expect(branch.happen(.committed).answers.count == 2)
-    #expect(branch.happen(.intakeAbandoned) == [], "whoever gives it up has told its client")
+    #expect(branch.happen(.intakeAbandoned) == [], "the caller that abandons it has answered its client")
     #expect(branch.machine.books.issued == 3 && !branch.isTakingIn && !branch.isJammed)
     #expect(branch.machine.books.paused == [false, true, false])
-    #expect(branch.happen(.intakeAbandoned) == [], "where nothing is taken in there is nothing to give up")
+    #expect(branch.happen(.intakeAbandoned) == [], "without an intake there is nothing to abandon")
     #expect(branch.arrive(.loan).answers == [.enqueued(IssuedTickets(day: 1, first: 4, last: 4))])
   }
 
-  @Test("a reset that waits for the tickets of a request that is given up happens at once")
+  @Test("a reset that waits for the tickets of an abandoned request happens at once")
   func resetAfterAbandoning() {
     let branch = TestBranch()
     branch.arrive(.deposit)
@@ -204,7 +204,7 @@ import Testing
     #expect(branch.arrive(.deposit).answers == [.enqueued(IssuedTickets(day: 1, first: 3, last: 3))])
   }
 
-  @Test("a request for nobody new is answered, however many wait")
+  @Test("an empty request is answered, however many customers wait")
   func nobodyNew() {
     let branch = TestBranch(policy: limited(to: 1))
     branch.arrive(.deposit)
@@ -222,7 +222,7 @@ import Testing
     #expect(!branch.isTakingIn)
   }
 
-  @Test("a total beyond all numbers is refused and stops nothing")
+  @Test("a total beyond the largest number is refused, and service continues")
   func absurdTotal() {
     let branch = TestBranch()
     branch.arrive(.deposit)
@@ -231,7 +231,7 @@ import Testing
       refused.answer(to: 9) == .refused(.queueFull(waiting: 1, limit: branch.machine.policy.maxWaiting)))
   }
 
-  @Test("customers at a window, put off, or not yet on disk take up room in the queue")
+  @Test("customers at a window, delayed, or not yet on disk take up room in the queue")
   func whoCounts() throws {
     let branch = TestBranch(policy: limited(to: 3))
     branch.open(.deposit)
@@ -242,7 +242,7 @@ import Testing
     #expect(branch.ask(.deposit, as: 9).answer(to: 9) == .refused(.queueFull(waiting: 3, limit: 3)))
   }
 
-  @Test("a bank that is closing takes nobody in")
+  @Test("a bank that is closing accepts no customers")
   func draining() {
     for event in [QueueEvent.drain, .finish] {
       let branch = TestBranch()
@@ -252,7 +252,7 @@ import Testing
     }
   }
 
-  @Test("a request that is half taken in when the bank begins to close is taken in to its end")
+  @Test("a request in progress when the bank starts to close is accepted to its end")
   func drainingBetweenSlices() {
     let branch = TestBranch()
     branch.open(.deposit)
@@ -262,7 +262,7 @@ import Testing
     #expect(branch.happen(.committed).answer(to: 5) == .enqueued(IssuedTickets(day: 1, first: 1, last: 2)))
   }
 
-  @Test("a full disk takes back the tickets that nobody was told of, and stages everything else again")
+  @Test("a full disk takes back unannounced tickets, and stages all other changes again")
   func diskFull() throws {
     let branch = TestBranch()
     branch.open(.deposit)
@@ -295,7 +295,7 @@ import Testing
   }
 
   @Test(
-    "while the disk is full nobody new is taken in, those who wait are served, and numbers go on without a gap"
+    "on a full disk no customer is accepted, waiting ones are served, and numbers have no gap"
   )
   func jammed() throws {
     let branch = TestBranch()
@@ -309,7 +309,7 @@ import Testing
     #expect(branch.arrive(.deposit).answers == [.enqueued(IssuedTickets(day: 1, first: 3, last: 3))])
   }
 
-  @Test("a full disk in the middle of a request takes back the slices that were taken in")
+  @Test("a full disk in the middle of a request takes back the slices already staged")
   func diskFullBetweenSlices() {
     let branch = TestBranch()
     branch.happen(.enqueue(5, orders: [.deposit, .loan], total: 3, isLast: false))

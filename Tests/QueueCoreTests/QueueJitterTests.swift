@@ -1,5 +1,5 @@
-// Pauses that are spread, so that those who failed together do not come back together: within their bounds, over all of them,
-// and the same for the same history.
+// Pauses with jitter, so that customers who failed together do not come back together: spread over their
+// bounds, and the same for the same history.
 
 import BankModel
 import QueueCore
@@ -8,14 +8,14 @@ import Time
 
 @Suite struct QueueJitterTests {
   @Test(
-    "a pause is longer or shorter by no more than its part, spread over all of that, and the same every time")
+    "a pause varies by no more than its jitter, over all of that range, and the same every time")
   func jitter() {
     var rules = ServicePolicy()
     (rules.retryFirst, rules.retryLimit) = (.seconds(10), .seconds(20))
     func pause(_ ticket: TicketNumber, _ day: BusinessDay = 1, _ attempt: Int32 = 1) -> TimeSpan {
       rules.pause(afterFailures: attempt, of: ticket, on: day, attempt: attempt)
     }
-    #expect((1...100).allSatisfy { pause($0) == .seconds(10) }, "where nothing is said")
+    #expect((1...100).allSatisfy { pause($0) == .seconds(10) }, "without jitter")
     rules.retryJitter = 250
     let pauses = (1...1_000).map { pause($0) }
     #expect(pauses == (1...1_000).map { pause($0) })
@@ -26,7 +26,7 @@ import Time
       let count = pauses.count { from <= $0 && $0 < from + .milliseconds(500) }
       #expect((60...140).contains(count), "\(tenth): \(count)")
     }
-    #expect(Set(pauses).count == pauses.count, "nobody comes back with another")
+    #expect(Set(pauses).count == pauses.count, "no two are equal")
     #expect(Set((1...100).map { pause(7, $0) }).count == 100 && pause(7, 1, 2) != pause(7, 2, 1))
     #expect((1...9).allSatisfy { pause($0, 1, 9) <= .seconds(25) && pause($0, 1, 9) >= .seconds(15) })
     rules.retryJitter = 1_000
@@ -35,7 +35,7 @@ import Time
     #expect(pause(1) == .zero)
   }
 
-  @Test("whoever fails is put off by the pause with its jitter, and a start does not cut it")
+  @Test("a failed customer is delayed by the pause with its jitter, and a restart does not cut it")
   func jitterOfSomebody() throws {
     var policy = QueuePolicy()
     (policy.retryFirst, policy.retryLimit, policy.retryJitter) = (.seconds(10), .seconds(10), 500)

@@ -1,5 +1,5 @@
-// Customers who order for later: delayed from the first moment, called by the calendar, and in line at the place of their
-// numbers; any number of them in a memory that does not grow.
+// Customers ordered for later: delayed at once, called by the calendar, and then in line by their numbers;
+// any number of them in bounded memory.
 
 import BankModel
 import QueueCore
@@ -15,7 +15,7 @@ import Time
     return order
   }
 
-  @Test("whoever orders for later is delayed at once, and stands in line at the place of its number then")
+  @Test("a customer ordered for later is delayed at once, and then in line at the place of its number")
   func orders() throws {
     let branch = TestBranch()
     let asked = branch.ask(later(2_000, branch), .deposit, .deposit)
@@ -31,7 +31,7 @@ import Time
     #expect(branch.tickets(.deposit) == [1, 2, 3])
   }
 
-  @Test("nobody is called whose ticket is not on disk")
+  @Test("no customer is called whose ticket is not on disk")
   func notBeforeTheDisk() {
     let branch = TestBranch()
     branch.open(.deposit)
@@ -40,14 +40,14 @@ import Time
     #expect(branch.happen(.committed).assigned == [1])
   }
 
-  @Test("for a moment that has passed a customer waits at once")
+  @Test("for a due time in the past a customer waits at once")
   func past() {
     let branch = TestBranch()
     #expect(branch.ask(later(0, branch), later(-9_000, branch)).changes.count == 2)
     #expect(branch.machine.books.delayed == 0 && branch.machine.books.waitingInAll == 2)
   }
 
-  @Test("a full disk takes them back, and so does a request that is given up")
+  @Test("a full disk takes them back, and so does an abandoned request")
   func takenBack() {
     let branch = TestBranch()
     branch.ask(later(5, branch), .deposit)
@@ -60,7 +60,7 @@ import Time
     #expect(branch.pass(.seconds(9)).changes == [])
   }
 
-  @Test("a request in slices delays those who ordered for later, with its last slice")
+  @Test("a request in slices delays the customers ordered for later with its last slice")
   func slices() {
     let branch = TestBranch()
     branch.open(.deposit)
@@ -74,7 +74,7 @@ import Time
     #expect(branch.tickets(.deposit) == [1, 3, 4])
   }
 
-  @Test("they count among those who wait")
+  @Test("they count as waiting customers")
   func full() {
     var policy = QueuePolicy()
     policy.maxWaiting = 2
@@ -83,7 +83,7 @@ import Time
     #expect(branch.arrive(.deposit).answers == [.refused(.queueFull(waiting: 2, limit: 2))])
   }
 
-  @Test("somebody who stands in the store alone is cancelled there")
+  @Test("a customer who is only in the store is cancelled there")
   func cancelBeyond() {
     var policy = QueuePolicy()
     (policy.delayedCapacity, policy.delayedLowWater) = (1, 1)
@@ -99,7 +99,7 @@ import Time
     #expect(branch.happen(.committed).answer(to: 8) == .done)
   }
 
-  @Test("many who are due in one moment are called in portions, and others are heard in between")
+  @Test("many customers with one due time are called in portions, with other events in between")
   func portions() {
     let branch = TestBranch()
     let order = later(1_000, branch)
@@ -113,7 +113,7 @@ import Time
     #expect(branch.nextDeadline == nil)
   }
 
-  @Test("a drain waits for them, where somebody can serve them")
+  @Test("a drain waits for them if a window can serve them")
   func drain() {
     let branch = TestBranch()
     branch.open(.deposit)

@@ -1,4 +1,4 @@
-// How many lines there may be, whoever comes with which priority.
+// The number of lines, for customers of any priority.
 
 import BankModel
 import Testing
@@ -13,7 +13,7 @@ struct QueueLinesTests {
     return TestBranch(policy: policy)
   }
 
-  @Test("the lowest number is served first, and of one number whoever came first")
+  @Test("the lowest number is served first, and of one number the earliest customer")
   func order() throws {
     let branch = branch(maxLines: 9)
     branch.arrive(
@@ -24,7 +24,7 @@ struct QueueLinesTests {
     #expect(served == [4, 7, 1, 5, 6, 2, 3])
   }
 
-  @Test("as many priorities wait as may wait, those of the grades aside, and more when a line is empty")
+  @Test("the number of waiting priorities is bounded, grades aside; an empty line makes room")
   func limit() throws {
     let branch = branch(maxLines: 2)
     branch.arrive(.deposit(Priority(5)), .deposit(Priority(6)), .deposit, .deposit(.vip))
@@ -32,7 +32,8 @@ struct QueueLinesTests {
     let another = CustomerOrder.deposit(Priority(7))
     #expect(branch.machine.refusal(ofLinesOf: [.deposit, another]) == .tooManyLines(limit: 2))
     #expect(branch.open(.deposit).assigned == [1])
-    #expect(branch.machine.refusal(ofLinesOf: [another]) != nil, "who is served may have to come back")
+    #expect(
+      branch.machine.refusal(ofLinesOf: [another]) != nil, "a customer being served may have to come back")
     #expect(try branch.answer(.deposit1).assigned == [2])
     #expect(branch.machine.refusal(ofLinesOf: [another]) == nil)
     #expect(branch.machine.refusal(ofLinesOf: [another, .deposit(Priority(8))]) == .tooManyLines(limit: 2))
@@ -44,7 +45,7 @@ struct QueueLinesTests {
     #expect(served == [5, 6, 4, 3])
   }
 
-  @Test("a dead letter comes back to a line of its own, though there are as many as may be")
+  @Test("a dead letter returns to a line of its own, even at the limit of lines")
   func deadLetter() throws {
     let branch = branch(maxLines: 1)
     var policy = branch.machine.policy
@@ -66,7 +67,7 @@ struct QueueLinesTests {
     #expect(branch.machine.refusal(ofLinesOf: [.deposit(Priority(7))]) == .tooManyLines(limit: 1))
   }
 
-  @Test("what has come of a large request counts, and its place is nobody else's when it is taken back")
+  @Test("accepted slices of a large request count, and their place is not reused when they are taken back")
   func sliced() {
     let branch = branch(maxLines: 3)
     let request = branch.request()
@@ -80,7 +81,7 @@ struct QueueLinesTests {
     #expect(branch.machine.refusal(ofLinesOf: tooMany) == nil)
   }
 
-  @Test("a place is not given away while newcomers are not on disk, nor while a page is on its way")
+  @Test("a place is not reused while newcomers are not on disk, nor while a page is being read")
   func busyPlaces() throws {
     var policy = QueuePolicy()
     (policy.maxLines, policy.lineCapacity, policy.lineLowWater) = (1, 2, 2)
@@ -102,7 +103,7 @@ struct QueueLinesTests {
     #expect(branch.machine.refusal(ofLinesOf: [other]) == nil)
   }
 
-  @Test("a line beyond the 32nd keeps few in memory, and asks for the others when these run low")
+  @Test("a line beyond the 32nd keeps few customers in memory, and reads more when these run low")
   func smallLines() throws {
     let branch = branch(maxLines: 99)
     for number in 1...40 as ClosedRange<UInt32> { branch.arrive(.deposit(Priority(number))) }

@@ -1,4 +1,4 @@
-// Every way in which a customer loses its teller, and what becomes of both.
+// Every way in which a customer loses its teller, and the state of both afterwards.
 
 import BankModel
 import QueueCore
@@ -13,7 +13,7 @@ import Time
     return policy
   }
 
-  @Test("the customer of a lost teller stands at the head of its line again")
+  @Test("the customer of a lost teller is at the head of its line again")
   func lostTeller() {
     let branch = TestBranch()
     branch.open(.deposit)
@@ -24,7 +24,7 @@ import Time
       branch.ready(.deposit1, generation: 2).leases[.deposit1] == Lease(ticket: 1, attempt: 2, generation: 2))
   }
 
-  @Test("the customer of a lost teller is at another idle teller in the same moment")
+  @Test("the customer of a lost teller is assigned to another idle teller at once")
   func anotherTeller() {
     let branch = TestBranch()
     branch.open(.deposit, windows: 2)
@@ -52,7 +52,7 @@ import Time
     #expect(customers.map(\.failures) == [0])
   }
 
-  @Test("a word of a teller whose end was reported changes nothing, and its successor is heard")
+  @Test("a message of a teller whose end was reported is ignored, and its successor's is handled")
   func wordFromTheGrave() {
     let branch = TestBranch()
     branch.open(.deposit)
@@ -65,7 +65,7 @@ import Time
       branch.ready(.deposit1, generation: 2).leases[.deposit1] == Lease(ticket: 1, attempt: 2, generation: 2))
   }
 
-  @Test("an idle teller that is lost harms nobody, and gets nobody")
+  @Test("the loss of an idle teller affects no customer, and it gets none")
   func lostIdleTeller() {
     let branch = TestBranch()
     branch.open(.deposit)
@@ -89,7 +89,7 @@ import Time
     #expect(branch.pass(.seconds(5)).stuck == [], "it is ended once")
   }
 
-  @Test("a word of somebody else ends no lease: what the teller has said may stand behind it")
+  @Test("an unrelated message expires no lease: the teller's answer may be queued after it")
   func wordBeforeTheBeat() throws {
     let branch = TestBranch()
     branch.open(.deposit, windows: 2)
@@ -102,11 +102,11 @@ import Time
     #expect(branch.happen(.tellerProgressed(.deposit1, 1, first)).stuck == [])
     #expect(branch.arrive(.loan).stuck == [])
     #expect(branch.happen(.tellerAnswered(.deposit2, 1, second, .done)).stuck == [])
-    #expect(branch.pass(.zero).stuck == [], "both were heard before they were judged")
+    #expect(branch.pass(.zero).stuck == [], "both were handled before they were judged")
     #expect(branch.machine.books.served == 1)
   }
 
-  @Test("time in which nobody listened is held against no teller")
+  @Test("time in which the coordinator did not read is not counted against any teller")
   func unattendedTime() {
     let branch = TestBranch()
     branch.open(.deposit)
@@ -114,10 +114,10 @@ import Time
     branch.now.monotonic = branch.now.monotonic + .seconds(3_600)
     #expect(branch.happen(.tick).stuck == [])
     #expect(branch.pass(.seconds(9)).stuck == [])
-    #expect(branch.pass(.seconds(1)).stuck == [.deposit1], "and the time in which everybody was heard is")
+    #expect(branch.pass(.seconds(1)).stuck == [.deposit1], "and time in which it read all messages is")
   }
 
-  @Test("a beat makes the lease begin anew")
+  @Test("a beat restarts the lease")
   func beats() throws {
     let branch = TestBranch()
     branch.open(.deposit)
@@ -140,7 +140,7 @@ import Time
     #expect(branch.pass(.seconds(100)) == [])
   }
 
-  @Test("the late word of a stuck teller is not heard")
+  @Test("a late message of a stuck teller is ignored")
   func lateWordOfStuckTeller() throws {
     let branch = TestBranch()
     branch.open(.deposit)
@@ -153,7 +153,7 @@ import Time
     #expect(branch.tickets(.deposit) == [1])
   }
 
-  @Test("the late word of a dead generation is harmless to its successor")
+  @Test("a late message of a dead generation does not affect its successor")
   func lateWordOfDeadGeneration() throws {
     let branch = TestBranch()
     branch.open(.deposit)
@@ -207,7 +207,7 @@ import Time
     #expect(branch.machine.books.served == 1)
   }
 
-  @Test("a teller that reports progress with nobody, or gives back whom nobody recalled, is ended")
+  @Test("a teller that beats without a customer, or returns one that was not recalled, is ended")
   func otherBreaches() throws {
     let branch = TestBranch()
     branch.open(.deposit, windows: 2)
@@ -218,7 +218,7 @@ import Time
     #expect(branch.tickets(.deposit) == [1])
   }
 
-  @Test("an ended teller gets nobody; its successor does")
+  @Test("an ended teller gets no customer; its successor does")
   func successorOfRogue() {
     let branch = TestBranch()
     branch.open(.deposit)
@@ -228,7 +228,7 @@ import Time
     #expect(branch.ready(.deposit1, generation: 2).assigned == [1])
   }
 
-  @Test("a word from a window that does not exist changes nothing")
+  @Test("a message from a window that does not exist changes nothing")
   func unknownWindow() {
     let branch = TestBranch()
     let lease = Lease(ticket: 1, attempt: 1, generation: 1)
@@ -239,7 +239,7 @@ import Time
   }
 
   @Test(
-    "a failed customer is put off, the pause doubles with each failure, and the place is that of its number")
+    "a failed customer is delayed, the pause doubles with each failure, and its number keeps its place")
   func failed() throws {
     let branch = TestBranch(policy: policy(failures: 9))
     branch.open(.deposit)
@@ -284,7 +284,7 @@ import Time
     #expect(policy.common.pause(afterFailures: .max) == .seconds(60))
   }
 
-  @Test("after too many failures a customer stands among the dead letters")
+  @Test("after too many failures a customer is a dead letter")
   func tooManyFailures() throws {
     let branch = TestBranch(policy: policy(failures: 2))
     branch.open(.deposit)
@@ -299,7 +299,7 @@ import Time
     #expect(!branch.machine.books.isFinished)
   }
 
-  @Test("after too many crashes a customer stands among the dead letters, with the reason of the last one")
+  @Test("after too many crashes a customer is a dead letter, with the reason of the last one")
   func tooManyCrashes() {
     let branch = TestBranch(policy: policy(crashes: 3))
     branch.open(.deposit)
@@ -317,10 +317,10 @@ import Time
       }
     }
     #expect(reports == [.signal(11)])
-    #expect(branch.tickets(.deposit) == [2], "who comes next is served")
+    #expect(branch.tickets(.deposit) == [2], "the next customer is served")
   }
 
-  @Test("crashes and failures are counted apart")
+  @Test("crashes and failures are counted separately")
   func countedApart() throws {
     let branch = TestBranch(policy: policy(crashes: 2, failures: 2))
     branch.open(.deposit)
@@ -333,7 +333,7 @@ import Time
   }
 
   @Test(
-    "those who are put off beyond the memory for them are read when their turn comes, and nobody goes at once"
+    "delayed customers beyond the memory for them are read when due, and none is called at once"
   )
   func manyDelayed() throws {
     var policy = policy()

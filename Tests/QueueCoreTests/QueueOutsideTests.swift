@@ -1,11 +1,11 @@
-// Workers that have come by themselves, as the queue sees them over all their services: who is to blame when one goes, who may
-// come to whom, and that no lease is given twice.
+// Outside workers, as the queue sees them over all their services: which customer is to blame when a worker
+// is lost, which customers a worker may get, and that no lease is given twice.
 
 import BankModel
 @testable import QueueCore
 import Testing
 
-@Suite("Workers that have come by themselves") struct QueueOutsideTests {
+@Suite("Outside workers") struct QueueOutsideTests {
   private static let mail = Service(number: 4)
   private static let fax = Service(number: 5)
   private let atMail = Window.outside(mail, number: 1)
@@ -30,7 +30,7 @@ import Testing
     Lease(ticket: ticket, attempt: attempt, generation: generation)
   }
 
-  @Test("of one that goes with a customer of each of its services nobody is put aside, and both come alone")
+  @Test("a lost worker with several customers makes no dead letter, and each of them is then served alone")
   func besideOverServices() {
     let branch = branch { $0.maxCrashes = 1 }
     branch.happen(.workerCame([Self.mail, Self.fax], number: 1, 77, pid: 9, inHand: 4))
@@ -42,7 +42,7 @@ import Testing
     #expect(branch.happen(.workerGone(78)).dead == [1], "now it was alone")
   }
 
-  @Test("leases that run out together, at several places of one worker, put nobody aside either")
+  @Test("leases of one worker that run out together make no dead letter either")
   func expiredOverServices() {
     let branch = branch { $0.maxCrashes = 1 }
     branch.happen(.workerCame([Self.mail, Self.fax], number: 1, 77, pid: 9, inHand: 4))
@@ -51,7 +51,7 @@ import Testing
     #expect(expired.attempts.map(\.end) == [.leaseExpired, .leaseExpired] && expired.dead.isEmpty)
   }
 
-  @Test("who was beside others is not put aside by a failure after that")
+  @Test("a customer served beside others does not become a dead letter by a later failure")
   func failureAfterwards() {
     let branch = branch { ($0.maxCrashes, $0.maxFailures) = (1, 3) }
     branch.happen(.workerCame([Self.mail], number: 1, 77, pid: 9, inHand: 2))
@@ -63,25 +63,25 @@ import Testing
     #expect(failed.attempts.map(\.end) == [.failed] && failed.dead.isEmpty)
   }
 
-  @Test("one that never gives back whom it was asked for does not hold up the line")
+  @Test("a worker that never returns a recalled customer does not block the line")
   func neverGivenBack() {
     let branch = branch()
     branch.happen(.workerCame([Self.mail], number: 1, 77, pid: 9, inHand: 4))
     _ = arrive(Self.mail, 2, at: branch)
-    // With the first nothing happens any more, and nobody says so; the second goes on well.
+    // The first customer's worker is silent; the second one's makes progress.
     branch.pass(.seconds(6))
     branch.happen(.tellerProgressed(atMail, 77, lease(2)))
     branch.pass(.seconds(5))
     let next = branch.happen(.tellerAnswered(atMail, 77, lease(2), .done))
-    #expect(next.assigned == [1], "beside nobody but itself")
-    // Where somebody else has free hands it comes there.
+    #expect(next.assigned == [1], "no other customer is beside it")
+    // A worker with free capacity gets it.
     branch.pass(.seconds(11))
     branch.happen(.workerCame([Self.mail], number: 2, 78, pid: 10, inHand: 1))
     #expect(
       branch.lease(at: .outside(Self.mail, number: 2))?.ticket == 1 || branch.lease(at: atMail)?.ticket == 1)
   }
 
-  @Test("after a reset nobody is given under a lease that was not given back")
+  @Test("after a reset no customer is assigned under a lease that was not returned")
   func sameLeaseAfterReset() {
     let branch = branch()
     branch.happen(.workerCame([Self.mail, Self.fax], number: 1, 77, pid: 9, inHand: 4))
@@ -94,7 +94,7 @@ import Testing
     #expect(branch.happen(.tellerAnswered(atFax, 77, lease(1), .done)).receipts.map(\.day) == [2])
   }
 
-  @Test("a worker at a window that was asked for somebody is heard out before a new day's customers come")
+  @Test("a window with a recalled customer must answer before it gets customers of a new day")
   func sameLeaseAtAWindow() {
     let branch = branch()
     let window = Window(service: Self.mail, place: 1)

@@ -1,5 +1,5 @@
-// A start from what a store has kept: nobody is lost, nobody is twice, and whoever was served waits at the
-// head.
+// A start from the contents of a store: no customer is lost or duplicated, and those who were being served
+// are at the head.
 
 import BankModel
 import QueueCore
@@ -23,11 +23,11 @@ import Time
     return customer
   }
 
-  @Test("the first page is asked for when the first teller is ready, and not before")
+  @Test("the first page is requested when the first teller is ready, and not before")
   func firstPage() throws {
     let branch = TestBranch(books: books(issued: 9, waiting: 3))
     #expect(branch.happen(.tick) == [])
-    // Who is first is asked of the store meanwhile.
+    // The oldest waiting customer is read from the store meanwhile.
     #expect(branch.machine.oldestWaiting == nil)
     #expect(branch.machine.unreadLines.map(\.line) == [Line(service: .deposit, priority: .regular)])
     let page = try #require(branch.open(.deposit).pages.first)
@@ -45,7 +45,7 @@ import Time
     #expect(branch.machine.waitingCount == 10_000_000)
   }
 
-  @Test("whoever was at a window when the bank fell stands at the head again, and attempts count on")
+  @Test("customers being served when the bank fell are at the head again, and attempts count on")
   func headOfTheLine() throws {
     let branch = TestBranch(books: books(issued: 2, waiting: 2))
     let page = try #require(branch.open(.deposit).pages.first)
@@ -53,13 +53,13 @@ import Time
     #expect(leases == [.deposit1: Lease(ticket: 1, attempt: 3, generation: 1)])
   }
 
-  @Test("numbers go on behind the last one that was kept")
+  @Test("numbers continue after the last stored one")
   func numbersGoOn() {
     let branch = TestBranch(books: books(issued: 41))
     #expect(branch.arrive(.deposit).answers == [.enqueued(IssuedTickets(day: 3, first: 42, last: 42))])
   }
 
-  @Test("newcomers stand behind everyone who was kept")
+  @Test("newcomers are placed after all stored customers")
   func newcomersBehind() throws {
     let branch = TestBranch(books: books(issued: 2, waiting: 2))
     branch.arrive(.deposit)
@@ -70,7 +70,7 @@ import Time
     #expect(branch.tickets(.deposit) == [2, 3])
   }
 
-  @Test("a customer who was put off comes back at the moment that was kept")
+  @Test("a delayed customer comes back at the stored due time")
   func delayed() {
     let due = WallTime(milliseconds: TestBranch.opening.wall.milliseconds + 4_000)
     let branch = TestBranch(
@@ -82,7 +82,7 @@ import Time
     #expect(branch.pass(.milliseconds(1)).assigned == [1])
   }
 
-  @Test("a customer whose moment passed while the bank was closed comes back at once")
+  @Test("a customer whose due time passed while the bank was closed comes back at once")
   func overdue() {
     let due = WallTime(milliseconds: TestBranch.opening.wall.milliseconds - 4_000)
     let branch = TestBranch(
@@ -90,7 +90,7 @@ import Time
     #expect(branch.open(.deposit).assigned == [1])
   }
 
-  @Test("whoever failed waits no longer than the longest pause, although the calendar was set back meanwhile")
+  @Test("a failed customer waits no longer than the longest pause, even if the calendar was set back")
   func clockSetBack() {
     let due = WallTime(milliseconds: .max)
     let branch = TestBranch(
@@ -101,7 +101,7 @@ import Time
     #expect(branch.pass(.milliseconds(1)).assigned == [1])
   }
 
-  @Test("whoever ordered for later waits for the calendar's moment, however far it is")
+  @Test("a customer ordered for later waits for the calendar's time, however far it is")
   func orderedForLater() {
     let due = WallTime(milliseconds: TestBranch.opening.wall.milliseconds + 86_400_000)
     let branch = TestBranch(
@@ -115,7 +115,7 @@ import Time
     #expect(branch.pass(.seconds(1)).assigned == [1])
   }
 
-  @Test("dead letters stay where they are, and keep the day open")
+  @Test("dead letters remain dead letters, and keep the day open")
   func deadLetters() {
     let branch = TestBranch(books: books(issued: 5, dead: 2))
     branch.open(.deposit)

@@ -1,4 +1,4 @@
-// Emptying the queue: everyone gets a receipt, and the next day begins with number 1.
+// A reset of the queue: every customer gets a receipt, and the next day starts with number 1.
 
 import BankModel
 import QueueCore
@@ -6,7 +6,7 @@ import Testing
 import Time
 
 @Suite struct QueueResetTests {
-  @Test("a reset cancels everyone and begins the next day with number 1")
+  @Test("a reset cancels all customers and starts the next day with number 1")
   func reset() {
     let branch = TestBranch()
     branch.arrive(.deposit, .loan, .deposit)
@@ -19,7 +19,7 @@ import Time
     #expect(branch.arrive(.deposit).answers == [.enqueued(IssuedTickets(day: 2, first: 1, last: 1))])
   }
 
-  @Test("those at a window are recalled, and each has a cancelled receipt and a recalled attempt")
+  @Test("customers at a window are recalled: each has a cancelled receipt and a recalled attempt")
   func recall() {
     let branch = TestBranch()
     branch.open(.deposit)
@@ -36,7 +36,7 @@ import Time
   }
 
   @Test(
-    "a recalled teller gets nobody before it has answered, whatever the answer is",
+    "a recalled teller gets no customer before it has answered, whatever the answer is",
     arguments: [
       TellerAnswer.returned, .done, .failed(WorkFailure("no pen")),
     ])
@@ -49,7 +49,7 @@ import Time
     branch.happen(.committed)
     #expect(branch.arrive(.deposit).assigned == [])
     #expect(
-      branch.happen(.tellerProgressed(.deposit1, 1, lease)) == [], "a beat that was on its way is harmless")
+      branch.happen(.tellerProgressed(.deposit1, 1, lease)) == [], "a beat in flight is harmless")
     let answered = branch.happen(.tellerAnswered(.deposit1, 1, lease, answer))
     #expect(answered.assigned == [1])
     #expect(answered.receipts == [])
@@ -70,7 +70,7 @@ import Time
     #expect(branch.pass(.seconds(60)).stuck == [])
   }
 
-  @Test("a recalled teller that is lost leaves no lease behind that could run out")
+  @Test("a recalled teller that is lost leaves no lease that could run out")
   func recalledAndLost() {
     let branch = TestBranch()
     branch.open(.deposit)
@@ -78,14 +78,14 @@ import Time
     branch.happen(.reset(9))
     #expect(branch.kill(.deposit1).attempts == [])
     #expect(branch.machine.nextDeadline == nil)
-    #expect(branch.pass(.seconds(60)).stuck == [], "nobody is there who could be ended")
+    #expect(branch.pass(.seconds(60)).stuck == [], "there is no teller to end")
     #expect(branch.happen(.scale(.deposit, windows: 0)) == [.closeWindow(.deposit1)])
     branch.happen(.tellerLost(.deposit1, 2, .code(1)))
     #expect(branch.machine.numbers(of: .deposit1) == nil)
   }
 
   @Test(
-    "a reset waits for tickets that are not on disk yet, so that each of them is spoken before it is cancelled"
+    "a reset waits for tickets that are not on disk yet, so that they are announced before"
   )
   func waitsForTickets() {
     let branch = TestBranch()
@@ -111,7 +111,7 @@ import Time
     #expect(branch.machine.books.day == 1)
   }
 
-  @Test("a reset that the full disk refused is staged again and done when there is room")
+  @Test("a reset refused by the full disk is staged again and done when there is room")
   func stagedAgain() {
     let branch = TestBranch()
     branch.arrive(.deposit)
@@ -122,7 +122,7 @@ import Time
     #expect(branch.happen(.committed).answer(to: 9) == .done)
   }
 
-  @Test("those who were put off do not come back on the next day, and pauses hold")
+  @Test("delayed customers do not come back on the next day, and pauses hold")
   func delayedAndPauses() throws {
     let branch = TestBranch()
     branch.open(.deposit)

@@ -1,4 +1,5 @@
-// How many may wait for one service, beside how many may wait in all: who counts, and that a refusal changes nothing.
+// The limit of waiting customers of one service, beside that of all: which customers count, and that a
+// refusal changes nothing.
 
 import BankModel
 import QueueCore
@@ -6,7 +7,7 @@ import Testing
 import Time
 
 @Suite struct QueueRoomTests {
-  /// So many may wait for a deposit.
+  /// A limit of waiting deposits.
   private func limited(to waiting: Int64) -> QueuePolicy {
     var policy = QueuePolicy()
     var rules = policy.common
@@ -25,7 +26,7 @@ import Time
     .refused(.serviceFull(.deposit, waiting: waiting, limit: limit))
   }
 
-  @Test("a request that would be too much for one service is refused as a whole, and others come in")
+  @Test("a request beyond the limit of one service is refused as a whole, and others are accepted")
   func refused() {
     let branch = TestBranch(policy: limited(to: 3))
     branch.arrive(.deposit, .loan, .deposit)
@@ -34,10 +35,10 @@ import Time
     #expect(branch.machine.books == books && !branch.isUnsettled)
     #expect(branch.arrive(.loan, .loan).answers.count == 1)
     #expect(branch.arrive(.deposit).answers == [.enqueued(IssuedTickets(day: 1, first: 6, last: 6))])
-    #expect(branch.ask(.deposit(.vvip), as: 9).answer(to: 9) == full(3, 3), "whatever the priority")
+    #expect(branch.ask(.deposit(.vvip), as: 9).answer(to: 9) == full(3, 3), "at any priority")
   }
 
-  @Test("whoever is at a window, delayed or not yet on disk counts, and whoever has a receipt does not")
+  @Test("customers at a window, delayed or not yet on disk count, and those with a receipt do not")
   func whoCounts() throws {
     let branch = TestBranch(policy: limited(to: 4))
     branch.open(.deposit)
@@ -57,13 +58,13 @@ import Time
     #expect(branch.ask(.deposit, as: 9).answer(to: 9) == full(4, 4))
     branch.happen(.cancel(5, 2))
     branch.happen(.committed)
-    #expect(branch.arrive(.deposit).answers.count == 1, "who was delayed and is cancelled has left")
+    #expect(branch.arrive(.deposit).answers.count == 1, "a delayed customer that is cancelled has left")
     branch.pass(.seconds(90))
     #expect(branch.machine.books.delayed == 0)
-    #expect(branch.ask(.deposit, as: 9).answer(to: 9) == full(4, 4), "who comes back counts once")
+    #expect(branch.ask(.deposit, as: 9).answer(to: 9) == full(4, 4), "a customer that comes back counts once")
   }
 
-  @Test("whoever was delayed at the start counts, however many they are, and also those who are not read")
+  @Test("customers delayed at the start count, however many, also those not read into memory")
   func delayedAtStart() {
     var books = Books(day: 3, openedAt: TestBranch.opening.wall)
     books.issued = 10
@@ -78,12 +79,12 @@ import Time
     let branch = TestBranch(policy: policy, books: books, delayed: [first])
     #expect(branch.ask(.deposit, .deposit, .deposit, as: 9).answer(to: 9) == full(7, 9))
     branch.pass(.seconds(60))
-    #expect(branch.machine.books.delayedByService.prefix(2) == [6, 3], "who comes back waits")
+    #expect(branch.machine.books.delayedByService.prefix(2) == [6, 3], "a customer that comes back waits")
     #expect(branch.ask(.deposit, .deposit, .deposit, as: 9).answer(to: 9) == full(7, 9))
     #expect(branch.machine.contradictions(ServiceDirectory()) == [])
   }
 
-  @Test("tickets that a full disk takes back leave their room")
+  @Test("tickets that a full disk takes back free their room")
   func takenBack() {
     let branch = TestBranch(policy: limited(to: 2))
     branch.ask(.deposit, later(60, branch), as: 8)
@@ -92,7 +93,7 @@ import Time
     #expect(branch.machine.refusal(ofServicesOf: [.deposit, .deposit, .deposit]) != nil)
   }
 
-  @Test("of a request in slices those who have come count, and with the request they are gone")
+  @Test("slices of a request count when accepted, and no longer when the request is taken back")
   func slices() {
     let branch = TestBranch(policy: limited(to: 5))
     branch.arrive(.deposit)
@@ -108,7 +109,7 @@ import Time
     #expect(branch.machine.refusal(ofServicesOf: two + two + two) != nil)
   }
 
-  @Test("a first slice that is too much is refused, and nothing is begun")
+  @Test("a first slice beyond the limit is refused, and no intake starts")
   func firstSlice() {
     let branch = TestBranch(policy: limited(to: 1))
     let refused = branch.happen(.enqueue(9, orders: [.deposit, .deposit], total: 9, isLast: false))

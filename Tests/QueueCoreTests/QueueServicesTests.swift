@@ -1,4 +1,5 @@
-// Services beyond those of every branch: the queue knows them by their numbers, and learns of a new one with its windows.
+// Services beyond the built-in ones: the queue knows them by number, and learns of a new one with its
+// windows.
 
 import BankModel
 import QueueCore
@@ -13,7 +14,7 @@ import Time
     CustomerOrder(service: service, priority: priority, amount: 0, account: 0)
   }
 
-  @Test("a service that is new has windows and customers like any other")
+  @Test("a new service has windows and customers like any other")
   func new() throws {
     let branch = TestBranch()
     branch.open(Self.last)
@@ -30,7 +31,7 @@ import Time
     #expect(branch.machine.books.servedByService[Self.last.index] == 1)
   }
 
-  @Test("who waits for a service without windows is not waited for when the bank closes, and is not lost")
+  @Test("a close does not wait for customers of a service without windows, and does not lose them")
   func takenOut() throws {
     let branch = TestBranch()
     branch.open(Self.thumbs)
@@ -45,7 +46,7 @@ import Time
     #expect(branch.machine.books.waitingInAll == 2)
   }
 
-  @Test("a pause of a service is its own, and one that a full disk forgets is taken back")
+  @Test("each service has its own pause, and one that a full disk refuses is taken back")
   func paused() throws {
     let branch = TestBranch()
     branch.open(Self.thumbs)

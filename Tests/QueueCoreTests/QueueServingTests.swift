@@ -1,4 +1,5 @@
-// Serving: who is next, what a done customer leaves behind, and when the teller is told.
+// Serving: the order of customers, the record of a served customer, and the time of the teller's
+// confirmation.
 
 import BankModel
 import QueueCore
@@ -26,7 +27,7 @@ import Time
     #expect(branch.tickets(.deposit) == [1, 3])
   }
 
-  @Test("a loan at the head never holds up the deposits behind it")
+  @Test("a loan at the head never holds up the deposits after it")
   func loanAtTheHead() throws {
     let branch = TestBranch()
     branch.arrive(.loan, .loan, .loan, .deposit, .deposit)
@@ -34,7 +35,7 @@ import Time
     #expect(branch.open(.loan).assigned == [1])
   }
 
-  @Test("idle tellers are given customers from the first place on, one each")
+  @Test("idle tellers are given customers from the first window on, one each")
   func oneEach() {
     let branch = TestBranch()
     branch.open(.deposit, windows: 2)
@@ -44,7 +45,7 @@ import Time
     #expect(branch.tickets(.deposit) == [3])
   }
 
-  @Test("done hands out the next customer at once, without waiting for the disk")
+  @Test("a completion assigns the next customer at once, without waiting for the disk")
   func nextWithoutCommit() throws {
     let branch = TestBranch()
     branch.open(.deposit)
@@ -54,7 +55,7 @@ import Time
     #expect(branch.isUnsettled)
   }
 
-  @Test("a teller is told that its receipts are on disk only when they are, and of the last one")
+  @Test("receipts are confirmed to a teller when they are on disk, only the last of them")
   func acknowledgement() throws {
     let branch = TestBranch()
     branch.open(.deposit, windows: 2)
@@ -66,7 +67,7 @@ import Time
     #expect(branch.happen(.committed) == [])
   }
 
-  @Test("a teller that is gone is told nothing")
+  @Test("a lost teller is sent nothing")
   func acknowledgementForNobody() throws {
     let branch = TestBranch()
     branch.open(.deposit)
@@ -78,7 +79,7 @@ import Time
     #expect(branch.machine.books.served == 1)
   }
 
-  @Test("the receipt says who was served, where, by whom, when and in which attempt")
+  @Test("the receipt contains customer, window, process, time and attempt")
   func receipt() throws {
     let branch = TestBranch()
     branch.open(.loan)
@@ -100,7 +101,7 @@ import Time
       ])
   }
 
-  @Test("the books follow a customer from the line over the window to the receipt")
+  @Test("the day's counters follow a customer from the line over the window to the receipt")
   func books() throws {
     let branch = TestBranch()
     branch.open(.deposit)
@@ -117,7 +118,7 @@ import Time
     #expect(branch.machine.books.isFinished)
   }
 
-  @Test("those who watch see each start and each completion, in order")
+  @Test("subscribers see each start and each completion, in order")
   func announcements() throws {
     let branch = TestBranch()
     branch.open(.deposit)
@@ -133,7 +134,7 @@ import Time
     #expect(seen == ["1 started", "1 completed", "2 started"])
   }
 
-  @Test("nobody is handed out while too much waits for one commit, and service goes on after it")
+  @Test("no customer is assigned while a commit is too large, and service resumes after it")
   func tooMuchUnsettled() throws {
     var policy = QueuePolicy()
     policy.maxUnsettled = 2
@@ -145,7 +146,7 @@ import Time
     #expect(branch.happen(.committed).assigned == [3])
   }
 
-  @Test("a page is asked for when a line runs low, and its customers are handed out in order")
+  @Test("a page is requested when a line runs low, and its customers are assigned in order")
   func pages() throws {
     var policy = QueuePolicy()
     policy.lineCapacity = 2
@@ -165,7 +166,7 @@ import Time
     #expect(branch.isIdle)
   }
 
-  @Test("a lower grade waits until it is known who stands in the line of the higher one")
+  @Test("a lower grade waits until the line of the higher one has been read")
   func pageOfHigherGrade() {
     var books = Books(day: 1, openedAt: TestBranch.opening.wall)
     books.issued = 2
@@ -179,7 +180,7 @@ import Time
     #expect(branch.happen(.pageLoaded(vip.line, [vip])).assigned == [2])
   }
 
-  @Test("a customer's place counts the higher grades before it, or says where in the store to count on")
+  @Test("a customer's place counts higher grades first, or names where in the store to count on")
   func places() {
     var policy = QueuePolicy()
     policy.lineCapacity = 2

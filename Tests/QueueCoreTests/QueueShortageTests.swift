@@ -1,11 +1,12 @@
-// The disk is nearly full, or full: who is refused, what goes on, and what a refused pause leaves behind.
+// A disk that is nearly full, or full: which requests are refused, what continues, and the state after a
+// refused pause.
 
 import BankModel
 import QueueCore
 import Testing
 
 @Suite struct QueueShortageTests {
-  @Test("while there is hardly any room nobody new comes, and everybody who is here is served")
+  @Test("while room is short no customer is accepted, and all present ones are served")
   func shortage() throws {
     let branch = TestBranch()
     branch.open(.deposit)
@@ -20,7 +21,7 @@ import Testing
     #expect(branch.arrive(.deposit).assigned == [3])
   }
 
-  @Test("while there is hardly any room the queue is not emptied at once; single orders are carried out")
+  @Test("while room is short the queue is not reset; single requests are carried out")
   func orders() {
     let branch = TestBranch()
     branch.arrive(.deposit, .deposit)
@@ -34,7 +35,7 @@ import Testing
     #expect(branch.machine.books.cancelled == 1)
   }
 
-  @Test("a pause that the disk refuses is answered at once, and is as if it had never been asked for")
+  @Test("a pause refused by the disk is answered at once, and is as if never requested")
   func refusedPause() {
     let branch = TestBranch()
     branch.happen(.pause(60, .loan))
@@ -45,7 +46,7 @@ import Testing
     #expect(refused.answer(to: 61) == .refused(.diskFull) && refused.answer(to: 62) == .refused(.diskFull))
     #expect(branch.machine.books.paused == [false, true, false])
     let settled = branch.happen(.committed)
-    #expect(settled.answers == [], "an answer leaves once")
+    #expect(settled.answers == [], "an answer is sent once")
     branch.open(.deposit)
     #expect(branch.arrive(.deposit).assigned == [1])
   }

@@ -1,5 +1,5 @@
-// Random histories of a service that counts its attempts: however often a coordinator, its tellers or its disk are lost, no
-// customer is begun more often than may be, and nobody is lost.
+// Random histories of a service that counts its attempts. However often a coordinator, its tellers or its
+// disk are lost, no customer is started more often than allowed, and none is lost.
 
 import BankModel
 @testable import QueueCore
@@ -13,7 +13,7 @@ import Time
     var done: Set<TicketNumber> = []
   }
 
-  /// A store, and what the world has seen begin.
+  /// A store, and the starts that the world has seen.
   private final class World {
     var chance: SeededGenerator
     let policy: QueuePolicy
@@ -28,7 +28,7 @@ import Time
     var dead = 0
     var requests: RequestNumber = 0
     var now = TestBranch.opening
-    /// What is on its way to a store that answers later, the oldest first.
+    /// Commits in flight to a store that answers later, the oldest first.
     var underway: [Contents] = []
     private var later: SeededGenerator
     private let answersLater: Bool
@@ -54,7 +54,7 @@ import Time
       open()
     }
 
-    /// Whatever is on its way when a coordinator is lost, a beginning of it is kept.
+    /// Any commit in flight may be stored when a coordinator is lost, or a part of them from the first on.
     func open() {
       let count = Int(later.draw(0...Int64(underway.count)))
       if count > 0 { kept = underway[count - 1] }
@@ -85,14 +85,14 @@ import Time
         machine.apply(.pageLoaded(line, Array(page)), at: now, into: &effects)
       case .assign(let window, let lease, let customer):
         if kept.customers[customer.ticket]?.customer != customer || !customer.isBegun {
-          faults.append("ticket \(customer.ticket) begins before that is on disk")
+          faults.append("ticket \(customer.ticket) starts before that is on disk")
         }
         if held.values.contains(where: { $0.ticket == lease.ticket }) {
-          faults.append("\(lease) is in two hands")
+          faults.append("\(lease) is assigned twice")
         }
         held[window] = lease
         begun[lease.ticket, default: 0] += 1
-        if begun[lease.ticket, default: 0] > most { faults.append("\(lease.ticket) begins too often") }
+        if begun[lease.ticket, default: 0] > most { faults.append("\(lease.ticket) starts too often") }
       case .endStuckTeller(let window, _), .endRogueTeller(let window, _, _): lose(window, &effects)
       default: break
       }
@@ -176,7 +176,7 @@ import Time
     }
   }
 
-  @Test("whatever is lost, nobody is begun more often than may be", arguments: 1...200)
+  @Test("whatever is lost, no customer is started more often than allowed", arguments: 1...200)
   func neverTooOften(_ seed: UInt64) {
     let world = World(seed: seed)
     for _ in 0..<400 where world.faults.isEmpty { world.step() }

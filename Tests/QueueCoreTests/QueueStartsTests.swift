@@ -1,4 +1,5 @@
-// A service that counts its attempts: what is on disk before one begins, what counts, and what becomes of who has none left.
+// A service that counts its attempts: what is on disk before an attempt starts, which attempts count, and
+// what happens to a customer with none left.
 
 import BankModel
 @testable import QueueCore
@@ -25,7 +26,7 @@ import Time
     }
   }
 
-  @Test("a teller is told of a customer when it is on disk that the attempt begins, and its time begins then")
+  @Test("a teller gets a customer when the start of the attempt is on disk, and its time starts then")
   func toldAfterTheCommit() throws {
     let branch = branch()
     branch.open(.deposit)
@@ -40,7 +41,7 @@ import Time
     #expect(served.receipts.map(\.attempts) == [1] && served.receipts.first?.startedAt == branch.now.wall)
   }
 
-  @Test("many begin with one commit")
+  @Test("many attempts start with one commit")
   func together() {
     let branch = branch()
     branch.open(.deposit, windows: 2)
@@ -49,7 +50,7 @@ import Time
     #expect(Set(branch.happen(.committed).assigned) == [1, 2, 3])
   }
 
-  @Test("where attempts are not counted nobody waits for a disk, and nothing is staged")
+  @Test("without counted attempts no start waits for the disk, and nothing is staged")
   func uncounted() {
     let branch = TestBranch()
     branch.open(.deposit)
@@ -57,7 +58,7 @@ import Time
     #expect(came.assigned == [1] && marks(came).isEmpty)
   }
 
-  @Test("whoever's attempts are used up is a dead letter, whatever ended the last one", arguments: 0...4)
+  @Test("a customer without attempts left is a dead letter, whatever ended the last one", arguments: 0...4)
   func spent(_ way: Int) throws {
     let branch = branch()
     branch.open(.deposit)
@@ -76,7 +77,7 @@ import Time
     #expect(lost.assigned.isEmpty && branch.tickets(.deposit) == [])
   }
 
-  @Test("as many attempts begin as may")
+  @Test("as many attempts start as allowed")
   func several() throws {
     let branch = branch(most: 3) { $0.retryFirst = .milliseconds(10) }
     branch.open(.deposit)
@@ -90,7 +91,7 @@ import Time
     #expect(branch.happen(.committed).assigned.isEmpty)
   }
 
-  @Test("nothing has begun where the teller goes, or the customer is taken out, before it is on disk")
+  @Test("nothing has started if the teller is lost, or the customer taken out, before it is on disk")
   func notBegun() {
     let branch = branch()
     branch.open(.deposit)
@@ -105,7 +106,7 @@ import Time
     #expect(branch.happen(.committed).assigned.isEmpty && branch.isIdle)
   }
 
-  @Test("a pause, a reset and an end keep back whoever has not begun", arguments: 0...2)
+  @Test("a pause, a reset and an end hold back customers that have not started", arguments: 0...2)
   func keptBack(_ way: Int) {
     let branch = branch()
     branch.open(.deposit)
@@ -119,7 +120,7 @@ import Time
     #expect(branch.tickets(.deposit) == (way == 2 ? [] : [1]) && branch.machine.serving == 0)
   }
 
-  @Test("while the disk is full nobody is handed out, and nothing counts")
+  @Test("while the disk is full no customer is assigned, and no attempt counts")
   func fullDisk() {
     let branch = branch()
     branch.open(.deposit)
@@ -134,7 +135,7 @@ import Time
     #expect(branch.happen(.committed).assigned == [1])
   }
 
-  @Test("a word about somebody of whom nobody was told is a breach", arguments: [true, false])
+  @Test("a message about a customer that the teller was not given is a breach", arguments: [true, false])
   func spokenTooEarly(_ isAnswer: Bool) {
     let branch = branch()
     branch.open(.deposit)
@@ -147,7 +148,7 @@ import Time
     #expect(branch.tickets(.deposit) == [1] && branch.machine.serving == 0)
   }
 
-  @Test("what says that nothing was begun does not count")
+  @Test("a failure of work that did not start does not count")
   func unbegun() throws {
     let branch = branch()
     branch.open(.deposit)
@@ -164,7 +165,7 @@ import Time
     #expect(try branch.answer(.deposit1, .failed(WorkFailure("x", .pause, processEnd: .code(3)))).dead == [1])
   }
 
-  @Test("whom a worker gives back at whom it has not begun has that attempt left")
+  @Test("a customer that a lost worker had not started keeps that attempt")
   func returned() throws {
     let branch = branch { ($0.retryFirst, $0.prefetch) = (.milliseconds(10), 2) }
     let place = Window.outside(.deposit, number: 1)
@@ -175,11 +176,11 @@ import Time
     #expect(branch.happen(.tellerAnswered(place, 70_000, lease, .returned)).dead.isEmpty)
     branch.pass(.seconds(1))
     #expect(branch.happen(.committed).assigned == [2])
-    // Both may have begun, whoever was to blame.
+    // Both may have started, whichever was to blame.
     #expect(Set(branch.happen(.workerGone(70_000)).dead) == [1, 2])
   }
 
-  @Test("a coordinator that is gone has begun whoever is marked: put aside before anybody is handed out")
+  @Test("a lost coordinator has started all marked attempts: used up ones become dead letters first")
   func restart() {
     var books = Books(day: 1, openedAt: TestBranch.opening.wall)
     books.issued = 3
@@ -199,7 +200,7 @@ import Time
   }
 
   @Test(
-    "after a start an attempt that was lost has a number of its own, and the next one begins where one is left"
+    "after a restart a lost attempt keeps its number, and the next one starts if any is left"
   )
   func restartWithOneLeft() {
     var books = Books(day: 1, openedAt: TestBranch.opening.wall)
@@ -216,7 +217,7 @@ import Time
     #expect(branch.kill(.deposit1).dead == [1])
   }
 
-  @Test("whoever is brought back by an operator has all attempts again")
+  @Test("a customer requeued by an operator has all attempts again")
   func broughtBack() {
     let branch = branch()
     branch.open(.deposit)
@@ -233,7 +234,7 @@ import Time
       branch.happen(.committed).leases[.deposit1] == Lease(ticket: 1, attempt: 2, generation: 2))
   }
 
-  @Test("of those who wait in a teller's hands nobody knows who has begun: it has one")
+  @Test("a teller holds one customer at once, because it is unknown which prefetched one has started")
   func oneInHand() {
     let branch = branch { $0.prefetch = 4 }
     branch.open(.deposit)
@@ -243,7 +244,7 @@ import Time
   }
 
   @Test(
-    "a configuration that allows fewer puts aside who has had them, and one that counts none lets them on")
+    "a lower limit ends customers who have reached it, and no limit lets them continue")
   func reload() throws {
     let branch = branch(most: 3) { $0.retryFirst = .milliseconds(10) }
     branch.open(.deposit)

@@ -1,12 +1,11 @@
-// Juice in the queue: what a customer came for goes with it everywhere, and one for whom there is too little of something
-// ends with a receipt that says of what.
+// Juice in the queue: the order of a customer stays with it, and a customer for whom the stock is too small
+// ends with a receipt that names what is missing.
 
 import BankModel
 import QueueCore
 import Testing
 
 extension ItemID: ExpressibleByStringLiteral {
-  /// An item of this name.
   public init(stringLiteral value: String) { self.init(value) }
 }
 
@@ -15,7 +14,7 @@ extension ItemID: ExpressibleByStringLiteral {
     Shortage(item: "strawberry", needed: 16, available: 10), Shortage(item: "kiwi", needed: 1, available: 0),
   ]
 
-  @Test("what was ordered goes to the station and into the receipt")
+  @Test("the order is sent to the station and written into the receipt")
   func article() throws {
     let branch = TestBranch()
     branch.open(.juice)
@@ -25,7 +24,7 @@ extension ItemID: ExpressibleByStringLiteral {
         if case .assign = $0 { true } else { false }
       })
     else {
-      Issue.record("nobody was handed out")
+      Issue.record("no customer was assigned")
       return
     }
     #expect(customer.article == "banana")
@@ -35,7 +34,7 @@ extension ItemID: ExpressibleByStringLiteral {
   }
 
   @Test(
-    "too little in stock is an end and no failure: the receipt says what was missing, and the next one comes")
+    "a short stock is an end, not a failure: the receipt names the shortage, the next customer comes")
   func outOfStock() throws {
     let branch = TestBranch()
     branch.open(.juice)
@@ -47,10 +46,11 @@ extension ItemID: ExpressibleByStringLiteral {
     #expect(effects.attempts.map(\.end) == [.served] || effects.attempts.isEmpty)
     #expect(effects.assigned == [2] && effects.rogues.isEmpty)
     #expect(branch.machine.books.served == 1 && branch.machine.books.dead == 0)
-    #expect(branch.happen(.committed).acknowledged.map(\.ticket) == [1], "it is told when it is on disk")
+    #expect(
+      branch.happen(.committed).acknowledged.map(\.ticket) == [1], "it is acknowledged when it is on disk")
   }
 
-  @Test("a customer whose station dies comes back with what it ordered")
+  @Test("a customer whose station dies comes back with its order")
   func death() throws {
     let branch = TestBranch()
     branch.open(.juice)
@@ -63,14 +63,14 @@ extension ItemID: ExpressibleByStringLiteral {
         if case .assign = $0 { true } else { false }
       })
     else {
-      Issue.record("nobody was handed out")
+      Issue.record("no customer was assigned")
       return
     }
     #expect(customer.article == "mango" && customer.crashes == 1)
   }
 
   @Test(
-    "a station that sends somebody away for want of what cannot be is ended, and the customer waits again",
+    "a station that reports an impossible shortage is ended, and the customer waits again",
     arguments: [
       [], [missing[0], missing[0]], [Shortage(item: "kiwi", needed: 1, available: 1)],
       [Shortage(item: "kiwi", needed: 1, available: -1)], [Shortage(item: "Kiwi!", needed: 1, available: 0)],
@@ -86,7 +86,7 @@ extension ItemID: ExpressibleByStringLiteral {
     #expect(branch.ready(.juice1, generation: 2).assigned == [1])
   }
 
-  @Test("a bank's window has no stock that could run out: a teller that says so is ended")
+  @Test("a bank's window has no stock: a teller that reports a shortage is ended")
   func depositOutOfStock() throws {
     let branch = TestBranch()
     branch.open(.deposit)
@@ -95,7 +95,7 @@ extension ItemID: ExpressibleByStringLiteral {
     #expect(effects.rogues == [.deposit1] && effects.receipts.isEmpty)
   }
 
-  @Test("an order that is cancelled while it waits leaves a receipt with what it came for")
+  @Test("an order cancelled while it waits leaves a receipt with its contents")
   func cancelled() throws {
     let branch = TestBranch()
     branch.arrive(.juice("kiwi"))
@@ -112,11 +112,11 @@ extension ItemID: ExpressibleByStringLiteral {
     #expect(receipt.outcome == .cancelled && receipt.article == "kiwi" && receipt.shortages.isEmpty)
   }
 
-  /// How a station learns that nobody comes after those in its hands.
+  /// Ways in which a station learns that no more customers follow.
   enum Closing: CaseIterable { case scaled, replaced, finished }
 
   @Test(
-    "a station that is told that nobody comes any more may give back whom it cannot begin to serve, and it counts as nothing",
+    "a closing station may return customers that it cannot start to serve, and no attempt counts",
     arguments: Closing.allCases)
   func givesBack(_ closing: Closing) throws {
     let branch = TestBranch()
@@ -130,7 +130,8 @@ extension ItemID: ExpressibleByStringLiteral {
       case .finished: branch.happen(.finish)
       }
     #expect(effects.contains(.announceClosing(.juice1)))
-    #expect(!effects.contains(.announceClosing(.deposit1)), "whoever depends on nobody is at work")
+    #expect(
+      !effects.contains(.announceClosing(.deposit1)), "a deposit does not wait for the stock")
     let returned = try branch.answer(.juice1, .returned)
     #expect(returned.rogues.isEmpty && returned.receipts.isEmpty)
     #expect(returned.attempts.map(\.end) == [.recalled])
@@ -143,6 +144,6 @@ extension ItemID: ExpressibleByStringLiteral {
     branch.happen(.tellerLost(.juice1, 1, .code(0)))
     if closing == .scaled { branch.happen(.scale(.juice, windows: 1)) }
     #expect(branch.ready(.juice1, generation: 2).assigned == [1])
-    #expect(try branch.answer(.juice1, .returned).rogues == [.juice1], "nobody has asked for it now")
+    #expect(try branch.answer(.juice1, .returned).rogues == [.juice1], "it has not been recalled now")
   }
 }

@@ -1,5 +1,5 @@
-// Turns among the services of workers that have come by themselves: the highest priority first over all services, and no
-// service starves beside another of the same priority.
+// Turns among the services of outside workers: the highest priority first over all services, and no service
+// starves beside another of the same priority.
 
 import BankModel
 @testable import QueueCore
@@ -27,7 +27,8 @@ import Time
       + branch.happen(.committed)
   }
 
-  /// One worker serves all customers, one after the other; the services in the order of their customers.
+  /// One worker serves all customers, one after the other; returns the services in the order of their
+  /// customers.
   private func serveAll(_ services: [Service], at branch: TestBranch) -> [Service] {
     var effects = branch.happen(.workerCame(services, number: 1, 77, pid: 9, inHand: 1))
     var served: [Service] = []
@@ -54,7 +55,7 @@ import Time
     #expect(serveAll([x, y, z], at: branch) == [x, y, z, x, y, z, x, y, x, y])
   }
 
-  @Test("a paused service holds up no other one")
+  @Test("a paused service does not hold up another one")
   func paused() {
     let branch = branch()
     let (x, y) = (Self.services[0], Self.services[1])
@@ -65,7 +66,7 @@ import Time
   }
 
   @Test(
-    "whatever comes: no customer of a lower priority first, and no service is passed over twice by one other",
+    "no lower priority comes first, and no service is passed over twice by one other",
     arguments: 1...60)
   func histories(seed: Int) {
     let branch = branch()

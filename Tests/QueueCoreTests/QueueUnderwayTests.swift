@@ -1,5 +1,5 @@
-// Several transactions on their way to the disk: whatever waits for it waits for its own, in the order in which they were
-// handed over, and a refusal is one of all that are not on disk.
+// Several transactions in flight. Each promise waits for its own transaction, in the order in which these
+// were handed over, and a refusal applies to all that are not on disk.
 
 import BankModel
 @testable import QueueCore
@@ -23,18 +23,18 @@ import Time
     return TestBranch(policy: policy)
   }
 
-  @Test("a seal says nothing to anybody, and wants nothing")
+  @Test("a seal answers no request and needs no commit")
   func silence() {
     let branch = TestBranch()
     branch.open(.deposit)
     branch.ask(.deposit)
     #expect(branch.hasPromises && branch.isUnsealed)
     #expect(branch.happen(.sealed) == [])
-    #expect(!branch.hasPromises && !branch.isUnsealed && branch.isUnsettled, "it is on its way")
+    #expect(!branch.hasPromises && !branch.isUnsealed && branch.isUnsettled, "it is in flight")
     #expect(branch.machine.issuedCount == 0 && !branch.isTimerRunning)
   }
 
-  @Test("tickets are spoken, and their customers stand in line, with their own transaction")
+  @Test("tickets are announced, and their customers waiting, with their own transaction")
   func newcomers() {
     let branch = TestBranch()
     branch.ask(.deposit, .deposit, as: 101)
@@ -54,7 +54,7 @@ import Time
     #expect(!branch.isUnsettled && branch.tickets(.deposit) == [5])
   }
 
-  @Test("of a line that is longer than memory those come into it who are first, and the others are read")
+  @Test("of a line longer than memory the first customers come into memory, and the others are read")
   func longLine() {
     var policy = QueuePolicy()
     (policy.lineCapacity, policy.lineLowWater) = (3, 1)
@@ -69,7 +69,7 @@ import Time
     #expect(branch.tickets(.deposit) == [1, 2, 3] && branch.machine.waitingCount == 4)
   }
 
-  @Test("whoever ordered for later is called when the ticket is on disk, and not before")
+  @Test("a customer ordered for later is called when the ticket is on disk, and not before")
   func delayed() {
     let branch = TestBranch()
     branch.open(.deposit)
@@ -85,7 +85,7 @@ import Time
     #expect(branch.tickets(.deposit) == [2])
   }
 
-  @Test("a teller is told that its receipts are on disk up to the last one of the transaction")
+  @Test("receipts are acknowledged to a teller up to the last one of the transaction")
   func acknowledgements() throws {
     let branch = TestBranch()
     branch.open(.deposit)
@@ -98,7 +98,7 @@ import Time
     #expect(branch.happen(.committed).acknowledged.map(\.ticket) == [2])
   }
 
-  @Test("whoever has died is told nothing, and neither is the successor")
+  @Test("a dead teller is sent nothing, and neither is its successor")
   func acknowledgementsOfTheDead() throws {
     let branch = TestBranch()
     branch.open(.deposit)
@@ -110,7 +110,7 @@ import Time
     #expect(branch.happen(.committed).acknowledged == [])
   }
 
-  @Test("what an operator asks for is answered with its own transaction")
+  @Test("an operator's request is answered with its own transaction")
   func answers() {
     let branch = TestBranch()
     branch.arrive(.deposit, .deposit)
@@ -124,13 +124,13 @@ import Time
     #expect(branch.happen(.committed) == [.reply(13, .done)])
   }
 
-  @Test("an attempt that is counted begins with its own transaction")
+  @Test("a counted attempt starts with its own transaction")
   func starts() {
     let branch = counted()
     branch.open(.deposit)
     branch.arrive(.deposit, .loan)
     branch.happen(.sealed)
-    #expect(branch.nextDeadline == nil, "of whoever has not begun no lease runs")
+    #expect(branch.nextDeadline == nil, "no lease runs for a customer that has not started")
     branch.open(.loan)
     branch.happen(.sealed)
     #expect(branch.machine.serving == 2)
@@ -138,21 +138,21 @@ import Time
     #expect(branch.happen(.committed).assigned == [2])
   }
 
-  @Test("whoever is taken back from between the two begins with the transaction of the next time")
+  @Test("a customer taken back in between starts with the transaction of its next assignment")
   func startsTakenBack() {
     let branch = counted()
     branch.open(.deposit)
     branch.arrive(.deposit)
     branch.happen(.sealed)
     branch.happen(.cancel(9, 77))
-    #expect(branch.machine.serving == 1 && branch.isUnsealed, "it was handed out again")
+    #expect(branch.machine.serving == 1 && branch.isUnsealed, "it was assigned again")
     #expect(branch.happen(.committed).assigned == [], "that was the mark of the first time")
     branch.happen(.sealed)
     #expect(branch.happen(.committed).assigned == [1])
   }
 
   @Test(
-    "a refusal takes back every ticket and pause that is not on disk, and stages everything else again, once")
+    "a refusal takes back tickets and pauses not on disk, and stages all else again, once")
   func refusal() throws {
     let branch = TestBranch()
     branch.open(.deposit)
@@ -186,7 +186,7 @@ import Time
   }
 
   @Test(
-    "a pause that is on disk stays when a later one is refused, and one that a service makes by itself stays too"
+    "a pause on disk stays when a later one is refused, and so does a service's automatic one"
   )
   func pauses() throws {
     let branch = TestBranch()
@@ -207,7 +207,7 @@ import Time
     #expect(!branch.machine.books.paused[Service.loan.index])
   }
 
-  @Test("a service that is new knows its pause, though a transaction is on its way that does not")
+  @Test("a new service knows its pause, although a transaction without it is in flight")
   func newService() {
     let branch = TestBranch()
     branch.ask(.deposit)
@@ -219,7 +219,7 @@ import Time
     #expect(branch.machine.books.paused.count > service.index && !branch.machine.books.paused[service.index])
   }
 
-  @Test("a reset waits until every ticket is on disk, and lets nobody in meanwhile")
+  @Test("a reset waits until every ticket is on disk, and accepts no customer meanwhile")
   func reset() {
     let branch = TestBranch()
     branch.ask(.deposit)
@@ -227,14 +227,14 @@ import Time
     branch.ask(.deposit)
     branch.happen(.sealed)
     #expect(branch.happen(.reset(9)).changes == [] && branch.machine.holdsBackIntake)
-    #expect(branch.happen(.committed).changes == [], "of the second it is not known")
+    #expect(branch.happen(.committed).changes == [], "the second one is not known yet")
     let emptied = branch.happen(.committed)
     #expect(emptied.changes.count == 1 && branch.machine.books.day == 2 && !branch.machine.holdsBackIntake)
     branch.happen(.sealed)
     #expect(branch.happen(.committed).answer(to: 9) == .done)
   }
 
-  @Test("a reset goes beside receipts that are on their way")
+  @Test("a reset does not wait for receipts in flight")
   func resetBesideReceipts() throws {
     let branch = TestBranch()
     branch.open(.deposit)
@@ -250,7 +250,7 @@ import Time
       branch.happen(.committed).answer(to: 10) == .enqueued(IssuedTickets(day: 2, first: 1, last: 1)))
   }
 
-  @Test("a request that is half taken in goes on beside transactions with its slices")
+  @Test("a request in progress continues with its slices beside transactions in flight")
   func slices() {
     let branch = TestBranch()
     func slice(_ isLast: Bool) {
@@ -265,7 +265,7 @@ import Time
     #expect(branch.machine.waitingCount == 4)
   }
 
-  @Test("no more transactions are on their way than may be, nor more changes")
+  @Test("the numbers of transactions in flight and of their changes are limited")
   func bounds() throws {
     var policy = QueuePolicy()
     (policy.maxUnderway, policy.maxUnsettled) = (2, 2)
@@ -275,7 +275,7 @@ import Time
     try branch.answer(.deposit1)
     branch.happen(.sealed)
     #expect(branch.machine.hasRoomUnderway && !branch.machine.holdsBackIntake)
-    #expect(try branch.answer(.deposit2).assigned == [], "as much waits as may")
+    #expect(try branch.answer(.deposit2).assigned == [], "the limit is reached")
     branch.happen(.sealed)
     #expect(!branch.machine.hasRoomUnderway && branch.machine.holdsBackIntake)
     #expect(branch.happen(.committed).assigned == [5] && branch.machine.hasRoomUnderway)

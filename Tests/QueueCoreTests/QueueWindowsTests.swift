@@ -1,4 +1,4 @@
-// Pausing services, and opening, closing and replacing windows.
+// Pauses of services, and opening, closing and replacement of windows.
 
 import BankModel
 import QueueCore
@@ -6,7 +6,7 @@ import Testing
 import Time
 
 @Suite struct QueueWindowsTests {
-  @Test("a paused service hands out nobody, finishes whom it serves, and leaves the other service alone")
+  @Test("a paused service assigns no customer and finishes those being served; other services go unchanged")
   func pauseOne() throws {
     let branch = TestBranch()
     branch.open(.deposit)
@@ -22,7 +22,7 @@ import Time
     #expect(branch.happen(.resume(10, .deposit)).assigned == [2])
   }
 
-  @Test("without a service every service is paused, and taken up again")
+  @Test("without a service every service is paused, and resumed")
   func pauseAll() {
     let branch = TestBranch()
     branch.happen(.pause(9, nil))
@@ -33,7 +33,7 @@ import Time
     #expect(branch.happen(.resume(10, nil)).assigned == [1, 2])
   }
 
-  @Test("a pause holds over a restart, from the books alone")
+  @Test("a pause holds over a restart, from the stored counters alone")
   func pauseOverRestart() {
     let branch = TestBranch()
     branch.happen(.pause(9, .loan))
@@ -45,7 +45,7 @@ import Time
     #expect(next.happen(.resume(10, .loan)).assigned == [1])
   }
 
-  @Test("more windows are opened at the places that follow")
+  @Test("more windows are opened at the following places")
   func scaleUp() {
     let branch = TestBranch()
     #expect(branch.happen(.scale(.deposit, windows: 2)) == [.openWindow(.deposit1), .openWindow(.deposit2)])
@@ -56,7 +56,7 @@ import Time
     #expect(branch.machine.numbers(of: .loan).windows == 0)
   }
 
-  @Test("an idle teller whose window is closed goes at once; the highest place first")
+  @Test("an idle teller whose window is closed leaves at once; the highest place first")
   func scaleDownIdle() {
     let branch = TestBranch()
     branch.open(.deposit, windows: 2)
@@ -84,7 +84,7 @@ import Time
     #expect(branch.tickets(.deposit) == [2])
   }
 
-  @Test("a teller that becomes ready at a closing window is let go again")
+  @Test("a teller that becomes ready at a closing window is dismissed again")
   func readyAtClosingWindow() {
     let branch = TestBranch()
     branch.arrive(.deposit)
@@ -95,7 +95,7 @@ import Time
     #expect(ready.assigned == [])
   }
 
-  @Test("a window that is opened again while it closes keeps its teller and its customer")
+  @Test("a window reopened while it closes keeps its teller and its customer")
   func reopenWhileClosing() throws {
     let branch = TestBranch()
     branch.open(.deposit)
@@ -107,7 +107,7 @@ import Time
     #expect(done.assigned == [2])
   }
 
-  @Test("a window that is opened again after its teller was let go gets a successor")
+  @Test("a window reopened after its teller was dismissed gets a successor")
   func reopenAfterDismissal() {
     let branch = TestBranch()
     branch.open(.deposit)
@@ -118,7 +118,7 @@ import Time
     #expect(branch.ready(.deposit1, generation: 2).assigned == [1])
   }
 
-  @Test("an idle teller that is replaced goes at once, and its successor stays")
+  @Test("an idle teller that is replaced leaves at once, and its successor stays")
   func replaceIdle() throws {
     let branch = TestBranch()
     branch.open(.deposit)
@@ -144,7 +144,7 @@ import Time
     #expect(branch.ready(.deposit1, generation: 2).assigned == [2])
   }
 
-  @Test("where there is no teller there is nobody to replace")
+  @Test("without a teller there is none to replace")
   func replaceNobody() {
     let branch = TestBranch()
     #expect(branch.happen(.replace(.deposit1)) == [])
@@ -153,7 +153,7 @@ import Time
     #expect(branch.ready(.deposit1).dismissed == [])
   }
 
-  @Test("new rules hold from the next customer on, and the size of the memory stays")
+  @Test("a new policy applies from the next customer on, and the size of the memory stays")
   func adopt() {
     let branch = TestBranch()
     branch.open(.deposit)

@@ -1,5 +1,6 @@
-// Workers that serve side by side, at windows and without: who gets how many, what becomes of whom when one dies or is silent,
-// and that nobody is put aside for what somebody else has done.
+// Workers that serve several customers at once, at windows and outside: how many each gets, what happens to
+// the customers of a lost or silent worker, and that no customer becomes a dead letter because of another
+// one.
 
 import BankModel
 import Glibc
@@ -7,7 +8,7 @@ import Glibc
 import Testing
 import Time
 
-@Suite("Workers that serve side by side") struct QueueWorkersTests {
+@Suite("Workers that serve several customers at once") struct QueueWorkersTests {
   private static let mail = Service(number: 4)
   private static let mailer = Window(service: mail, place: 1)
 
@@ -37,7 +38,7 @@ import Time
   }
 
   @Test(
-    "a worker has as many in hand as it takes, answers for them in any order, and each is announced when it comes"
+    "a worker holds as many as it takes, answers in any order, and each is announced on assignment"
   )
   func anyOrder() {
     let branch = branch()
@@ -64,22 +65,24 @@ import Time
       branch.happen(.workerReady(other, 1, pid: 102, inHand: 1))
       #expect(arrive(2, at: branch).assigned == [1, 2])
       #expect(branch.happen(.tellerAnswered(other, 1, lease(2), .done)).receipts.map(\.ticket) == [2])
-      // The first one's customer is taken back, and the idle window gets nobody yet: not this one, and nobody behind.
+      // The first one's customer is taken back, and the idle window gets none yet: neither this one nor a
+      // later one.
       let ended =
         isRogue
         ? branch.happen(.tellerProgressed(Self.mailer, 1, lease(9))) : branch.pass(.seconds(11))
       #expect(isRogue ? !ended.rogues.isEmpty : ended.stuck == [Self.mailer])
       #expect(ended.assigned.isEmpty && arrive(1, at: branch).assigned.isEmpty)
-      // A word that was on its way brings nobody either.
+      // A message in flight brings no customer either.
       #expect(branch.happen(.tellerAnswered(Self.mailer, 1, lease(1), .done)).receipts.isEmpty)
-      // One that cannot be ended, because it waits for a dead disk, may come to life again an hour later.
+      // A worker that cannot be ended, because it waits for a dead disk, may become active again an hour
+      // later.
       if isRogue { #expect(branch.pass(.seconds(3_600)).assigned.isEmpty) }
       #expect(branch.kill(Self.mailer).assigned == [1])
     }
   }
 
   @Test(
-    "each lease begins when its customer comes, and progress renews its own alone; whoever lets one run out is ended"
+    "each lease starts with its customer, progress renews that one alone, and expiry ends the worker"
   )
   func ownLeases() {
     let branch = branch()
@@ -90,10 +93,10 @@ import Time
     let effects = branch.pass(.seconds(5))
     #expect(effects.stuck == [Self.mailer])
     #expect(effects.attempts.map(\.ticket) == [1, 2])
-    #expect(effects.attempts.map(\.end) == [.leaseExpired, .recalled], "the other one went on well")
+    #expect(effects.attempts.map(\.end) == [.leaseExpired, .recalled], "the other one made progress")
   }
 
-  @Test("a time limit ends a lease, whatever progress there is")
+  @Test("a time limit ends a lease, however much progress there is")
   func timeout() {
     let branch = branch { $0.common.timeout = .seconds(12) }
     open(branch, inHand: 1)
@@ -105,13 +108,13 @@ import Time
   }
 
   @Test(
-    "of several in the hands of one that dies nobody is put aside; each is served alone, and who is to blame shows"
+    "the customers of a lost worker are served alone until it shows which one is to blame"
   )
   func suspects() {
     let branch = branch { $0.maxCrashes = 2 }
     open(branch, inHand: 4)
     _ = arrive(4, at: branch)
-    // The third kills whoever serves it.
+    // The third one kills every worker that serves it.
     let first = branch.kill(Self.mailer)
     #expect(first.attempts.map(\.ticket) == [1, 2, 3, 4] && first.dead.isEmpty)
     var generation: Generation = 1
@@ -128,7 +131,7 @@ import Time
         .assigned == [3])
     #expect(branch.kill(Self.mailer, generation: generation).dead == [3])
     #expect(next().assigned == [4])
-    // Who has no part in it comes beside others again.
+    // A customer that is not to blame is served beside others again.
     _ = arrive(2, at: branch)
     #expect(
       branch.happen(.tellerAnswered(Self.mailer, generation, lease(4, attempt: 2, generation), .done))
@@ -136,7 +139,7 @@ import Time
         == [5, 6])
   }
 
-  @Test("a worker that has come by itself serves many services, and no more at once than it takes")
+  @Test("an outside worker serves many services, and no more customers at once than it takes")
   func manyServices() {
     let branch = branch()
     branch.happen(.workerCame([.deposit, Self.mail], number: 1, 77, pid: 9, inHand: 3))
@@ -150,7 +153,7 @@ import Time
     #expect(receipt?.window == .outside(Self.mail, number: 1) && receipt?.pid == 9)
   }
 
-  @Test("one that goes away gives its customers back at once, and its places are gone")
+  @Test("an outside worker that leaves returns its customers at once, and its places are gone")
   func goesAway() {
     let branch = branch()
     branch.happen(.workerCame([.deposit, Self.mail], number: 1, 77, pid: 9, inHand: 4))
@@ -160,13 +163,13 @@ import Time
     #expect(gone.attempts.map(\.ticket).sorted() == [1, 2] && gone.attempts.allSatisfy { $0.end == .killed })
     branch.happen(.workerCame([.deposit], number: 1, 78, pid: 9, inHand: 4))
     #expect(branch.lease(at: .outside(.deposit, number: 1)) == lease(1, attempt: 2, 78))
-    // What the first one still says changes nothing.
+    // Later messages of the first one change nothing.
     let late = branch.happen(.tellerAnswered(.outside(.deposit, number: 1), 77, lease(1, 77), .done))
     #expect(late.receipts.isEmpty && late.rogues.isEmpty)
   }
 
   @Test(
-    "one that is silent loses the lease and is not ended; its late answer changes nothing, and makes room again"
+    "a silent outside worker loses the lease but lives; its late answer only makes room again"
   )
   func silent() {
     let branch = branch()
@@ -177,15 +180,15 @@ import Time
     branch.happen(.tellerProgressed(place, 77, lease(2, 77)))
     let expired = branch.pass(.seconds(5))
     #expect(expired.stuck.isEmpty && expired.attempts.map(\.end) == [.leaseExpired])
-    #expect(expired.assigned == [], "it holds two still")
+    #expect(expired.assigned == [], "it still holds two")
     let late = branch.happen(.tellerAnswered(place, 77, lease(1, 77), .done))
     #expect(late.receipts.isEmpty && late.rogues.isEmpty)
-    #expect(late.assigned == [], "the one who was in its hands when it was silent is next, and comes alone")
+    #expect(late.assigned == [], "its own customer from the time of silence is next, and is served alone")
     #expect(branch.happen(.tellerAnswered(place, 77, lease(2, 77), .done)).assigned == [1])
   }
 
   @Test(
-    "who is given back unasked is put off, and asked for again no more often than anybody who is to come later"
+    "a customer returned unasked is delayed, also beyond the limit of customers ordered for later"
   )
   func givenBack() {
     let branch = branch { $0.maxLater = 2 }
@@ -197,7 +200,7 @@ import Time
     #expect(branch.pass(.seconds(1)).assigned == [1])
   }
 
-  @Test("windows are opened and closed beside workers that have come by themselves")
+  @Test("windows are opened and closed beside outside workers")
   func beside() {
     let branch = TestBranch()
     branch.happen(.workerCame([.deposit], number: 1, 77, pid: 9, inHand: 1))
@@ -220,7 +223,7 @@ import Time
   }
 
   @Test(
-    "whatever workers do in whatever order: nobody twice, nobody beside whom it must not be, and in the end everybody"
+    "in any history none is served twice or beside a forbidden one, and all are served in the end"
   )
   func histories() throws {
     let chosen = getenv("BANK_QUEUE_SEED").flatMap { UInt64(String(cString: $0)) }
@@ -267,7 +270,7 @@ import Time
     }
   }
 
-  /// Everybody who is left is served by workers on whom one can rely.
+  /// All remaining customers are served by reliable workers.
   private func finish(_ world: WorkerWorld) {
     for service in WorkerWorld.services { world.happen(.scale(service, windows: 1)) }
     for _ in 0..<2_000 {
@@ -280,7 +283,7 @@ import Time
       world.pass(.milliseconds(500))
       world.workerProgresses()
     }
-    world.faults.append("\(world.branch.books) are not at an end")
+    world.faults.append("\(world.branch.books): not all are finished")
   }
 }
 

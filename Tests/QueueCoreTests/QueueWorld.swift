@@ -1,19 +1,19 @@
-// A small world around the queue for tests: a store that can crash or be full, tellers that come, work,
-// fail and die, and a model that knows who must be handed out next. Everything is decided by a seed.
+// A small world around the queue for tests: a store that can crash or be full, tellers that come, work, fail
+// and die, and a model of which customer must be assigned next. A seed decides everything.
 
 import BankModel
 import QueueCore
 import Testing
 import Time
 
-/// What a store keeps, as plain dictionaries.
+/// The contents of a store, as plain dictionaries.
 struct Kept {
   var books: Books
   var customers: [TicketNumber: StoredCustomer] = [:]
   var receipts: [TicketNumber: Receipt] = [:]
   var earlierDays = 0
 
-  /// Takes those out who have no numbers.
+  /// Removes the arrivals without numbers.
   mutating func dropArrivals() {
     let issued = books.issued
     customers = customers.filter { $0.key <= issued }
@@ -24,7 +24,7 @@ struct Kept {
 enum Teller: Equatable {
   case starting
   case idle
-  /// These in hand, the first of whom is served.
+  /// It holds these leases, and serves the first one.
   case holding([Lease])
   case dismissed
 
@@ -38,17 +38,17 @@ final class QueueWorld {
   var now = Moment(monotonic: MonotonicTime(nanoseconds: 0), wall: WallTime(milliseconds: 1_000_000))
   var staged: Kept
   var committed: Kept
-  /// Whether the store answers later; what is on its way there, the oldest first.
+  /// True if the store answers later; `underway` holds its commits in flight, the oldest first.
   let answersLater: Bool
   var underway: [Kept] = []
-  /// The chance of what comes later, so that what happens besides is decided as ever.
+  /// Random numbers for late answers, apart from the others, so that these stay the same.
   private var later: SeededGenerator
   var together = 0
   var tellers: [Window: Teller] = [:]
   var generations: [Window: Generation] = [:]
   var requests: RequestNumber = 0
   var open: Set<RequestNumber> = []
-  /// Tickets that clients were told of, of the present day.
+  /// Tickets of the present day that were announced to clients.
   var spoken: Set<TicketNumber> = []
   var lastIssued: ClosedRange<TicketNumber>?
   var hasDrained = false
@@ -57,7 +57,8 @@ final class QueueWorld {
   var crashes = 0
   var dead = 0
   var refusedForDisk = 0
-  /// What was missing for those who were sent away by this process. A full disk has receipts written more than once.
+  /// The shortages of customers that this process ended. A full disk causes receipts to be written more than
+  /// once.
   var sentAway: [TicketOfDay: [Shortage]] = [:]
 
   init(seed: UInt64) {
@@ -118,7 +119,7 @@ final class QueueWorld {
       let letters = staged.customers.values.filter { $0.state == .dead }.map(\.customer)
         .sorted { $0.ticket < $1.ticket }.prefix(limit)
       machine.apply(.deadLoaded(request, Array(letters)), at: now, into: &effects)
-    case .forward, .reportWithoutEffect: fault("these books are shared with nobody")
+    case .forward, .reportWithoutEffect: fault("this database is not shared")
     case .assign(let window, let lease, let customer): assign(window, lease, customer)
     case .recall(let window, let lease):
       if tellers[window]?.leases.contains(lease) != true {
@@ -127,7 +128,7 @@ final class QueueWorld {
     case .openWindow(let window): if tellers[window] == nil { tellers[window] = .starting }
     case .closeWindow, .acknowledge, .announce, .announceClosing: break
     case .dismissTeller(let window):
-      if tellers[window] != .idle { fault("\(window) is dismissed with a customer in hand") }
+      if tellers[window] != .idle { fault("\(window) is dismissed with an assigned customer") }
       tellers[window] = .dismissed
     case .endStuckTeller(let window, let generation), .endRogueTeller(let window, let generation, _):
       if generations[window] != generation { fault("\(window): the wrong generation is ended") }
@@ -150,9 +151,9 @@ final class QueueWorld {
     case .enqueued(let tickets):
       guard tickets.first <= tickets.last else { return }
       for ticket in tickets.first...tickets.last where tickets.day == machine.books.day {
-        if !spoken.insert(ticket).inserted { fault("ticket \(ticket) was spoken twice") }
+        if !spoken.insert(ticket).inserted { fault("ticket \(ticket) was announced twice") }
         if committed.customers[ticket] == nil, committed.receipts[ticket] == nil {
-          fault("ticket \(ticket) was spoken and is not on disk")
+          fault("ticket \(ticket) was announced and is not on disk")
         }
       }
     case .refused(.diskFull): refusedForDisk += 1
@@ -163,17 +164,19 @@ final class QueueWorld {
   private func assign(_ window: Window, _ lease: Lease, _ customer: Customer) {
     assignments += 1
     let held = tellers[window]?.leases ?? []
-    // Before it may stand somebody who was taken out and has not been given back.
+    // Before it may be a customer who was taken out and has not been returned.
     let isServed = machine.numbers(of: window)?.lease.map(held.contains) ?? false
     if tellers[window] != .idle, !isServed || held.count >= policy.prefetch {
-      fault("\(window) got a customer with \(tellers[window] as Any) in hand")
+      fault("\(window) got a customer with \(tellers[window] as Any)")
     }
     if customer.service != window.service { fault("\(window) got a customer for \(customer.service)") }
     if machine.books.paused[window.service.index] {
       fault("\(window) is paused and got a customer")
     }
-    if !spoken.contains(customer.ticket) { fault("ticket \(customer.ticket) is served before it was spoken") }
-    // A teller that still holds a customer of a day that was reset holds nobody of today.
+    if !spoken.contains(customer.ticket) {
+      fault("ticket \(customer.ticket) is served before it was announced")
+    }
+    // A teller that still holds a customer of a day that was reset holds none of today.
     let taken = Set(
       tellers.flatMap { window, teller -> [TicketNumber] in
         machine.numbers(of: window)?.lease.map(teller.leases.contains) == true
@@ -200,7 +203,7 @@ final class QueueWorld {
       staged.customers[customer.ticket] = StoredCustomer(customer: customer, state: .waiting, dueAt: nil)
     case .insertDelayed(let customer, let dueAt):
       if staged.customers[customer.ticket] != nil { fault("ticket \(customer.ticket) was issued twice") }
-      if dueAt <= now.wall { fault("ticket \(customer.ticket) is delayed, and its moment has come") }
+      if dueAt <= now.wall { fault("ticket \(customer.ticket) is delayed, and its due time has passed") }
       staged.customers[customer.ticket] = StoredCustomer(customer: customer, state: .delayed, dueAt: dueAt)
     case .finish(let customer, let state, let receipt):
       if staged.customers.removeValue(forKey: customer.ticket)?.state != state {
@@ -210,11 +213,11 @@ final class QueueWorld {
       let missing = sentAway[TicketOfDay(day: receipt.day, ticket: customer.ticket)] ?? []
       if receipt.shortages != missing || (receipt.outcome == .outOfStock) == missing.isEmpty {
         fault(
-          "ticket \(customer.ticket) lacked \(missing), and its receipt says \(receipt.outcome), \(receipt.shortages)"
+          "ticket \(customer.ticket) lacked \(missing), and its receipt has \(receipt.outcome), \(receipt.shortages)"
         )
       }
       if receipt.article != customer.article || customer.article.isEmpty == (customer.service == .juice) {
-        fault("ticket \(customer.ticket) has lost what it came for: '\(receipt.article)'")
+        fault("ticket \(customer.ticket) has lost its article: '\(receipt.article)'")
       }
       staged.receipts[customer.ticket] = receipt
     case .update(let customer): move(customer, from: .waiting, to: .waiting, nil)
@@ -232,7 +235,7 @@ final class QueueWorld {
     }
   }
 
-  /// Everybody who was delayed, in order.
+  /// All delayed customers, in order.
   private var delayed: [DelayedCustomer] {
     staged.customers.values.filter { $0.state == .delayed }
       .map { DelayedCustomer(customer: $0.customer, dueAt: $0.dueAt ?? now.wall) }
@@ -242,7 +245,7 @@ final class QueueWorld {
   private func comeBack(_ customer: Customer) {
     guard customer.attempts == 0, let dueAt = staged.customers[customer.ticket]?.dueAt else { return }
     let isRepeated = machine.isJammed
-    if !isRepeated, now.wall < dueAt { fault("ticket \(customer.ticket) is called before its moment") }
+    if !isRepeated, now.wall < dueAt { fault("ticket \(customer.ticket) is called before its due time") }
   }
 
   private func move(
@@ -259,13 +262,13 @@ final class QueueWorld {
     happen(.committed)
   }
 
-  /// Something is handed over, or comes to the disk, or both.
+  /// Commits are handed over, or come to the disk, or both.
   private func goOn() {
     if underway.isEmpty || later.draw(0...2) > 0 { handOver() }
     for _ in 0..<later.draw(0...Int64(underway.count)) { settleOldest() }
   }
 
-  /// Everything that was staged is on disk, or on its way there.
+  /// All staged changes are on disk, or in flight.
   private func handOver() {
     guard answersLater else { return commit() }
     if !machine.hasRoomUnderway { settleOldest() }
@@ -280,7 +283,7 @@ final class QueueWorld {
     happen(.committed)
   }
 
-  /// Everything comes to the disk that is on its way.
+  /// All commits in flight come to the disk.
   func commitAll() {
     repeat {
       handOver()
@@ -288,7 +291,7 @@ final class QueueWorld {
     } while machine.isUnsettled
   }
 
-  /// What stands under numbers that nobody was issued belongs to a request that will never be whole.
+  /// Customers under numbers that were not issued belong to a request that will never be complete.
   private func withdrawArrivals() {
     for place in underway.indices { underway[place].dropArrivals() }
     committed.dropArrivals()
@@ -301,19 +304,19 @@ final class QueueWorld {
     happen(.commitRefused)
   }
 
-  /// A request that is half taken in is given up: what others have staged is committed first.
+  /// A request in progress is abandoned; what others have staged is committed first.
   func abandonIntake() {
     handOver()
     guard let given = machine.arriving else { return }
     open.remove(given.request)
     withdrawArrivals()
-    // With the commit somebody who was due may have come back.
+    // With the commit a delayed customer may have come back.
     let issued = machine.books.issued
     staged.customers = staged.customers.filter { $0.key <= issued }
     happen(.intakeAbandoned)
   }
 
-  /// The process is killed: what was not committed is gone, and so is every teller.
+  /// The process is killed: uncommitted changes and all tellers are gone.
   func crash() {
     crashes += 1
     let kept = Int(later.draw(0...Int64(underway.count)))
@@ -322,7 +325,7 @@ final class QueueWorld {
     withdrawArrivals()
     staged = committed
     sentAway.removeAll()
-    // Whoever asked is told nothing, and a day that was not closed on disk goes on.
+    // Clients get no answer, and a day that was not closed on disk continues.
     open.removeAll()
     tellers.removeAll()
     let first = Array(delayed.prefix(Int(chance.draw(0...4))))
@@ -331,7 +334,7 @@ final class QueueWorld {
     hasDrained = false
   }
 
-  // MARK: - What must hold after every step
+  // MARK: - Invariants after every step
 
   private func check() {
     for words in machine.contradictions(ServiceDirectory()) { fault(words.description) }
@@ -339,14 +342,14 @@ final class QueueWorld {
     let sum =
       machine.waitingCount + machine.delayedCount + machine.serving + books.served + books.dead
       + books.cancelled
-    if machine.issuedCount != sum { fault("issued \(machine.issuedCount) and accounted for \(sum)") }
+    if machine.issuedCount != sum { fault("issued \(machine.issuedCount), and the states add up to \(sum)") }
     let held = tellers.values.reduce(0) { $0 + $1.leases.count }
     if machine.serving > held { fault("\(machine.serving) are at windows, and tellers hold \(held)") }
   }
 }
 
 extension [QueueEffect] {
-  /// Performs all of them in their order, and those that are added meanwhile.
+  /// Performs all effects in their order, and those that are added meanwhile.
   mutating func performAll(_ perform: (QueueEffect, inout [QueueEffect]) -> Void) {
     var place = 0
     while place < count {

@@ -1,4 +1,4 @@
-// The ring in which customers stand who were handed out ahead, operation by operation and against an array.
+// The ring of customers that were assigned ahead, operation by operation and compared with an array.
 
 import BankModel
 import Glibc
@@ -7,7 +7,7 @@ import Testing
 @testable import QueueCore
 
 @Suite struct RingBufferTests {
-  @Test("who comes first leaves first, also around the end of the array")
+  @Test("the first element added leaves first, also around the end of the array")
   func firstInFirstOut() {
     var ring = RingBuffer<Int>()
     for number in 0..<3 { ring.append(number) }
@@ -19,7 +19,7 @@ import Testing
     #expect(Mirror(reflecting: ring).descendant("places").map { Mirror(reflecting: $0).children.count } == 4)
   }
 
-  @Test("whoever leaves is not held any longer")
+  @Test("a removed element is not retained any longer")
   func releases() {
     final class Thing {}
     weak var thing: Thing?
@@ -35,7 +35,7 @@ import Testing
     #expect(thing == nil)
   }
 
-  @Test("whatever is done in whatever order, the ring agrees with an array")
+  @Test("after any operations in any order the ring agrees with an array")
   func agreesWithArray() {
     let chosen = getenv("BANK_QUEUE_SEED").flatMap { UInt64(String(cString: $0)) }
     for seed in chosen.map({ [$0] }) ?? Array(1...200) {
@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test("nobody is taken out of an empty ring, in release too")
+  @Test("an empty ring gives nothing, also in a release build")
   func empty() async {
     await #expect(processExitsWith: .failure) {
       var ring = RingBuffer<Int>()

@@ -1,4 +1,4 @@
-// When a store that is short of room looks again.
+// The time at which a store that is short of room checks again.
 
 import QueueCore
 import Testing
@@ -9,11 +9,11 @@ import Time
     MonotonicTime(nanoseconds: milliseconds * 1_000_000)
   }
 
-  @Test("however often it is said that there is no room, the look comes when it was due from the first")
+  @Test("repeated reports of missing room do not postpone the next check")
   func isNotPutOff() {
     var watch = RoomWatch()
     watch.note(isShort: false, at: Self.at(0))
-    #expect(watch.dueAt == nil, "where there is room nobody looks")
+    #expect(watch.dueAt == nil, "with room there is no check")
     for moment in stride(from: 10, to: 1_000, by: 10) as StrideTo<Int64> {
       watch.note(isShort: true, at: Self.at(moment))
       #expect(watch.dueAt == Self.at(1_010))
@@ -24,7 +24,7 @@ import Time
     #expect(isDue)
     for moment in stride(from: 1_015, to: 2_000, by: 10) as StrideTo<Int64> {
       watch.note(isShort: true, at: Self.at(moment))
-      #expect(watch.dueAt == Self.at(2_015), "only looking moves the next look")
+      #expect(watch.dueAt == Self.at(2_015), "only a check moves the next one")
     }
     watch.note(isShort: false, at: Self.at(2_010))
     let isLookedAtAgain = watch.takeDue(at: Self.at(5_000))

@@ -1,26 +1,27 @@
-// A model of the books that several branches share, as plain dictionaries, and every promise that it can hold a branch to: who
-// has whom, in which epoch, and who has finished whom. It answers each request at once; the world around it decides when a branch
-// is told. Each kind of bug that such books could have can be switched on, so that the tests can be tested.
+// A model of the database that several branches share, as plain dictionaries, with every guarantee to which
+// it can hold a branch: which branch has a customer, in which epoch, and which one has finished it. It
+// answers each request at once; the world around it decides when a branch gets the answer. Each kind of bug
+// of such a database can be switched on, so that the tests can be tested.
 
 import BankModel
 import QueueCore
 import Time
 
-/// What can be wrong with shared books.
+/// Defects of a shared database.
 enum LedgerBug: CaseIterable {
-  /// What an old epoch says takes effect.
+  /// A completion in an old epoch takes effect.
   case completesWithoutTheEpoch
   /// Two branches can have one page.
   case claimsOverlap
-  /// Whoever was given back is given back twice.
+  /// A returned customer is returned twice.
   case rescuesTwice
   /// A transaction that is sent again takes effect again.
   case repeatsATurn
-  /// Whoever was given back stands nowhere.
+  /// A returned customer is in no line.
   case losesTheReturned
-  /// A claim goes on behind the end of its epoch.
+  /// A claim is granted after the end of its epoch.
   case claimsWithoutTheEpoch
-  /// What was finished elsewhere is told as done.
+  /// Work for a customer that was finished elsewhere is reported as done.
   case keepsSilentAboutNoEffect
 }
 
@@ -63,7 +64,7 @@ final class SharedLedger {
     }
   }
 
-  /// Lines in which somebody waits whom nobody has.
+  /// Lines with waiting customers that no branch has claimed.
   var unclaimed: Set<Line> {
     Set(entries.values.filter { $0.state == .waiting && $0.owner == nil }.map(\.customer.line))
   }
@@ -80,7 +81,7 @@ final class SharedLedger {
     return Array(page)
   }
 
-  /// - Returns: whoever was finished by somebody else before.
+  /// - Returns: Customers who were finished by another branch before.
   func commit(_ changes: [StoreChange], by owner: Owner) -> [TicketNumber] {
     guard isPresent(owner) || bug == .completesWithoutTheEpoch else { return changes.finished }
     var withoutEffect: [TicketNumber] = []
@@ -118,18 +119,20 @@ final class SharedLedger {
   }
 
   private func alter(_ customer: Customer, by owner: Owner, _ body: (inout Entry) -> Void) {
-    // Whoever was taken out by another branch is gone.
+    // A customer taken out by another branch is gone.
     guard var entry = entries[customer.ticket] else { return }
-    if entry.owner != owner { fault("ticket \(customer.ticket) is changed by \(owner), which has it not") }
+    if entry.owner != owner {
+      fault("ticket \(customer.ticket) is changed by \(owner), which has not claimed it")
+    }
     body(&entry)
     entries[customer.ticket] = entry
   }
 
-  /// Whoever was delayed and is due waits again.
+  /// Delayed customers who are due wait again.
   func callDelayed() {
     for (ticket, entry) in entries where entry.state == .delayed {
       entries[ticket]?.state = .waiting
-      if entry.owner != nil { fault("ticket \(ticket) is delayed and somebody's") }
+      if entry.owner != nil { fault("ticket \(ticket) is delayed and claimed") }
     }
   }
 
@@ -138,7 +141,7 @@ final class SharedLedger {
       entries[ticket]?.state = .waiting
       entries[ticket]?.customer.crashes = 0
       entries[ticket]?.customer.failures = 0
-      if entry.owner != nil { fault("ticket \(ticket) is a dead letter and somebody's") }
+      if entry.owner != nil { fault("ticket \(ticket) is a dead letter and claimed") }
     }
   }
 
@@ -157,7 +160,7 @@ final class SharedLedger {
     return .done
   }
 
-  /// The epoch of a branch has ended: whom it had is nobody's.
+  /// The epoch of a branch has ended: its customers are unclaimed.
   func end(_ branch: Int) {
     let owner = Owner(branch: branch, epoch: epochs[branch])
     epochs[branch] += 1

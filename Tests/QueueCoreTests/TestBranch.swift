@@ -1,5 +1,5 @@
-// A branch for the tests of single rules: a queue, a clock that moves when it is told to, and the effects
-// of each event for a closer look. It keeps nothing: what a store would say is said by the test.
+// A branch for the tests of single rules: a queue, a clock that the test moves, and the effects of each
+// event. It stores nothing: the test plays the store.
 
 import BankModel
 @testable import QueueCore
@@ -22,7 +22,7 @@ final class TestBranch {
       StoredQueue(books: books, delayed: delayed), policy: policy, at: Self.opening, falls: falls)
   }
 
-  /// Lets an event happen and returns what the queue wants done. After each event the books must agree.
+  /// Handles an event and returns the effects. After each event the counters must agree.
   @discardableResult
   func happen(
     _ event: QueueEvent, sourceLocation: SourceLocation = #_sourceLocation
@@ -33,7 +33,7 @@ final class TestBranch {
     return effects
   }
 
-  /// Time passes, and then the queue is told.
+  /// Time passes, and then the queue handles an event.
   @discardableResult
   func pass(_ span: TimeSpan) -> [QueueEffect] {
     passQuietly(span)
@@ -47,7 +47,7 @@ final class TestBranch {
     now.wall.milliseconds += span.milliseconds
   }
 
-  /// Somebody sets the calendar's clock; the queue learns of it with the next event.
+  /// The calendar's clock is set; the queue learns of it with the next event.
   func setCalendar(byMilliseconds change: Int64) { now.wall.milliseconds += change }
 
   func request() -> RequestNumber {
@@ -81,10 +81,10 @@ final class TestBranch {
     happen(.tellerReady(window, generation, pid: 100 * generation + window.place))
   }
 
-  /// The teller at a window answers for the customer that it has.
+  /// The teller at a window answers for its customer.
   @discardableResult
   func answer(_ window: Window, _ answer: TellerAnswer = .done) throws -> [QueueEffect] {
-    let lease = try #require(self.lease(at: window), "\(window) has nobody")
+    let lease = try #require(self.lease(at: window), "\(window) has no customer")
     return happen(.tellerAnswered(window, lease.generation, lease, answer))
   }
 
@@ -95,7 +95,7 @@ final class TestBranch {
 
   func lease(at window: Window) -> Lease? { machine.numbers(of: window)?.lease }
 
-  /// The tickets in one line, as far as they stand in memory.
+  /// The tickets of one line that are in memory.
   func tickets(_ service: Service, _ priority: Priority = .regular) -> [TicketNumber] {
     machine.front(of: Line(service: service, priority: priority)).map(\.ticket)
   }
@@ -133,7 +133,7 @@ extension Customer {
 extension [QueueEffect] {
   var changes: [StoreChange] { compactMap { if case .stage(let change) = $0 { change } else { nil } } }
 
-  /// Who was handed out, in order.
+  /// The assigned customers, in order.
   var assigned: [TicketNumber] {
     compactMap { if case .assign(_, let lease, _) = $0 { lease.ticket } else { nil } }
   }
@@ -146,7 +146,7 @@ extension [QueueEffect] {
 
   var answers: [QueueAnswer] { compactMap { if case .reply(_, let answer) = $0 { answer } else { nil } } }
 
-  /// The answer to one request; a fault where there are two.
+  /// The answer to one request; a fault if there are two.
   func answer(to request: RequestNumber) -> QueueAnswer? {
     let found = compactMap { if case .reply(request, let answer) = $0 { answer } else { nil } }
     #expect(found.count <= 1, "request \(request) was answered more than once")
@@ -176,7 +176,7 @@ extension [QueueEffect] {
     compactMap { if case .reportDead(let who, _, _, _) = $0 { who.ticket } else { nil } }
   }
 
-  /// The pages that are asked for: the line, behind whom, and how many at most.
+  /// The requested pages: the line, the ticket before the page, and the limit.
   var pages: [(line: Line, after: TicketNumber, limit: Int)] {
     compactMap {
       if case .loadPage(let line, let after, let limit) = $0 { (line, after, limit) } else { nil }
@@ -185,11 +185,12 @@ extension [QueueEffect] {
 }
 
 extension QueueMachine {
-  /// Everyone in memory who waits in one line, in order.
+  /// All customers of one line that are in memory, in order.
   func front(of line: Line) -> [Customer] { books.waiting.known(line).map { Array(lines[$0].front) } ?? [] }
 }
 
-/// What is asked of the queue most often. The queue cannot be copied, and `#expect` copies what it takes apart.
+/// The most frequent questions to the queue. The queue cannot be copied, and `#expect` copies what it takes
+/// apart.
 extension TestBranch {
   var isTakingIn: Bool { machine.isTakingIn }
   var isIdle: Bool { machine.isIdle }

@@ -8,7 +8,7 @@ import Testing
 @Suite struct WaitingLineTests {
   private func page(_ tickets: TicketNumber...) -> [Customer] { tickets.map { .numbered($0) } }
 
-  /// A line with so many in memory, numbered from 1.
+  /// A line with this many customers in memory, numbered from 1.
   private func line(_ count: TicketNumber, capacity: Int) -> WaitingLine {
     var line = WaitingLine(stored: 0, capacity: capacity)
     for ticket in 1...count { line.admit(.numbered(ticket)) }
@@ -18,7 +18,7 @@ import Testing
 
   private func front(_ line: WaitingLine) -> [TicketNumber] { line.front.map(\.ticket) }
 
-  @Test("a line that stands in the store alone asks for a page as large as its memory, and only once")
+  @Test("a line that is only in the store requests a page as large as its memory, and only once")
   func firstPage() {
     var line = WaitingLine(stored: 10, capacity: 4)
     #expect(line.count == 10)
@@ -32,7 +32,7 @@ import Testing
     #expect((line.count, line.beyond, line.cursor) == (10, 6, 4))
   }
 
-  @Test("the next page is asked for when few stand in memory, and not before")
+  @Test("the next page is requested when few customers are in memory, and not before")
   func lowWater() {
     var line = WaitingLine(stored: 6, capacity: 4)
     _ = line.nextPage(lowWater: 2)
@@ -41,7 +41,7 @@ import Testing
     #expect(line.dequeue()?.ticket == 2)
     #expect(line.nextPage(lowWater: 2) == 0)
     #expect(line.dequeue()?.ticket == 3)
-    #expect(line.nextPage(lowWater: 2) == 2, "no more than are known to stand in the store")
+    #expect(line.nextPage(lowWater: 2) == 2, "no more than are known to be in the store")
     line.append(page: page(5, 6)) { _ in false }
     #expect(front(line) == [4, 5, 6])
     #expect(line.nextPage(lowWater: 9) == 0)
@@ -56,14 +56,14 @@ import Testing
     #expect(line.nextPage(lowWater: 4) == 1)
   }
 
-  @Test("a line that is over its capacity asks for nothing, and asks again when there is room")
+  @Test("a line over its capacity requests no page, and requests one again when there is room")
   func noRoomInMemory() {
     var line = WaitingLine(stored: 5, capacity: 2)
     _ = line.nextPage(lowWater: 3)
     line.append(page: [.numbered(3), .numbered(4)]) { _ in false }
     _ = line.dequeue()
     #expect(line.nextPage(lowWater: 3) == 1)
-    // Two customers come back while the page is on its way.
+    // Two customers come back while the page is being read.
     line.takeBack(.numbered(1))
     line.takeBack(.numbered(2))
     line.append(page: page(5)) { _ in false }
@@ -74,7 +74,7 @@ import Testing
     #expect(line.nextPage(lowWater: 9) == 1)
   }
 
-  @Test("newcomers stand in line only when their tickets are on disk")
+  @Test("newcomers are in line only when their tickets are on disk")
   func newcomersSettle() {
     var line = WaitingLine(stored: 0, capacity: 4)
     line.admit(.numbered(1))
@@ -96,7 +96,7 @@ import Testing
     #expect((line.count, line.newcomerCount) == (1, 0))
   }
 
-  @Test("newcomers beyond the capacity stand in the store alone, and come by page")
+  @Test("newcomers beyond the capacity are only in the store, and come by page")
   func newcomersBeyondCapacity() {
     var line = WaitingLine(stored: 0, capacity: 2)
     for ticket in 1...5 as ClosedRange<TicketNumber> { line.admit(.numbered(ticket)) }
@@ -105,7 +105,7 @@ import Testing
     #expect((line.count, line.beyond, line.cursor) == (5, 3, 2))
   }
 
-  @Test("newcomers overtake nobody who stands in the store")
+  @Test("newcomers do not overtake customers in the store")
   func newcomersBehindStore() {
     var line = WaitingLine(stored: 3, capacity: 4)
     line.admit(.numbered(4))
@@ -114,11 +114,11 @@ import Testing
     #expect((line.count, line.beyond) == (4, 4))
   }
 
-  @Test("newcomers join memory only as an unbroken run: a gap in the middle keeps the others in the store")
+  @Test("newcomers join memory only as an unbroken run: after a gap they stay in the store")
   func newcomersUnbroken() {
     var line = line(2, capacity: 2)
     line.admit(.numbered(3))
-    // Somebody leaves, so that there would be room for the second newcomer, but not before the first.
+    // A customer leaves, so that there is room for the second newcomer, but not before the first.
     _ = line.dequeue()
     line.admit(.numbered(4))
     line.settleNewcomers()
@@ -129,7 +129,7 @@ import Testing
     #expect(front(line) == [2, 3])
   }
 
-  @Test("newcomers who fitted when they came, and fit no more, stand in the store")
+  @Test("newcomers who fitted when they came, and no longer fit, are in the store")
   func newcomersCrowdedOut() {
     var line = line(3, capacity: 3)
     let back = [line.dequeue(), line.dequeue()].compactMap { $0 }
@@ -141,7 +141,7 @@ import Testing
     #expect((line.beyond, line.cursor) == (2, 3))
   }
 
-  @Test("who comes back before the cursor stands at the place of its number")
+  @Test("a customer that comes back before the cursor is at the place of its number")
   func takeBackBeforeCursor() {
     var line = line(4, capacity: 8)
     let first = line.dequeue()
@@ -151,7 +151,7 @@ import Testing
     #expect(front(line) == [1, 2, 3, 4])
   }
 
-  @Test("who comes back beyond the cursor stands in the store, unless nobody else does")
+  @Test("a customer that comes back beyond the cursor is in the store, unless it is the only one")
   func takeBackBeyondCursor() {
     var line = WaitingLine(stored: 3, capacity: 2)
     _ = line.nextPage(lowWater: 1)
@@ -166,7 +166,7 @@ import Testing
     #expect((short.beyond, short.cursor) == (0, 9))
   }
 
-  @Test("when memory is full the last one steps back into the store, and its page begins before it")
+  @Test("when memory is full the last one returns to the store, and the next page starts before it")
   func eviction() {
     var line = line(3, capacity: 3)
     let first = line.dequeue()
@@ -181,7 +181,7 @@ import Testing
     #expect(front(line) == [4])
   }
 
-  @Test("nobody steps back into the store while a page is on its way")
+  @Test("no customer returns to the store while a page is being read")
   func noEvictionWhileLoading() {
     var line = WaitingLine(stored: 4, capacity: 2)
     _ = line.nextPage(lowWater: 2)
@@ -196,7 +196,7 @@ import Testing
     #expect(line.count == 5)
   }
 
-  @Test("a page shows customers at windows, who are skipped and counted nowhere")
+  @Test("customers of a page who are at windows are skipped and not counted")
   func pageWithCustomersAtWindows() {
     var line = WaitingLine(stored: 2, capacity: 4)
     _ = line.nextPage(lowWater: 2)
@@ -208,7 +208,7 @@ import Testing
     #expect(front(line) == [2, 3])
   }
 
-  @Test("a page of nobody but customers at windows moves the cursor past them")
+  @Test("a page of customers at windows alone moves the cursor past them")
   func pageOfCustomersAtWindows() {
     var line = WaitingLine(stored: 1, capacity: 4)
     _ = line.nextPage(lowWater: 2)

@@ -1,5 +1,5 @@
-// A small world of workers around the queue, at windows and without: what each of them holds, who may hold how many, and who
-// must be alone. Everything is decided by a seed, and everything that was staged is on disk at once.
+// A small world of workers around the queue, at windows and outside: which customers each holds, how many it
+// may hold, and which must be alone. A seed decides everything, and all staged changes are on disk at once.
 
 import BankModel
 @testable import QueueCore
@@ -13,12 +13,12 @@ final class WorkerWorld {
     var generation: Generation
     var capacity: Int
     var isOutside: Bool
-    /// Whether it is being ended: nothing that it says is heard.
+    /// True while it is being ended: its messages are ignored.
     var isDoomed = false
     var leases: [Lease: Window] = [:]
-    /// Those among them who were taken back.
+    /// Those among them that were recalled.
     var recalled: Set<Lease> = []
-    /// Customers who are to be alone in its hands.
+    /// Customers that must be its only ones.
     var suspects: Set<Lease> = []
 
     var inHand: Int { leases.count - recalled.count }
@@ -58,7 +58,7 @@ final class WorkerWorld {
     case .assign(let window, let lease, let customer): assign(lease, customer, at: window)
     case .recall(let window, let lease):
       guard let index = worker(at: window) else {
-        return faults.append("nobody at \(window) is asked for \(lease)")
+        return faults.append("\(lease) is recalled from \(window), which has no worker")
       }
       if workers[index].leases[lease] == nil { faults.append("\(window) does not hold \(lease)") }
       workers[index].recalled.insert(lease)
@@ -67,7 +67,7 @@ final class WorkerWorld {
     case .closeWindow(let window): wanted.removeAll { $0 == window }
     case .dismissTeller(let window):
       guard let index = worker(at: window) else {
-        return faults.append("nobody at \(window) can be dismissed")
+        return faults.append("\(window) is dismissed and has no worker")
       }
       if !workers[index].leases.isEmpty {
         faults.append("\(window) is dismissed with \(workers[index].leases)")
@@ -75,10 +75,10 @@ final class WorkerWorld {
       workers[index].isDoomed = true
     case .endStuckTeller(let window, let generation), .endRogueTeller(let window, let generation, _):
       guard let index = worker(at: window), workers[index].generation == generation else {
-        return faults.append("nobody of generation \(generation) at \(window) can be ended")
+        return faults.append("\(window) is ended and has no worker of generation \(generation)")
       }
       if case .endStuckTeller = effect, workers[index].isOutside {
-        faults.append("\(window) is nobody's to end")
+        faults.append("\(window) must not be ended")
       }
       workers[index].isDoomed = true
     case .stage(.finish(let customer, _, _)): receipts[customer.ticket, default: 0] += 1
@@ -90,7 +90,9 @@ final class WorkerWorld {
   private func worker(at window: Window) -> Int? { workers.firstIndex { $0.places.contains(window) } }
 
   private func assign(_ lease: Lease, _ customer: Customer, at window: Window) {
-    guard let index = worker(at: window) else { return faults.append("nobody at \(window) gets \(lease)") }
+    guard let index = worker(at: window) else {
+      return faults.append("\(window) gets \(lease) and has no worker")
+    }
     let worker = workers[index]
     if worker.isDoomed { faults.append("\(window) is gone and gets \(lease)") }
     if worker.leases.count >= worker.capacity {
@@ -101,17 +103,17 @@ final class WorkerWorld {
     }
     if !worker.suspects.isEmpty { faults.append("\(window) gets \(lease) beside \(worker.suspects)") }
     if customer.crashes > 0 {
-      if worker.inHand > 0 { faults.append("\(window) gets \(lease), who is to be alone, beside others") }
+      if worker.inHand > 0 { faults.append("\(window) gets \(lease), which must be alone, beside others") }
       workers[index].suspects.insert(lease)
     }
     for other in workers {
       let twice = other.leases.keys.contains { $0.ticket == lease.ticket && !other.recalled.contains($0) }
-      if twice, !other.isDoomed { faults.append("ticket \(lease.ticket) is in two hands") }
+      if twice, !other.isDoomed { faults.append("ticket \(lease.ticket) is assigned twice") }
     }
     workers[index].leases[lease] = window
   }
 
-  // MARK: - What happens
+  // MARK: - Events
 
   func arrive(_ count: Int) {
     let orders = (0..<count).map { _ in
@@ -154,7 +156,7 @@ final class WorkerWorld {
     let worker = workers[index]
     workers[index].isDoomed = true
     let window = worker.places[0]
-    // What it holds is everybody's again with the event.
+    // Its customers are free for all workers with the event.
     workers.remove(at: index)
     if worker.isOutside {
       happen(.workerGone(worker.generation))
@@ -189,7 +191,7 @@ final class WorkerWorld {
     happen(.tellerProgressed(window, workers[index].generation, lease))
   }
 
-  /// A word about somebody whom it does not hold.
+  /// A message about a customer that it does not hold.
   func workerLies() {
     guard let index = workers.indices.randomElement(using: &chance), !workers[index].isDoomed else { return }
     let lease = Lease(ticket: 1_000_000, attempt: 1, generation: workers[index].generation)
