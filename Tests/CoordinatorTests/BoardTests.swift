@@ -1,4 +1,5 @@
-// The board: what a frame shows of a bank, when one is made, and that nobody makes the bank wait by looking at it.
+// The board: the contents of a frame, the time at which one is made, and that subscribers never delay the
+// bank.
 
 import BankModel
 import Posix
@@ -18,7 +19,7 @@ struct BoardTests {
     }
   }
 
-  /// Rounds until a frame shows what is wanted; the frames until then.
+  /// Runs rounds until a frame satisfies the condition; returns the frames until then.
   @discardableResult
   private func rounds(
     _ bank: TestBank, _ client: TestClient, until isDone: (BoardFrame) -> Bool
@@ -30,14 +31,14 @@ struct BoardTests {
       bank.round()
       seen += frames(try client.answers(bank.coordinator))
       if let last = seen.last, isDone(last) { return seen }
-      // The next frame is due within the pause, and the loop is what waits for it.
+      // The next frame is due within the pause, and the loop waits for it.
       _ = try bank.coordinator.context.loop.runOnce(until: SystemClock.monotonic() + .milliseconds(5))
     }
-    Issue.record("no frame shows it; the last one: \(String(describing: seen.last))")
+    Issue.record("no frame satisfies it; the last one: \(String(describing: seen.last))")
     return seen
   }
 
-  @Test("a frame shows the counts, who waits first, who is served, the windows, and what has happened")
+  @Test("a frame shows counts, the first waiting, those being served, the windows, and recent events")
   func picture() throws {
     let bank = try TestBank()
     let client = try TestClient(bank.coordinator)
@@ -68,7 +69,7 @@ struct BoardTests {
     #expect(frame.businessTimeRuns)
   }
 
-  @Test("whoever begins to look is told what was served before, and nobody again")
+  @Test("a new subscriber gets what was served before, and the others do not get it again")
   func history() throws {
     let bank = try TestBank()
     let (client, other) = (try TestClient(bank.coordinator), try TestClient(bank.coordinator))
@@ -94,7 +95,7 @@ struct BoardTests {
     #expect(seen.last?.services.first { $0.service == .deposit }?.served == 6)
   }
 
-  @Test("nothing is shown of customers and receipts that are not on disk")
+  @Test("customers and receipts that are not on disk are not shown")
   func kept() throws {
     let bank = try TestBank()
     let client = try TestClient(bank.coordinator)
@@ -115,7 +116,7 @@ struct BoardTests {
   }
 
   @Test(
-    "a bank that nobody looks at makes no frame; one in which nothing happens makes none for whoever looks")
+    "no frame is made without subscribers, nor for subscribers if nothing happens")
   func idle() throws {
     let bank = try TestBank()
     let client = try TestClient(bank.coordinator)
@@ -127,13 +128,14 @@ struct BoardTests {
     let seen = try rounds(bank, client) { $0.rates.issuedSecond == 0 }
     #expect(seen.last?.rates.issuedTenSeconds ?? 0 > 0)
     let due = try #require(bank.coordinator.board.nextDeadline, "the other rates are to run out")
-    #expect(due > bank.coordinator.context.now.monotonic + .milliseconds(200), "it does not wake for nothing")
+    #expect(
+      due > bank.coordinator.context.now.monotonic + .milliseconds(200), "it does not wake without need")
     bank.coordinator.router.forget(client.session)
     bank.round()
     #expect(bank.coordinator.board.nextDeadline == nil && !bank.coordinator.followers.events.isWatched)
   }
 
-  @Test("a bank at full speed is shown half as often, and one that is calm again as before")
+  @Test("a bank at full speed is shown half as often, and a calm one at the former rate again")
   func fullSpeed() throws {
     let bank = try TestBank()
     let client = try TestClient(bank.coordinator)
@@ -152,7 +154,7 @@ struct BoardTests {
   }
 
   @Test(
-    "a rate that runs out right behind a frame waits for the next one, and does not keep the loop awake until then"
+    "a rate that runs out right after a frame waits for the next one without waking the loop"
   )
   func awake() throws {
     let bank = try TestBank()
@@ -161,20 +163,20 @@ struct BoardTests {
     client.ask(.board, bank.coordinator)
     _ = try client.answers(bank.coordinator)
     let end = try #require(bank.coordinator.pictures.throughput.nextShow(after: SystemClock.monotonic()))
-    // Something changes until shortly before the rate of the last second runs out, and not any more.
+    // Changes happen until shortly before the rate of the last second runs out, and not afterwards.
     while SystemClock.monotonic() < end + .milliseconds(40) {
       if SystemClock.monotonic() < end - .milliseconds(30) { bank.coordinator.followers.changed = true }
       bank.round()
       let now = bank.coordinator.context.now.monotonic
       let due = try #require(bank.coordinator.board.nextDeadline)
-      #expect(due > now, "the loop would turn again at once")
+      #expect(due > now, "otherwise the loop would run again at once")
       guard due > now else { return }
       _ = try client.answers(bank.coordinator)
       _ = try bank.coordinator.context.loop.runOnce(until: SystemClock.monotonic() + .milliseconds(3))
     }
   }
 
-  @Test("whoever reads slowly has no more than one frame waiting, and is shown the newest one")
+  @Test("a slow reader has at most one frame waiting, and gets the newest one")
   func slow() throws {
     let bank = try TestBank()
     let (deaf, reader) = (try TestClient(bank.coordinator), try TestClient(bank.coordinator))
@@ -183,7 +185,7 @@ struct BoardTests {
     reader.ask(.board, bank.coordinator)
     var frame = try #require(frames(try reader.answers(bank.coordinator)).first)
     let length = try AnswerTail.bytes(of: .board(frame)).count + 64
-    /// A turn of the bank in which it may write to those who look on.
+    /// An iteration of the bank in which it may write to subscribers.
     func paint() {
       bank.coordinator.followers.views.audience.due = MonotonicTime(nanoseconds: 0)
       bank.round()
@@ -201,8 +203,8 @@ struct BoardTests {
       #expect(deaf.session.channel.backlog <= length)
       read += frames(try reader.answers(bank.coordinator)).map(\.day)
     }
-    // A round writes to viewers for a bounded time: on a busy machine the last frame may come with a later one. The bank may also
-    // show its own board behind it, which is the newest one then.
+    // A round writes to viewers for a bounded time: on a busy machine the last frame may come with a later
+    // one. The bank may also show its own board after it, which is the newest one then.
     let deadline = SystemClock.monotonic() + .seconds(120)
     func hasNewest(_ days: [Int64]) -> Bool { days.count > 1 && (days.last == newest || days.last == own) }
     while !hasNewest(read), SystemClock.monotonic() < deadline {
@@ -220,7 +222,7 @@ struct BoardTests {
     #expect(hasNewest(days) && days.last == read.last && days.count < 2_000)
   }
 
-  @Test("a board that is withdrawn is told no more, and the number is free")
+  @Test("a withdrawn board gets no more frames, and its number is free")
   func withdrawn() throws {
     let bank = try TestBank()
     let client = try TestClient(bank.coordinator)
@@ -231,7 +233,7 @@ struct BoardTests {
     #expect(bank.coordinator.followers.views.audience.all.isEmpty && client.session.seats == 0)
   }
 
-  @Test("only the process that is meant is ended")
+  @Test("only the intended process is ended")
   func endings() throws {
     let bank = try TestBank()
     let client = try TestClient(bank.coordinator)
@@ -257,7 +259,7 @@ struct BoardTests {
     #expect(frame.day == 2 && issued.map(\.day) == [1, 2], "\(frame.events)")
   }
 
-  @Test("of many priorities the first are counted by themselves, and the others together")
+  @Test("of many priorities the first are counted separately, and the others together")
   func grades() {
     let all = (0..<11).map { (priority: Priority(UInt32($0)), count: Int64($0 + 1)) }
     let grades = BoardPictures.grades(all)

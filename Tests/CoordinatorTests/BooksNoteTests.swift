@@ -1,4 +1,5 @@
-// The note of which shared books a home has joined: it is read as it was kept, and anything else is no note.
+// The note of the shared database that a home has joined: it is read as it was written, and any other content
+// is refused.
 
 import Foundation
 import QueueCore
@@ -11,7 +12,7 @@ import Testing
     books: -7, system: 8, timeline: 2, day: 3, ticket: 40, epoch: 5, commits: 60)
   private static let note = BooksNote(address: "postgres://bank@db/bank", branch: "m:/h", mark: mark)
 
-  @Test("it is read as it was kept")
+  @Test("it is read as it was written")
   func kept() {
     let path = NSTemporaryDirectory() + "/books-\(UUID().uuidString)"
     defer { unlink(path) }
@@ -20,7 +21,7 @@ import Testing
     #expect(BooksNote.read(from: path) == Self.note)
   }
 
-  @Test("of a branch of another name it knows the books alone")
+  @Test("of a branch of another name it gives only the database")
   func renamed() {
     #expect(Self.note.mark(of: "m:/h") == Self.mark)
     let other = Self.note.mark(of: "other")
@@ -28,11 +29,11 @@ import Testing
   }
 
   @Test(
-    "what is no note is none",
+    "a malformed note is not read",
     arguments: ["", "a\nb\n1 2 3 4 5 6 7\n", "a\nb\n1 2 3 4 5 6\nend\n", "a\nb\n1 2 3 4 5 6 x\nend\n"])
   func refused(text: String) { #expect(BooksNote.parse(text) == nil) }
 
-  @Test("books are older when they have come less far than is known")
+  @Test("a database is older if its day or epoch is behind the known one")
   func ahead() {
     #expect(Self.mark.isAhead(day: 3, ticket: 39) && Self.mark.isAhead(day: 2, ticket: 99))
     #expect(!Self.mark.isAhead(day: 3, ticket: 40) && !Self.mark.isAhead(day: 4, ticket: 0))

@@ -1,5 +1,6 @@
-// A branch of a shared bank: requests for tickets are handed in whole, what only the books know is asked of them, and what they
-// say is done: customers come and go with the lease, the bank drains, and the branch leaves.
+// A branch of a shared bank. Requests for tickets are handed in whole, questions about the whole bank go to
+// the database, and its events are applied: customers come and go with the lease, the bank drains, and the
+// branch leaves.
 
 import BankModel
 import Posix
@@ -20,7 +21,7 @@ struct BranchDeskTests {
     return (bank, try TestClient(bank.coordinator), books)
   }
 
-  /// A turn of the loop, without its sockets.
+  /// An iteration of the loop, without its sockets.
   private func hear(_ bank: TestBank) {
     bank.coordinator.context.takeTime()
     bank.coordinator.queue.takeResults()
@@ -35,7 +36,7 @@ struct BranchDeskTests {
     return number
   }
 
-  /// Customers who are in hand, one of whom is served.
+  /// Claims customers; one of them is served.
   private func claim(_ tickets: ClosedRange<TicketNumber>, _ books: ScriptedBooks, _ bank: TestBank) {
     bank.openWindows(1)
     books.say(.somebodyMayWait(Line(service: .deposit, priority: .regular)))
@@ -44,7 +45,7 @@ struct BranchDeskTests {
     hear(bank)
   }
 
-  @Test("a request for tickets is handed in whole, and answered with the tickets that the books have given")
+  @Test("a request for tickets is handed in whole, and answered with the tickets of the database")
   func intake() throws {
     let (bank, client, books) = try bank()
     let number = ask(.enqueue(.deposits(3, key: "k")), client, bank)
@@ -83,7 +84,7 @@ struct BranchDeskTests {
     #expect(customers.keyed.map(\.place) == [0, 1, 2, 3] && customers.keyed.map(\.key) == entries.map(\.key))
   }
 
-  @Test("a reset is not done, and too many at once are refused, each by its name")
+  @Test("a reset is not done, and too many requests at once are refused, each with its name")
   func refusals() throws {
     let (bank, client, books) = try bank()
     let numbers = [
@@ -96,7 +97,7 @@ struct BranchDeskTests {
   }
 
   @Test(
-    "juice is handed in, and of all that is waited for only what this branch's own stock can make counts here"
+    "juice is handed in, and a drain counts only juice that this branch's own stock can make"
   )
   func juice() throws {
     let (bank, client, books) = try bank()
@@ -112,7 +113,7 @@ struct BranchDeskTests {
   }
 
   @Test(
-    "whoever waits for everybody is told when the bank was looked at since, and not by what was heard before")
+    "wait is answered by a look at the bank after the request, not by an earlier one")
   func idle() throws {
     let (bank, client, books) = try bank()
     books.say(.numbers(numbers(waiting: [0], juices: [])))
@@ -121,7 +122,8 @@ struct BranchDeskTests {
     let number = ask(.awaitIdle, client, bank)
     bank.coordinator.reportProgress()
     #expect(
-      try client.answers(to: number, bank.coordinator).isEmpty, "others may have taken somebody in meanwhile")
+      try client.answers(to: number, bank.coordinator).isEmpty,
+      "other branches may have accepted customers meanwhile")
     books.say(.numbers(numbers(waiting: [5], juices: [])))
     books.say(.looked(askedAt: SystemClock.monotonic()))
     hear(bank)
@@ -132,12 +134,12 @@ struct BranchDeskTests {
     hear(bank)
     bank.coordinator.reportProgress()
     guard case .status? = try client.answers(to: number, bank.coordinator).last else {
-      Issue.record("nobody is left, and it is not said")
+      Issue.record("no customer is left, and it is not reported")
       return
     }
   }
 
-  @Test("the last branch of a bank that ends its day says at which others juice is left")
+  @Test("the last branch of a bank that ends its day reports the branches with juice left")
   func left() throws {
     let (bank, client, books) = try bank()
     let number = ask(.stop(StopOrder(now: false, timeoutMilliseconds: nil, endsBank: true)), client, bank)
@@ -151,17 +153,17 @@ struct BranchDeskTests {
     books.say(.looked(askedAt: SystemClock.monotonic()))
     hear(bank)
     bank.coordinator.ending.advance()
-    #expect(books.isLeaving, "nobody is left who can be served here")
+    #expect(books.isLeaving, "no customer is left who can be served here")
     books.say(.left)
     hear(bank)
     guard case .stopped(let report)? = try client.answers(to: number, bank.coordinator).last else {
-      Issue.record("the branch has not said that it has stopped")
+      Issue.record("the branch has not reported its stop")
       return
     }
     #expect(!report.isDayClosed && report.waiting == 4 && report.branches?.map(\.number) == [2])
   }
 
-  @Test("what the stock is to give back is known by the moment of issue, until it has")
+  @Test("a release owed to the stock is known with its time of issue, until it is done")
   func owed() throws {
     let (bank, _, books) = try bank()
     let owed = (1...3).map { ticket in
@@ -177,7 +179,7 @@ struct BranchDeskTests {
     #expect(try view.unreleased(after: nil, limit: 9).map(\.ticket) == [1, 3])
   }
 
-  /// The numbers of two branches: who waits by service, and for the juice of each.
+  /// The numbers of two branches: waiting customers by service, and for the juice of each.
   private func numbers(waiting: [Int64], juices: [Int64]) -> BankNumbers {
     var numbers = BankNumbers(day: 1, issued: waiting.reduce(0, +))
     numbers.services = waiting.map { count in
@@ -196,7 +198,7 @@ struct BranchDeskTests {
     return numbers
   }
 
-  @Test("whoever is in hand is cancelled here, anybody else by the books")
+  @Test("a claimed customer is cancelled here, any other one by the database")
   func cancel() throws {
     let (bank, client, books) = try bank()
     claim(1...3, books, bank)
@@ -210,7 +212,7 @@ struct BranchDeskTests {
     #expect(try client.answers(to: number, bank.coordinator).first?.failure?.code == .noSuchTicket)
   }
 
-  @Test("with the lease everybody goes, and with the next one they come again")
+  @Test("with the lease all customers go, and with the next one they come again")
   func lease() throws {
     let (bank, _, books) = try bank()
     claim(1...3, books, bank)
@@ -228,7 +230,7 @@ struct BranchDeskTests {
     #expect(bank.log.contains("event=branch_joined") && bank.coordinator.branch.shared?.identity.epoch == 2)
   }
 
-  @Test("what had no effect is said in the log, and counted no more")
+  @Test("work without effect is logged, and not counted")
   func withoutEffect() throws {
     let (bank, _, books) = try bank()
     claim(1...2, books, bank)
@@ -240,7 +242,7 @@ struct BranchDeskTests {
     #expect(bank.log.contains("event=without_effect") && bank.log.contains("ticket=1"))
   }
 
-  @Test("a stop leaves the books at once, and says so when that is done; whoever waits is not waited for")
+  @Test("a stop leaves the database at once, reports it, and does not wait for waiting customers")
   func stop() throws {
     let (bank, client, books) = try bank()
     var numbers = BankNumbers(day: 1)
@@ -254,12 +256,12 @@ struct BranchDeskTests {
     books.say(.left)
     hear(bank)
     guard case .stopped? = try client.answers(to: number, bank.coordinator).first else {
-      Issue.record("the branch has not said that it has stopped")
+      Issue.record("the branch has not reported its stop")
       return
     }
   }
 
-  @Test("a stop of the whole bank has it drain, and waits for whoever can be served here")
+  @Test("a stop of the whole bank lets it drain, and waits for customers who can be served here")
   func stopBank() throws {
     let (bank, client, books) = try bank()
     bank.openWindows(1)
@@ -276,7 +278,7 @@ struct BranchDeskTests {
     #expect(try client.answers(to: late, bank.coordinator).first?.failure?.code == .draining)
   }
 
-  @Test("whoever pauses a service is answered when the books know it, and it is paused at once")
+  @Test("a pause holds at once, and is answered when the database has it")
   func pause() throws {
     let (bank, client, books) = try bank()
     let number = ask(.pause(.deposit), client, bank)
@@ -288,7 +290,7 @@ struct BranchDeskTests {
     #expect(try client.answers(to: number, bank.coordinator).count == 1)
   }
 
-  @Test("where nobody reads the books, whoever waits for tickets is told so at once")
+  @Test("while no branch reads the database, waiting for tickets is refused at once")
   func awaitTickets() throws {
     let (bank, client, books) = try bank()
     let number = ask(.awaitTickets(day: 1, first: 1, last: 3), client, bank)
@@ -296,7 +298,7 @@ struct BranchDeskTests {
     #expect(books.arrived.isEmpty)
   }
 
-  @Test("a bank counts as empty when it was looked at after the books knew of the drain, and not before")
+  @Test("a bank counts as empty by a look after the database has the drain, and not before")
   func looksAgain() throws {
     let (bank, client, books) = try bank()
     bank.openWindows(1)
@@ -313,14 +315,14 @@ struct BranchDeskTests {
     books.say(.looked(askedAt: SystemClock.monotonic()))
     hear(bank)
     bank.coordinator.ending.advance()
-    #expect(!books.isLeaving, "somebody is left")
+    #expect(!books.isLeaving, "a customer is left")
     books.say(.numbers(numbers(waiting: [0], juices: [])))
     hear(bank)
     bank.coordinator.ending.advance()
     #expect(bank.log.contains("step=finish_serving"))
   }
 
-  @Test("the client who ends the day of the whole bank is told why the database has not let it end")
+  @Test("the client that ends the day of the whole bank gets the reason why the database refused")
   func dayNotEnded() throws {
     let (bank, client, books) = try bank()
     let number = ask(.stop(StopOrder(now: false, timeoutMilliseconds: nil, endsBank: true)), client, bank)
@@ -349,7 +351,7 @@ struct BranchDeskTests {
   }
 
   @Test(
-    "when the day has ended for which it was opened this branch closes, and waits for nobody of the next one")
+    "when its day has ended this branch closes, and does not wait for customers of the next one")
   func dayEnded() throws {
     let (bank, _, books) = try bank()
     bank.openWindows(1)
@@ -364,7 +366,7 @@ struct BranchDeskTests {
     #expect(bank.log.contains("step=finish_serving"))
   }
 
-  @Test("the status tells of this branch and of the whole bank; branches are told apart")
+  @Test("the status shows this branch and the whole bank, with the branches apart")
   func reports() throws {
     let (bank, client, books) = try bank()
     var numbers = BankNumbers(day: 1, issued: 9)
@@ -379,7 +381,7 @@ struct BranchDeskTests {
     hear(bank)
     let number = ask(.branches, client, bank)
     guard case .branches(let branches)? = try client.answers(to: number, bank.coordinator).first else {
-      Issue.record("no branches were told")
+      Issue.record("no branches were reported")
       return
     }
     #expect(branches.map(\.isThis) == [true, false] && branches[1].state == .expired)

@@ -1,5 +1,5 @@
-// The end of a bank, and of a request that is given up: nobody waits for an answer that nobody would give, and a process
-// that has nothing to do sleeps.
+// The end of a bank and of an abandoned request: no client waits for an answer that would never come, and an
+// idle process sleeps.
 
 import BankModel
 import Glibc
@@ -9,10 +9,10 @@ import Wire
 
 @testable import Coordinator
 
-@Suite("What ends")
+@Suite("Ends")
 struct ClosingTests {
   @Test(
-    "whoever waits for tickets that have ended is told so, also where a large request was given up meanwhile")
+    "wait for ended tickets is answered, even if a large request was abandoned meanwhile")
   func ticketsAndARequestGivenUp() throws {
     let bank = try TestBank()
     let (client, other) = (try TestClient(bank.coordinator), try TestClient(bank.coordinator))
@@ -26,18 +26,18 @@ struct ClosingTests {
     #expect(bank.coordinator.queue.isTakingIn)
     let number = other.ask(.awaitTickets(day: 1, first: 1, last: 1), bank.coordinator)
     bank.round()
-    #expect(try other.answers(bank.coordinator).isEmpty, "what is staged is not read")
+    #expect(try other.answers(bank.coordinator).isEmpty, "staged changes are not read")
     bank.coordinator.intake.giveUp(because: Failure(.system))
     bank.round()
     guard case .ended(let report)? = try other.answers(to: number, bank.coordinator).first else {
-      Issue.record("nothing else wakes the coordinator, so this was the round in which it is told")
+      Issue.record("nothing else wakes the coordinator, so this was the round of the answer")
       return
     }
     #expect(report.dead == 0)
   }
 
   @Test(
-    "a client that waits for tickets is told how many of them were cancelled, before it asked and afterwards")
+    "wait is answered with the number of tickets cancelled before the question and afterwards")
   func cancelledTickets() throws {
     let bank = try TestBank()
     let (client, other) = (try TestClient(bank.coordinator), try TestClient(bank.coordinator))
@@ -56,7 +56,7 @@ struct ClosingTests {
     bank.coordinator.queue.commit()
     bank.round()
     #expect(try ended(other.answers(to: number, bank.coordinator)) == EndedReport(dead: 0, cancelled: 2))
-    // Of a reset everything that was left is cancelled, and of a day that is over the receipts tell the same.
+    // A reset cancels all that was left; of a day that is over the receipts give the same number.
     _ = try bank.enqueue(2, client)
     let second = other.ask(.awaitTickets(day: 1, first: 3, last: 7), bank.coordinator)
     bank.round()
@@ -73,7 +73,7 @@ struct ClosingTests {
     if case .ended(let report)? = answers.first { report } else { nil }
   }
 
-  @Test("an audit that comes too late for the stock keeps nobody awake while the serviceSupervisor goes home")
+  @Test("an audit that comes too late for the stock does not keep the ending coordinator awake")
   func lateAudit() throws {
     let bank = try TestBank()
     let (client, other) = (try TestClient(bank.coordinator), try TestClient(bank.coordinator))
@@ -82,11 +82,11 @@ struct ClosingTests {
     client.ask(.audit, bank.coordinator)
     bank.coordinator.router.hearCrowded()
     #expect(bank.coordinator.hasOwnWork, "the stock is to be asked")
-    // Somebody is still served.
+    // A customer is still served.
     other.ask(.stop(StopOrder(now: false, timeoutMilliseconds: nil)), bank.coordinator)
     try #require(bank.coordinator.context.isEnding && bank.coordinator.context.exitCode == nil)
     bank.coordinator.router.hearCrowded()
-    #expect(bank.coordinator.hasOwnWork, "it still can be")
+    #expect(bank.coordinator.hasOwnWork, "it can still be asked")
     bank.coordinator.services.dismiss()
     #expect(!bank.coordinator.hasOwnWork)
   }
@@ -104,7 +104,7 @@ struct ClosingTests {
     #expect(bank.coordinator.queue.machine.numbers(of: .loan).windows == before)
   }
 
-  @Test("a bank that could not open says so once to a list that comes in parts")
+  @Test("a bank that could not open reports it once to a list that comes in parts")
   func listAtABankThatCannotOpen() throws {
     let bank = try TestBank()
     let client = try TestClient(bank.coordinator)
@@ -124,7 +124,7 @@ struct ClosingTests {
     #expect(failure.code == .windowsFailed)
   }
 
-  @Test("a signal that comes after the end begins nothing")
+  @Test("a signal that comes after the end has no effect")
   func lateSignal() throws {
     let bank = try TestBank()
     bank.coordinator.context.end(with: 0)
@@ -134,15 +134,15 @@ struct ClosingTests {
     #expect(!bank.log.contains("event=reload"))
   }
 
-  @Test("who asks in the turn in which the bank ends is told that nothing of it was done")
+  @Test("a request in the iteration in which the bank ends is answered as not done")
   func lastTurn() throws {
     let bank = try TestBank()
     let (client, other) = (try TestClient(bank.coordinator), try TestClient(bank.coordinator))
     bank.openWindows(1)
     _ = try bank.enqueue(1, client)
     client.ask(.stop(StopOrder(now: false, timeoutMilliseconds: nil)), bank.coordinator)
-    #expect(bank.coordinator.context.exitCode == nil, "somebody is still served")
-    // It has come, and is to be taken in at the end of the turn.
+    #expect(bank.coordinator.context.exitCode == nil, "a customer is still served")
+    // The message has come, and is to be handled at the end of the iteration.
     let before = other.ask(.enqueue(.deposits(1)), bank.coordinator)
     bank.serveAll()
     bank.coordinator.ending.advance()

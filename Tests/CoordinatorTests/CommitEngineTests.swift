@@ -1,4 +1,5 @@
-// How changes get into the store, and what waits while they cannot: promises that hold whatever the queue wants meanwhile.
+// The path of changes into the store, and what waits while they cannot be stored: promises that hold whatever
+// the queue requires meanwhile.
 
 import BankModel
 import Configuration
@@ -15,7 +16,7 @@ struct CommitEngineTests {
   private let change = StoreChange.remember(key: "k", day: 1, first: 1, last: 1, request: nil)
 
   @Test(
-    "while the disk is full it stages, reads and commits nothing, and reads with the retry what it was to read"
+    "while the disk is full nothing is staged, read or committed, and reads follow with the retry"
   )
   func fullDisk() throws {
     let bank = try TestBank()
@@ -23,7 +24,7 @@ struct CommitEngineTests {
     try engine.stage(change)
     #expect(bank.store.hasStagedChanges && !engine.isKept)
     engine.rollBack(isFirst: true)
-    #expect(!engine.isWorking && engine.isKept, "what was staged is forgotten")
+    #expect(!engine.isWorking && engine.isKept, "the staged changes are dropped")
     try engine.stage(change)
     #expect(!bank.store.hasStagedChanges)
     let reads: [QueueEffect] = [
@@ -38,7 +39,7 @@ struct CommitEngineTests {
     #expect(bank.store.hasStagedChanges)
   }
 
-  @Test("a page that could not be read is held back, or its line would be served no more")
+  @Test("a page that could not be read is repeated, since otherwise its line would block")
   func unread() throws {
     let bank = try TestBank()
     let engine = bank.coordinator.queue.engine
@@ -48,7 +49,7 @@ struct CommitEngineTests {
     #expect(engine.takeHeldBack() == [read])
   }
 
-  @Test("a full disk is tried again at once, and then after a pause")
+  @Test("a full disk is retried at once, and then after a pause")
   func pause() throws {
     let bank = try TestBank()
     let engine = bank.coordinator.queue.engine
@@ -59,7 +60,7 @@ struct CommitEngineTests {
     #expect(engine.retryAt == now + CommitEngine.diskPause)
   }
 
-  @Test("whoever waits is not kept waiting, and what nobody waits for is gathered")
+  @Test("awaited changes are committed at once, and others are batched")
   func due() throws {
     let bank = try TestBank()
     let (queue, engine) = (bank.coordinator.queue, bank.coordinator.queue.engine)
@@ -73,7 +74,7 @@ struct CommitEngineTests {
     #expect(gathered > staged && gathered <= staged + CommitPacing.longestPause + BankConfiguration().gather)
   }
 
-  @Test("a process that was cut off keeps nothing more, and what the store shows is no answer to anybody")
+  @Test("a process that was cut off commits nothing, and what the store shows answers no client")
   func cutOff() throws {
     let bank = try TestBank()
     let engine = bank.coordinator.queue.engine

@@ -1,5 +1,5 @@
-// A process that nobody may rely on any more: it says why, does nothing further, and its end is an exit code that whoever runs
-// the coordinator is given.
+// A coordinator that is not reliable any more: it reports why, does nothing further, and ends with an exit
+// code.
 
 import BankModel
 import Glibc
@@ -14,7 +14,7 @@ import Wire
 
 @Suite("A coordinator that is cut off")
 struct CutOffTests {
-  @Test("a store that fails for good ends it in that turn, and nothing that was promised with it leaves")
+  @Test("a store that fails permanently ends it in that iteration, and its promises are not sent")
   func failedStore() throws {
     let bank = try TestBank()
     let (client, other) = (try TestClient(bank.coordinator), try TestClient(bank.coordinator))
@@ -25,7 +25,7 @@ struct CutOffTests {
     try bank.coordinator.turn()
     #expect(bank.coordinator.context.exitCode == 1 && bank.coordinator.context.isCutOff)
     #expect(!client.hasSomethingToRead && !other.hasSomethingToRead)
-    // Whatever is said or happens to it now changes nothing.
+    // Messages and events have no effect now.
     let commits = bank.store.commits
     other.ask(.reset(day: nil), bank.coordinator)
     bank.coordinator.hear(signal: SIGTERM)
@@ -38,7 +38,7 @@ struct CutOffTests {
     #expect(try bank.store.load(now: WallTime(milliseconds: 1)).books.issued == 0)
   }
 
-  @Test("what the queue wants after a change that cannot be staged is not done")
+  @Test("what the queue requires after a change that cannot be staged is not done")
   func inTheMiddle() throws {
     let bank = try TestBank()
     let (client, viewer) = (try TestClient(bank.coordinator), try TestClient(bank.coordinator))
@@ -48,15 +48,15 @@ struct CutOffTests {
     _ = try bank.enqueue(2, client)
     followers.publishEvents(all: true)
     let told = followers.views.feed.encoded
-    #expect(told == 1, "the first customer has begun")
+    #expect(told == 1, "the first customer was started")
     bank.store.fail(.stage, with: .failed(path: "bank.db", detail: "of this test"))
     bank.serveAll()
     #expect(bank.coordinator.context.exitCode == 1)
     followers.publishEvents(all: true)
-    #expect(followers.views.feed.encoded == told, "nobody is done, and nobody comes next")
+    #expect(followers.views.feed.encoded == told, "no customer is done, and none is assigned")
   }
 
-  @Test("one whose database is removed says so for a while, turn by turn, and ends")
+  @Test("one whose database is removed reports it for a while, iteration by iteration, and ends")
   func removedDatabase() throws {
     let bank = try TestBank()
     let client = try TestClient(bank.coordinator)
@@ -66,9 +66,9 @@ struct CutOffTests {
     bank.coordinator.home.begin()
     unlink(database)
     while !bank.coordinator.context.isCutOff { try bank.coordinator.turn() }
-    #expect(bank.coordinator.context.exitCode == nil, "it stays to say so")
+    #expect(bank.coordinator.context.exitCode == nil, "it stays to report it")
     let commits = bank.store.commits
-    // A list has one answer for all of its parts, and a withdrawal none of its own.
+    // A list has one answer for all of its parts, and a withdrawal has none of its own.
     let part = ControlCommand.enqueueList(EnqueueList(entries: [], isLast: false))
     for (number, command) in [(1, .status), (2, part), (2, part), (3, .withdraw(2))]
       as [(UInt32, ControlCommand)]
@@ -85,7 +85,7 @@ struct CutOffTests {
     #expect(bank.log.contains("event=home_lost") && !bank.log.contains("event=stopping"))
   }
 
-  @Test("of two requests for tickets under one number it is the first that is given up")
+  @Test("of two requests for tickets under one number the first is abandoned")
   func oneNumber() throws {
     let bank = try TestBank()
     let client = try TestClient(bank.coordinator)

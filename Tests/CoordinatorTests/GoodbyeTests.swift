@@ -1,5 +1,5 @@
-// The end of the control socket: every request is answered, or fails at whoever sends it. One that disappears between the
-// two would leave somebody in doubt whether customers were added.
+// The end of the control socket: every request is answered, or fails at its client. A request that disappears
+// in between would leave the client in doubt whether customers were added.
 
 import Posix
 import Testing
@@ -15,10 +15,10 @@ struct GoodbyeTests {
     return bytes
   }
 
-  @Test("answers what was said before and lets nobody say more")
+  @Test("it answers the requests that it has received, and accepts no more")
   func lastRequests() throws {
     let server = ControlServer(loop: try EventLoop(), build: "test")
-    server.onCommand = { _, _ in Issue.record("nothing is begun any more") }
+    server.onCommand = { _, _ in Issue.record("nothing is started any more") }
     let pair = try UnixSocket.pair(nonBlocking: true)
     let far = pair.second
     try server.adopt(pair.first)
@@ -51,7 +51,7 @@ struct GoodbyeTests {
     #expect(server.sessions.isEmpty)
   }
 
-  @Test("answers a list once, however many parts of it were sent, and a withdrawal not at all")
+  @Test("it answers a list once, however many parts of it were sent, and a withdrawal not at all")
   func parts() throws {
     let server = ControlServer(loop: try EventLoop(), build: "test")
     let pair = try UnixSocket.pair(nonBlocking: true)
@@ -76,21 +76,21 @@ struct GoodbyeTests {
     #expect(answered == [1, 3])
   }
 
-  @Test("lets nobody send between the last request that is heard and the end")
+  @Test("no client can send between the last request that is read and the end")
   func gap() throws {
     let loop = try EventLoop()
     let server = ControlServer(loop: loop, build: "test")
     let pair = try UnixSocket.pair(nonBlocking: true)
     let far = pair.second
     let session = try server.adopt(pair.first)
-    // A client who does not read: the connection stays for a while after its last words.
+    // A client that does not read: the connection stays for a while after its last messages.
     session.isGreeted = true
     for _ in 0..<40 {
       session.channel.send(
         .refused(Refusal(reason: .malformed, build: "", detail: .init(repeating: "x", count: 10_000))))
     }
     server.close()
-    #expect(!server.sessions.isEmpty, "the last words are still on their way")
+    #expect(!server.sessions.isEmpty, "the last messages are still in flight")
     let words = UnsafeMutableRawBufferPointer.allocate(byteCount: 8, alignment: 1)
     defer { words.deallocate() }
     #expect(try far.send(UnsafeRawBufferPointer(words)) == .peerClosed)

@@ -1,4 +1,5 @@
-// The table of customers in hand: what the next coordinator finds in it, and that it does no harm, whatever happens to its file.
+// The table of customers being served: what the next coordinator finds in it, and that damage to its file is
+// harmless.
 
 import BankModel
 import Glibc
@@ -9,7 +10,7 @@ import Testing
 
 @testable import Coordinator
 
-@Suite("The table of customers in hand") struct HandTableTests {
+@Suite("The table of customers being served") struct HandTableTests {
   private static let books = BooksName(number: 7, day: 1, ticket: 1)
 
   private final class Memory {
@@ -17,7 +18,7 @@ import Testing
     init() { words.initialize(repeating: 0) }
     deinit { words.deallocate() }
 
-    /// The next coordinator begins.
+    /// The next coordinator starts.
     func begin(
       boot: [UInt8]? = [1, 2], books: BooksName = HandTableTests.books, day: BusinessDay = 3
     ) -> (table: HandTable, falls: [TicketNumber: Int]) {
@@ -26,7 +27,7 @@ import Testing
     }
   }
 
-  @Test("each customer in hand at a death is found, and no other") func found() {
+  @Test("each customer being served at a death is found, and no other") func found() {
     let memory = Memory()
     let (table, none) = memory.begin()
     #expect(none.isEmpty)
@@ -35,14 +36,14 @@ import Testing
     table.forget(4)
     let (next, falls) = memory.begin()
     #expect(falls == [1: 1, 3: 1, 5: 1, 6: 1])
-    // Recorded, and handed out again.
+    // Recorded, and assigned again.
     for ticket in [1, 3, 5] as [TicketNumber] { next.leave(ticket) }
     next.take(1)
     next.forget(3)
     #expect(memory.begin().falls == [1: 2, 5: 1, 6: 1])
   }
 
-  @Test("a coordinator that ends by itself has lost no customer, and what was counted before stays")
+  @Test("a coordinator that ends regularly has lost no customer, and earlier counts stay")
   func closed() {
     let memory = Memory()
     memory.begin().table.take(1)
@@ -55,7 +56,7 @@ import Testing
     #expect(memory.begin().falls == [1: 1])
   }
 
-  @Test("a death with no customer in hand is no customer's fault, and what was counted before is forgotten")
+  @Test("a death with no customer being served clears the counts of all customers")
   func forgiven() {
     let memory = Memory()
     memory.begin().table.take(1)
@@ -66,7 +67,7 @@ import Testing
     #expect(memory.begin().falls.isEmpty)
   }
 
-  @Test("other books, another day and another start of the machine know nothing of it") func others() {
+  @Test("another database, another day and another boot know nothing of it") func others() {
     for change in 0..<4 {
       let memory = Memory()
       memory.begin().table.take(1)
@@ -80,7 +81,7 @@ import Testing
     }
   }
 
-  @Test("with a new day the numbers begin again") func newDay() {
+  @Test("with a new day the numbers start again") func newDay() {
     let memory = Memory()
     let table = memory.begin().table
     table.take(1)
@@ -89,7 +90,7 @@ import Testing
     #expect(memory.begin(day: 4).falls == [9: 1])
   }
 
-  @Test("more than there is room for are not noted, and disturb no other") func full() {
+  @Test("customers beyond the room of the table are not noted, and disturb no other") func full() {
     let memory = Memory()
     let table = memory.begin().table
     let colliding = (0..<20).map { TicketNumber(5 + $0 * 1_024) }
@@ -99,7 +100,7 @@ import Testing
     #expect(memory.begin().falls == [5: 1])
   }
 
-  @Test("what stands in the file is there for the next process that maps it") func file() throws {
+  @Test("the contents of the file are read by the next process that maps it") func file() throws {
     let directory = try TemporaryDirectory("bank-hands")
     let path = directory.file("hands")
     do {
@@ -111,7 +112,7 @@ import Testing
     #expect(table.begin(books: Self.books, day: 1) == [12: CoordinatorFall(count: 1, isUnrecorded: true)])
   }
 
-  @Test("a file that was removed is made again with what the table says, and what follows is written there")
+  @Test("a removed file is created again with the contents of the table, and is used afterwards")
   func renewed() throws {
     let directory = try TemporaryDirectory("bank-hands")
     let path = directory.file("hands")
@@ -129,8 +130,8 @@ import Testing
     #expect(table.begin(books: Self.books, day: 1).mapValues(\.count) == [13: 1, 14: 1])
   }
 
-  @Test("a file that is cut under an open bank costs what stood in it, and not the process") func cut() async
-  {
+  @Test("a file that is truncated under an open bank loses its contents, and the process continues")
+  func cut() async {
     await #expect(processExitsWith: .success) {
       let directory = try TemporaryDirectory("bank-hands")
       let path = directory.file("hands")
@@ -138,7 +139,7 @@ import Testing
       _ = table.begin(books: BooksName(number: 7, day: 1, ticket: 1), day: 1)
       table.take(1)
       #expect(truncate(path, 0) == 0)
-      // Removed as well, and made again with what is left of it.
+      // Removed as well, and created again with the remaining contents.
       try Directory.unlink(path)
       try table.renew(at: path)
       table.take(2)

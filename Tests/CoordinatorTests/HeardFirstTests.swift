@@ -1,5 +1,5 @@
-// A coordinator that has stood still: everybody whose words wait in a socket is heard before anybody is judged, though they
-// are more than one look at the sockets brings.
+// A coordinator that did not run for a while: all messages that wait in sockets are handled before any lease
+// or client is judged, even if one poll of the sockets does not return all of them.
 
 import Glibc
 import Posix
@@ -9,13 +9,13 @@ import Wire
 
 @testable import Coordinator
 
-@Suite("Before anybody is judged")
+@Suite("Messages before judgements")
 struct HeardFirstTests {
-  @Test("everybody who has spoken is heard, however many they are")
+  @Test("the messages of all clients are handled, however many there are")
   func everybody() throws {
     let bank = try TestBank()
     let loop = bank.coordinator.context.loop
-    // A turn may count for as long as it takes, from the next look at the sockets on.
+    // The time of an iteration counts in full, from the next poll of the sockets on.
     loop.attend(inStridesOf: .seconds(7_200))
     try loop.runOnce(until: SystemClock.monotonic())
     var hello: [UInt8] = []
@@ -29,7 +29,7 @@ struct HeardFirstTests {
       _ = try bank.coordinator.server.adopt(FileDescriptor(owning: dup(pair.first.rawValue)))
       #expect(write(others[others.count - 1], hello, hello.count) == hello.count)
     }
-    // An hour has passed in which nobody was heard.
+    // An hour has passed in which no client was read.
     loop.attend(until: SystemClock.monotonic() + .seconds(3_600))
     try bank.coordinator.turn()
     let sessions = bank.coordinator.server.sessions.values
@@ -38,7 +38,7 @@ struct HeardFirstTests {
   }
 
   @Test(
-    "time in which nobody was heard is held against no client, be it one that said nothing or half a word")
+    "time without reading counts against no client, whether it sent nothing or half a message")
   func unattended() throws {
     let bank = try TestBank()
     let (loop, server) = (bank.coordinator.context.loop, bank.coordinator.server)
@@ -54,7 +54,7 @@ struct HeardFirstTests {
     sessions[1].isGreeted = true
     try loop.runOnce(until: SystemClock.monotonic())
     try #require(sessions[1].channel.isMidFrame)
-    // Stopped for an hour, of which the moment of a look counts; and then for as long as a client may take.
+    // Stopped for an hour, of which the time of a poll counts; and then for as long as a client may take.
     let begin = loop.moment()
     func pass(_ steady: TimeSpan, _ attended: TimeSpan) {
       server.keepTime(

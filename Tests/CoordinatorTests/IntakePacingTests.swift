@@ -1,4 +1,4 @@
-// When a large request rests: the decision alone, with moments that the test names.
+// The rests of a large request: the decision alone, with times that the test names.
 
 import Testing
 import Time
@@ -11,7 +11,7 @@ struct IntakePacingTests {
     MonotonicTime(nanoseconds: 0) + .milliseconds(milliseconds)
   }
 
-  @Test("it rests for twice as long as it has worked beside others, and not where it is alone")
+  @Test("it rests twice as long as it has worked beside other clients, and not if it is alone")
   func rest() {
     var pacing = IntakePacing()
     pacing.begin(at: moment(100))
@@ -25,11 +25,11 @@ struct IntakePacingTests {
     #expect(pacing.restsUntil == nil && pacing.isDue(at: moment(140)))
   }
 
-  @Test("whoever came in beside it counts for one turn, and a turn that nobody noticed for nothing")
+  @Test("a newcomer beside it counts for one iteration, and one too short to measure not at all")
   func beside() {
     var pacing = IntakePacing()
     pacing.someoneCame()
-    #expect(!pacing.isShared(serving: 1), "nobody of a large request was taken in")
+    #expect(!pacing.isShared(serving: 1), "no customer of a large request was accepted")
     pacing.begin(at: moment(0))
     pacing.end(at: moment(4), serving: 0)
     #expect(pacing.restsUntil == moment(12))
@@ -40,7 +40,7 @@ struct IntakePacingTests {
     #expect(pacing.restsUntil == nil)
   }
 
-  @Test("a turn in which nothing could be done does not count")
+  @Test("an iteration in which nothing could be done does not count")
   func failed() {
     var pacing = IntakePacing()
     pacing.begin(at: moment(0))

@@ -1,5 +1,5 @@
-// Requests for tickets as the coordinator takes them in: all of a request is kept or nothing of it, its trouble is nobody
-// else's, and its key stands for what was asked.
+// Requests for tickets in the coordinator: a request is stored whole or not at all, its failure affects no
+// other one, and its key identifies its contents.
 
 import BankModel
 import Glibc
@@ -12,9 +12,9 @@ import Wire
 
 @testable import Coordinator
 
-@Suite("Taking requests in")
+@Suite("Intake of requests")
 struct IntakeTests {
-  /// Takes a large request in as far as one turn goes.
+  /// Accepts as much of a large request as one iteration does.
   private func begin(
     _ bank: TestBank, _ client: TestClient, key: String, count: Int64 = 400_000
   ) throws -> UInt32 {
@@ -22,11 +22,11 @@ struct IntakeTests {
     bank.coordinator.context.takeTime()
     bank.coordinator.intake.advance()
     try #require(
-      bank.coordinator.queue.isTakingIn, "it is taken in at once, which this test is not made for")
+      bank.coordinator.queue.isTakingIn, "it was accepted at once, which this test is not made for")
     return number
   }
 
-  @Test("a request that is refused says why, so that it can be said in any language")
+  @Test("a refusal contains its reason, so that it can be worded in any language")
   func refused() throws {
     let bank = try TestBank()
     let client = try TestClient(bank.coordinator)
@@ -55,7 +55,7 @@ struct IntakeTests {
       try refusal(.enqueueList(EnqueueList(entries: [juice], isLast: true))) == Remark(.notInList, "juice"))
   }
 
-  @Test("a bank that is left at once keeps nothing of a request that is half taken in, and everything else")
+  @Test("a bank that ends at once stores nothing of a request in progress, and everything else")
   func leftAtOnce() throws {
     let bank = try TestBank()
     let client = try TestClient(bank.coordinator)
@@ -78,7 +78,7 @@ struct IntakeTests {
     #expect(try bank.store.audit().problems == [])
     #expect(bank.log.contains("event=withdrawn") && bank.log.contains("event=left"))
     #expect(!bank.log.contains("level=error"))
-    // Those who were killed end while the last words are sent: nothing is made of it any more.
+    // Killed tellers end while the last messages are sent: this has no effect any more.
     let window = Window(service: .deposit, place: 1)
     bank.coordinator.tellerSupervisor.onEvent?(window, 1, .ended(.signal(SIGKILL)))
     bank.coordinator.releases.onReleased?(TicketOfDay(day: 1, ticket: 1))
@@ -86,7 +86,7 @@ struct IntakeTests {
   }
 
   @Test(
-    "what is committed while a request is half taken in is everybody else's, and nobody sees or keeps a part of it"
+    "commits during a request in progress contain only other changes, and no client sees a part of it"
   )
   func neverInHalf() throws {
     let bank = try TestBank()
@@ -105,7 +105,7 @@ struct IntakeTests {
     #expect(try bank.store.find(first) == nil)
     let cancelled = client.ask(.cancel(first), bank.coordinator)
     #expect(try client.answers(to: cancelled, bank.coordinator).first?.failure?.code == .noSuchTicket)
-    // The process is killed: the next one finds what it is to take out, and the numbers are free.
+    // The process is killed: the next one finds what it is to remove, and the numbers are free.
     bank.store.crash()
     #expect(try bank.store.load(now: WallTime(milliseconds: 1)).books.issued == 1)
     #expect(try bank.store.request(forKey: "k") == nil)
@@ -113,7 +113,7 @@ struct IntakeTests {
     #expect(bank.store.hasArrivals)
   }
 
-  @Test("small requests do not wait for a large one, whose numbers follow one another all the same")
+  @Test("small requests do not wait for a large one, whose numbers are consecutive all the same")
   func beside() throws {
     let bank = try TestBank()
     let (client, other) = (try TestClient(bank.coordinator), try TestClient(bank.coordinator))
@@ -162,7 +162,7 @@ struct IntakeTests {
     #expect(try third.answers(to: list, bank.coordinator).first?.failure?.code == .keyConflict)
   }
 
-  @Test("those who come while a request that was never whole is taken out get the numbers before it")
+  @Test("customers who come while an incomplete request is removed get the numbers before it")
   func withdrawnAfterACommit() throws {
     let bank = try TestBank()
     let client = try TestClient(bank.coordinator)
@@ -186,7 +186,7 @@ struct IntakeTests {
     #expect(try bank.store.audit().problems == [])
   }
 
-  @Test("while others are served, what takes customers in rests for longer than it has worked")
+  @Test("while customers are served, an intake rests longer than it has worked")
   func rest() throws {
     let bank = try TestBank()
     let client = try TestClient(bank.coordinator)
@@ -201,7 +201,7 @@ struct IntakeTests {
     bank.coordinator.intake.endTurn()
     let until = try #require(bank.coordinator.intake.pacing.restsUntil)
     #expect(until.since(began).nanoseconds >= TimeSpan.milliseconds(10).nanoseconds)
-    // Whoever is alone does not rest.
+    // Without other clients it does not rest.
     bank.serveAll()
     try #require(bank.coordinator.queue.machine.serving == 0)
     bank.coordinator.intake.rest(until: nil)
@@ -211,7 +211,7 @@ struct IntakeTests {
   }
 
   @Test(
-    "a reset waits for no request: what is half taken in is given up, those let in a moment ago are cancelled"
+    "a reset waits for no request: one in progress is abandoned, its new customers are cancelled"
   )
   func resetInTheMiddle() throws {
     let bank = try TestBank()
@@ -235,7 +235,7 @@ struct IntakeTests {
     }
     #expect(report.day == 2 && report.cancelledByReset == 5)
     bank.finishIntake()
-    // Who had not begun comes in on the new day, and the key stands for nothing.
+    // A request that had not started comes in on the new day, and its key is unknown.
     let next = try client.answers(to: behind, bank.coordinator).first?.enqueued
     #expect(next == EnqueuedReport(day: 2, first: 1, last: 5, count: 5))
     #expect(try bank.enqueue(1, key: "k", client).first?.enqueued?.known == 0)
@@ -243,7 +243,7 @@ struct IntakeTests {
   }
 
   @Test(
-    "a reset that comes when others are on their way to the disk does not wait for a large one behind them")
+    "a reset that waits for tickets in flight does not wait for a large request after them")
   func resetBeforeALargeOne() throws {
     let bank = try TestBank()
     let (client, other) = (try TestClient(bank.coordinator), try TestClient(bank.coordinator))
@@ -259,13 +259,13 @@ struct IntakeTests {
     #expect(try bank.store.audit().problems == [])
   }
 
-  @Test("a request that is given up costs nobody else's: receipts, pauses and a reset behind it are kept")
+  @Test("an abandoned request costs no other change: receipts, pauses and a later reset are stored")
   func othersAreKept() throws {
     let bank = try TestBank()
     let (client, other) = (try TestClient(bank.coordinator), try TestClient(bank.coordinator))
     bank.openWindows(1)
     _ = try bank.enqueue(3, client)
-    // Staged and not committed when the large one begins.
+    // Staged and not committed when the large one starts.
     let small = other.ask(.enqueue(.deposits(1)), bank.coordinator)
     bank.coordinator.intake.advance()
     let large = try begin(bank, client, key: "k")
@@ -289,7 +289,7 @@ struct IntakeTests {
     #expect(!bank.coordinator.queue.isJammed)
   }
 
-  @Test("a list whose spool cannot be read back is refused by that name, and nobody else is")
+  @Test("a list whose spool cannot be read back is refused with that reason, and no other request")
   func brokenSpool() throws {
     let bank = try TestBank()
     let (client, other) = (try TestClient(bank.coordinator), try TestClient(bank.coordinator))
@@ -316,7 +316,7 @@ struct IntakeTests {
     #expect(try bank.store.receipt(day: 1, ticket: 1) != nil)
   }
 
-  /// Empties every file without a name that this process has open under a home; how many there were.
+  /// Empties every file without a name that this process has open under a home; returns their number.
   private func breakSpools(under home: String) throws -> Int {
     var broken = 0
     for name in try Directory.entries(of: "/proc/self/fd") {
@@ -333,7 +333,7 @@ struct IntakeTests {
     return broken
   }
 
-  @Test("a key that cannot be looked up for want of room is a full disk to whoever asked")
+  @Test("a key that cannot be looked up for want of room is reported as a full disk")
   func fullDisk() throws {
     let bank = try TestBank()
     let client = try TestClient(bank.coordinator)
@@ -345,7 +345,7 @@ struct IntakeTests {
   }
 
   @Test(
-    "a damaged page under a key ends the coordinator, and the log says what it was", arguments: [false, true])
+    "a damaged page under a key ends the coordinator, and the log names it", arguments: [false, true])
   func damage(inList: Bool) throws {
     let bank = try TestBank()
     let (client, other) = (try TestClient(bank.coordinator), try TestClient(bank.coordinator))
@@ -360,13 +360,13 @@ struct IntakeTests {
     let behind = other.ask(.enqueue(.deposits(1)), bank.coordinator)
     bank.coordinator.intake.advance()
     #expect(try client.answers(to: number, bank.coordinator).first?.failure?.code == .damaged)
-    // Nothing that comes after it is done, kept or said.
+    // Nothing after it is done, stored or answered.
     let commits = bank.store.commits
     other.ask(.status, bank.coordinator)
     bank.coordinator.queue.commit()
     #expect(try bank.coordinator.run() == 1)
     #expect(bank.store.commits == commits && bank.coordinator.queue.machine.books.issued == 1)
-    #expect(try other.answers(bank.coordinator).isEmpty, "\(behind) is asked again of the next coordinator")
+    #expect(try other.answers(bank.coordinator).isEmpty, "\(behind) is sent again to the next coordinator")
     #expect(bank.log.contains("event=store_failed") && bank.log.contains("a page of this test"))
   }
 
@@ -396,7 +396,7 @@ struct IntakeTests {
     #expect(again?.knownTickets == [TicketSpan(day: 1, first: 1, last: 2)])
   }
 
-  @Test("whoever stands twice in one list has the ticket of the first time, in one slice and across slices")
+  @Test("a customer twice in one list has the first one's ticket, in one slice and across slices")
   func twiceInAList() throws {
     let bank = try TestBank()
     let client = try TestClient(bank.coordinator)
@@ -418,7 +418,7 @@ struct IntakeTests {
     #expect(parts?.knownTickets == [TicketSpan(day: 1, first: 7, last: 7)])
   }
 
-  @Test("a repeated key says so, with the tickets of the first time")
+  @Test("a repeated key is reported as known, with the tickets of the first time")
   func repeated() throws {
     let bank = try TestBank()
     let client = try TestClient(bank.coordinator)
@@ -428,7 +428,7 @@ struct IntakeTests {
     #expect(again == EnqueuedReport(day: 1, first: 1, last: 5, count: 5, known: 5))
   }
 
-  @Test("the same key with another request is refused, and nobody is added")
+  @Test("the same key with another request is refused, and no customer is added")
   func conflict() throws {
     let bank = try TestBank()
     let client = try TestClient(bank.coordinator)
@@ -441,7 +441,7 @@ struct IntakeTests {
     #expect(try list([entry("k")], bank, client)?.failure?.code == .keyConflict)
     #expect(try list([entry("a"), entry("a", amount: 6)], bank, client)?.failure?.subject == "a")
     #expect(try list([entry("a"), entry("a")], bank, client)?.enqueued?.known == 1)
-    // In the second part of a list everything of it is given up.
+    // A conflict in the second part of a list refuses all of it.
     let many = (0..<2_000).map { entry("many-\($0)") }
     client.ask(.enqueueList(EnqueueList(entries: many, isLast: false)), bank.coordinator, number: 77)
     client.ask(
@@ -452,11 +452,11 @@ struct IntakeTests {
     #expect(try bank.store.request(forKey: "many-0") == nil)
   }
 
-  @Test("what a client does not say, and what was not written down, is not held against anybody")
+  @Test("fields that a client leaves out, or that were not recorded, cause no key conflict")
   func unknown() throws {
     let bank = try TestBank()
     let client = try TestClient(bank.coordinator)
-    // A client that does not say what it has drawn draws another amount the next time.
+    // A client that does not report its random choices draws another amount the next time.
     _ = try list([entry("old", amount: 1, drawn: nil)], bank, client)
     #expect(try list([entry("old", amount: 2, drawn: nil)], bank, client)?.enqueued?.known == 1)
     #expect(try list([entry("old", amount: 3)], bank, client)?.enqueued?.known == 1)
@@ -465,7 +465,7 @@ struct IntakeTests {
     #expect(try list([entry("new", amount: 1)], bank, client)?.failure?.code == .keyConflict)
   }
 
-  @Test("a change that means another day touches nobody of this one", arguments: [false, true])
+  @Test("a change for another day affects no customer of this one", arguments: [false, true])
   func otherDay(isRequeue: Bool) throws {
     let bank = try TestBank()
     let client = try TestClient(bank.coordinator)
@@ -490,7 +490,7 @@ struct IntakeTests {
   }
 }
 
-@Suite("Tickets that were there already")
+@Suite("Known tickets")
 struct KnownTicketsTests {
   private func tickets(_ numbers: [Int64], day: Int64 = 1) -> KnownTickets {
     var known = KnownTickets()

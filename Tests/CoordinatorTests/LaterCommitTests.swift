@@ -1,5 +1,5 @@
-// A store that answers later: the bank goes on meanwhile, everybody is told with the transaction that was waited for, and
-// nothing is told of what is on its way. What is refused, given up or ended then.
+// A store that answers later. The bank continues meanwhile, each client is answered with its own transaction,
+// and nothing in flight is reported. Also refusals, abandoned requests and ends in this state.
 
 import BankModel
 import Posix
@@ -11,7 +11,7 @@ import Wire
 
 @testable import Coordinator
 
-@Suite("Commits that come later")
+@Suite("Commits that complete later")
 struct LaterCommitTests {
   private func bank() throws -> (TestBank, TestClient, QueueDriver) {
     let bank = try TestBank()
@@ -19,7 +19,7 @@ struct LaterCommitTests {
     return (bank, try TestClient(bank.coordinator), bank.coordinator.queue)
   }
 
-  /// Somebody asks for tickets, which are handed over.
+  /// Requests tickets, and hands them over.
   private func ask(_ count: Int64, key: String? = nil, _ client: TestClient, _ bank: TestBank) -> UInt32 {
     let number = client.ask(.enqueue(.deposits(count, key: key)), bank.coordinator)
     bank.coordinator.intake.advance()
@@ -32,7 +32,7 @@ struct LaterCommitTests {
     bank.coordinator.queue.takeResults()
   }
 
-  /// Somebody came and was told so, and is served at the only window; that is not handed over yet.
+  /// A customer came, was announced, and is served at the only window; that is not handed over yet.
   private func serveOne(_ client: TestClient, _ bank: TestBank) throws {
     bank.openWindows(1)
     _ = ask(1, client, bank)
@@ -41,7 +41,7 @@ struct LaterCommitTests {
     bank.serveAll()
   }
 
-  @Test("whoever waits is answered with the own transaction, and others are served and staged meanwhile")
+  @Test("a client is answered with its own transaction, and others are served and staged meanwhile")
   func inOrder() throws {
     let (bank, client, queue) = try bank()
     bank.openWindows(2)
@@ -58,7 +58,7 @@ struct LaterCommitTests {
     #expect(queue.engine.keptBooks.served == 0 && queue.machine.serving == 2)
   }
 
-  @Test("nothing is told of what the store shows while something is on its way")
+  @Test("the store's contents are not reported while a commit is in flight")
   func told() throws {
     let (bank, client, _) = try bank()
     let enqueued = ask(1, key: "k", client, bank)
@@ -71,7 +71,7 @@ struct LaterCommitTests {
     #expect(Set(try client.answers(bank.coordinator).map(\.number)) == [enqueued, number, repeated])
   }
 
-  @Test("where one transaction follows the other a moment is made in which everything is on disk")
+  @Test("in a sequence of overlapping transactions there are moments in which everything is on disk")
   func kept() throws {
     let (bank, client, queue) = try bank()
     _ = ask(1, client, bank)
@@ -88,10 +88,10 @@ struct LaterCommitTests {
       #expect(queue.engine.isKept)
       return
     }
-    Issue.record("whoever asks what is kept waits for ever")
+    Issue.record("a question about stored data waits for ever")
   }
 
-  @Test("no more are on their way than may be; whoever must hand something over then waits")
+  @Test("the number of transactions in flight is limited, and urgent changes wait for a free one")
   func bounds() throws {
     let (bank, client, queue) = try bank()
     let most = queue.machine.policy.maxUnderway
@@ -104,7 +104,7 @@ struct LaterCommitTests {
     #expect(queue.commitDue(isHurried: true) == nil, "nothing is staged")
   }
 
-  @Test("a refusal refuses whoever is on the way, and what has happened is written when there is room")
+  @Test("a refusal refuses all requests in flight, and completed work is written when there is room")
   func refusal() throws {
     let (bank, client, queue) = try bank()
     try serveOne(client, bank)
@@ -127,7 +127,7 @@ struct LaterCommitTests {
     #expect(try bank.store.audit().problems == [])
   }
 
-  @Test("a retry that is refused when it has been handed over is tried again")
+  @Test("a retry that is refused after it was handed over is retried again")
   func secondRefusal() throws {
     let (bank, client, queue) = try bank()
     try serveOne(client, bank)
@@ -143,7 +143,7 @@ struct LaterCommitTests {
     #expect(try bank.store.receipt(day: 1, ticket: 1) != nil)
   }
 
-  @Test("after a cut-off no result is heard, and whoever comes next finds a beginning of what was on its way")
+  @Test("after a cut-off no result is handled, and the next coordinator finds a prefix of the commits")
   func cutOff() throws {
     let (bank, client, queue) = try bank()
     for _ in 0..<3 { _ = ask(1, client, bank) }
@@ -156,7 +156,7 @@ struct LaterCommitTests {
     #expect(try bank.store.load(now: WallTime(milliseconds: 9)).books.issued == 2)
   }
 
-  @Test("an error that is worse than a full disk ends the process, whichever transaction it was of")
+  @Test("an error worse than a full disk ends the process, for each of the transactions in flight")
   func failure() throws {
     let (bank, client, _) = try bank()
     for _ in 0..<2 { _ = ask(1, client, bank) }
@@ -166,7 +166,7 @@ struct LaterCommitTests {
     #expect(try client.answers(bank.coordinator).isEmpty)
   }
 
-  @Test("a bank that closes waits for what is on its way, and closes the day once")
+  @Test("a bank that closes waits for commits in flight, and closes the day once")
   func closing() throws {
     let (bank, client, queue) = try bank()
     try serveOne(client, bank)
@@ -189,7 +189,7 @@ struct LaterCommitTests {
     #expect(bank.store.underwayCount == 0)
   }
 
-  @Test("whoever leaves without an end waits until what has happened is on disk")
+  @Test("a coordinator that leaves without an end waits until completed work is on disk")
   func leaving() throws {
     let (bank, client, _) = try bank()
     try serveOne(client, bank)
@@ -199,7 +199,7 @@ struct LaterCommitTests {
     #expect(try bank.store.receipt(day: 1, ticket: 1) != nil)
   }
 
-  @Test("a reset waits for the tickets that are on their way, and nobody comes in meanwhile")
+  @Test("a reset waits for the tickets in flight, and no customer is accepted meanwhile")
   func reset() throws {
     let (bank, client, queue) = try bank()
     _ = ask(3, client, bank)
@@ -216,7 +216,7 @@ struct LaterCommitTests {
     #expect(try bank.store.audit().problems == [])
   }
 
-  @Test("a large request is given up while its slices are on their way, and nothing of it stays")
+  @Test("a large request is abandoned while its slices are in flight, and nothing of it stays")
   func givenUp() throws {
     let (bank, client, queue) = try bank()
     let order = CustomerOrder(service: .deposit, priority: .regular, amount: 1, account: 1)
@@ -233,7 +233,7 @@ struct LaterCommitTests {
     #expect(try bank.store.audit().problems == [] && bank.store.arrivingFrom == nil)
   }
 
-  @Test("events are told with the transaction in which they happened")
+  @Test("events are reported with the transaction in which they happened")
   func events() throws {
     let (bank, client, queue) = try bank()
     let viewer = try TestClient(bank.coordinator)

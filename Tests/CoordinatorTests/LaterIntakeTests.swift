@@ -1,4 +1,4 @@
-// Requests for customers who are ordered for later, as the coordinator takes them in.
+// Requests for customers ordered for later, in the coordinator.
 
 import BankModel
 import QueueCore
@@ -8,7 +8,7 @@ import Wire
 
 @testable import Coordinator
 
-@Suite("Taking in who is ordered for later")
+@Suite("Intake of customers ordered for later")
 struct LaterIntakeTests {
   private func ask(
     _ bank: TestBank, _ client: TestClient, _ change: (inout EnqueueOrder) -> Void
@@ -28,20 +28,20 @@ struct LaterIntakeTests {
     return try client.answers(to: number, bank.coordinator).last
   }
 
-  @Test("in a while is counted from when the coordinator hears of it, and known again as it was asked")
+  @Test("a delay counts from when the coordinator receives it, and a repetition is recognised by it")
   func inAWhile() throws {
     let bank = try TestBank()
     let client = try TestClient(bank.coordinator)
     bank.coordinator.context.takeTime()
     let before = bank.coordinator.context.now.wall.milliseconds
     guard case .enqueued(let first)? = try ask(bank, client, { ($0.delay, $0.key) = (60_000, "k") }) else {
-      Issue.record("it was not taken")
+      Issue.record("it was not accepted")
       return
     }
     let due = try #require(bank.store.find(first.first)?.dueAt).milliseconds
     #expect((before + 60_000...bank.coordinator.context.now.wall.milliseconds + 60_000).contains(due))
     guard case .enqueued(let again)? = try ask(bank, client, { ($0.delay, $0.key) = (60_000, "k") }) else {
-      Issue.record("it was not known")
+      Issue.record("it was not recognised")
       return
     }
     #expect(again.first == first.first && again.known == 1)
@@ -51,7 +51,7 @@ struct LaterIntakeTests {
     #expect(bank.coordinator.queue.machine.books.delayed == 1)
   }
 
-  @Test("a moment that has passed is at once, and of a list each has its own")
+  @Test("a due time in the past means at once, and each customer of a list has its own")
   func list() throws {
     let bank = try TestBank()
     let client = try TestClient(bank.coordinator)
@@ -65,14 +65,14 @@ struct LaterIntakeTests {
     let near = ControlCommand.enqueueList(
       EnqueueList(entries: entries.filter { $0.dueAt ?? 0 < 9 }, isLast: true))
     guard case .enqueued(let tickets)? = try answer(bank, client, near) else {
-      Issue.record("it was not taken")
+      Issue.record("it was not accepted")
       return
     }
     #expect(tickets.count == 3)
     #expect(try (1...3).map { try bank.store.find($0)?.state } == [.waiting, .delayed, .waiting])
   }
 
-  @Test("what cannot be is refused by name, and nobody is added")
+  @Test("impossible times are refused by name, and no customer is added")
   func refused() throws {
     let bank = try TestBank()
     let client = try TestClient(bank.coordinator)
@@ -84,7 +84,7 @@ struct LaterIntakeTests {
     #expect(try refusal { $0.delay = BankModel.Limits.delay + 1 } == Remark(.dueRange, 3_653))
     #expect(try refusal { $0.dueAt = .max } == Remark(.dueRange, 3_653))
     #expect(bank.coordinator.queue.machine.books.issued == 0)
-    // As far back as can be said is at once.
+    // The earliest time that can be written means at once.
     #expect(try refusal { $0.dueAt = .min } == nil)
     #expect(bank.coordinator.queue.machine.books.waitingInAll == 1)
   }

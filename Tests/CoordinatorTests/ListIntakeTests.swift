@@ -1,5 +1,5 @@
-// Long lists as the coordinator takes them in: others come in beside them, and every customer and every key of the list
-// has one ticket all the same, whatever was known before and whoever stands in the list twice.
+// Long lists in the coordinator. Other customers come in beside them, and still every customer and every key
+// of the list has one ticket, even if keys were known before or are in the list twice.
 
 import BankModel
 import Posix
@@ -11,16 +11,16 @@ import Wire
 
 @testable import Coordinator
 
-@Suite("Taking long lists in")
+@Suite("Intake of long lists")
 struct ListIntakeTests {
-  /// A customer who is known again by the amount.
+  /// A customer who is recognised by the amount.
   private func entry(_ number: Int64, key: String? = nil) -> EnqueueEntry {
     EnqueueEntry(
       service: number % 3 == 0 ? .loan : .deposit, priority: number % 7 == 0 ? .vip : .regular,
       amount: number + 1, account: 6, key: key, drawn: [])
   }
 
-  /// Asks for a list, in parts of a size.
+  /// Sends a list, in parts of a size.
   private func ask(
     _ entries: [EnqueueEntry], _ bank: TestBank, _ client: TestClient, number: UInt32 = 900, part: Int = 2_000
   ) {
@@ -36,10 +36,10 @@ struct ListIntakeTests {
   private func begin(_ bank: TestBank) throws {
     while !bank.coordinator.queue.isTakingIn, bank.coordinator.intake.hasWork { bank.takeIn() }
     try #require(
-      bank.coordinator.queue.isTakingIn, "it was taken in at once, which this test is not made for")
+      bank.coordinator.queue.isTakingIn, "it was accepted at once, which this test is not made for")
   }
 
-  /// Everybody who waits, by ticket.
+  /// All waiting customers, by ticket.
   private func waiting(_ bank: TestBank) throws -> [TicketNumber: Customer] {
     var all: [TicketNumber: Customer] = [:]
     for line in Line.graded {
@@ -54,7 +54,7 @@ struct ListIntakeTests {
   }
 
   @Test(
-    "small requests do not wait for a list, whose tickets follow one another in its order all the same; with keys or without",
+    "small requests do not wait for a list, whose tickets stay in order; with keys or without",
     arguments: [false, true])
   func beside(hasKeys: Bool) throws {
     let bank = try TestBank()
@@ -75,14 +75,14 @@ struct ListIntakeTests {
     let tickets = try waiting(bank)
     let amounts = (4...60_003 as ClosedRange<Int64>).map { tickets[$0]?.amount ?? 0 }
     #expect(amounts.sorted() == Array(1...60_000))
-    // Three stand at its end, and all others in its order.
+    // Three are at its end, and all others in its order.
     #expect(
       amounts.dropLast(3).allSatisfy { $0 > 0 } && zip(amounts, amounts.dropFirst()).count { $0 > $1 } == 1)
     #expect(try bank.store.audit().problems == [])
   }
 
   @Test(
-    "every key of a long list stands for its customer, whoever was known, came beside it or stands in it twice",
+    "each key of a long list names its customer: known, added beside it, or in it twice",
     arguments: 0..<12)
   func keys(round: UInt64) throws {
     let seed = RandomSeed.fromSystem()
@@ -101,7 +101,7 @@ struct ListIntakeTests {
       bank.finishIntake()
       #expect(try other.answers(to: 7, bank.coordinator).last?.enqueued?.count == Int64(known.count), story)
     }
-    // And some stand in it twice, near and far.
+    // And some are in it twice, near and far.
     let copies =
       twice ? (0..<5).map { _ in entries.filter { $0.key != nil }.randomElement(using: &chance)! } : []
     for copy in copies { entries.insert(copy, at: Int.random(in: 0...entries.count, using: &chance)) }
@@ -131,7 +131,7 @@ struct ListIntakeTests {
       guard let key = entry.key else { continue }
       let ticket = try bank.store.request(forKey: key)?.tickets.first ?? 0
       guard tickets[ticket]?.amount == entry.amount else {
-        Issue.record("\(key) stands for \(ticket), which is \(String(describing: tickets[ticket])); \(story)")
+        Issue.record("\(key) names \(ticket), which is \(String(describing: tickets[ticket])); \(story)")
         break
       }
     }
@@ -141,7 +141,7 @@ struct ListIntakeTests {
   }
 
   @Test(
-    "whoever has a key need not wait for a list with keys; whoever has one of the list has the ticket of that customer",
+    "a keyed request need not wait for a list with keys; one of the list's keys gives its ticket",
     arguments: 0..<8)
   func keysBeside(round: Int) throws {
     let seed = RandomSeed.fromSystem()
@@ -155,7 +155,7 @@ struct ListIntakeTests {
     var strangers: [TestClient] = []
     var borrowers: [(client: TestClient, entry: EnqueueEntry)] = []
     while bank.coordinator.intake.hasWork {
-      // Whose request it is decides whom it may overtake: each has a client of its own.
+      // A request may overtake those of other clients only: each has a client of its own.
       if strangers.count < 40, Bool.random(using: &chance) {
         let stranger = try TestClient(bank.coordinator)
         stranger.ask(
@@ -197,7 +197,7 @@ struct ListIntakeTests {
     #expect(try bank.store.audit().problems == [], story)
   }
 
-  @Test("a list that is half taken in when the coordinator is killed leaves nobody, no key and no number")
+  @Test("a list in progress when the coordinator is killed leaves no customer, no key and no number")
   func killed() throws {
     let bank = try TestBank()
     let (client, other) = (try TestClient(bank.coordinator), try TestClient(bank.coordinator))
@@ -210,7 +210,7 @@ struct ListIntakeTests {
     bank.store.crash()
     #expect(try bank.store.load(now: WallTime(milliseconds: 1)).books.issued == 2)
     #expect(try bank.store.audit().problems == [])
-    // Its keys go with its customers, before anybody may have the numbers.
+    // Its keys go with its customers, before the numbers can be reused.
     let books = try bank.store.load(now: WallTime(milliseconds: 1)).books
     while bank.store.hasArrivals {
       try bank.store.withdrawArrivals(limit: 5_000)
@@ -221,7 +221,7 @@ struct ListIntakeTests {
   }
 
   @Test(
-    "a key of a list that is not whole, or was given up, stands for nobody, also while its customers are still to be taken out"
+    "a key of an incomplete or abandoned list is unknown, also while its customers are removed"
   )
   func keyOfNobody() throws {
     let bank = try TestBank()
@@ -239,14 +239,15 @@ struct ListIntakeTests {
     try #require(bank.coordinator.queue.isTakingIn)
     #expect(
       try other.answers(to: 7, bank.coordinator).isEmpty && third.answers(to: 9, bank.coordinator).isEmpty,
-      "it is not known yet whether the list will be whole")
+      "it is not known yet whether the list will be complete")
     bank.coordinator.intake.giveUp(because: Failure(.withdrawn))
     try #require(bank.store.hasArrivals)
     ask([entry(2)], bank, client, number: 8)
     bank.coordinator.intake.advance()
     bank.coordinator.queue.commit()
     #expect(
-      bank.coordinator.queue.machine.books.issued == 1, "only who has no key of that list comes in at once")
+      bank.coordinator.queue.machine.books.issued == 1,
+      "only the customer without a key of that list is accepted at once")
     bank.finishIntake()
     #expect(
       try other.answers(to: 7, bank.coordinator).last?.enqueued
@@ -257,7 +258,7 @@ struct ListIntakeTests {
   }
 
   @Test(
-    "a key with another request is found before anybody of a list comes in, among those who are held back, too"
+    "a key conflict is found before any customer of a list comes in, also among those held back"
   )
   func conflict() throws {
     let bank = try TestBank()
@@ -273,12 +274,12 @@ struct ListIntakeTests {
   }
 
   @Test(
-    "a disk that is full while a list is looked through refuses nobody, and what was known then is looked up anew"
+    "a full disk while a list is looked up refuses no customer, and its known keys are read again"
   )
   func fullWhileLooking() throws {
     let bank = try TestBank()
     let (client, other) = (try TestClient(bank.coordinator), try TestClient(bank.coordinator))
-    // Staged, and not on disk when the list is looked through.
+    // Staged, and not on disk when the list is looked up.
     ask((0..<1_000 as Range<Int64>).map { entry($0, key: "key-\($0)") }, bank, other, number: 7)
     bank.coordinator.context.takeTime()
     bank.coordinator.intake.advance()

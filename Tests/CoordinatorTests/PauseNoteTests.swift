@@ -1,4 +1,4 @@
-// The note of why services have paused: it is read as it was kept, or it is none.
+// The note of why services have paused: it is read as it was written, or refused.
 
 import BankModel
 import PosixFixture
@@ -7,7 +7,7 @@ import Testing
 @testable import Coordinator
 
 @Suite("The note of why services have paused") struct PauseNoteTests {
-  @Test("what is kept is read as the same, whatever a reason says") func kept() throws {
+  @Test("a stored note is read as the same, with any text as the reason") func kept() throws {
     let directory = try TemporaryDirectory("bank-pauses")
     let path = directory.file("pauses")
     #expect(PauseNote.read(from: path).isEmpty)
@@ -23,7 +23,7 @@ import Testing
   }
 
   @Test(
-    "what cannot be relied on is nothing",
+    "a note that is damaged is not read",
     arguments: [
       "", "mail 3\nabc\n", "mail 4\nabc\nend\n", "mail x\nabc\nend\n", "mail -1\n\nend\n", "end\nmore\n",
       "Mail 0\n\nend\n",

@@ -1,5 +1,5 @@
-// Requests with payloads as the coordinator takes them in: every customer has what was asked for it, however the request is
-// cut, and neither a transaction nor the requests that wait hold more bytes than they may.
+// Requests with payloads in the coordinator. Every customer has its own payload, however the request is cut,
+// and neither a transaction nor the waiting requests hold more bytes than allowed.
 
 import BankModel
 import Posix
@@ -11,7 +11,7 @@ import Wire
 
 @testable import Coordinator
 
-@Suite("Taking payloads in")
+@Suite("Intake of payloads")
 struct PayloadIntakeTests {
   private func order(_ count: Int64, _ payload: [UInt8], key: String? = nil) -> EnqueueOrder {
     var order = EnqueueOrder.deposits(count, key: key)
@@ -19,14 +19,14 @@ struct PayloadIntakeTests {
     return order
   }
 
-  /// A bank that keeps the payloads of its depositors, whom nobody but this test looks at.
+  /// A bank that stores payloads of deposits, for this test alone.
   private func keepingBank() throws -> TestBank {
     var limits = CoordinatorLimits()
     limits.keepsUnreadPayloads = true
     return try TestBank(limits: limits)
   }
 
-  @Test("a payload that no command and no worker would read is refused by name, and so is a command line")
+  @Test("a payload without a command or worker to read it is refused by name, and so is a command line")
   func unread() throws {
     let bank = try TestBank()
     let client = try TestClient(bank.coordinator)
@@ -36,7 +36,7 @@ struct PayloadIntakeTests {
     #expect(try refusal(.enqueue(order(2, [1]))) == Remark(.payloadUnwanted, "deposit"))
     #expect(
       try refusal(.enqueue(order(2, []))) == Remark(.payloadUnwanted, "deposit"),
-      "no bytes are a payload, too")
+      "an empty payload is a payload, too")
     var drawn = order(1, [1])
     drawn.service = nil
     #expect(try refusal(.enqueue(drawn)) == Remark(.payloadWithoutService))
@@ -62,7 +62,7 @@ struct PayloadIntakeTests {
     return report
   }
 
-  @Test("a ticket says what was given to its customer, until it has a receipt")
+  @Test("a ticket shows what its customer carries, until it has a receipt")
   func told() throws {
     let bank = try keepingBank()
     let client = try TestClient(bank.coordinator)
@@ -79,19 +79,19 @@ struct PayloadIntakeTests {
     #expect(try bank.store.audit().problems == [])
   }
 
-  @Test("a large request is cut and committed by its bytes, and everybody of it has the payload")
+  @Test("a large request is cut and committed by bytes, and all its customers have the payload")
   func slices() throws {
     let bank = try keepingBank()
     let (client, other) = (try TestClient(bank.coordinator), try TestClient(bank.coordinator))
     let payload = [UInt8](repeating: 7, count: 60_000)
     let number = client.ask(.enqueue(order(400, payload, key: "k")), bank.coordinator)
     bank.coordinator.context.takeTime()
-    // The time for one turn is over before it begins, however fast the machine: one slice is taken in.
+    // The time for one iteration is over before it starts, however fast the machine: one slice is accepted.
     let began = SystemClock.monotonic()
     while SystemClock.monotonic() < began + .milliseconds(5) {}
     bank.coordinator.intake.advance()
     #expect(bank.coordinator.queue.isTakingIn)
-    // Somebody comes beside it, and has a number of the gap.
+    // A customer comes beside it, and has a number of the gap.
     other.ask(.enqueue(order(2, [1])), bank.coordinator)
     let commits = bank.store.commits
     bank.finishIntake()
@@ -112,7 +112,7 @@ struct PayloadIntakeTests {
   }
 
   @Test(
-    "everybody of a long list has the payload of its own line, with keys or without",
+    "each customer of a long list has the payload of its own line, with keys or without",
     arguments: [false, true])
   func lists(hasKeys: Bool) throws {
     let bank = try keepingBank()
@@ -146,7 +146,7 @@ struct PayloadIntakeTests {
     #expect(try bank.store.audit().problems == [])
   }
 
-  @Test("a payload that is too long is refused with the limit, in a list with the place, and nobody is added")
+  @Test("a payload that is too long is refused with limit and place, and no customer is added")
   func tooLong() throws {
     let bank = try keepingBank()
     let client = try TestClient(bank.coordinator)
@@ -182,7 +182,7 @@ struct PayloadIntakeTests {
     #expect(bank.coordinator.queue.machine.books.issued == 0)
   }
 
-  @Test("payloads that wait are bounded: a client is not heard, and beyond the room of all it is refused")
+  @Test("waiting payloads are bounded: a client is not read, and beyond the total it is refused")
   func bounded() throws {
     let room = PayloadRoom()
     var shares: [PayloadShare] = []
@@ -210,7 +210,7 @@ struct PayloadIntakeTests {
     #expect(bank.coordinator.queue.machine.books.issued == 64)
   }
 
-  @Test("a full disk leaves no payload, and whoever comes afterwards has its own")
+  @Test("a full disk leaves no payload, and later customers have their own")
   func fullDisk() throws {
     let bank = try keepingBank()
     let client = try TestClient(bank.coordinator)

@@ -1,5 +1,5 @@
-// Pages of receipts that end early because their results are long: whoever asks for receipts is told all of them, and only
-// the last page says that it is the last.
+// Pages of receipts that end early because their results are long: the client gets all of them, and only the
+// last page is marked as the last.
 
 import BankModel
 import QueueCore
@@ -60,7 +60,7 @@ struct ReceiptPagesTests {
   }
 
   @Test(
-    "are told to the last one, and only the last page is the last",
+    "all are sent, and only the last page is marked as the last",
     arguments: [ReceiptQuery.Days.all, .present])
   func all(_ days: ReceiptQuery.Days) throws {
     let (tickets, more) = try told(ReceiptQuery(days: days, follow: false))
@@ -68,7 +68,7 @@ struct ReceiptPagesTests {
     #expect(more.last == false && more.count(where: { !$0 }) == 1 && more.count > 5)
   }
 
-  @Test("are told to whoever follows, behind a number, too")
+  @Test("all are sent to a subscriber, too, also after a number")
   func followed() throws {
     let (tickets, more) = try told(ReceiptQuery(days: .day(1), follow: true))
     #expect(tickets == Array(1...Self.count) && more.allSatisfy { $0 })

@@ -1,5 +1,5 @@
-// The process that reads the rows for an audit, played by a script that tells what was found and then stays: it is ended when
-// it has told, and belongs to the bank until it is collected.
+// The process that reads the rows for an audit, played by a script that reports its findings and then stays.
+// It is ended after the report, and belongs to the bank until it is reaped.
 
 import BankModel
 import Glibc
@@ -11,9 +11,9 @@ import Wire
 
 @testable import Coordinator
 
-@Suite("Whoever reads the rows for an audit")
+@Suite("The reader of the rows for an audit")
 struct RowCountTests {
-  @Test("is ended when the rows are told, and is no stranger until it is collected")
+  @Test("it is ended when the rows are reported, and counts as the bank's process until it is reaped")
   func told() async {
     await #expect(processExitsWith: .success) {
       let bank = try TestBank()

@@ -1,4 +1,5 @@
-// Books that branches share, as a test plays them: they say what the test has them say, and remember what they were asked.
+// A shared database played by a test: it sends the events that the test names, and records the requests it
+// gets.
 
 import BankModel
 import QueueCore
@@ -21,7 +22,7 @@ final class ScriptedBooks: BranchStore {
 
   static let identity = BranchIdentity(number: 1, name: "here", epoch: 1)
 
-  // MARK: - What the test says
+  // MARK: - Events sent by the test
 
   func say(_ event: QueueEvent) { events.append(event) }
   func say(_ said: BranchNews) { news.append(said) }
@@ -34,7 +35,7 @@ final class ScriptedBooks: BranchStore {
     say(.pageLoaded(Line(service: .deposit, priority: priority), customers))
   }
 
-  /// The oldest transaction is in the books.
+  /// The oldest transaction is in the database.
   func come(withoutEffect tickets: [TicketNumber] = []) {
     if !tickets.isEmpty { say(.withoutEffect(tickets)) }
     say(.committed)

@@ -1,4 +1,4 @@
-// Several tickets at once, and lists that are asked for by service, by number and with a limit.
+// Several tickets at once, and lists requested by service, by number and with a limit.
 
 import BankModel
 import Posix
@@ -40,7 +40,7 @@ struct SelectionTests {
     return found
   }
 
-  @Test("everybody who is named is cancelled once, and of the others it is said why not")
+  @Test("each named customer is cancelled once, and for the others the answer gives the reason")
   func cancel() throws {
     let bank = try TestBank()
     let client = try TestClient(bank.coordinator)
@@ -71,7 +71,7 @@ struct SelectionTests {
     #expect(client.session.openRequests == 0 && !bank.coordinator.selections.hasWork)
   }
 
-  @Test("a selection of another day, of too many, or of what is no ticket is refused as a whole")
+  @Test("a selection of another day, of too many, or of an invalid ticket is refused as a whole")
   func refused() throws {
     let bank = try TestBank()
     let client = try TestClient(bank.coordinator)
@@ -95,7 +95,7 @@ struct SelectionTests {
     )
   }
 
-  @Test("lists are in the order of the numbers, of one service, behind a number, and no longer than wanted")
+  @Test("lists are in the order of the numbers, of one service, after a number, and within the limit")
   func lists() throws {
     let bank = try TestBank()
     let client = try TestClient(bank.coordinator)
@@ -109,7 +109,8 @@ struct SelectionTests {
     }
     _ = try client.answers(bank.coordinator)
     #expect(
-      try tickets(bank, client, TicketQuery(limit: 10)) == Array(1...10), "whoever is served is among them")
+      try tickets(bank, client, TicketQuery(limit: 10)) == Array(1...10),
+      "customers being served are among them")
     #expect(try tickets(bank, client, TicketQuery(state: .waiting, limit: 3)) == [2, 3, 4])
     #expect(
       try tickets(bank, client, TicketQuery(state: .waiting, after: 203, limit: 4)) == [204, 205, 206, 207])
@@ -126,7 +127,7 @@ struct SelectionTests {
     #expect(try client.answers(to: unknown, bank.coordinator).first?.failure?.code == .noSuchService)
   }
 
-  @Test("receipts are those of one service, and no more than wanted")
+  @Test("receipts are those of one service, and within the limit")
   func receipts() throws {
     let bank = try TestBank()
     let client = try TestClient(bank.coordinator)

@@ -1,5 +1,5 @@
-// Audits that are asked for at once: each reads every row, so those who ask while one is made share the next one's answer.
-// The stock and the vending machine are played by the test.
+// Concurrent audits: each reads every row, so requests that come while one runs share the next one's answer.
+// The test plays the stock and the vending machine.
 
 import BankModel
 import QueueCore
@@ -11,9 +11,9 @@ import Wire
 
 @testable import Coordinator
 
-@Suite("Audits that are asked for at once")
+@Suite("Concurrent audits")
 struct SharedAuditTests {
-  /// Where an audit stands in a home without a stock: every question to the services is answered like this.
+  /// The audit in a home without a stock: every question to the services is answered like this.
   private func answer(
     _ stock: Result<StockResult, StockClientError>, _ machine: Result<VendingResult, VendingClientError>,
     to bank: TestBank
@@ -30,7 +30,7 @@ struct SharedAuditTests {
     }
   }
 
-  @Test("one is made at a time, and whoever asks meanwhile shares the next")
+  @Test("one audit runs at a time, and requests made meanwhile share the next one")
   func shared() throws {
     let bank = try TestBank()
     let clients = try (0..<64).map { _ in try TestClient(bank.coordinator) }
@@ -49,7 +49,7 @@ struct SharedAuditTests {
     #expect(
       bank.coordinator.audits.current?.seats.count == 64 && bank.coordinator.audits.current?.hasBegun == false
     )
-    // Who has left is not answered, and keeps nobody from being.
+    // A client that has left gets no answer, and the others get theirs.
     bank.coordinator.router.forget(clients[1].session)
     bank.coordinator.audits.advance()
     answer(
@@ -61,7 +61,8 @@ struct SharedAuditTests {
     #expect(bank.coordinator.audits.current == nil && bank.coordinator.audits.seats.isEmpty)
   }
 
-  @Test("one for which the stock or the machine has no room is refused as a whole", arguments: [false, true])
+  @Test(
+    "an audit for which the stock or the machine has no room is refused as a whole", arguments: [false, true])
   func fullDisk(ofTheMachine: Bool) throws {
     let bank = try TestBank()
     let client = try TestClient(bank.coordinator)

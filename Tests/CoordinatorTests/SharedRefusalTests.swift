@@ -1,4 +1,5 @@
-// What is asked of the other branches of a bank that has none, and where a coordinator is told that it has some.
+// Requests for a bank with several branches, sent to a bank of one, and the sources of the database's
+// address.
 
 import Configuration
 import Testing
@@ -6,8 +7,8 @@ import Wire
 
 @testable import Coordinator
 
-@Suite("A bank with its books in its home") struct SharedRefusalTests {
-  @Test("it refuses what is for a bank with several branches, and goes on")
+@Suite("A bank with its database in its home") struct SharedRefusalTests {
+  @Test("it refuses requests for a bank with several branches, and continues")
   func refused() throws {
     let bank = try TestBank()
     let client = try TestClient(bank.coordinator)
@@ -28,7 +29,7 @@ import Wire
     #expect(report.branch == nil && report.bank == nil && report.state != .draining)
   }
 
-  @Test("the address on the command line goes before that of the file, and lasts over restarts")
+  @Test("the address on the command line precedes that of the file, and lasts over restarts")
   func options() throws {
     let options = try CoordinatorOptions(["--home", "/h", "--store", "postgres://bank@db/bank", "--recover"])
     #expect(options.store == "postgres://bank@db/bank")

@@ -1,4 +1,5 @@
-// A service that counts its attempts: nobody is told of a customer before it is on disk that the attempt begins.
+// A service that counts its attempts: no customer is sent to a worker before the start of the attempt is on
+// disk.
 
 import BankModel
 import Posix
@@ -9,9 +10,9 @@ import Wire
 
 @testable import Coordinator
 
-@Suite("Attempts that are counted")
+@Suite("Counted attempts")
 struct StartsTests {
-  /// A bank whose deposits may begin so many times, with a worker that takes two of them.
+  /// A bank with a limit of attempts for deposits, and a worker that takes two of them.
   private func bank(_ most: Int16?) throws -> (bank: TestBank, told: () -> [TicketNumber]) {
     let bank = try TestBank()
     var policy = bank.coordinator.queue.machine.policy
@@ -29,14 +30,14 @@ struct StartsTests {
     return (bank, { ear.told })
   }
 
-  @Test("whoever serves is told with the commit and not before, and where nothing is counted at once")
+  @Test("a worker gets a customer with the commit, and at once if attempts are not counted")
   func toldWithTheCommit() throws {
     let (bank, told) = try bank(1)
     let client = try TestClient(bank.coordinator)
     _ = try bank.enqueue(2, client)
     let queue = bank.coordinator.queue
     #expect(told() == [] && bank.store.hasStagedChanges)
-    #expect(queue.commitDue(isHurried: false) == bank.coordinator.context.now.monotonic, "it is waited for")
+    #expect(queue.commitDue(isHurried: false) == bank.coordinator.context.now.monotonic, "it is awaited")
     queue.commit()
     #expect(told() == [1, 2] && !bank.store.hasStagedChanges)
     let kept = try bank.store.find(1)
@@ -47,7 +48,7 @@ struct StartsTests {
     #expect(heard() == [1, 2] && !other.store.hasStagedChanges)
   }
 
-  @Test("while the disk is full nobody is told, and nobody has begun")
+  @Test("while the disk is full no worker gets a customer, and no attempt has started")
   func fullDisk() throws {
     let (bank, told) = try bank(1)
     _ = try bank.enqueue(1, try TestClient(bank.coordinator))
@@ -66,7 +67,7 @@ struct StartsTests {
     #expect(try bank.store.find(1)?.customer.begun == 1)
   }
 
-  @Test("a worker that goes before the commit has begun nothing")
+  @Test("a worker that leaves before the commit has started nothing")
   func gone() throws {
     let (bank, told) = try bank(1)
     _ = try bank.enqueue(1, try TestClient(bank.coordinator))

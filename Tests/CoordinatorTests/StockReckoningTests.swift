@@ -1,5 +1,5 @@
-// The audit's comparison of tickets with the stock's orders, on stores in memory: every way in which the two can tell
-// different stories, what only looks like one, and what an answer that never comes leads to.
+// The audit's comparison of tickets with the stock's orders, on stores in memory: every kind of difference,
+// harmless ones that only look like one, and an answer that never comes.
 
 import BankModel
 import Glibc
@@ -13,16 +13,16 @@ import Wire
 
 @testable import Coordinator
 
-@Suite("Tickets and orders tell the same story")
+@Suite("Tickets compared with orders")
 struct StockReckoningTests {
   private final class Shop {
     let queue = MemoryStore()
     var orders: [OrderID: KeptOrder] = [:]
     var books: Books
-    /// What the stock says of its own ledger.
+    /// The stock's report about its own ledger.
     var ledger = StockAuditReport(items: 5, orders: 0, changes: 0, difference: 0, problems: [])
     var questions: [StockCommand] = []
-    /// Called after each answer, as others go on meanwhile.
+    /// Called after each answer, while other clients continue.
     var meanwhile: ((Shop, StockCommand) throws -> Void)?
 
     init() throws {
@@ -35,7 +35,7 @@ struct StockReckoningTests {
         issuedAt: WallTime(milliseconds: 0), article: "mango")
     }
 
-    /// A ticket that still waits, or one with its receipt.
+    /// A waiting ticket, or one with its receipt.
     func ticket(
       _ ticket: TicketNumber, _ outcome: Outcome?, _ service: Service = .juice, _ result: WorkResult? = nil
     ) throws {
@@ -102,7 +102,7 @@ struct StockReckoningTests {
   }
 
   @Test(
-    "however few of many receipts are for juices, no page looks at more than its share, and none is left out")
+    "with few juices among many receipts each page has its share, and none is left out")
   func strides() throws {
     let shop = try Shop()
     for ticket in 1...20 as ClosedRange<TicketNumber> {
@@ -115,7 +115,7 @@ struct StockReckoningTests {
     let pages = shop.questions.compactMap {
       if case .known(let names) = $0 { names.map(\.text) } else { nil }
     }
-    // The last one is looked at once more.
+    // The last one is checked once more.
     #expect(pages == [["1-1", "1-2"], [], [], ["1-13"], ["1-20"], ["1-20"]])
   }
 
@@ -130,11 +130,11 @@ struct StockReckoningTests {
     #expect(
       try shop.audit().problems == ["ticket 30 of day 1 was served but the stock has no order for it"])
     let pages = shop.questions.compactMap { if case .known(let names) = $0 { names.count } else { nil } }
-    // The one in doubt is looked at once more.
+    // The doubtful one is checked once more.
     #expect(pages == [16, 16, 1, 8])
   }
 
-  @Test("what agrees is no finding: made, sent away, cancelled, and still in the making")
+  @Test("orders that agree are not a finding: made, short, cancelled, and still in progress")
   func agrees() throws {
     let shop = try Shop()
     try shop.ticket(1, .served)
@@ -148,10 +148,10 @@ struct StockReckoningTests {
     try shop.ticket(5, nil)
     shop.order("1-5", .done)
     try shop.ticket(6, nil)
-    // It is noted that this one is to be given back.
+    // A release of this one is noted.
     try shop.ticket(7, .cancelled)
     shop.order("1-7", .done)
-    // Made by hand, and by somebody with a name of their own.
+    // Ordered by the operator, and by a client with its own order id.
     shop.order("x-00000000000000010000000000000002", .done)
     shop.order("1-5-2", .done)
     shop.order("01-5", .done)
@@ -188,7 +188,7 @@ struct StockReckoningTests {
     #expect(report.stockDifference == 11)
   }
 
-  @Test("what the stock finds in its own ledger is told with the rest")
+  @Test("findings of the stock in its own ledger are reported with the rest")
   func ledger() throws {
     let shop = try Shop()
     shop.ledger = StockAuditReport(
@@ -198,14 +198,14 @@ struct StockReckoningTests {
     #expect(report.stockDifference == 4)
   }
 
-  @Test("what is given back between two looks is no finding")
+  @Test("an order given back between two looks is not a finding")
   func goesOn() throws {
     let shop = try Shop()
     try shop.ticket(1, .cancelled)
     shop.order("1-1", .done)
     shop.meanwhile = { shop, question in
       guard case .known = question, shop.orders[OrderID("1-1")]?.state == .done else { return }
-      // The answer is on its way, and says that the order holds what it has taken.
+      // The answer is in flight, and reports that the order holds what it has taken.
       shop.order("1-1", .givenBack)
       try shop.released(1)
     }
@@ -226,7 +226,7 @@ struct StockReckoningTests {
     #expect(shop.questions.count < 12)
   }
 
-  @Test("of very many findings the first are told and the rest are counted")
+  @Test("of very many findings the first are listed and the rest are counted")
   func bounded() throws {
     let shop = try Shop()
     for ticket in 1...150 as ClosedRange<TicketNumber> { try shop.ticket(ticket, .served) }
@@ -236,7 +236,7 @@ struct StockReckoningTests {
     #expect(report.stockDifference == 150)
   }
 
-  @Test("a stock that cannot be asked is one finding, and nothing is said of its pieces")
+  @Test("a stock that cannot be asked is one finding, and its pieces are not reported")
   func unreachable() throws {
     let shop = try Shop()
     var reckoning = StockReckoning()
@@ -250,7 +250,7 @@ struct StockReckoningTests {
     #expect(report.lost == 0)
   }
 
-  @Test("an answer that does not belong there ends the questions")
+  @Test("an unexpected answer ends the questions")
   func odd() throws {
     let shop = try Shop()
     for odd in [.done([]), .failure(StockFailure(.crowded))] as [StockResult] {
@@ -261,7 +261,7 @@ struct StockReckoningTests {
     }
   }
 
-  @Test("an audit takes as long for what has still to be given back as for what was made, and not its square")
+  @Test("the audit's time grows linearly with the orders still to be given back")
   func isLinear() throws {
     let place = try DatabasePlace()
     let store = try SQLiteStore(path: place.path)
@@ -311,12 +311,12 @@ struct StockReckoningTests {
     var report = AuditReport(StoreAudit())
     reckoning.complete(&report)
     #expect(report.problems == [])
-    // With a walk over all notes for each of them it was hundreds of times as long.
+    // A scan of all notes for each of them took hundreds of times as long.
     #expect(cancelled < made * 20, "\(made) for those that were made, \(cancelled) for the cancelled")
   }
 }
 
-/// A place for a database, which is gone with the value.
+/// A path for a database, which is removed with the value.
 private final class DatabasePlace {
   let path: String
   private let directory: String

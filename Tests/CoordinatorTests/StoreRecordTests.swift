@@ -1,5 +1,5 @@
-// Which books a bank has opened, as the next coordinator reads it after a crash: all of one moment, or nothing; and that a file
-// that was edited meanwhile leads it into no other bank.
+// The record of the database that a bank has opened, as the next coordinator reads it after a crash: all of
+// one moment, or nothing. A file that was edited meanwhile does not lead it to another bank.
 import Configuration
 import Foundation
 import Testing
@@ -17,7 +17,7 @@ import Wire
     return store
   }
 
-  @Test("what is kept is read as the same, also that the books are the bank's own")
+  @Test("a stored record is read as the same, also for the bank's own database")
   func kept() throws {
     let path = NSTemporaryDirectory() + "/store-\(UUID().uuidString)"
     defer { unlink(path) }
@@ -32,14 +32,14 @@ import Wire
   }
 
   @Test(
-    "what cannot be relied on is nothing",
+    "a damaged record is not read",
     arguments: [
       "", "\n100\n\nend", "\n100\n\n", "\n0\n\nend\n", "\nmany\n\nend\n", "bank.db\n100\n\nend\n",
       "postgres://bank:hunter2@db/bank\n100\n\nend\n", "\n100\n\nend\nmore\n",
     ])
   func refused(text: String) { #expect(StoreRecord.parse(text) == nil) }
 
-  @Test("after a crash the books are those that were open, whatever the file says by then")
+  @Test("after a crash the database is the one that was open, whatever the file contains by then")
   func recovery() throws {
     let directory = NSTemporaryDirectory() + "/store-home-\(UUID().uuidString)"
     defer { try? FileManager.default.removeItem(atPath: directory) }
@@ -53,12 +53,13 @@ import Wire
       var trouble: Failure?
       return try RecoveryNote.configuration(of: options, home, trouble: &trouble)
     }
-    #expect(try configuration("--recover").store == store("postgres://other@db/other"), "nothing was kept")
+    #expect(
+      try configuration("--recover").store == store("postgres://other@db/other"), "nothing was recorded")
     for mine in [try store("postgres://bank@db/bank", page: 7, branch: "seoul"), try store(nil)] {
       StoreRecord.keep(mine, at: home.storeNote)
       #expect(try configuration("--recover").store == mine)
-      #expect(try configuration("--recover").lease == .seconds(7), "everything else is as the file has it")
-      #expect(try configuration().store == store("postgres://other@db/other"), "a new start goes by the file")
+      #expect(try configuration("--recover").lease == .seconds(7), "all other settings are those of the file")
+      #expect(try configuration().store == store("postgres://other@db/other"), "a new start uses the file")
     }
   }
 }

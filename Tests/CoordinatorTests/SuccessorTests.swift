@@ -1,5 +1,5 @@
-// What becomes of the next process at a post when somebody has told the one before it to go, which had ended already: its
-// end was not settled, because whoever it had started still held its channel.
+// The successor of a process that had ended before it was asked to go. That end was not settled, because its
+// children still held its channel.
 
 import BankModel
 import Configuration
@@ -29,7 +29,7 @@ struct SuccessorTests {
     }
   }
 
-  @Test("a service is not ended for what its predecessor was told after its end")
+  @Test("a service is not ended by a request that its predecessor got after its end")
   func service() throws {
     let tellerSupervisor = ServiceSupervisor(loop: loop, log: log, policy: RestartPolicy(), seed: 1)
     tellerSupervisor.open(
@@ -49,7 +49,7 @@ struct SuccessorTests {
     try run(tellerSupervisor.keepTime) { tellerSupervisor.count == 0 }
   }
 
-  @Test("nor is a teller")
+  @Test("a teller is not ended by it either")
   func teller() throws {
     let directory = "/tmp/bank-successor-\(CurrentProcess.pid)-\(RandomSeed.fromSystem())"
     try Directory.create(path: directory)
@@ -58,8 +58,8 @@ struct SuccessorTests {
       unlink(program)
       rmdir(directory)
     }
-    // Another process writes it: one that a test beside this one starts just then would inherit the descriptor, and a
-    // program that somebody has open for writing cannot be run.
+    // Another process writes it: a child that a concurrent test starts just then would inherit the
+    // descriptor, and a program that is open for writing cannot be run.
     let words = "printf '#!/bin/sh\\nsleep 0.5 & exit 0\\n' > '\(program)' && chmod 700 '\(program)'"
     let writer = try ChildProcess.spawn(
       executable: "/bin/sh", arguments: ["-c", words], environment: Environment.all())

@@ -1,5 +1,6 @@
-// A coordinator within the process of a test: no windows, no other process, a store in memory that commits and fails when
-// the test says so. Requests are handed to it as its sockets do, and its answers are read from the other end of a pair.
+// A coordinator within the process of a test: no windows, no other process, and a store in memory that
+// commits and fails as the test decides. Requests are handed to it as its sockets do, and its answers are
+// read from the other end of a pair.
 
 import BankModel
 import Configuration
@@ -13,7 +14,6 @@ import Wire
 
 @testable import Coordinator
 
-/// A client of a coordinator in a test.
 final class TestClient {
   let session: ControlSession
   private let descriptor: CInt
@@ -29,7 +29,7 @@ final class TestClient {
 
   deinit { close(descriptor) }
 
-  /// Asks, as if the request had just come; its number.
+  /// Sends a request, as if it had just come; returns its number.
   @discardableResult
   func ask(_ command: ControlCommand, _ coordinator: Coordinator, number: UInt32? = nil) -> UInt32 {
     if number == nil { lastNumber += 1 }
@@ -38,13 +38,13 @@ final class TestClient {
     return number
   }
 
-  /// Whether something has left the coordinator and was not read.
+  /// True if the coordinator has sent something that was not read.
   var hasSomethingToRead: Bool {
     var byte: UInt8 = 0
     return recv(descriptor, &byte, 1, CInt(MSG_DONTWAIT) | CInt(MSG_PEEK)) > 0
   }
 
-  /// Everything that has been answered since the last time.
+  /// All answers since the last call.
   func answers(_ coordinator: Coordinator) throws -> [ControlReply] {
     coordinator.server.flush()
     session.channel.flush()
@@ -72,7 +72,7 @@ final class TestClient {
   }
 }
 
-/// A home that vanishes with the test, and a coordinator in it that is not opened.
+/// A home that is removed with the test, and a coordinator in it that is not opened.
 final class TestBank {
   let home: String
   let store = MemoryStore()
@@ -80,8 +80,8 @@ final class TestBank {
   private var generation: Generation = 0
 
   /// - Parameters:
-  ///   - books: those that it shares with other branches; nil for those of its own in memory.
-  ///   - limits: how much it takes upon itself at once.
+  ///   - books: the database shared with other branches; nil for its own in memory.
+  ///   - limits: the limits of its sessions and requests.
   init(sharing books: ScriptedBooks? = nil, limits: CoordinatorLimits = CoordinatorLimits()) throws {
     var template = Array("/tmp/bank-desk-XXXXXX".utf8CString)
     home = template.withUnsafeMutableBufferPointer { buffer in
@@ -119,7 +119,6 @@ final class TestBank {
     for directory in ["/run", "/logs", ""] { rmdir(home + directory) }
   }
 
-  /// The coordinator's log.
   var log: String {
     coordinator.context.log.flush()
     guard let file = try? FileDescriptor.open(BankHome(home).log(of: "coordinator"), .readOnly) else {
@@ -128,7 +127,8 @@ final class TestBank {
     return String(decoding: (try? file.readAll()) ?? [], as: UTF8.self)
   }
 
-  /// Opens windows of a service, each with a teller that serves nobody by itself. No process is started.
+  /// Opens windows of a service, each with a teller that serves only when the test answers. No process is
+  /// started.
   func openWindows(_ count: Int32, _ service: Service = .deposit) {
     for place in 1...count {
       coordinator.tellerSupervisor.add(Window(service: service, place: place)).phase = .ready
@@ -149,7 +149,7 @@ final class TestBank {
     }
   }
 
-  /// Customers who are on disk.
+  /// Customers whose tickets are on disk.
   func enqueue(_ count: Int64, key: String? = nil, _ client: TestClient) throws -> [ControlAnswer] {
     let number = client.ask(.enqueue(.deposits(count, key: key)), coordinator)
     coordinator.intake.advance()
@@ -157,20 +157,20 @@ final class TestBank {
     return try client.answers(to: number, coordinator)
   }
 
-  /// A turn of the intake that does not wait for anybody.
+  /// An iteration of the intake that does not wait.
   func takeIn() {
     coordinator.context.takeTime()
     coordinator.intake.rest(until: nil)
     coordinator.intake.advance()
   }
 
-  /// Turns of the intake until nobody waits for it any more, nor is to be taken out.
+  /// Iterations of the intake until no request waits for it or is to be removed.
   func finishIntake() {
     while coordinator.intake.hasWork { takeIn() }
     coordinator.queue.commit()
   }
 
-  /// A turn that ends with looking after everybody.
+  /// An iteration that ends with work for the subscribers.
   func round() {
     coordinator.context.takeTime()
     coordinator.reportProgress()
@@ -178,7 +178,7 @@ final class TestBank {
 }
 
 extension EnqueueOrder {
-  /// Deposits that leave nothing to chance.
+  /// Deposits without random choices.
   static func deposits(_ count: Int64, key: String? = nil, amount: Int64 = 1_000) -> EnqueueOrder {
     EnqueueOrder(
       count: count, service: .deposit, priority: .regular, amount: amount, account: 7, seed: 0, key: key)

@@ -1,5 +1,5 @@
-// How fast customers come and are served: what a rate says while something happens, that it is zero when nothing has happened
-// for its span, and that somebody is told so.
+// The rates at which customers come and are served: their values during events, zero when nothing has
+// happened for their span, and the notification of that.
 
 import BankModel
 import Testing
@@ -8,7 +8,7 @@ import Wire
 
 @testable import Coordinator
 
-@Suite("How fast customers come and are served")
+@Suite("Rates of arrival and service")
 struct ThroughputTests {
   private static let begin = MonotonicTime(nanoseconds: 1_234_567_890_123)
 
@@ -39,7 +39,7 @@ struct ThroughputTests {
   }
 
   @Test(
-    "what happened before this process is nobody's rate, and a day that begins anew makes none below zero")
+    "events before this process count in no rate, and a new day makes none below zero")
   func days() {
     var throughput = Self.throughput(served: 9_000, issued: 9_000)
     throughput.note(day: 1, served: 9_000, issued: 9_000, byService: [9_000], at: Self.at(500))
@@ -50,11 +50,11 @@ struct ThroughputTests {
   }
 
   @Test(
-    "what was served of each service is known in parts of six seconds, the oldest first, over ten minutes")
+    "served customers of each service are counted in parts of six seconds, over ten minutes")
   func parts() {
     var throughput = Throughput(day: 1, served: 50, issued: 50, byService: [50, 0], at: Self.begin)
     var total = 0 as Int64
-    // In step 3 four customers, in step 5 two of the other service, and one in the step that runs.
+    // In step 3 four customers, in step 5 two of the other service, and one in the current step.
     func serve(_ count: Int64, _ byService: [Int64], step: Int64) {
       total += count
       throughput.note(
@@ -69,14 +69,14 @@ struct ThroughputTests {
     #expect(throughput.servedByStep(of: [55, 2, 0]) == [[4, 0, 0, 1], [2, 0], []])
     let began = throughput.longStepBegan
     #expect(began <= Self.at(39_000) && began > Self.at(33_000))
-    // What is older than ten minutes is told no more.
+    // Counts older than ten minutes are not reported.
     serve(0, [55, 2], step: 104)
     #expect(throughput.servedByStep(of: [55, 2]).map(\.count) == [99, 100])
     serve(0, [55, 2], step: 300)
     #expect(throughput.servedByStep(of: [55, 2]) == [[], []])
   }
 
-  @Test("a day that begins anew takes nothing from what was served before it")
+  @Test("a new day keeps the counts of customers served before it")
   func partsOverDays() {
     var throughput = Self.throughput()
     throughput.note(day: 1, served: 7, issued: 7, byService: [7], at: Self.at(7_000))
@@ -95,7 +95,7 @@ struct ThroughputTests {
     #expect(throughput.rates.issuedSecond >= 0 && throughput.rates.issuedTenSeconds >= 0)
   }
 
-  @Test("whoever looks whenever it is asked to sees every rate run out, and is asked for nothing more then")
+  @Test("a viewer that looks when asked to sees every rate run out, and is not asked again")
   func runOut() {
     var throughput = Self.throughput()
     throughput.note(day: 1, served: 1, issued: 1, byService: [1], at: Self.at(30))
@@ -109,7 +109,7 @@ struct ThroughputTests {
       throughput.note(day: 1, served: 1, issued: 1, byService: [1], at: shown)
       seen.append((shown.since(Self.begin).milliseconds, throughput.rates))
     }
-    #expect(looks < 40, "an idle bank makes few pictures")
+    #expect(looks < 40, "an idle bank makes few snapshots")
     #expect(throughput.rates == BoardRates() && throughput.servedTenMinutes(of: [1]) == [0])
     #expect(seen.last.map { $0.at > 600_000 && $0.at < 607_000 } == true, "\(seen.count)")
     let second = seen.first { $0.rates.servedSecond == 0 }
@@ -120,7 +120,7 @@ struct ThroughputTests {
     #expect(ten?.rates.servedTenMinutes != 0)
   }
 
-  @Test("a bank that was idle for a day counts what comes then, and nothing twice")
+  @Test("a bank that was idle for a day counts later events, and none twice")
   func afterIdleness() {
     var throughput = Self.throughput()
     throughput.note(day: 1, served: 0, issued: 5, byService: [0], at: Self.at(100))

@@ -1,4 +1,4 @@
-// The story of one ticket, read from a database in which others commit meanwhile.
+// The history of one ticket, read from a database with concurrent commits.
 import BankModel
 import QueueCore
 import Storage
@@ -8,9 +8,9 @@ import Wire
 
 @testable import Coordinator
 
-@Suite("The story of a ticket")
+@Suite("The history of a ticket")
 struct TicketArchiveTests {
-  /// A store in memory in which something is committed behind the first question for a receipt.
+  /// A store in memory in which a commit follows the first question for a receipt.
   private final class BusyReading: QueueReading {
     let store: MemoryStore
     var afterReceipt: (() throws(StoreError) -> Void)?
@@ -34,7 +34,7 @@ struct TicketArchiveTests {
     }
     func payload(of ticket: TicketNumber) throws(StoreError) -> [UInt8]? { try store.payload(of: ticket) }
 
-    // A story asks for nothing else.
+    // A history needs none of the other questions.
     func page(of line: Line, after: TicketNumber, limit: Int) throws(StoreError) -> [Customer] { [] }
     func delayed(after: DuePlace, limit: Int) throws(StoreError) -> [DelayedCustomer] { [] }
     func customers(
@@ -63,7 +63,7 @@ struct TicketArchiveTests {
     func audit() throws(StoreError) -> StoreAudit { try store.audit() }
   }
 
-  @Test("A ticket that is finished between the question for its receipt and that for its customer is found")
+  @Test("A ticket that is finished between the questions for its receipt and its customer is found")
   func finishedMeanwhile() throws {
     let store = MemoryStore()
     _ = try store.load(now: WallTime(milliseconds: 0))

@@ -1,5 +1,6 @@
-// What clients are told must be on disk. Each question is asked while something is staged: it is answered by the commit
-// and not before it, and after a commit that does not come it tells nothing of what is gone.
+// Answers to clients contain only what is on disk. Each question is asked while a change is staged: the
+// commit answers it, and nothing before. After a failed commit the answer contains nothing of the lost
+// change.
 
 import BankModel
 import Posix
@@ -11,7 +12,7 @@ import Wire
 
 @testable import Coordinator
 
-@Suite("What clients are told")
+@Suite("Answers to clients")
 struct ToldTests {
   /// Every question that quotes the store.
   enum Question: CaseIterable {
@@ -33,7 +34,7 @@ struct ToldTests {
     }
   }
 
-  /// A bank with two customers on disk; the receipt of the first is staged, and nobody has committed it.
+  /// A bank with two customers on disk; the receipt of the first is staged, and not committed.
   private func served() throws -> (TestBank, TestClient) {
     let bank = try TestBank()
     let client = try TestClient(bank.coordinator)
@@ -44,7 +45,7 @@ struct ToldTests {
     return (bank, client)
   }
 
-  @Test("nothing that the store shows is told before it is on disk", arguments: Question.allCases)
+  @Test("no content of the store is reported before it is on disk", arguments: Question.allCases)
   func afterTheCommit(_ question: Question) throws {
     let (bank, client) = try served()
     let commits = bank.store.commits
@@ -52,19 +53,19 @@ struct ToldTests {
     bank.coordinator.intake.advance()
     bank.round()
     #expect(try client.answers(bank.coordinator).isEmpty)
-    #expect(bank.store.commits == commits, "whoever looks hurries no commit")
+    #expect(bank.store.commits == commits, "a reader hurries no commit")
     bank.coordinator.queue.commit()
     bank.round()
     let answers = try client.answers(to: number, bank.coordinator)
     #expect(!answers.isEmpty, "the commit answers")
     if question == .ticket, case .ticket(let report)? = answers.first {
       #expect(report.state == .done && report.receipt != nil)
-      #expect(report.servedOfService == 1, "whoever waits sees whether the line moves")
+      #expect(report.servedOfService == 1, "a waiting client sees whether the line moves")
     }
     if question == .cancelled { #expect(answers.first?.failure?.code == .wrongState) }
   }
 
-  @Test("an answer tells what the disk says where the commit was refused", arguments: [false, true])
+  @Test("if the commit was refused an answer reports the contents of the disk", arguments: [false, true])
   func afterARefusal(isReset: Bool) throws {
     let (bank, client) = try served()
     if isReset { client.ask(.reset(day: nil), bank.coordinator) }
@@ -80,7 +81,7 @@ struct ToldTests {
     #expect(report.receipt == nil && report.state == .waiting && report.day == 1, "that is what is on disk")
   }
 
-  @Test("while a large request is being taken in questions are answered with the commits between its slices")
+  @Test("during the intake of a large request, commits between its slices answer questions")
   func duringAnIntake() throws {
     let (bank, client) = try served()
     let other = try TestClient(bank.coordinator)
@@ -88,7 +89,7 @@ struct ToldTests {
     bank.coordinator.context.takeTime()
     bank.coordinator.intake.advance()
     #expect(bank.coordinator.queue.isTakingIn)
-    // The request began with a transaction of its own, so the receipt before it is on disk.
+    // The request started with a transaction of its own, so the receipt before it is on disk.
     bank.serveAll()
     let number = other.ask(.ticket(number: 2, day: nil), bank.coordinator)
     #expect(try other.answers(bank.coordinator).isEmpty)
@@ -98,7 +99,7 @@ struct ToldTests {
     #expect(try other.answers(to: number, bank.coordinator).count == 1)
   }
 
-  @Test("events of customers who are done are told with the commit, and in their order")
+  @Test("events of finished customers are reported with the commit, and in their order")
   func events() throws {
     let bank = try TestBank()
     let (client, viewer) = (try TestClient(bank.coordinator), try TestClient(bank.coordinator))
@@ -106,7 +107,7 @@ struct ToldTests {
     bank.openWindows(1)
     _ = try bank.enqueue(2, client)
     func told() throws -> [BranchEvent.Happening] {
-      // Whoever looks on rests after a turn of theirs.
+      // Subscribers rest after an iteration of theirs.
       bank.coordinator.followers.views.audience.due = MonotonicTime(nanoseconds: 0)
       bank.round()
       return try viewer.answers(bank.coordinator).compactMap {
@@ -120,7 +121,7 @@ struct ToldTests {
     #expect(try told() == [.completed, .started])
   }
 
-  @Test("whoever asks for more than may wait is heard later, and is told everything")
+  @Test("questions beyond the limit are handled later, and all of them are answered")
   func crowd() throws {
     let (bank, client) = try served()
     for _ in 0..<(2 * ClientLimits.openReadings) {
@@ -132,14 +133,14 @@ struct ToldTests {
     bank.round()
     #expect(try client.answers(bank.coordinator).count == 2 * ClientLimits.openReadings)
     #expect(client.session.openReadings == 0 && !client.session.channel.isReadingPaused)
-    // Who has left is told nothing, and nothing is kept for it.
+    // A client that has left gets no answer, and none is kept for it.
     bank.serveAll()
     client.ask(.ticket(number: 2, day: nil), bank.coordinator)
     bank.coordinator.router.forget(client.session)
     #expect(bank.coordinator.readings.isEmpty)
   }
 
-  @Test("a page that cannot be read is told by its name, and stands in the log")
+  @Test("a page that cannot be read is reported by its name, and logged")
   func unreadable() throws {
     let bank = try TestBank()
     let client = try TestClient(bank.coordinator)

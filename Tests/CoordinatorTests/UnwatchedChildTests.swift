@@ -1,5 +1,5 @@
-// A child that was started and cannot be watched, because the kernel has no watch left: it is ended and collected by
-// whoever has started it, be it a teller, a service or a coordinator. Each case has a process of its own, whose event loop
+// A child that was started and cannot be watched, because the kernel has no watch left: its parent ends and
+// reaps it, be it a teller, a service or a coordinator. Each case has a process of its own, whose event loop
 // is spoiled after it was made.
 
 import BankModel
@@ -17,7 +17,7 @@ import Wire
 
 @Suite("A child that cannot be watched")
 struct UnwatchedChildTests {
-  @Test("no teller stays behind a window") func teller() async {
+  @Test("no teller is left at a window") func teller() async {
     await #expect(processExitsWith: .success) {
       let place = try Spoiled()
       let tellerSupervisor = TellerSupervisor(
@@ -33,7 +33,7 @@ struct UnwatchedChildTests {
     }
   }
 
-  @Test("no service stays behind the windows") func service() async {
+  @Test("no service is left") func service() async {
     await #expect(processExitsWith: .success) {
       let place = try Spoiled()
       let tellerSupervisor = ServiceSupervisor(
@@ -49,7 +49,7 @@ struct UnwatchedChildTests {
     }
   }
 
-  @Test("no coordinator stays under a guardian") func coordinator() async {
+  @Test("no coordinator is left under a guardian") func coordinator() async {
     await #expect(processExitsWith: .success) {
       let place = try Spoiled { home in
         let guardian = try Guardian(
@@ -64,7 +64,7 @@ struct UnwatchedChildTests {
   }
 
   @Test(
-    "no coordinator stays under a guardian that lacks a descriptor for it, whichever is the first that is missing"
+    "no coordinator is left under a guardian without descriptors for it, whichever one is missing"
   )
   func tooFewDescriptors() async {
     await #expect(processExitsWith: .success) {
@@ -90,15 +90,15 @@ struct UnwatchedChildTests {
   }
 }
 
-/// An event loop that watches nothing more, and a home for those who want to.
+/// An event loop that cannot watch any more, and a home for those that need one.
 private final class Spoiled {
   let home: String
   let loop: EventLoop
   let owner: AnyObject?
 
   /// - Parameters:
-  ///   - isSpoiled: false where the loop stays as it is.
-  ///   - make: makes the loop, and whoever it belongs to.
+  ///   - isSpoiled: false if the loop stays as it is.
+  ///   - make: makes the loop, and its owner.
   init(
     isSpoiled: Bool = true,
     _ make: (_ home: String) throws -> (EventLoop, AnyObject?) = { _ in (try EventLoop(), nil) }
@@ -117,12 +117,12 @@ private final class Spoiled {
       path: home + "/coordinator.log", worker: "coordinator", generation: 1, limit: 1 << 20, keep: 1)
   }
 
-  /// There is no child: none that runs, and none that waits to be collected.
+  /// There is no child: neither a running one nor one to be reaped.
   func expectNobodyLeft() {
     #expect(waitpid(-1, nil, WNOHANG) == -1 && errno == ECHILD)
   }
 
-  /// Does something while this process may open so many descriptors and no more.
+  /// Runs an action while this process may open only this many descriptors.
   static func withDescriptors(_ room: CInt, _ action: () -> Void) throws {
     let used = Set(try Directory.entries(of: "/proc/self/fd").compactMap { CInt($0) })
     var (limit, free): (CInt, CInt) = (0, 0)

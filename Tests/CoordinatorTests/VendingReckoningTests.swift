@@ -1,4 +1,4 @@
-// The audit's comparison of the vending machine's purchases with the stock's orders, while both go on.
+// The audit's comparison of the vending machine's purchases with the stock's orders, while both change.
 
 import BankModel
 import QueueCore
@@ -9,7 +9,7 @@ import Wire
 
 @testable import Coordinator
 
-@Suite("Purchases and orders tell the same story")
+@Suite("Purchases compared with orders")
 struct VendingReckoningTests {
   private static let machine: Int64 = 7
 
@@ -26,15 +26,15 @@ struct VendingReckoningTests {
         problems: [], machine: Self.machine))
   }
 
-  /// One page with so many drinks that the machine has taken.
+  /// One page with this number of drinks that the machine has taken.
   private func taken(_ count: Int) -> Answer {
     let beginning = VendingStateMachine.beginningOfOrders(of: Self.machine)
     let taken = (0..<count).map { KeptOrder(id: OrderID(beginning + "\($0)"), content: "", state: .done) }
-    // Somebody else's behind them: there is no further page.
+    // An order of another owner follows: there is no further page.
     return .stock(.orders(taken + [KeptOrder(id: OrderID("x"), content: "", state: .done)]))
   }
 
-  /// What is judged where the machine and the stock answer in turn like this; the machine has the last word.
+  /// Findings if the machine and the stock answer in turn like this; the machine has the last answer.
   private func judge(_ answers: Answer..., in reckoning: VendingReckoning = VendingReckoning()) -> AuditReport
   {
     var reckoning = reckoning
@@ -42,7 +42,7 @@ struct VendingReckoningTests {
       switch (reckoning.question, answer) {
       case (.machine, .machine(let report)): reckoning.hear(report)
       case (.stock, .stock(let result)): reckoning.hear(result)
-      default: Issue.record("asked \(String(describing: reckoning.question)) and heard \(answer)")
+      default: Issue.record("asked \(String(describing: reckoning.question)) and received \(answer)")
       }
     }
     #expect(reckoning.question == nil)
@@ -51,20 +51,20 @@ struct VendingReckoningTests {
     return report
   }
 
-  @Test("drinks that are taken while both are asked are no finding")
+  @Test("drinks that are taken while both are asked are not a finding")
   func underWay() {
     #expect(judge(machine(3), taken(5), machine(5)).problems == [])
     #expect(judge(machine(3), taken(4), machine(3, unfinished: 1)).problems == [])
   }
 
-  @Test("nor is one that was begun and taken back between the two answers of the machine")
+  @Test("an order started and taken back between two answers of the machine is not a finding")
   func takenBack() {
     let report = judge(machine(3), taken(4), machine(3), taken(3), machine(3))
     #expect(report.problems == [])
     #expect(report.moneyDifference == 0)
   }
 
-  @Test("what is missing in three looks is a finding, and is told once", arguments: [2, 4])
+  @Test("what is missing in three looks is a finding, and is reported once", arguments: [2, 4])
   func missing(drinks: Int) {
     let report = judge(
       machine(3), taken(drinks), machine(3), taken(drinks), machine(3), taken(drinks), machine(3))
@@ -72,7 +72,7 @@ struct VendingReckoningTests {
     #expect(report.moneyDifference == 1)
   }
 
-  @Test("where nothing goes on meanwhile one look is enough")
+  @Test("if nothing changes meanwhile one look is enough")
   func oneLook() {
     let report = judge(machine(3), taken(4), machine(3), in: VendingReckoning(looks: 1))
     #expect(report.problems.count == 1)

@@ -1,5 +1,6 @@
-// Those who look on get a share of the coordinator's time and of its memory, however many they are: what they are told is
-// encoded once, who is too slow is told so, and the work for a served customer does not grow with those who wait.
+// Subscribers get a share of the coordinator's time and memory, however many they are. Events are encoded
+// once, a slow subscriber is sent an error, and the work for a served customer does not grow with the number
+// of waiting clients.
 
 import BankModel
 import Posix
@@ -11,7 +12,7 @@ import Wire
 
 @testable import Coordinator
 
-@Suite("Those who look on")
+@Suite("Subscribers")
 struct ViewTests {
   private static func event(_ ticket: Int64) -> BranchEvent {
     BranchEvent(
@@ -25,11 +26,11 @@ struct ViewTests {
     }
   }
 
-  /// Rounds until something is so, each when those who look on may be told again.
+  /// Runs rounds until a condition holds, each when subscribers may be served again.
   private func rounds(_ bank: TestBank, until isDone: () throws -> Bool) throws {
     for _ in 0..<100_000 {
       if try isDone() { return }
-      // Room in a socket is noticed by the loop.
+      // The loop notices room in a socket.
       _ = try bank.coordinator.context.loop.runAwake(for: .zero)
       bank.coordinator.followers.views.audience.due = MonotonicTime(nanoseconds: 0)
       bank.round()
@@ -37,7 +38,7 @@ struct ViewTests {
     Issue.record("it did not come to an end")
   }
 
-  @Test("one connection has four requests that look on, and the fifth is refused in words")
+  @Test("one connection has four subscriptions, and the fifth is refused with an error")
   func limit() throws {
     let bank = try TestBank()
     let client = try TestClient(bank.coordinator)
@@ -62,7 +63,7 @@ struct ViewTests {
     #expect(bank.coordinator.followers.views.audience.all.count == 1 && client.session.seats == 0)
   }
 
-  @Test("an event is encoded once, and everybody who follows is told all of them in their order")
+  @Test("an event is encoded once, and every follower gets all of them in their order")
   func once() throws {
     let bank = try TestBank()
     let clients = try (0..<50).map { _ in try TestClient(bank.coordinator) }
@@ -84,7 +85,7 @@ struct ViewTests {
   }
 
   @Test(
-    "who does not read is told that it was too slow, keeps no more than its share, and the others lose nothing"
+    "a client that does not read is ended as too slow within its share; the others lose nothing"
   )
   func slow() throws {
     let bank = try TestBank()
@@ -112,13 +113,13 @@ struct ViewTests {
     #expect(
       seen == Array(1..<Int64(seen.count) + 1) && Int64(seen.count) < ticket, "none is left out in between")
     #expect(bank.log.contains("event=follower_lost"))
-    // It may begin again.
+    // It may start again.
     let number = deaf.ask(.follow, bank.coordinator, number: 9)
     bank.coordinator.followers.views.publish([Self.event(7)])
     try rounds(bank) { tickets(try deaf.answers(bank.coordinator), of: number) == [7] }
   }
 
-  @Test("telling takes a share of the time: before its turn and after it everybody else comes first")
+  @Test("subscribers get a share of the time: other work comes before their iteration and after it")
   func share() throws {
     let bank = try TestBank()
     let asker = try TestClient(bank.coordinator)
@@ -130,14 +131,14 @@ struct ViewTests {
     try #require(asker.session.channel.backlog > 0)
     let begin = bank.coordinator.context.now.monotonic
     bank.coordinator.views.tell()
-    #expect(asker.session.channel.backlog == 0, "who has asked is answered before the others are told")
-    // What they are told is written at once, or the time that this takes would be nobody's.
+    #expect(asker.session.channel.backlog == 0, "requests are answered before subscribers are served")
+    // Their events are written at once, since otherwise the time for this would be counted for none.
     #expect(clients.contains { $0.session.channel.backlog == 0 && $0.hasSomethingToRead })
     let views = bank.coordinator.followers.views.audience
     // Two hundred megabytes are not copied in a millisecond.
     #expect(views.isOwed && !views.waitsForReaders)
     #expect(views.due.since(begin) >= ViewingTime.turn * (1 + ViewingTime.rest))
-    // By the time of this turn it is not theirs yet, so they are told nothing, and have no rest after it.
+    // This iteration is too early for them, so they are sent nothing, and have no rest after it.
     let due = views.due
     bank.coordinator.views.tell()
     #expect(views.due == due && views.isOwed)
@@ -146,7 +147,7 @@ struct ViewTests {
         == views.due)
   }
 
-  @Test("a watcher who does not read misses pictures, but not the latest")
+  @Test("a watcher that does not read misses snapshots, but not the latest")
   func pictures() throws {
     let bank = try TestBank()
     let client = try TestClient(bank.coordinator)
@@ -173,7 +174,7 @@ struct ViewTests {
     #expect(days.count < 3_000)
   }
 
-  @Test("two thousand who wait for tickets are counted in turn, and each is told at its end")
+  @Test("two thousand clients that wait for tickets are counted in turn, each is answered at its end")
   func manyWaiters() throws {
     let bank = try TestBank()
     let clients = try (0..<10).map { _ in try TestClient(bank.coordinator) }
@@ -199,10 +200,10 @@ struct ViewTests {
         for reply in try client.answers(bank.coordinator) {
           guard case .ended = reply.answer else { continue }
           let last = waiting.removeValue(forKey: reply.number) ?? .max
-          #expect(last <= served, "nobody is told too early")
+          #expect(last <= served, "no client is answered too early")
         }
       }
-      #expect(waiting.values.allSatisfy { $0 > served }, "nobody waits for longer than there is a reason")
+      #expect(waiting.values.allSatisfy { $0 > served }, "no client waits for longer than necessary")
     }
     #expect(waiting.isEmpty && bank.coordinator.followers.tickets.isEmpty)
     #expect(clients.allSatisfy { $0.session.seats == 0 })
@@ -210,7 +211,7 @@ struct ViewTests {
     #expect(counts < 2_000 * 100, "\(counts) counts for 2000 customers")
   }
 
-  /// Rounds until everything that was staged is counted.
+  /// Runs rounds until all staged changes are counted.
   private func settle(_ bank: TestBank) throws {
     for _ in 0..<100_000 where bank.coordinator.followers.tickets.nextDeadline != nil { bank.round() }
     bank.round()

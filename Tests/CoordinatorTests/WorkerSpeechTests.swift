@@ -1,4 +1,5 @@
-// What the coordinator makes of the text that a worker program writes beside its channel: lines of any bytes, in bounds.
+// The text that a worker program writes beside its channel, in the coordinator: lines of any bytes, in
+// bounds.
 
 import Glibc
 import Posix
@@ -7,7 +8,7 @@ import Time
 
 @testable import Coordinator
 
-@Suite("What a worker program writes") struct WorkerSpeechTests {
+@Suite("Output of a worker program") struct WorkerSpeechTests {
   private final class Ear {
     let loop: EventLoop
     let speech: WorkerSpeech
@@ -26,7 +27,7 @@ import Time
       speech.onOmitted = { [unowned self] in omitted.append($0) }
     }
 
-    /// Writes all of it, however much a pipe holds.
+    /// Writes all of it, whatever a pipe holds.
     func say(_ bytes: [UInt8]) throws {
       var rest = bytes[...]
       while !rest.isEmpty {
@@ -53,34 +54,35 @@ import Time
     #expect(ear.lines == [Array("one".utf8), Array("two and".utf8), [], [0xff]])
     ear.speech.finish()
     #expect(ear.texts.last == "half" && ear.omitted.isEmpty)
-    #expect(ear.speech.lastWords == "\u{fffd} | half", "an empty line is no reason")
+    #expect(ear.speech.lastWords == "\u{fffd} | half", "an empty line is not a reason")
   }
 
   @Test(
-    "what a program without an end writes costs no more than the bounds, and its last lines are passed on")
+    "endless output costs no more than the bounds, and its last lines are passed on")
   func flood() throws {
     let ear = try Ear()
-    // As much as reading it takes in less than a second on any machine, and far more than is passed on in one.
+    // As much as reading it takes in less than a second on any machine, and far more than is passed on in
+    // one.
     for _ in 0..<20 { try ear.say([UInt8](repeating: 0x78, count: 100_000) + [0x0a]) }
     for number in 1...2_000 { try ear.say(Array("line \(number)\n".utf8)) }
     try ear.say(Array("ModuleNotFoundError: nosuchmodule\u{1b}[0m\n".utf8))
     ear.hangUp()
     ear.speech.finish()
     #expect(ear.lines.allSatisfy { $0.count <= WorkerSpeech.longestLine + 1 })
-    #expect(Int64(ear.lines.count) + ear.omitted.reduce(0, +) == 2_021, "each line is told or counted")
+    #expect(Int64(ear.lines.count) + ear.omitted.reduce(0, +) == 2_021, "each line is passed on or counted")
     #expect(ear.texts.last?.hasPrefix("ModuleNotFoundError") == true)
     #expect(
       ear.speech.lastWords == "line 1999 | line 2000 | ModuleNotFoundError: nosuchmodule [0m",
-      "no control character comes to a terminal")
+      "no control character reaches a terminal")
   }
 
-  @Test("a program that is killed while its children hold the pipe is waited for by nobody")
+  @Test("a program that is killed while its children hold the pipe is not waited for")
   func held() throws {
     let ear = try Ear()
     try ear.say(Array("last\n".utf8))
     ear.speech.finish()
     #expect(ear.texts == ["last"])
-    // The reading end is closed: whoever writes now is told so by the system.
+    // The reading end is closed: a later write fails.
     Signals.ignorePipe()
     #expect(throws: SystemError.self) { try ear.say([0x0a]) }
   }
