@@ -1,5 +1,5 @@
-// Owns one connection and a loop for it, for a test that asks and waits. What became of the connection is kept, in the order
-// in which it was told. Failure: what does not come within two minutes fails the test.
+// One connection and a loop for it, for a test that asks and waits. Events of the connection are recorded in
+// order. Failure: a condition that does not hold within two minutes fails the test.
 import Glibc
 import Posix
 import Postgres
@@ -13,7 +13,7 @@ public final class PostgresClient: PostgresHandler {
   public private(set) var losses: [PostgresError] = []
   public private(set) var notifications: [String] = []
 
-  /// - Parameter loop: one that several clients share; one of its own otherwise.
+  /// - Parameter loop: one that several clients share; otherwise one of its own.
   public convenience init(
     _ address: String, limits: PostgresConnection.Limits = .patient, loop: EventLoop? = nil
   ) throws {
@@ -50,11 +50,11 @@ public final class PostgresClient: PostgresHandler {
     notifications.append("\(channel) \(payload)")
   }
 
-  /// Turns the loop until something has come to be.
+  /// Runs the loop until a condition holds.
   public func turn(until condition: () throws -> Bool) throws {
     let end = SystemClock.monotonic() + .seconds(120)
     while try !condition() {
-      try #require(SystemClock.monotonic() < end, "it has not come to be in time")
+      try #require(SystemClock.monotonic() < end, "the condition does not hold in time")
       let soon = SystemClock.monotonic() + .milliseconds(10)
       try loop.runOnce(until: .earliest(connection.nextDeadline, soon))
       connection.endTurn()
@@ -85,7 +85,7 @@ public final class PostgresClient: PostgresHandler {
 }
 
 extension PostgresConnection.Limits {
-  /// Of a test that waits for what must come, on any machine.
+  /// Limits of a test that waits for a certain event, on any machine.
   public static var patient: Self {
     var limits = Self()
     limits.patience = .seconds(120)

@@ -1,30 +1,31 @@
-// Owns a PostgreSQL server of a test's own: a fresh cluster in a scratch directory, from Debian's programs, on a Unix socket
-// and on a free port of 127.0.0.1. No service of the system is touched.
-// Invariant: server and directory are gone when the cluster is, and also when the test process is killed: a shell keeps them,
-// which hears the end of its descriptor 3. Failure: the test that asked for the cluster fails with the server's own words.
+// A PostgreSQL server of a test's own: a fresh cluster in a scratch directory, from Debian's programs, on a
+// Unix socket and on a free port of 127.0.0.1. No service of the system is touched. Invariant: server and
+// directory are removed with the cluster, and also when the test process is killed: a shell owns them and
+// notices the end of its descriptor 3. Failure: the test that requested the cluster fails with the server's
+// own message.
 import Glibc
 import Posix
 import PosixFixture
 import Testing
 import Time
 
-/// Tests that run beside one another may share one: what they ask of it is where it is.
+/// Concurrent tests may share one: they only use its address.
 public final class PostgresCluster: @unchecked Sendable {
-  /// Whether the programs of a server are here; scripts/setup tests installs them.
+  /// True if the programs of a server are installed; `scripts/setup tests` installs them.
   public static var isInstalled: Bool { programs != nil }
-  /// Who the cluster belongs to; over TCP the server wants this password of him.
+  /// The owner of the cluster; over TCP the server requires the user's password.
   public static let user = "bank"
   public static let password = "kimchi-jjigae"
 
   public let directory: String
   public let port: UInt16
-  /// A file for `passfile=` that has the password.
+  /// A file for `passfile=` with the password.
   public var passwordFile: String { Paths.join(directory, "pgpass") }
   private let keeper: ChildProcess
   private let orders: FileDescriptor
   private var data: String { Paths.join(directory, "data") }
 
-  /// The directory of the newest server that is installed. /usr/local may have programs of something else.
+  /// The directory of the newest server that is installed. /usr/local may have unrelated programs.
   private static let programs: String? = {
     let place = "/usr/lib/postgresql"
     let versions = ((try? Directory.entries(of: place)) ?? []).compactMap { Int($0) }.sorted(by: >)
@@ -49,13 +50,14 @@ public final class PostgresCluster: @unchecked Sendable {
     rm -rf "$PWD"
     """
 
-  /// Makes a cluster and starts its server.
+  /// Creates a cluster and starts its server.
   ///
-  /// - Parameter settings: as on the server's command line, such as `max_connections=20`. Its disk is waited for (`fsync`)
-  ///   unless they say otherwise.
+  /// - Parameter settings: as on the server's command line, such as `max_connections=20`. It waits for its
+  ///   disk (`fsync`) unless they turn that off.
   public convenience init(_ settings: [String] = []) throws { try self.init(settings, copyOf: nil) }
 
-  /// Makes a standby that follows a server, and starts it. It becomes a server of its own with `pg_promote()`.
+  /// Creates a standby that follows a server, and starts it. It becomes a server of its own with
+  /// `pg_promote()`.
   public convenience init(standbyOf primary: PostgresCluster, _ settings: [String] = []) throws {
     try self.init(settings, copyOf: primary)
   }
@@ -77,7 +79,7 @@ public final class PostgresCluster: @unchecked Sendable {
       ["-c", Self.keeping, "keeper", programs, directory, "\(port)"] + settings.flatMap { ["-c", $0] }
     var command = ["/bin/sh"] + words
     if geteuid() == 0 {
-      // The server refuses to be root.
+      // The server refuses to run as root.
       let owner = try #require(getpwnam("postgres") ?? getpwnam("nobody"), "there is no user for the server")
       chown(directory, owner.pointee.pw_uid, owner.pointee.pw_gid)
       command =
@@ -104,17 +106,17 @@ public final class PostgresCluster: @unchecked Sendable {
     Directory.removeTree(directory)
   }
 
-  /// An address of the cluster over its Unix socket, where no password is asked for.
+  /// An address of the cluster over its Unix socket, without a password.
   public func address(_ database: String = "postgres", _ more: String = "") -> String {
     "postgres://\(Self.user)@/\(database)?host=\(directory)&port=\(port)\(more)"
   }
 
-  /// An address of the cluster over TCP, where the password is asked for.
+  /// An address of the cluster over TCP, with a password.
   public func internetAddress(_ database: String = "postgres", _ more: String = "") -> String {
     "postgres://\(Self.user)@127.0.0.1:\(port)/\(database)?sslmode=disable\(more)"
   }
 
-  /// What the server has written.
+  /// The server's log.
   public var log: String { (try? contents(of: file("log"))) ?? "" }
 
   /// The first process of the server that runs now.
@@ -122,7 +124,7 @@ public final class PostgresCluster: @unchecked Sendable {
     get throws { try #require(words().first.flatMap { pid_t($0) }, "the server has written no number") }
   }
 
-  /// Starts the server again, and waits until it takes connections.
+  /// Starts the server again, and waits until it accepts connections.
   public func start() throws {
     let former = words().first
     try order("start")
@@ -135,7 +137,7 @@ public final class PostgresCluster: @unchecked Sendable {
     try #require(isReady, "the server does not start: \(log)")
   }
 
-  /// Stops the server in good order, and waits for its end.
+  /// Stops the server regularly, and waits for its end.
   public func stop() throws { try end("stop") }
   /// Stops the server at once, as after a loss of power, and waits for its end.
   public func stopAtOnce() throws { try end("quit") }
@@ -146,8 +148,8 @@ public final class PostgresCluster: @unchecked Sendable {
     try #require(try eventually { access(file("stopped"), F_OK) == 0 })
   }
 
-  /// Kills the first process of the server, and waits until the others have found out and are gone, too: before that no
-  /// server starts again.
+  /// Kills the first process of the server, and waits until the others have noticed and are gone, too: before
+  /// that no server can start again.
   public func killServer() throws {
     let first = try postmaster
     let others = try Directory.entries(of: "/proc").compactMap { pid_t($0) }.filter {
@@ -157,7 +159,7 @@ public final class PostgresCluster: @unchecked Sendable {
     try #require(try eventually { others.allSatisfy { Self.parent(of: $0) == nil } })
   }
 
-  /// The parent of a process; nil for one that has ended, collected or not. proc(5)
+  /// The parent of a process; nil for one that has ended, reaped or not. proc(5)
   private static func parent(of pid: pid_t) -> pid_t? {
     guard let text = try? contents(of: "/proc/\(pid)/stat"), let name = text.lastIndex(of: ")") else {
       return nil
@@ -166,7 +168,7 @@ public final class PostgresCluster: @unchecked Sendable {
     return words.count > 2 && words[1] != "Z" ? pid_t(words[2]) : nil
   }
 
-  /// Sends a signal to a process of this server, as a connection tells its number.
+  /// Sends a signal to a process of this server, by the number that a connection reports.
   public func signal(backend: Int32, _ number: CInt) throws {
     try #require(backend > 1 && kill(backend, number) == 0)
   }

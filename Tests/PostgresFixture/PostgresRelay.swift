@@ -1,6 +1,6 @@
-// Owns a stand-in between a client and a server, on the client's own loop: it hands on what it gets, tells the client another
-// number for the server's process, as PgBouncer does, and keeps silent when it is told to.
-// Invariant: it is at a Unix socket of the name that the library looks for. Failure: the test that asked for it fails.
+// A relay between a client and a server, on the client's own loop: it forwards bytes, gives the client
+// another number for the server's process, as PgBouncer does, and stops forwarding on request. Invariant: it
+// is at a Unix socket of the name that the library looks for. Failure: the calling test fails.
 import Glibc
 import Posix
 import PosixFixture
@@ -8,16 +8,16 @@ import Testing
 import Time
 
 public final class PostgresRelay {
-  /// Where it listens, as `host=`; the port is the server's.
+  /// The directory of its socket, as `host=`; the port is the server's.
   public let directory: String
-  /// Whether nothing is handed on any more, in either direction.
+  /// True if nothing is forwarded any more, in either direction.
   public var isSilent = false
-  /// Whether what the server says is not handed on any more.
+  /// True if the server's bytes are not forwarded any more.
   public var holdsReplies = false
-  /// How much of what the server says is handed on at once, and how long nothing is handed on behind it: a slow line.
+  /// Number of the server's bytes that are forwarded at once, and the pause after them: a slow line.
   public var bytesAtOnce = 64 << 10
   public var pause = TimeSpan.zero
-  /// Whether the client is told another number of the process than the server's.
+  /// True if the client gets another number of the process than the server's.
   public var hidesProcess = false
 
   private let loop: EventLoop
@@ -32,7 +32,7 @@ public final class PostgresRelay {
     let isServer: Bool
     weak var other: End?
     var registration: Registration?
-    /// What the server has said until it told its number; nil behind that.
+    /// The server's bytes until its process number; nil after that.
     var head: [UInt8]?
     init(_ socket: consuming FileDescriptor, isServer: Bool) {
       self.socket = socket
@@ -96,12 +96,12 @@ public final class PostgresRelay {
     }
   }
 
-  /// Ends all connections, with what was not handed on.
+  /// Ends all connections, with what was not forwarded.
   public func cut() {
     for end in Array(ends.values) { finish(end) }
   }
 
-  /// Both ends are let go. A descriptor of the same number may come again.
+  /// Closes both ends. A descriptor of the same number may come again.
   private func finish(_ end: End) {
     for end in [end, end.other].compactMap({ $0 }) {
       if let registration = end.registration { loop.deregister(registration) }
@@ -109,7 +109,7 @@ public final class PostgresRelay {
     }
   }
 
-  /// The server's first messages with another number in BackendKeyData; nil as long as that has not come.
+  /// The server's first messages with another number in BackendKeyData; nil until that has come.
   private static func withoutProcess(_ head: [UInt8]) -> [UInt8]? {
     var place = 0
     while place + 5 <= head.count {

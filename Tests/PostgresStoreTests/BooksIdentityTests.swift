@@ -1,5 +1,6 @@
-// Branches whose books are replaced under their address: by an empty database, by other books, by an older state, by a server from
-// which another one has taken over. None is used without a word, and none are made in the place of those that were known.
+// Branches whose database is replaced under their address: by an empty one, by another bank's, by an older
+// state, or by a server that another one has succeeded. None is used silently, and none is created in place
+// of a known one.
 
 import BankModel
 import Glibc
@@ -13,11 +14,11 @@ import Time
 
 @testable import PostgresStore
 
-@Suite("Which books these are", .enabled(if: PostgresCluster.isInstalled))
+@Suite("Identity of the database", .enabled(if: PostgresCluster.isInstalled))
 struct BooksIdentityTests {
   private static let known = BooksMark(books: 7, system: 1, timeline: 3)
 
-  @Test("A connection is used only at the books that are known, and at the highest timeline")
+  @Test("A connection is used only at the known database, and at the highest timeline")
   func judgement() {
     func judge(
       _ system: Int64, _ timeline: Int64, _ books: Int64?, first: Bool = false, sisters: Bool = false,
@@ -35,7 +36,7 @@ struct BooksIdentityTests {
     #expect(judge(1, 3, nil, known: nil) == .wait && judge(1, 3, nil, first: true, known: nil) == .open)
   }
 
-  /// The name of a stage's database, and a hand that has no connection to it.
+  /// The name of a stage's database, and a client that has no connection to it.
   private func database(
     of stage: SharedStage, on cluster: PostgresCluster
   ) throws -> (name: String, admin: PostgresClient) {
@@ -52,9 +53,10 @@ struct BooksIdentityTests {
   }
 
   @Test(
-    "In an empty database an open branch makes no books, says so by name, and goes on when its own are back")
+    "In an empty database an open branch creates nothing, names it, and continues when its own is back")
   func emptied() throws {
-    // To make and drop a database waits for everything that a server has to write: others do not share this one.
+    // Creating and dropping a database waits for all pending writes of a server: other tests do not share
+    // this one.
     let cluster = try PostgresCluster(["fsync=off"])
     let stage = try SharedStage(on: cluster)
     let one = try stage.open("one", lease: .milliseconds(1_600))
@@ -64,7 +66,8 @@ struct BooksIdentityTests {
     try stage.turn { !one.losses.isEmpty && one.interruptions.contains { $0.reason == .noBooks } }
     let renewals = one.interruptions.count
     #expect(one.failures.isEmpty && one.joins.count == 1)
-    // Another branch that has never been here is another matter; one that knows the books is refused at once.
+    // Another branch that has never been here may use it; one that knows the former database is refused at
+    // once.
     let other = try stage.begin("other", knowing: one.known)
     try stage.turn { !other.failures.isEmpty }
     guard case .server(let error) = try #require(other.failures.first) else {
@@ -75,8 +78,8 @@ struct BooksIdentityTests {
     for language in Language.allCases { #expect(error.message(in: language).contains("run/books")) }
     let schema = try StoreStage(at: stage.stage.address).number(
       "SELECT count(*) FROM pg_namespace WHERE nspname = 'bank'")
-    #expect(schema == 0, "nobody has made books there")
-    #expect(one.interruptions.count <= renewals + 1, "it is said once")
+    #expect(schema == 0, "no branch has created tables there")
+    #expect(one.interruptions.count <= renewals + 1, "it is reported once")
     try admin.run(
       "DROP DATABASE \(name) WITH (FORCE)", "ALTER DATABASE \(name)_former RENAME TO \(name)",
       "ALTER DATABASE \(name) ALLOW_CONNECTIONS true")
@@ -86,7 +89,7 @@ struct BooksIdentityTests {
     #expect(one.older.isEmpty)
   }
 
-  @Test("A branch that begins refuses other books at its address, and takes them at another one")
+  @Test("A starting branch refuses another database at its address, and accepts it at another address")
   func others() throws {
     let (here, there) = (try SharedStage(), try SharedStage())
     let known = try #require(try here.open("one").known)
@@ -103,7 +106,7 @@ struct BooksIdentityTests {
   }
 
   @Test(
-    "Books that are brought back to an older state are noticed by every open branch, and by those who begin")
+    "A database restored to an older state is noticed by every open branch, and by starting ones")
   func broughtBack() throws {
     let stage = try SharedStage()
     let (one, other) = (try stage.open("one"), try stage.open("other"))
@@ -124,7 +127,7 @@ struct BooksIdentityTests {
     #expect(again.older.first?.known == before && again.older.first?.found.ticket == 3)
   }
 
-  @Test("Transactions that the books no longer count are noticed, though no ticket is missing")
+  @Test("Transactions missing in the database are noticed, although no ticket is missing")
   func uncounted() throws {
     let stage = try SharedStage()
     let one = try stage.open("one")
@@ -136,7 +139,7 @@ struct BooksIdentityTests {
     #expect(one.older.first?.found.commits == 1 && one.losses == [.booksReplaced])
   }
 
-  @Test("What was lost with a server is named also by a branch whose lease has run out meanwhile")
+  @Test("Loss with a server is also named by a branch whose lease has run out meanwhile")
   func forgottenBehindTheLease() throws {
     let stage = try SharedStage()
     let cluster = try StoreStage.shared.get()
@@ -181,7 +184,7 @@ struct BooksIdentityTests {
         .integer(0, 0))
   }
 
-  @Test("Of two servers that take changes the one that has taken over has all connections of a branch")
+  @Test("Of two servers that accept changes the later one gets all connections of a branch")
   func formerPrimary() throws {
     let primary = try PostgresCluster(["max_connections=30"])
     let standby = try PostgresCluster(standbyOf: primary)
@@ -202,11 +205,11 @@ struct BooksIdentityTests {
     try stage.turn(within: .seconds(40)) { open.known?.timeline == 2 && open.opening != nil }
     let mark = try #require(open.known)
     try primary.start()
-    // A branch that knows nothing looks at both.
+    // A branch without knowledge looks at both.
     let fresh = try stage.open("fresh", at: address(primary, standby))
     #expect(fresh.known?.timeline == 2)
     try stage.enqueue(fresh, 3)
-    // One that is open comes back to the same server, in whatever order they are named.
+    // An open branch comes back to the same server, in whatever order they are named.
     for backend in open.books.backends where backend > 0 { kill(backend, SIGTERM) }
     try stage.enqueue(open, 3)
     (open.servesAtOnce, fresh.servesAtOnce) = (true, true)
@@ -215,8 +218,8 @@ struct BooksIdentityTests {
     #expect(
       try PostgresClient.connected(primary.address(name)).rows(
         .once("SELECT coalesce(max(last), 0) FROM bank.intake"))[0].integer(0, 0) == 3,
-      "nobody has written in the former server")
-    // One that knows that another server has taken over refuses the former one by name.
+      "no branch has written in the former server")
+    // A branch that knows of the succession refuses the former server by name.
     let late = try stage.begin("late", at: address(primary), knowing: mark)
     try stage.turn { !late.interruptions.isEmpty }
     #expect(late.interruptions.first?.reason == .formerServer(timeline: 1, known: 2) && late.joins.isEmpty)

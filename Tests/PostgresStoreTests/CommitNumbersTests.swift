@@ -1,4 +1,4 @@
-// The numbers of a branch's transactions: each is given once, and none is missed that was folded.
+// The numbers of a branch's transactions: each is given once, and no folded one counts as missing.
 
 import Testing
 
@@ -20,7 +20,7 @@ struct CommitNumbersTests {
     #expect(numbers.recent.count == 599 && !numbers.recent.contains(400))
   }
 
-  @Test("What was looked for and not found is missing, unless it was folded or forgotten meanwhile")
+  @Test("A number that was looked up and not found is missing, unless folded or forgotten meanwhile")
   func missing() {
     var numbers = CommitNumbers()
     for _ in 0..<10 { numbers.commit(numbers.next()) }

@@ -1,5 +1,5 @@
-// How far back a branch looks for customers who are due, and that those who were called before cost nothing while a snapshot is
-// held; nobody is overlooked for that.
+// The window in which a branch looks for due customers. Customers called before cost nothing while a snapshot
+// is held, and none is overlooked for that.
 
 import BankModel
 import Posix
@@ -11,9 +11,9 @@ import Time
 
 @testable import PostgresStore
 
-@Suite("Customers who are due")
+@Suite("Due customers")
 struct DueWindowTests {
-  @Test("A look goes back behind the one before it, and now and then to the beginning")
+  @Test("A look starts after the one before it, and now and then at the beginning")
   func window() {
     var window = DueWindow()
     var now = MonotonicTime(nanoseconds: 1)
@@ -58,7 +58,7 @@ struct DueWindowTests {
     let lock = PostgresStatements.lockDue.text
     for text in [look, lock] {
       let near = try pages(stage, text.replacing("$1", with: "7000"))
-      // Without an end all those are visited who were called before.
+      // Without an upper bound all customers called before are visited.
       let all = try pages(stage, text.replacing("$1", with: "\(DueWindow.everything)"))
       #expect(near < 60 && all > near + 100, "\(near) and \(all) pages are visited")
     }
@@ -66,7 +66,7 @@ struct DueWindowTests {
   }
 
   @Test(
-    "Somebody who is due for long is found by the next look to the beginning",
+    "A customer long overdue is found by the next look from the beginning",
     .enabled(if: PostgresCluster.isInstalled))
   func overdue() throws {
     let stage = try SharedStage()
@@ -80,7 +80,7 @@ struct DueWindowTests {
       Issue.record("no tickets")
       return
     }
-    // As if the database's clock had been set forward, or nobody had looked for long.
+    // As if the database's clock had been set forward, or no branch had looked for long.
     try stage.stage.client.run("UPDATE bank.customer SET due_ms = due_ms - 7200000")
     try stage.turn(within: .seconds(45)) { one.done.count == 3 }
     try stage.check()

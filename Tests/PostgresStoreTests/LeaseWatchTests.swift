@@ -1,4 +1,5 @@
-// The leases of others, as a branch judges them by its own steady clock while the database's clock is set.
+// Leases of other branches, as a branch judges them by its own monotonic clock while the database's clock is
+// set.
 
 import Postgres
 import PostgresFixture
@@ -16,7 +17,7 @@ struct LeaseWatchTests {
   private struct Looker {
     var watch = LeaseWatch()
     var now = MonotonicTime(nanoseconds: 1_000_000_000)
-    /// What the database's clock is ahead of the steady one, in milliseconds.
+    /// The offset of the database's clock from the monotonic one, in milliseconds.
     var ahead: Int64 = 1_000_000
     var end: Int64 = 0
     var database: Int64 { now.nanoseconds / 1_000_000 + ahead }
@@ -31,7 +32,7 @@ struct LeaseWatchTests {
     }
   }
 
-  @Test("A branch that is gone is noticed when its lease has run out, and one that renews it never")
+  @Test("A lost branch is noticed when its lease has run out, and one that renews it never")
   func plain() {
     var looker = Looker()
     for _ in 0..<20 {
@@ -43,7 +44,7 @@ struct LeaseWatchTests {
   }
 
   @Test(
-    "The database's clock is set back when a branch dies: it is noticed as soon as ever",
+    "The database's clock is set back when a branch dies: it is noticed as soon as before",
     arguments: [0, 1, 2])
   func setBack(looks: Int) {
     var looker = Looker()
@@ -58,7 +59,7 @@ struct LeaseWatchTests {
     #expect(found.firstIndex(of: [expired]) == 3 - looks)
   }
 
-  @Test("A lease that was renewed before the clock was set back, and seen behind that, runs out all the same")
+  @Test("A lease renewed before the clock was set back, and seen after that, runs out all the same")
   func setBackBeforeTheLook() {
     var looker = Looker()
     for _ in 0..<5 {
@@ -71,7 +72,7 @@ struct LeaseWatchTests {
     #expect(found.firstIndex { !$0.isEmpty } == 5)
   }
 
-  @Test("The database's clock is set forward: nobody who renews its lease is taken for dead")
+  @Test("The database's clock is set forward: no branch that renews its lease is taken for dead")
   func setForward() {
     var looker = Looker()
     for _ in 0..<5 {
@@ -86,7 +87,7 @@ struct LeaseWatchTests {
     }
   }
 
-  @Test("At the first sight the database's clock decides, and a lease of an hour is none")
+  @Test("At first sight the database's clock decides, and a lease of an hour is not believed")
   func firstSight() {
     var looker = Looker()
     #expect(looker.look() == [LeaseWatch.Expired(branch: Self.branch)])
@@ -107,7 +108,7 @@ struct LeaseWatchTests {
   }
 
   @Test(
-    "A branch dies when its lease ends in an hour by the database's clock: others have its customers soon",
+    "A dead branch with an hour of lease by the database's clock: others have its customers soon",
     .enabled(if: PostgresCluster.isInstalled))
   func atServer() throws {
     let stage = try SharedStage()
@@ -116,7 +117,7 @@ struct LeaseWatchTests {
     dead.claim(SharedStage.deposits)
     try stage.turn { dead.inHand.count == 10 }
     stage.abandon(dead)
-    // As if the clock had been set back behind its last renewal.
+    // As if the clock had been set back after its last renewal.
     try stage.stage.client.run(
       "UPDATE bank.branch SET expires_at = expires_at + interval '1 hour' WHERE name = 'dead'")
     other.servesAtOnce = true

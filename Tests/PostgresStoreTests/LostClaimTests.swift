@@ -1,5 +1,6 @@
-// A server is lost whose standby had everything but the last page that a branch has claimed: no transaction of the branch is missing
-// there, and somebody else may claim the same customers. The branch finds that out before it does anything to them.
+// A server is lost whose standby had all but the last page that a branch has claimed. No transaction of the
+// branch is missing there, and another branch may claim the same customers. The branch finds that out before
+// it does anything to them.
 import BankModel
 import Glibc
 import Posix
@@ -15,7 +16,7 @@ import Time
 @Suite("A page that was lost with its server", .enabled(if: PostgresCluster.isInstalled))
 struct LostClaimTests {
   @Test(
-    "Whoever has it finds out that it is gone, begins anew, and has no late effect; everybody is served once")
+    "Its branch finds out, starts again without late effects, and all customers are served once")
   func lostPage() throws {
     let primary = try PostgresCluster(["max_connections=30"])
     let standby = try PostgresCluster(standbyOf: primary)
@@ -35,7 +36,7 @@ struct LostClaimTests {
       try stage.number("SELECT count(*) FROM pg_stat_replication WHERE replay_lsn >= pg_current_wal_lsn()")
         == 1
     }
-    // From here on it hears nothing: not even what was sent and not read.
+    // From here on it receives nothing: not even what was sent and not read.
     let sender = try #require(
       try stage.number("SELECT pid FROM pg_stat_replication").flatMap { pid_t(exactly: $0) })
     #expect(kill(sender, SIGSTOP) == 0)
@@ -50,7 +51,7 @@ struct LostClaimTests {
     #expect(file >= 0)
     close(file)
     #expect(kill(try standby.postmaster, SIGUSR1) == 0)
-    // What it does to them before it has heard comes to nothing.
+    // What it does to them before it receives the news has no effect.
     one.serve()
     try stage.turn(within: .seconds(120)) { one.joins.count == 2 }
     #expect(one.losses == [.booksReplaced] && one.forgotten.isEmpty, "\(one.losses) \(one.forgotten)")

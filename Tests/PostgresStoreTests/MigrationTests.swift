@@ -1,5 +1,5 @@
-// Books that an older program has made: they come to the present version with everything, and never while such a program may
-// still write in them.
+// A database created by an older version of the program: it is migrated whole, and never while such a program
+// may still write to it.
 
 import BankModel
 import Postgres
@@ -10,10 +10,10 @@ import Time
 
 @testable import PostgresStore
 
-@Suite("Books in PostgreSQL of an older version", .enabled(if: PostgresCluster.isInstalled))
+@Suite("A PostgreSQL database of an older version", .enabled(if: PostgresCluster.isInstalled))
 struct MigrationTests {
-  /// Books of version 1 on their third day. Branch 1 has attended to tickets 1 to 7 by two commits, to 9 on the second day, and
-  /// has cancelled 8.
+  /// A database of version 1 on its third day. Branch 1 has served tickets 1 to 7 by two commits, and 9 on
+  /// the second day, and has cancelled 8.
   private func books() throws -> StoreStage {
     let stage = try StoreStage(prepared: false)
     let receipts = [(1...4, 1, 5, 3), (5...7, 1, 6, 3), (8...8, 2, 5, 3), (9...9, 1, 2, 2)].map {
@@ -39,7 +39,7 @@ struct MigrationTests {
   }
 
   @Test(
-    "They are left alone while a branch with that program is there, or has gone with what it had in its hands"
+    "It is not migrated while a branch of that version is open, or has left claims"
   )
   func inUse() throws {
     let stage = try books()
@@ -51,7 +51,7 @@ struct MigrationTests {
     for language in Language.allCases {
       #expect(PostgresPreparation.Failure.inUse(version: 1).message(in: language).contains("bankctl stop"))
     }
-    // Somebody with the older program has rescued it, or it has begun anew and was closed.
+    // A branch of the older version has rescued it, or it has started again and was closed.
     for end in ["UPDATE bank.branch SET epoch = 4", "UPDATE bank.branch SET closed = true"] {
       let stage = try books()
       try stage.client.run("UPDATE bank.branch SET expires_at = '-infinity'", end)
@@ -59,7 +59,7 @@ struct MigrationTests {
     }
   }
 
-  @Test("Each commit has its tickets afterwards, and whoever had the older program never comes in again")
+  @Test("Each commit has its tickets afterwards, and branches of the older version never join again")
   func commits() throws {
     let stage = try books()
     try stage.client.run("UPDATE bank.branch SET closed = true, expires_at = '-infinity'")

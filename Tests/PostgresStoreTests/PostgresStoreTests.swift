@@ -1,5 +1,5 @@
-// The books in PostgreSQL, on a real server: who may open them, how tickets are given, and what several branches that claim,
-// complete, die and come back late can do to each other, which is nothing.
+// The database in PostgreSQL, on a real server: which roles may open it, how tickets are given, and that
+// branches that claim, complete, die and return late cannot harm each other.
 
 import BankModel
 import Posix
@@ -11,11 +11,11 @@ import Time
 
 @testable import PostgresStore
 
-@Suite("Books in PostgreSQL", .enabled(if: PostgresCluster.isInstalled))
+@Suite("The database in PostgreSQL", .enabled(if: PostgresCluster.isInstalled))
 struct PostgresStoreTests {
   // MARK: - The schema
 
-  @Test("An empty database gets the tables once, also from two who begin at once")
+  @Test("An empty database gets the tables once, also from two branches that start at once")
   func prepared() throws {
     let stage = try StoreStage(prepared: false)
     let other = try stage.another()
@@ -30,7 +30,7 @@ struct PostgresStoreTests {
     for _ in 0..<2 { try stage.ask(other, PostgresPreparation.partition(for: 7)) }
   }
 
-  @Test("Books of a newer version are left alone, and so is somebody else's schema")
+  @Test("A database of a newer version is left unchanged, and so is another program's schema")
   func refused() throws {
     let stage = try StoreStage()
     try stage.client.run("UPDATE bank.version SET number = 1000")
@@ -44,7 +44,7 @@ struct PostgresStoreTests {
     }
   }
 
-  @Test("A role that may do nothing else is enough")
+  @Test("A role without any other rights is enough")
   func role() throws {
     let stage = try StoreStage(prepared: false)
     let role = "r\(UInt64.random(in: 0...UInt64.max))"
@@ -59,7 +59,7 @@ struct PostgresStoreTests {
     let page = try stage.ask(client, branch.claim(lane: StoreStage.deposits, atMost: 10))
     let done = StoreStage.completion(of: page.map(\.position))
     #expect(try stage.ask(client, branch.complete(done, number: 1)) == [1])
-    // What made the schema may be taken away again.
+    // The right that created the schema may be revoked again.
     try stage.client.run("REVOKE CREATE ON DATABASE \(database) FROM \(role)")
     #expect(try stage.prepare(client) == .success(PostgresSchema.version))
     try stage.client.run("DROP OWNED BY \(role) CASCADE", "DROP ROLE \(role)")
@@ -67,7 +67,7 @@ struct PostgresStoreTests {
 
   // MARK: - Intake
 
-  @Test("Four branches give tickets at once, in one series without gaps")
+  @Test("Four branches issue tickets at once, in one series without gaps")
   func intake() throws {
     let stage = try StoreStage()
     let branches = try (0..<4).map { try stage.join("b\($0)") }
@@ -95,7 +95,7 @@ struct PostgresStoreTests {
     #expect(try stage.number("SELECT count(*) FROM bank.customer WHERE article = '딸기쥬스'") == 1652)
   }
 
-  @Test("A key gets its tickets once, whoever repeats it, and tells what was asked for")
+  @Test("A key gets its tickets once, for any branch, and its answer contains the original request")
   func keys() throws {
     let stage = try StoreStage()
     let branches = try ["a", "b"].map { try stage.join($0) }
@@ -117,14 +117,14 @@ struct PostgresStoreTests {
     #expect(page.map(\.ticket) == [1] && page[0].payload == [1, 2, 3] && page[0].issuedMilliseconds == 5)
     #expect(try stage.ask(stage.client, PostgresBranch.payload(of: page[0].position)) == [1, 2, 3])
     #expect(try stage.ask(stage.client, PostgresBranch.payload(of: 7)) == nil)
-    // Whoever ordered for later waits elsewhere.
+    // A customer ordered for later is in another table.
     #expect(try stage.ask(stage.client, branches[1].claim(lane: StoreStage.loans, atMost: 5)).isEmpty)
     #expect(try stage.number("SELECT due_ms FROM bank.customer WHERE position >> 60 = 2") == 9_000)
   }
 
   // MARK: - Claims
 
-  @Test("Claims of four branches never overlap, leave nobody out, and go along each lane in order")
+  @Test("Claims of four branches never overlap, omit no customer, and follow each lane in order")
   func claims() throws {
     let stage = try StoreStage()
     let branches = try (0..<4).map { try stage.join("b\($0)") }
@@ -156,9 +156,9 @@ struct PostgresStoreTests {
     let claimed = pages.flatMap { $0 }.flatMap { $0 }
     #expect(claimed.count == 2_000 && Set(claimed).count == 2_000)
     for own in pages { #expect(own.flatMap { $0 } == own.flatMap { $0 }.sorted()) }
-    #expect(pages.count { !$0.flatMap { $0 }.isEmpty } > 1, "one branch alone has claimed everything")
+    #expect(pages.count { !$0.flatMap { $0 }.isEmpty } > 1, "one branch alone has claimed all customers")
     try stage.check()
-    // In the order of the moments, too.
+    // In the order of the times, too.
     let backwards = try stage.number(
       """
       SELECT count(*) FROM (SELECT first, lag(last) OVER (PARTITION BY lane ORDER BY at) AS before FROM bank.claim) AS k
@@ -167,7 +167,7 @@ struct PostgresStoreTests {
     #expect(backwards == 0)
   }
 
-  @Test("What was given back is claimed first, in order, and nobody waits for another who is claiming it")
+  @Test("Returned customers are claimed first, in order, and no claim waits for another one")
   func returned() throws {
     let stage = try StoreStage()
     let (dead, living) = (try stage.join("dead"), try stage.join("living"))
@@ -194,7 +194,7 @@ struct PostgresStoreTests {
     try stage.check()
   }
 
-  @Test("Some of a page can be given back, and the rest stays claimed")
+  @Test("A part of a page can be returned, and the rest stays claimed")
   func parts() throws {
     let stage = try StoreStage()
     let (one, other) = (try stage.join("one"), try stage.join("other"))
@@ -207,27 +207,27 @@ struct PostgresStoreTests {
     }
     #expect(try giveBack(other, 4, 5, 6) == 0)
     #expect(try giveBack(one, 4, 5, 6) == 3)
-    #expect(try giveBack(one, 6, 7) == 4, "a part of it was given back before")
+    #expect(try giveBack(one, 6, 7) == 4, "a part of it was returned before")
     #expect(try giveBack(one, 10, 1, 99) == 6)
     let page = try stage.ask(stage.client, other.claim(lane: StoreStage.deposits, atMost: 4))
     #expect(page.map(\.ticket) == [1, 4, 5, 6])
     let rest = try stage.ask(stage.client, other.claim(lane: StoreStage.deposits, atMost: 9))
     #expect(rest.map(\.ticket) == [7, 10])
-    // What the first has left comes back with its end, and nothing of what the second has.
+    // What the first has left comes back with its end, and nothing of the second's.
     #expect(try stage.ask(stage.client, one.leave())?.map(\.first).sorted() == [2, 8])
     try stage.check()
   }
 
   // MARK: - Fences
 
-  @Test("A late completion of a fenced epoch effects nothing, and neither does anything else of it")
+  @Test("A late completion of a fenced epoch has no effect, and neither has any other late request")
   func late() throws {
     let stage = try StoreStage()
     let zombie = try stage.join("zombie")
     try stage.enqueue(zombie, 20)
     let page = try stage.ask(stage.client, zombie.claim(lane: StoreStage.deposits, atMost: 10))
     let done = StoreStage.completion(of: page.map(\.position))
-    // Alive it cannot be rescued, and nothing is taken from it.
+    // A live branch cannot be rescued, and nothing is taken from it.
     #expect(try stage.ask(stage.client, PostgresBranch.rescue(zombie)) == nil)
     #expect(try stage.ask(stage.client, PostgresBranch.expired).isEmpty)
     try stage.expire(zombie)
@@ -244,7 +244,7 @@ struct PostgresStoreTests {
     try stage.check()
   }
 
-  @Test("A repeated completion effects nothing, and what was not there is not told as done")
+  @Test("A repeated completion has no effect, and missing customers are not reported as done")
   func repeated() throws {
     let stage = try StoreStage()
     let branch = try stage.join("a")
@@ -257,7 +257,7 @@ struct PostgresStoreTests {
     #expect(try stage.ask(stage.client, branch.complete(all, number: 2)).sorted() == [4, 5])
     #expect(try stage.ask(stage.client, branch.complete(all, number: 3)) == [])
     #expect(try stage.ask(stage.client, branch.kept([1, 2, 3, 4])) == [1, 2, 3])
-    // The same number again is a mistake of ours, and is refused whole.
+    // The same number again is a bug of this program, and is refused whole.
     #expect(throws: PostgresError.self) {
       try stage.ask(stage.client, branch.complete(all, number: 3))
     }
@@ -292,7 +292,7 @@ struct PostgresStoreTests {
     #expect(nulls == 4)
   }
 
-  @Test("Of two who rescue a branch one gets its customers, and the other nothing")
+  @Test("Of two branches that rescue a third one gets its customers, and the other none")
   func rescuers() throws {
     let stage = try StoreStage()
     let dead = try stage.join("dead")
@@ -307,7 +307,7 @@ struct PostgresStoreTests {
     try stage.check()
   }
 
-  @Test("A branch that begins again gives back what it had, and its former self can do nothing")
+  @Test("A branch that joins again returns its former claims, and its former epoch can do nothing")
   func anew() throws {
     let stage = try StoreStage()
     let former = try stage.join("a")
@@ -326,7 +326,7 @@ struct PostgresStoreTests {
     try stage.check()
   }
 
-  @Test("Plans that were made for empty tables read no table from end to end when it has filled")
+  @Test("Plans made for empty tables scan no whole table when these have filled")
   func plans() throws {
     let stage = try StoreStage()
     try stage.client.run(
@@ -347,7 +347,7 @@ struct PostgresStoreTests {
       SELECT \(PostgresPosition.of(lane: lane, ticket: 0)) + g, 1, 1, 1 FROM generate_series(1, 20000) g
       """, "INSERT INTO bank.claim SELECT \(lane), g, g, 1, 1, now(), g FROM generate_series(1, 5000) g",
       "INSERT INTO bank.returned SELECT \(lane + 1), g, g FROM generate_series(1, 5000) g")
-    // There are as many rows as branches in one table, and as large requests that are coming in in another.
+    // There are as many rows as branches in one table, and as large requests in progress in another.
     func some(_ count: Int) -> String { Array(repeating: "ARRAY[1]", count: count).joined(separator: ", ") }
     for call in [
       "bank-complete\"(1, 1, 9, 0, \(some(10)), 1, \(some(6)))",
@@ -366,7 +366,7 @@ struct PostgresStoreTests {
   }
 
   @Test(
-    "Of a page of which all but one are served, that one is given back, whichever it is",
+    "If all but one of a page are served, that one is returned, whichever it is",
     arguments: [0, 4, 9])
   func oneLeft(_ left: Int) throws {
     let stage = try StoreStage()
@@ -385,10 +385,10 @@ struct PostgresStoreTests {
     try stage.check()
   }
 
-  // MARK: - Two at the same moment
+  // MARK: - Concurrency
 
-  /// What a branch has begun in a transaction that is still open when somebody ends its epoch: that waits, and then sees it.
-  @Test("A rescue waits for a completion and for a claim that are under way, and takes them into account")
+  /// A request in a transaction that is open when its branch's epoch is ended: the end waits, and sees it.
+  @Test("A rescue waits for a completion and a claim in progress, and takes them into account")
   func rescueWaits() throws {
     let stage = try StoreStage()
     let branch = try stage.join("a")
@@ -408,12 +408,12 @@ struct PostgresStoreTests {
     #expect(rescue.told == nil)
     try slow.run("COMMIT")
     try stage.client.turn { rescue.told != nil }
-    // Of the first page everybody is served; the second was claimed while the rescue waited.
+    // All customers of the first page are served; the second was claimed while the rescue waited.
     #expect(try rescue.value()?.map(\.first) == [11])
     try stage.check()
   }
 
-  @Test("A completion and a claim wait for a rescue that is under way, and then effect nothing")
+  @Test("A completion and a claim wait for a rescue in progress, and then have no effect")
   func completionWaits() throws {
     let stage = try StoreStage()
     let branch = try stage.join("a")
@@ -431,7 +431,7 @@ struct PostgresStoreTests {
     let claim = try stage.begin(second, branch.claim(lane: StoreStage.deposits, atMost: 10))
     try waitsForLock(stage, first)
     try waitsForLock(stage, second)
-    // To go on with the lease waits, too, and comes too late.
+    // A renewal of the lease waits, too, and comes too late.
     try slow.run("COMMIT")
     try stage.client.turn { completion.told != nil && claim.told != nil }
     #expect(try completion.value() == [] && claim.value().isEmpty)
@@ -439,7 +439,7 @@ struct PostgresStoreTests {
     try stage.check()
   }
 
-  @Test("To renew the lease waits for no completion")
+  @Test("A renewal of the lease waits for no completion")
   func renewal() throws {
     let stage = try StoreStage()
     let branch = try stage.join("a")
@@ -465,7 +465,7 @@ struct PostgresStoreTests {
         SELECT count(*) FROM pg_stat_activity WHERE pid = \(client.connection.backend) AND wait_event_type = 'Lock'
         """))[0].integer(0, 0) == 0
     {
-      try #require(SystemClock.monotonic() < end, "it waits for nobody")
+      try #require(SystemClock.monotonic() < end, "it waits for no other transaction")
     }
   }
 }

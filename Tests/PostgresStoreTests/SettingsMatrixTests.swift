@@ -1,5 +1,6 @@
-// A small day of two branches at a database whose settings, or those of their role, would change the meaning of their statements:
-// tickets, delays, payloads, cancellations and the end of the day are as ever, and nobody's function runs in their name.
+// A small day of two branches at a database whose settings, or those of their role, would change the meaning
+// of their statements. Tickets, delays, payloads, cancellations and the end of the day work as ever, and no
+// foreign function runs with their rights.
 
 import BankModel
 import Posix
@@ -13,7 +14,7 @@ import Time
 
 @Suite("A day under settings of role and database", .enabled(if: PostgresCluster.isInstalled))
 struct SettingsMatrixTests {
-  /// What is set, and for whom.
+  /// The settings of a database or a role.
   struct Case: CustomStringConvertible {
     var whose: String
     var settings: [(String, String)]
@@ -37,14 +38,14 @@ struct SettingsMatrixTests {
     (isolation + others).map { Case(whose: "DATABASE", settings: $0) }
     + (isolation + [others.flatMap(\.self)]).map { Case(whose: "ROLE bank IN DATABASE", settings: $0) }
 
-  @Test("Everybody is served once, and the day ends", arguments: cases)
+  @Test("All customers are served once, and the day ends", arguments: cases)
   func day(_ one: Case) throws {
     let stage = try SharedStage()
     let name = try #require(stage.stage.client.rows(.once("SELECT current_database()::text"))[0].text(0, 0))
     for (setting, value) in one.settings {
       try stage.stage.client.run("ALTER \(one.whose) \(name) SET \(setting) = \(value)")
     }
-    // Whoever may create in public, as everybody may up to PostgreSQL 14.
+    // A role that may create in public, as all may up to PostgreSQL 14.
     try stage.stage.client.run(
       "CREATE TABLE public.ran (n bigint)",
       """
@@ -65,7 +66,7 @@ struct SettingsMatrixTests {
     let cancelled = try #require(tickets.new.first?.first)
     #expect(try stage.ask(branches[1]) { $0.cancel($1, cancelled) } == .done)
     try stage.turn { branches[0].done.count + branches[1].done.count == 123 }
-    #expect(Set(branches.flatMap(\.done)).count == 123, "nobody is served twice")
+    #expect(Set(branches.flatMap(\.done)).count == 123, "no customer is served twice")
     var given: [TicketNumber] = []
     for branch in branches {
       #expect(branch.refusals.isEmpty && branch.losses.isEmpty && branch.withoutEffect.isEmpty)
@@ -81,7 +82,7 @@ struct SettingsMatrixTests {
     try stage.turn { branches.allSatisfy { $0.days == [2] } }
   }
 
-  @Test("A page that is claimed when the database's clock was set back is not before the one in front of it")
+  @Test("A page claimed after the database's clock was set back does not come before earlier ones")
   func claimsInOrder() throws {
     let stage = try StoreStage()
     let branch = try stage.join("b")

@@ -1,5 +1,6 @@
-// Large requests for tickets, with a real server: they arrive in slices before any lock is taken, get their tickets at once, and
-// their customers come in whoever dies meanwhile. And pages that are too long to be sent under a lane's lock.
+// Large requests for tickets, with a real server: they arrive in slices before any lock is taken, get their
+// tickets at once, and their customers come in even if their branch dies. Also pages that are too long to be
+// sent under a lane's lock.
 
 import BankModel
 import Postgres
@@ -19,7 +20,7 @@ struct SharedArrivingTests {
   }
 
   @Test(
-    "Its tickets are one series, its customers are served once with what they carry, and others go between")
+    "Its tickets are one series, its customers are served once with payloads, others go between")
   func served() throws {
     let stage = try SharedStage()
     let branches = try ["a", "b"].map { try stage.open($0, bounds: small) }
@@ -47,7 +48,7 @@ struct SharedArrivingTests {
   }
 
   @Test(
-    "A list of customers with keys of their own arrives in the same way, and known ones get no other ticket")
+    "A list of customers with keys arrives in the same way, and known ones get no other ticket")
   func list() throws {
     let stage = try SharedStage()
     let branch = try stage.open("a", bounds: small)
@@ -72,7 +73,7 @@ struct SharedArrivingTests {
     try stage.check()
   }
 
-  @Test("Slices arrive while another has the lock of the intake, and a small request waits for no slice")
+  @Test("Slices arrive while another branch has the intake lock; a small request waits for no slice")
   func lock() throws {
     let stage = try SharedStage()
     let branch = try stage.open("a", bounds: small)
@@ -88,7 +89,7 @@ struct SharedArrivingTests {
     try stage.check()
   }
 
-  @Test("What a branch has left that died before its request had tickets is cleaned by another")
+  @Test("Slices of a branch that died before its request had tickets are removed by another")
   func leftBefore() throws {
     let stage = try SharedStage()
     let living = try stage.open("b")
@@ -109,7 +110,7 @@ struct SharedArrivingTests {
   }
 
   @Test(
-    "A request that has its tickets comes in though its branch has died, and nobody behind it is claimed before"
+    "A request with tickets comes in although its branch has died, and no later one overtakes it"
   )
   func leftBehind() throws {
     let stage = try SharedStage()
@@ -131,7 +132,7 @@ struct SharedArrivingTests {
       return
     }
     #expect(tickets.new.map(\.first) == [2] && tickets.new.map(\.last) == [11])
-    // Somebody comes behind them, and the lane is open to those before them alone.
+    // A customer comes after them, and the lane is open only to those before them.
     try stage.enqueue(living, 2)
     living.claim(SharedStage.deposits)
     try stage.turn { !living.pages.isEmpty }
@@ -166,7 +167,7 @@ struct SharedArrivingTests {
     try stage.check()
   }
 
-  @Test("A page that is too long to be sent under the lane's lock comes behind it, in its place")
+  @Test("A page too long to be sent under the lane's lock follows after it, in its place")
   func longPage() throws {
     let stage = try SharedStage()
     let branch = try stage.open("a")

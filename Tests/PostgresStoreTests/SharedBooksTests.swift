@@ -1,5 +1,5 @@
-// The writing side of the shared books with a real server, as branches without windows use it: everything that can be asked,
-// and what each branch is told of it.
+// The writing side of the shared database with a real server, as branches without windows use it: all
+// requests, and the events that each branch gets for them.
 import BankModel
 import Glibc
 import Posix
@@ -11,9 +11,9 @@ import Time
 
 @testable import PostgresStore
 
-@Suite("A branch of shared books", .enabled(if: PostgresCluster.isInstalled))
+@Suite("A branch of a shared database", .enabled(if: PostgresCluster.isInstalled))
 struct SharedBooksTests {
-  @Test("A branch joins books that it has made, and another finds them, with the services of both")
+  @Test("A branch joins the database it has created, another finds it, with the services of both")
   func join() throws {
     let stage = try SharedStage()
     let mail = try #require(ServiceName("mail"))
@@ -37,7 +37,7 @@ struct SharedBooksTests {
     #expect(first.leaseUntil != nil && first.joins.count == 1)
   }
 
-  @Test("Two branches share a lane without overlap, with all that was carried, and everybody has one receipt")
+  @Test("Two branches share a lane without overlap and with payloads; each customer has one receipt")
   func shared() throws {
     let stage = try SharedStage()
     let branches = try ["a", "b"].map { try stage.open($0) }
@@ -66,7 +66,7 @@ struct SharedBooksTests {
   }
 
   @Test(
-    "A key gets its tickets once, a list whose customers are known in part gets the rest, and a conflict gets nothing"
+    "A key gets its tickets once, a partly known list gets the rest, and a conflict gets nothing"
   )
   func keys() throws {
     let stage = try SharedStage()
@@ -94,7 +94,7 @@ struct SharedBooksTests {
     #expect(
       try take(branches[0], list([(nil, nil), ("x", 5), (nil, nil), (nil, nil), ("y", nil)]))
         == .issued(SharedTickets(new: [tickets(4, 8)])))
-    // A row for each who has a key, and one for those without who follow each other.
+    // A row for each customer with a key, and one for each run of customers without.
     #expect(try stage.number("SELECT count(*) FROM bank.intake WHERE first >= 4") == 4)
     #expect(
       try take(branches[1], list([("x", 5), ("z", 1), (nil, nil), ("y", 3)]))
@@ -110,7 +110,7 @@ struct SharedBooksTests {
   }
 
   @Test(
-    "Who is put off leaves the branch, is called when due by any branch, and gets through all that an attempt can leave"
+    "A delayed customer leaves the branch, is called when due by any, and keeps all attempt fields"
   )
   func delayed() throws {
     let stage = try SharedStage()
@@ -140,7 +140,7 @@ struct SharedBooksTests {
     one.hand(over: [])
     try stage.turn { one.numbers?.all.delayed == 3 }
     try stage.check()
-    // The rest is still in hand, and served there.
+    // The rest is still claimed, and served there.
     one.serve()
     other.servesAtOnce = true
     try stage.turn { other.done.count == 3 && one.done.count == 17 }
@@ -154,7 +154,7 @@ struct SharedBooksTests {
     try stage.check()
   }
 
-  @Test("Who ordered for later is called when due, also where a page was claimed past the ticket")
+  @Test("A customer ordered for later is called when due, also if later tickets were claimed before")
   func orderedForLater() throws {
     let stage = try SharedStage()
     let (one, other) = (try stage.open("one"), try stage.open("other"))
@@ -168,7 +168,7 @@ struct SharedBooksTests {
     try stage.claimAll(other)
     #expect(other.inHand.map(\.customer.ticket) == [4, 5])
     try stage.check()
-    // Whatever becomes of either now, nobody has two of them.
+    // Whatever happens to either now, no customer is claimed twice.
     stage.abandon(one)
     try stage.stage.client.run("UPDATE bank.branch SET expires_at = '-infinity' WHERE name = 'one'")
     other.servesAtOnce = true
@@ -177,7 +177,7 @@ struct SharedBooksTests {
     try stage.check()
   }
 
-  @Test("A dead letter is brought back alone or with others, with new tries, and cancelled where it lies")
+  @Test("A dead letter is requeued alone or with others, with new attempts, and cancelled in place")
   func dead() throws {
     let stage = try SharedStage()
     let one = try stage.open("one")
@@ -221,7 +221,7 @@ struct SharedBooksTests {
   }
 
   @Test(
-    "Whom somebody else cancels is without effect alone, and everybody else of the transaction has a receipt")
+    "A customer cancelled elsewhere is without effect; the others of the commit have receipts")
   func cancelledElsewhere() throws {
     let stage = try SharedStage()
     let (one, other) = (try stage.open("one"), try stage.open("other"))
@@ -229,7 +229,7 @@ struct SharedBooksTests {
     try stage.claimAll(one)
     #expect(try stage.ask(other) { $0.cancel($1, 4) } == .done)
     #expect(try stage.ask(other) { $0.cancel($1, 11) } == .noSuchTicket)
-    // One who is only changed is without effect, too.
+    // A customer that is only changed is without effect, too.
     var changed = one.inHand[8].customer
     #expect(try stage.ask(other) { $0.cancel($1, changed.ticket) } == .done)
     changed.crashes = 1
@@ -246,7 +246,7 @@ struct SharedBooksTests {
     try stage.check()
   }
 
-  @Test("A result, what was missing, and what was moved stand in the receipt as they were told")
+  @Test("Result, shortages and transfer are in the receipt as they were sent")
   func results() throws {
     let stage = try SharedStage()
     let one = try stage.open("one", services: [try #require(ServiceName("print"))])
@@ -289,7 +289,7 @@ struct SharedBooksTests {
     try stage.check()
   }
 
-  @Test("Customers who are given back come to another branch, and those who are kept do not")
+  @Test("Returned customers come to another branch, and those who are kept do not")
   func givenBack() throws {
     let stage = try SharedStage()
     let (one, other) = (try stage.open("one"), try stage.open("other"))
@@ -313,7 +313,7 @@ struct SharedBooksTests {
     try stage.turn { other.numbers?.branches.first?.state == .open }
   }
 
-  @Test("A bank that drains takes nobody, and its day ends when everybody has a receipt")
+  @Test("A draining bank accepts no customer, and its day ends when all have receipts")
   func day() throws {
     let stage = try SharedStage()
     let (one, other) = (try stage.open("one"), try stage.open("other"))
@@ -321,7 +321,7 @@ struct SharedBooksTests {
     #expect(try stage.ask(one) { $0.drainDay($1) } == .done)
     try stage.turn { other.isDraining && one.isDraining }
     #expect(try stage.ask(other) { $0.takeIn($1, SharedStage.customers(1)) } == .draining)
-    // What is known needs no room.
+    // A known key needs no room.
     let known = SharedTickets(known: [IssuedTickets(day: 1, first: 1, last: 10)])
     #expect(try stage.ask(other) { $0.takeIn($1, SharedStage.customers(10, key: "k")) } == .issued(known))
     #expect(try stage.ask(other) { $0.endDay($1) } == .notFinished)
@@ -329,13 +329,13 @@ struct SharedBooksTests {
     try stage.turn { other.done.count == 10 }
     #expect(try stage.ask(other) { $0.endDay($1) } == .done)
     try stage.turn { one.days == [2] && other.days == [2] && !one.isDraining }
-    // To be late is no error, and ends nothing twice.
+    // A late request is not an error, and ends no day twice.
     #expect(try stage.number("SELECT max(day) FROM bank.day") == 2)
     #expect(try stage.enqueue(one, 5).new == [IssuedTickets(day: 2, first: 1, last: 5)])
     try stage.turn { other.done.count == 15 }
     #expect(try stage.number("SELECT count(*) FROM bank.receipt WHERE day = 2") == 5)
     try stage.turn { one.numbers?.day == 2 && one.numbers?.all.served == 5 }
-    // A reset takes everybody out, also whoever is in hand.
+    // A reset cancels all customers, also those claimed.
     other.servesAtOnce = false
     try stage.enqueue(one, 12)
     other.pageSize = 6
@@ -363,7 +363,7 @@ struct SharedBooksTests {
   }
 
   @Test(
-    "What was counted long ago is folded, and the numbers stay the same, also behind a request of which the outcome was unknown",
+    "Old counts are folded without changing the totals, also after an unknown outcome",
     arguments: [false, true])
   func folded(_ wasCutOff: Bool) throws {
     let stage = try SharedStage()
@@ -390,7 +390,7 @@ struct SharedBooksTests {
     try stage.check()
   }
 
-  @Test("Books of a newer version, and an address at which nobody may come in, are refused")
+  @Test("A database of a newer version, and an address without access, are refused")
   func refused() throws {
     let stage = try SharedStage()
     let one = try stage.open("one")

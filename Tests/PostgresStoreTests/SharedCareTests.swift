@@ -1,5 +1,5 @@
-// What an operator and a server's own care ask of a branch, with a real server: a time without changes, a publication of all
-// tables, customers whom another branch takes out, and who has waited longest.
+// Operation and maintenance of a shared database, with a real server: a time without changes, a publication
+// of all tables, customers whom another branch takes out, and the longest waiting customer.
 
 import BankModel
 import Posix
@@ -11,7 +11,7 @@ import Time
 
 @testable import PostgresStore
 
-@Suite("Care for shared books", .enabled(if: PostgresCluster.isInstalled))
+@Suite("Operation of a shared database", .enabled(if: PostgresCluster.isInstalled))
 struct SharedCareTests {
   private func refuseChanges(_ isOn: Bool, _ stage: SharedStage) throws {
     let rows = try stage.stage.client.rows(.once("SELECT current_database()"))[0]
@@ -26,7 +26,7 @@ struct SharedCareTests {
       """)
   }
 
-  @Test("While the database takes no changes newcomers are refused, and behind that the branch goes on")
+  @Test("While the database accepts no changes newcomers are refused, and then the branch continues")
   func readOnly() throws {
     let stage = try SharedStage()
     let branch = try stage.open("a", lease: .seconds(2))
@@ -34,7 +34,7 @@ struct SharedCareTests {
     try stage.enqueue(branch, 5)
     try stage.turn { branch.done.count == 5 }
     try refuseChanges(true, stage)
-    // The first one is told when the database has refused a change, all others at once.
+    // The first one is answered when the database has refused a change, all others at once.
     let first = try stage.ask(branch) { $0.takeIn($1, SharedStage.customers(3)) }
     let second = try stage.ask(branch) { $0.takeIn($1, SharedStage.customers(3)) }
     for answer in [first, second] {
@@ -47,7 +47,7 @@ struct SharedCareTests {
     try stage.turn { branch.losses == [.leaseRanOut] }
     #expect(branch.failures.isEmpty)
     let words = branch.told.compactMap { if case .interrupted(let error) = $0 { error } else { nil } }
-    #expect(words.contains { $0.takesNoChanges }, "it is said")
+    #expect(words.contains { $0.takesNoChanges }, "it is reported")
     try refuseChanges(false, stage)
     try stage.turn { branch.joins.count == 2 }
     try stage.enqueue(branch, 4)
@@ -56,7 +56,7 @@ struct SharedCareTests {
     try stage.check()
   }
 
-  @Test("With a publication for all tables pages are given back and the day ends")
+  @Test("With a publication for all tables pages are returned and the day ends")
   func publication() throws {
     let stage = try SharedStage()
     let branch = try stage.open("a")
@@ -69,7 +69,7 @@ struct SharedCareTests {
     try stage.enqueue(branch, 5)
     try stage.claimAll(branch)
     stage.abandon(branch)
-    // It has begun anew: what it had is given back.
+    // It has joined again: its claims are returned.
     let again = try stage.open("a")
     #expect(try stage.number("SELECT count(*) FROM bank.former_claim") ?? 0 > 0)
     try stage.claimAll(again)
@@ -90,7 +90,7 @@ struct SharedCareTests {
     let wall = SystemClock.wall()
     branch.books.context.clock.hear(wall.milliseconds + 3_600_000, at: wall, SystemClock.monotonic())
     try stage.turn { try stage.number(noted) == 1 }
-    // Once is enough: it is not set back by every look.
+    // Once is enough: not every look repeats it.
     try stage.stage.client.run("DELETE FROM bank.meta WHERE name = 'clock set back'")
     func looks() -> Int { branch.told.count { if case .looked = $0 { true } else { false } } }
     let before = looks()
@@ -98,7 +98,7 @@ struct SharedCareTests {
     #expect(try stage.number(noted) == 0)
   }
 
-  @Test("Whom another branch takes out the one that has it hears of, also behind a lost connection")
+  @Test("A customer taken out elsewhere is reported to its branch, also after a lost connection")
   func takenOut() throws {
     let stage = try SharedStage()
     let (one, two) = (try stage.open("a"), try stage.open("b"))
@@ -107,7 +107,7 @@ struct SharedCareTests {
     #expect(one.inHand.count == 6)
     #expect(try stage.ask(two) { $0.cancel($1, 2) } == .done)
     try stage.turn { one.takenOut == [2] }
-    // Nothing is heard by a connection that is being made anew.
+    // A connection that is being opened again receives nothing.
     try stage.stage.client.run("SELECT pg_terminate_backend(\(one.books.backends[2]))")
     #expect(try stage.ask(two) { $0.cancel($1, 4) } == .done)
     try stage.turn { one.takenOut.contains(4) }
@@ -119,7 +119,7 @@ struct SharedCareTests {
     try stage.check()
   }
 
-  @Test("Who has waited longest counts in the whole bank, whoever has it in hand")
+  @Test("The longest waiting customer counts in the whole bank, whichever branch has claimed it")
   func oldest() throws {
     let stage = try SharedStage()
     let (one, two) = (try stage.open("a"), try stage.open("b"))

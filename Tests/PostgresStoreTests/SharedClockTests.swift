@@ -1,4 +1,5 @@
-// The difference between a branch's clock and the database's: what is small counts as none, and none changes from look to look.
+// The offset between a branch's clock and the database's: a small one counts as none, and it does not change
+// from look to look.
 import Testing
 import Time
 
@@ -6,7 +7,7 @@ import Time
 
 @Suite("The clock of a branch, and the database's")
 struct SharedClockTests {
-  @Test("A clock that is right, or nearly so, is taken as it is")
+  @Test("A clock that is right, or nearly so, is used unchanged")
   func right() {
     var clock = SharedClock()
     for difference: Int64 in [0, 3, -900, 999] {
@@ -16,13 +17,13 @@ struct SharedClockTests {
     }
   }
 
-  @Test("Hours are added and taken away, and stay the same until the clock is set")
+  @Test("Offsets of hours are corrected, and stay the same until the clock is set")
   func wrong() {
     var clock = SharedClock()
     clock.hear(20_000_000, at: WallTime(milliseconds: 2_000_000))
     #expect(clock.theirs(WallTime(milliseconds: 2_000_001)) == 20_000_001)
     #expect(clock.ours(20_000_001) == WallTime(milliseconds: 2_000_001))
-    // A look that took longer says nothing else.
+    // A slower look does not change it.
     clock.hear(20_000_000, at: WallTime(milliseconds: 2_000_700))
     #expect(clock.theirs(WallTime(milliseconds: 2_000_001)) == 20_000_001)
     // It was set right.
@@ -30,7 +31,7 @@ struct SharedClockTests {
     #expect(clock.theirs(WallTime(milliseconds: 7)) == 7)
   }
 
-  @Test("Until when somebody waits is right, also where the clock was set since the database's was heard")
+  @Test("A due time is right, also if the clock was set since the database's was last read")
   func due() {
     func at(_ milliseconds: Int64, showing wall: Int64) -> Moment {
       Moment(
@@ -39,18 +40,18 @@ struct SharedClockTests {
     var clock = SharedClock()
     clock.hear(
       50_000_000, at: WallTime(milliseconds: 50_000_300), MonotonicTime(nanoseconds: 1_000_000_000))
-    // Nearly the same: as it is.
+    // Nearly the same: unchanged.
     let due = WallTime(milliseconds: 50_005_000)
     #expect(clock.due(due, at: at(1_200, showing: 50_000_500)) == 50_005_000)
-    // Three hours ahead for half a second; nothing was heard since.
+    // Three hours ahead for half a second; the database's clock was not read since.
     #expect(
       clock.due(WallTime(milliseconds: 60_805_000), at: at(1_500, showing: 60_800_800)) == 50_004_700)
-    // Set back, and heard.
+    // Set back, and read.
     clock.hear(50_001_000, at: WallTime(milliseconds: 1_000), MonotonicTime(nanoseconds: 2_000_000_000))
     #expect(clock.due(WallTime(milliseconds: 3_000), at: at(2_000, showing: 1_000)) == 50_003_000)
   }
 
-  @Test("What cannot be added is no trap")
+  @Test("An overflow does not trap")
   func extremes() {
     var clock = SharedClock()
     clock.hear(.max, at: WallTime(milliseconds: -5))

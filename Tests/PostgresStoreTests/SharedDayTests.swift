@@ -1,5 +1,6 @@
-// What an operator wants of the whole bank beside everything else that branches do: a drain that comes late, a day that could not be
-// ended, pages that are claimed or given back while everybody is taken out, and who is taken out by a try of which nobody knows.
+// An operator's requests for the whole bank beside all other work of branches: a late drain, a day that could
+// not be ended, pages claimed or returned during a reset, and a cancellation repeated after an unknown
+// outcome.
 import BankModel
 import Posix
 import PosixFixture
@@ -14,7 +15,7 @@ import Time
 @Suite("Operators of a shared bank", .enabled(if: PostgresCluster.isInstalled))
 struct SharedDayTests {
   @Test(
-    "A drain of which nobody knows whether it was done, asked again when its day has ended, drains no other day"
+    "A drain with unknown outcome, repeated after its day has ended, drains no other day"
   )
   func lateDrain() throws {
     let stage = try SharedStage()
@@ -29,14 +30,14 @@ struct SharedDayTests {
     }
     #expect(try stage.number("SELECT count(*) FROM bank.day WHERE draining") == 0)
     #expect(try stage.enqueue(one, 1).new == [IssuedTickets(day: 2, first: 1, last: 1)])
-    // Nor is another day ended by somebody who has slept.
+    // Nor is another day ended by a branch that was suspended.
     #expect(try stage.ask(one) { $0.endDay($1, 1, cancellingEverybody: true) } == .done)
     #expect(try stage.number("SELECT max(day) FROM bank.day") == 2)
     #expect(try stage.number("SELECT count(*) FROM bank.customer") == 1)
   }
 
   @Test(
-    "A bank that could not end its day goes on with it when all have left and one opens again; not while another one is there, nor for one that died"
+    "An unfinished end of the day is resumed by the first to open again, not beside others or a crash"
   )
   func goesOn() throws {
     let stage = try SharedStage()
@@ -57,7 +58,7 @@ struct SharedDayTests {
     stage.abandon(other)
     try stage.stage.client.run("UPDATE bank.branch SET expires_at = '-infinity'")
     let risen = try stage.open("other")
-    #expect(risen.opening?.isDraining == true, "it was ending the day, and goes on with that")
+    #expect(risen.opening?.isDraining == true, "it was ending the day, and continues")
     try leave(risen, stage)
     let next = try stage.open("one")
     #expect(next.opening?.isDraining == false && next.opening?.day == 1)
@@ -71,11 +72,11 @@ struct SharedDayTests {
     stage.abandon(branch)
   }
 
-  /// What another connection has begun and not committed when everybody is taken out.
+  /// A transaction that another connection has open when all customers are cancelled.
   enum Beside: CaseIterable { case claim, rescue }
 
   @Test(
-    "Beside a page that is just claimed or given back everybody is taken out behind it, and the next day's customers are found",
+    "A reset beside a claim or rescue in progress comes after it, and the next day is complete",
     arguments: Beside.allCases)
   func cancelsBeside(_ beside: Beside) throws {
     let stage = try StoreStage()
@@ -98,7 +99,7 @@ struct SharedDayTests {
       try stage.number("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'") == 1
         || end.told != nil
     }
-    #expect(end.told == nil, "it comes behind what is under way")
+    #expect(end.told == nil, "it comes after what is in progress")
     try claiming.run("COMMIT")
     try ending.turn { end.told != nil }
     guard case .answer(.done) = try end.value() else {
@@ -111,14 +112,14 @@ struct SharedDayTests {
     )
     try stage.enqueue(one, 5)
     #expect(try stage.ask(stage.client, one.claim(lane: lane, atMost: 9)).map(\.ticket) == [1, 2, 3, 4, 5])
-    // Whoever had somebody of the former day in hand is told that it was without effect.
+    // A branch that had a customer of the former day learns that its work was without effect.
     let late = StoreStage.completion(of: [PostgresPosition.of(lane: lane, ticket: 7)])
     #expect(try stage.ask(stage.client, one.complete(late, number: 100)) == [])
     try stage.check()
   }
 
   @Test(
-    "Whoever asks again to have somebody taken out is not told that it is done where another branch has served it"
+    "A repeated cancel is not reported as done if another branch has served the customer"
   )
   func cancelledByNobody() throws {
     let stage = try StoreStage()
@@ -126,7 +127,7 @@ struct SharedDayTests {
     try stage.enqueue(one, 1)
     try stage.client.run("INSERT INTO bank.lane VALUES (\(StoreStage.deposits), 1, 1024)")
     let page = try stage.ask(stage.client, other.claim(lane: StoreStage.deposits, atMost: 1))
-    // Of the same number in the same epoch as the try of which nobody knows.
+    // Under the number and epoch of the try with the unknown outcome.
     try stage.ask(stage.client, other.complete(StoreStage.completion(of: page.map(\.position)), number: 7))
     let tries = SharedRequests.Tries(unknown: [(one.epoch, 7)])
     guard

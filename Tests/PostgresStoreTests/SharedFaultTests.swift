@@ -1,5 +1,5 @@
-// Branches of shared books whose connections are cut, whose server stops and starts, who are fenced, and who are refused.
-// Whatever a branch was told is in the books, and nothing has taken effect twice.
+// Branches of a shared database whose connections are cut, whose server stops and starts, who are fenced, and
+// who are refused. All that a branch was sent is in the database, and nothing has taken effect twice.
 import BankModel
 import Glibc
 import Posix
@@ -12,9 +12,9 @@ import Time
 
 @testable import PostgresStore
 
-@Suite("Faults of shared books", .enabled(if: PostgresCluster.isInstalled))
+@Suite("Faults of a shared database", .enabled(if: PostgresCluster.isInstalled))
 struct SharedFaultTests {
-  @Test("Connections that end in the middle of everything lose nothing, and windows keep their customers")
+  @Test("Cut connections lose nothing, and windows keep their customers")
   func endedBackends() throws {
     let stage = try SharedStage()
     let one = try stage.open("one")
@@ -25,7 +25,7 @@ struct SharedFaultTests {
     for round in 0..<15 {
       let number = stage.request()
       one.books.takeIn(number, SharedStage.customers(20, key: round % 2 == 0 ? "k\(round)" : nil))
-      // One of the three, while something is under way on it.
+      // One of the three, while a request is in progress on it.
       try stage.turn { one.books.backends[round % 3] > 1 }
       if kill(one.books.backends[round % 3], SIGTERM) == 0 { ended += 1 }
       let goal = min(one.done.count + other.done.count + 10, (round + 1) * 20)
@@ -39,13 +39,13 @@ struct SharedFaultTests {
     #expect(Set(one.done + other.done).count == 300)
     var given: Int64 = 0
     for answer in one.answers.values { if case .issued(let tickets) = answer { given += tickets.count } }
-    #expect(given == 300, "a request that was repeated has other tickets")
+    #expect(given == 300, "a repeated request has other tickets")
     try stage.check()
     try holdAgainstReceipts(stage, [one, other])
   }
 
   @Test(
-    "What the server has done, and was never heard to have done, is found out and not done again, in the same epoch"
+    "Commits whose result was lost are found and not repeated, in the same epoch"
   )
   func lostReplies() throws {
     let stage = try SharedStage()
@@ -87,7 +87,7 @@ struct SharedFaultTests {
     try stage.check()
   }
 
-  @Test("Who is cut off loses what is in hand before anybody else may have it, and has no late effect")
+  @Test("A branch that is cut off loses its claims before others may have them, without late effect")
   func zombie() throws {
     let stage = try SharedStage()
     let other = try stage.open("other")
@@ -127,7 +127,7 @@ struct SharedFaultTests {
   }
 
   @Test(
-    "A branch that is fenced while it is alive finds out, knows what it did, and goes on in another epoch")
+    "A fenced live branch finds out, knows what it did, and continues in another epoch")
   func fenced() throws {
     let stage = try SharedStage()
     let (one, other) = (try stage.open("one"), try stage.open("other"))
@@ -148,7 +148,7 @@ struct SharedFaultTests {
   }
 
   @Test(
-    "A server that is killed and starts again has everything that a branch was told of, and the day goes on")
+    "A server that is killed and starts again has all that a branch was sent, the day continues")
   func killedServer() throws {
     let cluster = try PostgresCluster(["max_connections=30"])
     let stage = try SharedStage(on: cluster)
@@ -171,13 +171,13 @@ struct SharedFaultTests {
     #expect(Set(branches.flatMap(\.done)).count == 200)
   }
 
-  @Test("Somebody who came without a word to anybody is found by the next look")
+  @Test("A customer that no notification announced is found by the next look")
   func withoutNotification() throws {
     let stage = try SharedStage()
     let one = try stage.open("one")
     try stage.enqueue(one, 1)
     one.servesAtOnce = true
-    // Behind the last page there is a look, and nobody is asked for any more.
+    // After the last page there is a look, and no further request.
     try stage.turn { one.numbers?.all.served == 1 && one.isIdle }
     let renewals = one.renewals
     try stage.turn { one.renewals > renewals && one.isIdle }
@@ -195,7 +195,7 @@ struct SharedFaultTests {
     try stage.check()
   }
 
-  @Test("What a server that follows a lost one has never had is named")
+  @Test("Losses of a server that succeeds a lost one are named")
   func forgotten() throws {
     let stage = try SharedStage()
     let one = try stage.open("one")
@@ -210,12 +210,12 @@ struct SharedFaultTests {
     #expect(one.forgotten.isEmpty)
     #expect(kill(one.books.backends[2], SIGTERM) == 0)
     try stage.turn { !one.forgotten.isEmpty }
-    // Its pages are other ones there, so it begins anew.
+    // Its pages are other ones there, so it joins again.
     #expect(one.forgotten == [last] && one.losses == [.booksReplaced])
   }
 
   @Test(
-    "Where the server is full nothing of what was handed over is kept, also not what came behind it; later it is"
+    "On a full server nothing of the handed over is stored, nor what follows; later all of it is"
   )
   func full() throws {
     let stage = try SharedStage()
@@ -250,7 +250,7 @@ struct SharedFaultTests {
     try stage.check()
   }
 
-  @Test("Whoever was in the way of another is sent again, in the same order, and nobody is told")
+  @Test("A commit refused by a conflict is sent again, in the same order, and not reported")
   func inTheWay() throws {
     let stage = try SharedStage()
     let one = try stage.open("one")

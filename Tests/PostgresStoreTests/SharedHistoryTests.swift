@@ -1,6 +1,6 @@
-// Three branches of shared books through a random day: customers of every kind, attempts that fail, dead letters, operators,
-// connections that end, branches that are fenced and begin anew. Whatever happens the numbers are those of the rows, each branch
-// knows what it did, and every ticket has one end.
+// Three branches of a shared database through a random day: customers of every kind, failing attempts, dead
+// letters, operators, cut connections, and branches that are fenced and join again. At any time the counts
+// match the rows, each branch knows what it did, and every ticket has one end.
 import BankModel
 import Glibc
 import Posix
@@ -13,9 +13,9 @@ import Time
 
 @testable import PostgresStore
 
-@Suite("A random day of shared books", .enabled(if: PostgresCluster.isInstalled))
+@Suite("A random day of a shared database", .enabled(if: PostgresCluster.isInstalled))
 struct SharedHistoryTests {
-  @Test("The numbers are those of the rows, and nothing is lost or done twice")
+  @Test("The counts match the rows, and nothing is lost or done twice")
   func history() throws {
     let seed = Environment.value("BANK_SEED").flatMap { UInt64($0) } ?? RandomSeed.fromSystem()
     print("seed \(seed); repeat with: BANK_SEED=\(seed) scripts/test SharedHistoryTests")
@@ -28,7 +28,7 @@ struct SharedHistoryTests {
     var issued: Int64 = 0
     var ended = 0
     for _ in 0..<250 {
-      // What has happened while the books were looked at is heard before anything else is done, as in a coordinator.
+      // Events that came during the look at the database are handled before all else, as in a coordinator.
       for branch in branches { branch.endTurn() }
       let branch = branches[Int(chance.draw(0...2))]
       let line = lines[Int(chance.draw(0...1))]
@@ -89,7 +89,7 @@ struct SharedHistoryTests {
     )
   }
 
-  /// The receipts of which nobody was told, by whom they are, and what that branch was told instead.
+  /// The receipts that were not reported, their branches, and what these were sent instead.
   private func untold(_ stage: SharedStage, _ done: Set<TicketNumber>) throws -> [String] {
     let rows = try stage.stage.client.rows(
       .once(
@@ -106,7 +106,7 @@ struct SharedHistoryTests {
     }
   }
 
-  /// Somebody in hand is put off or aside, or only counted.
+  /// A claimed customer is delayed or becomes a dead letter, or is only counted.
   private func fail(_ branch: SharedBranch, _ chance: inout SeededGenerator) {
     guard let one = branch.inHand.popLast() else { return }
     var customer = one.customer

@@ -1,4 +1,5 @@
-// What lies in the stock of one branch: its juice is in the books of all, and nobody else serves it, whatever becomes of the branch.
+// Customers whose goods are in the stock of one branch: its juice is in the shared database, and no other
+// branch serves it, whatever happens to that branch.
 import BankModel
 import Postgres
 import PostgresFixture
@@ -8,11 +9,11 @@ import Time
 
 @testable import PostgresStore
 
-@Suite("Juice in shared books", .enabled(if: PostgresCluster.isInstalled))
+@Suite("Juice in a shared database", .enabled(if: PostgresCluster.isInstalled))
 struct SharedJuiceTests {
   private static let juice = Line(service: .juice, priority: .regular)
 
-  /// Juice that was ordered at a branch; the tickets.
+  /// Orders juice at a branch; returns the tickets.
   private func order(_ count: Int, at branch: SharedBranch, on stage: SharedStage) throws -> [TicketNumber] {
     var request = IntakeRequest(issuedAt: WallTime(milliseconds: 1_000))
     for _ in 0..<count {
@@ -28,7 +29,7 @@ struct SharedJuiceTests {
     numbers?.branches.first { $0.identity.number == branch.joins.last?.branch.id }?.juices
   }
 
-  @Test("A branch serves the juice that was ordered there and no other; everybody else is served by all")
+  @Test("A branch serves only the juice that was ordered there; all other customers are shared")
   func lanes() throws {
     let stage = try SharedStage()
     let (one, other) = (try stage.open("one"), try stage.open("other"))
@@ -36,7 +37,7 @@ struct SharedJuiceTests {
     let theirs = try order(3, at: other, on: stage)
     #expect(mine == [1, 2, 3, 4] && theirs == [5, 6, 7], "one series of tickets")
     try stage.enqueue(one, 5)
-    // Two looks of each: whoever is called to another's juice would have been by then.
+    // Two looks of each: a branch called to another one's juice would have been by then.
     let looks = one.renewals
     try stage.turn { one.renewals > looks + 2 && one.numbers?.all.waiting == 12 }
     #expect(own(one, in: other.numbers) == 4 && own(other, in: other.numbers) == 3)
@@ -55,7 +56,7 @@ struct SharedJuiceTests {
     try stage.check()
   }
 
-  @Test("Of a branch that is gone everybody else comes to the others, and its juice waits until it is back")
+  @Test("Other branches get the customers of a lost one, and its juice waits until it is back")
   func gone() throws {
     let stage = try SharedStage()
     let one = try stage.open("one", lease: .milliseconds(600))
@@ -74,7 +75,7 @@ struct SharedJuiceTests {
     let looks = other.renewals
     try stage.turn { other.renewals > looks + 2 }
     #expect(other.done.count == 3 && other.pages.allSatisfy { $0.line != Self.juice })
-    #expect(own(one, in: other.numbers) == 4, "it is told who waits there")
+    #expect(own(one, in: other.numbers) == 4, "it knows how many wait there")
     try stage.check()
     // It has its number again, by its name, and with it its lanes.
     let again = try stage.open("one")
@@ -83,19 +84,19 @@ struct SharedJuiceTests {
     try stage.turn { again.done.count == 4 }
     #expect(again.done.sorted() == juice)
     let first = again.pages.flatMap(\.customers).first { $0.customer.ticket == juice[0] }
-    #expect(first?.customer.issuedAt == issued, "by it the stock knows the order")
+    #expect(first?.customer.issuedAt == issued, "the stock knows the order by it")
     try stage.check()
   }
 
   @Test(
-    "Whoever cancels, what the stock may hold is owed by the branch of the juice, until it has given back")
+    "After any cancel the branch of the juice owes its stock a release, until it is done")
   func owed() throws {
     let stage = try SharedStage()
     let (one, other) = (try stage.open("one"), try stage.open("other"))
     _ = try order(5, at: one, on: stage)
     try stage.enqueue(one, 1)
     #expect(try stage.ask(other) { $0.cancel($1, 2) } == .done)
-    // Of those in hand the branch writes the receipt itself.
+    // The branch writes the receipts of its own claimed customers itself.
     one.claim(Self.juice)
     try stage.turn { one.inHand.count == 4 }
     let mine = try #require(one.inHand.first { $0.customer.ticket == 3 })
@@ -104,12 +105,12 @@ struct SharedJuiceTests {
     }
     one.books.stage(.finish(mine.customer, from: .waiting, receipt))
     one.hand(over: [3])
-    // Nothing lies in a stock for others.
+    // No stock holds goods for others.
     #expect(try stage.ask(other) { $0.cancel($1, 6) } == .done)
     try stage.turn { one.owed.map(\.ticket.ticket) == [2, 3] }
     #expect(one.owed.allSatisfy { $0.issuedAt == WallTime(milliseconds: 1_000) && $0.ticket.day == 1 })
     #expect(other.owed.isEmpty)
-    // Not said of another branch's.
+    // Not reported for another branch's.
     other.books.released([TicketOfDay(day: 1, ticket: 2)])
     one.books.released([TicketOfDay(day: 1, ticket: 3)])
     try stage.turn { one.owed.map(\.ticket.ticket) == [2] }
@@ -125,7 +126,7 @@ struct SharedJuiceTests {
     try stage.check()
   }
 
-  @Test("The last branch that leaves a draining bank ends the drain where juice is left of one that is gone")
+  @Test("The last branch to leave a draining bank ends the drain if a lost one has juice left")
   func drain() throws {
     let stage = try SharedStage()
     let (one, other) = (try stage.open("one"), try stage.open("other"))
@@ -138,14 +139,14 @@ struct SharedJuiceTests {
     #expect(try stage.ask(other) { $0.endDay($1) } == .notFinished)
     other.books.leave(drains: true) { left += 1 }
     try stage.turn { left == 2 }
-    #expect(own(one, in: other.numbers) == 2, "the last word says who is left where")
+    #expect(own(one, in: other.numbers) == 2, "the last event reports the customers left and where")
     #expect(try stage.number("SELECT count(*) FROM bank.day WHERE draining") == 0)
-    // Where nobody could say so, whoever comes next does.
+    // If no branch could report it, the next one to open does.
     try stage.stage.client.run("UPDATE bank.day SET draining = true")
     stage.abandon(other)
     let next = try stage.open("other")
     #expect(next.opening?.isDraining == false)
-    // A branch that is open and drains is joined as it is.
+    // An open and draining branch is joined as it is.
     #expect(try stage.ask(next) { $0.drainDay($1) } == .done)
     stage.abandon(one)
     let back = try stage.open("one")

@@ -1,5 +1,5 @@
-// Two homes with one name for their branch, with a real server: the second is refused while the first is open, and never ends its
-// epoch.
+// Two homes with one name for their branch, with a real server: the second is refused while the first is
+// open, and never ends its epoch.
 
 import BankModel
 import Posix
@@ -12,7 +12,7 @@ import Time
 
 @Suite("Branches of one name", .enabled(if: PostgresCluster.isInstalled))
 struct SharedNameTests {
-  @Test("A second home with the name of an open branch is refused by name, and the first keeps its epoch")
+  @Test("A second home with the name of an open branch is refused by name; the first keeps its epoch")
   func taken() throws {
     let stage = try SharedStage()
     let first = try stage.open("seoul", proof: "machine one")
@@ -27,11 +27,11 @@ struct SharedNameTests {
     #expect(try stage.number("SELECT epoch FROM bank.branch") == 1)
   }
 
-  @Test("A home takes the name over when the lease of a dead branch has ended, and at once if it was closed")
+  @Test("A home gets the name of a dead branch after its lease, and of a closed one at once")
   func takenOver() throws {
     let stage = try SharedStage()
     let first = try stage.open("seoul", lease: .seconds(2), proof: "machine one")
-    // It is never turned again, as after a loss of power.
+    // It never runs again, as after a loss of power.
     stage.abandon(first)
     let second = try stage.open("seoul", proof: "machine two")
     #expect(second.opening?.branch.epoch == 2)
@@ -53,7 +53,7 @@ struct SharedNameTests {
     #expect(again.opening?.branch.epoch == 2)
   }
 
-  @Test("A branch that was away while another home took its name is refused by name when it comes back")
+  @Test("A branch that lost its name to another home is refused by name when it comes back")
   func late() throws {
     let stage = try SharedStage()
     let first = try stage.open("seoul", lease: .seconds(2), proof: "machine one")

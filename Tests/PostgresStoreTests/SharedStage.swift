@@ -1,5 +1,6 @@
-// Owns books of a test that several branches share, and the branches, all on one loop: each claims what may wait, serves it and
-// keeps account of what it was told. Failure: what does not come to be within two minutes fails the test.
+// The shared database of a test, and its branches, all on one loop. Each branch claims customers who may
+// wait, serves them, and records what it was sent. Failure: a condition that does not hold within two minutes
+// fails the test.
 import BankModel
 import Posix
 import Postgres
@@ -10,7 +11,7 @@ import Time
 
 @testable import PostgresStore
 
-/// A branch without windows: whoever is in hand is served at once, or when the test says.
+/// A branch without windows: a claimed customer is served at once, or when the test decides.
 final class SharedBranch {
   let name: String
   let books: SharedBooks
@@ -20,7 +21,7 @@ final class SharedBranch {
   private(set) var failures: [SharedBooksFailure] = []
   private(set) var refusals: [StoreError] = []
   private(set) var forgotten: [Int64] = []
-  /// What there is to be remembered of the books, and books that were brought back.
+  /// The mark of the database to remember, and of restored ones.
   private(set) var known: BooksMark?
   private(set) var older: [OlderBooks] = []
   private(set) var interruptions: [PostgresError] = []
@@ -28,31 +29,31 @@ final class SharedBranch {
   private(set) var leaseUntil: MonotonicTime?
   private(set) var answers: [RequestNumber: SharedAnswer] = [:]
   private(set) var days: [BusinessDay] = []
-  /// For which tickets its stock is to be asked, as it was told last.
+  /// Tickets for which its stock is to be asked, as last reported.
   private(set) var owed: [OwedRelease] = []
   private(set) var isDraining = false
   /// Customers whom another branch has taken out, or this one.
   private(set) var takenOut: [TicketNumber] = []
   /// Pages in the order in which they came.
   private(set) var pages: [(line: Line, customers: [SharedCustomer])] = []
-  /// Customers in hand.
+  /// Claimed customers.
   var inHand: [SharedCustomer] = []
-  /// Tickets of which it was told that they have their receipt by it, and of which it was told that they have not.
+  /// Tickets with a receipt of this branch, as reported to it, and tickets reported as without effect.
   private(set) var done: [TicketNumber] = []
   private(set) var withoutEffect: [TicketNumber] = []
   private(set) var dropped: [TicketNumber] = []
   private(set) var told: [SharedHappening] = []
-  /// Lines in which somebody may wait, and in which nobody was asked for since.
+  /// Lines in which customers may wait, and for which no page was requested since.
   private(set) var mayWait: Set<Line> = []
-  /// Whether everybody is claimed, and served as soon as they come.
+  /// True if all customers are claimed, and served as soon as they come.
   var servesAtOnce = false
   var pageSize = 10
   private var underway: [[TicketNumber]] = []
-  /// Whether nobody may wait, and nothing was asked for.
+  /// True if no line may have waiting customers, and no page was requested.
   var isIdle: Bool { mayWait.isEmpty && asked.isEmpty && inHand.isEmpty }
-  /// How often the lease was renewed.
+  /// The number of renewals of the lease.
   private(set) var renewals = 0
-  /// Whether it was told what became of everything that it has handed over.
+  /// True if the result of all that it has handed over is known.
   var isSettled: Bool { underway.isEmpty }
   private var asked: Set<Line> = []
 
@@ -87,7 +88,7 @@ final class SharedBranch {
     books.claim(line, limit: pageSize)
   }
 
-  /// Serves whoever is in hand, as one transaction.
+  /// Serves the claimed customers, as one transaction.
   func serve(_ change: (inout Receipt) -> Void = { _ in }) {
     guard !inHand.isEmpty else { return }
     for one in inHand {
@@ -97,7 +98,7 @@ final class SharedBranch {
     inHand = []
   }
 
-  /// Hands over what was staged, which ends these customers.
+  /// Hands over staged changes, which end these customers.
   func hand(over tickets: [TicketNumber]) {
     underway.append(tickets)
     books.commit()
@@ -122,7 +123,7 @@ final class SharedBranch {
     case .interrupted(let error): interruptions.append(error)
     case .services: break
     case .joined(let opening):
-      #expect(underway.isEmpty, "what was under way is told before the branch joins anew")
+      #expect(underway.isEmpty, "what was in progress is reported before the branch joins again")
       self.opening = opening
       joins.append(opening)
       mayWait = []
@@ -208,7 +209,7 @@ final class SharedStage {
     return branch
   }
 
-  /// Nobody turns it any more.
+  /// The branch does not run any more.
   func abandon(_ branch: SharedBranch) { branches.removeAll { $0 === branch } }
 
   func turn(
@@ -218,7 +219,7 @@ final class SharedStage {
     let end = SystemClock.monotonic() + span
     while try !condition() {
       try #require(
-        SystemClock.monotonic() < end, "it has not come to be in time", sourceLocation: sourceLocation)
+        SystemClock.monotonic() < end, "the condition does not hold in time", sourceLocation: sourceLocation)
       let soon = SystemClock.monotonic() + .milliseconds(10)
       let next = branches.map(\.books.nextDeadline).reduce(soon) { MonotonicTime.earlier($0, $1) ?? $0 }
       _ = try loop.runOnce(until: next)
@@ -254,7 +255,7 @@ final class SharedStage {
     return customers
   }
 
-  /// Gives tickets to so many and waits for them.
+  /// Issues this number of tickets, and waits for them.
   @discardableResult
   func enqueue(_ branch: SharedBranch, _ count: Int, _ line: Line = SharedStage.deposits) throws
     -> SharedTickets
@@ -266,7 +267,7 @@ final class SharedStage {
 
   struct Unexpected: Error { var answer: SharedAnswer }
 
-  /// Everybody whom the branch can have of a line is in its hands.
+  /// The branch has claimed all customers of a line that it can get.
   func claimAll(_ branch: SharedBranch, _ line: Line = SharedStage.deposits) throws {
     while true {
       let before = branch.pages.count

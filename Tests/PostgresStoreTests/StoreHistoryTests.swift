@@ -1,6 +1,6 @@
-// Three branches serve everybody while their connections are cut, their server crashes and they are fenced as if they had
-// slept. Whatever a branch was told is in the books, everything that is in the books is known to the branch that did it, and
-// every ticket has one receipt.
+// Three branches serve all customers while their connections are cut, their server crashes and they are
+// fenced as if they had been suspended. All that a branch was sent is in the database, each branch knows all
+// of its own commits there, and every ticket has one receipt.
 
 import BankModel
 import Glibc
@@ -16,7 +16,7 @@ import Time
 
 @Suite("Branches that are cut off", .enabled(if: PostgresCluster.isInstalled))
 struct StoreHistoryTests {
-  @Test("Nothing is lost and nothing takes effect twice, and an unknown outcome is found out")
+  @Test("Nothing is lost or takes effect twice, and an unknown outcome is found out")
   func history() throws {
     let seed = Environment.value("BANK_SEED").flatMap { UInt64($0) } ?? RandomSeed.fromSystem()
     print("seed \(seed); repeat with: BANK_SEED=\(seed) scripts/test StoreHistoryTests")
@@ -39,11 +39,11 @@ struct StoreHistoryTests {
       let kind = chance.draw(0...9)
       switch kind {
       case 0...4: kill(backend, SIGTERM)
-      // The server takes that for a crash, and starts anew with all connections cut.
+      // The server takes that for a crash, and restarts with all connections cut.
       case 5: kill(backend, SIGKILL)
       case 6...7: victim.cut()
       default:
-        // As a branch that has slept for a minute, and another has noticed.
+        // As a branch that was suspended for a minute, which another one has noticed.
         guard let sleeper = victim.branch, let watcher = try? PostgresClient.connected(stage.address) else {
           continue
         }
@@ -57,7 +57,7 @@ struct StoreHistoryTests {
         ["ended", "ended", "ended", "ended", "ended", "crashed", "cut", "cut", "fenced", "fenced"][Int(kind)],
         default: 0] += 1
     }
-    // The last thing that happened may have been a crash.
+    // The last event may have been a crash.
     var opened: StoreStage?
     _ = try eventually {
       opened = try? StoreStage(at: stage.address)
@@ -79,13 +79,13 @@ struct StoreHistoryTests {
   }
 }
 
-/// A branch that goes on whatever becomes of its connection.
+/// A branch that continues through losses of its connection.
 private final class CutOffBranch: PostgresHandler {
   let name: String
   private(set) var branch: PostgresBranch?
-  /// Tickets of which it knows that they have a receipt by it.
+  /// Tickets with a receipt of this branch, as it knows.
   private(set) var known: Set<Int64> = []
-  /// Commits whose outcome was unknown, and which are in the books.
+  /// Commits with unknown outcome that are in the database.
   private(set) var foundOut = 0
   var backend: Int32? { connection.flatMap { $0.isReady ? $0.backend : nil } }
   private let address: String
@@ -102,7 +102,7 @@ private final class CutOffBranch: PostgresHandler {
     (self.name, self.address, self.loop) = (name, address, loop)
   }
 
-  /// The connection is gone in the middle of everything.
+  /// The connection is lost in the middle of its work.
   func cut() {
     connection?.close()
     forget()
@@ -124,7 +124,7 @@ private final class CutOffBranch: PostgresHandler {
       connection?.handler = self
     }
     guard let connection, connection.isReady else { return }
-    // It may be found within a call that the connection is gone, before that is told.
+    // A call may find that the connection is lost before that is reported.
     do { try work(connection) } catch { if (error as? PostgresError)?.reason != .closed { throw error } }
   }
 
@@ -147,8 +147,8 @@ private final class CutOffBranch: PostgresHandler {
     }
   }
 
-  /// To begin anew waits for whatever its former self is still doing in the server, and nothing can come after it. So what
-  /// the books say then of the former epoch's commits is the last word.
+  /// Joining again waits for all that its former epoch is still doing in the server, and nothing can come
+  /// after it. So the database's answer about the former epoch's commits is final.
   private func join(_ connection: PostgresConnection) throws {
     isJoining = true
     try connection.send(PostgresBranch.join(name, lease: .seconds(60))) { [weak self] answer in
@@ -189,7 +189,7 @@ private final class CutOffBranch: PostgresHandler {
     }
   }
 
-  /// Nothing came: either nobody waits, or this epoch has ended.
+  /// An empty page: either no customer waits, or this epoch has ended.
   private func ask(_ connection: PostgresConnection, _ branch: PostgresBranch) {
     _ = try? connection.send(branch.renew(lease: .seconds(60))) { [weak self] answer in
       guard let self, case .done(false) = answer, self.branch == branch else { return }

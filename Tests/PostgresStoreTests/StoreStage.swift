@@ -1,5 +1,5 @@
-// Owns the books of one test in a database of its own, and branches that speak with it over one loop.
-// What the books must always fulfil is checked here by SQL of its own. Failure: the test that asked for it fails.
+// The bank of one test in a PostgreSQL database of its own, and branches that use it over one loop. SQL of
+// its own checks what must always hold there. Failure: the calling test fails.
 
 import BankModel
 import Postgres
@@ -19,7 +19,7 @@ final class StoreStage {
   let client: PostgresClient
   private var lastNumber: Int64 = 0
 
-  /// Books that are there.
+  /// An existing database.
   init(at address: String) throws {
     self.address = address
     client = try PostgresClient.connected(to: .ofBooks(address))
@@ -48,7 +48,7 @@ final class StoreStage {
     return try #require(told)
   }
 
-  /// Asks and waits for the answer.
+  /// Sends a request and waits for the answer.
   @discardableResult
   func ask<Answer>(_ client: PostgresClient, _ request: PostgresRequest<Answer>) throws -> Answer {
     let answer = try begin(client, request)
@@ -56,7 +56,7 @@ final class StoreStage {
     return try answer.value()
   }
 
-  /// Asks; the answer comes while somebody turns the loop.
+  /// Sends a request; the answer comes while the caller runs the loop.
   func begin<Answer>(_ client: PostgresClient, _ request: PostgresRequest<Answer>) throws -> Pending<Answer> {
     let pending = Pending<Answer>()
     try client.connection.send(request) { pending.told = $0 }
@@ -78,7 +78,7 @@ final class StoreStage {
     try ask(client, PostgresBranch.join(name, lease: lease)).branch
   }
 
-  /// Gives so many tickets of a lane.
+  /// Issues this number of tickets of a lane.
   func enqueue(_ branch: PostgresBranch, _ count: Int, lane: Int64 = StoreStage.deposits) throws {
     var customers = IntakeRequest(issuedAt: WallTime(milliseconds: 1_000))
     for number in 0..<count {
@@ -94,7 +94,7 @@ final class StoreStage {
     }
   }
 
-  /// A request of the branch for tickets, under a number that was not given before.
+  /// A request of the branch for tickets, under a number that was not used before.
   func intake(_ branch: PostgresBranch, _ customers: IntakeRequest) -> PostgresIntake {
     lastNumber += 1
     let lanes = [
@@ -133,7 +133,7 @@ final class StoreStage {
 
   func number(_ text: String) throws -> Int64? { try client.rows(.once(text))[0].integer(0, 0) }
 
-  /// Holds the books against everything that must be so at any moment: all of it at the same, whoever is at work.
+  /// Checks all invariants in one snapshot, whatever branches are doing.
   func check() throws {
     try client.run("BEGIN ISOLATION LEVEL REPEATABLE READ")
     try checkSnapshot()
@@ -149,7 +149,7 @@ final class StoreStage {
         FROM (SELECT lane, first, last FROM bank.claim UNION ALL SELECT lane, first, last FROM bank.returned) AS piece
       ) AS pieces WHERE first <= before
       """)
-    #expect(overlaps == 0, "somebody has what another has, too")
+    #expect(overlaps == 0, "two claims overlap")
     let issued = try number("SELECT coalesce(sum(last - first + 1), 0)::bigint FROM bank.intake")
     let kept = try number(
       "SELECT (SELECT count(*) FROM bank.customer) + (SELECT count(*) FROM bank.receipt)")
@@ -167,14 +167,14 @@ final class StoreStage {
           UNION ALL SELECT lane, first, last, branch, epoch FROM bank.former_claim) AS k
         WHERE k.lane = r.lane AND r.ticket BETWEEN k.first AND k.last AND k.branch = r.branch AND k.epoch = r.epoch)
       """)
-    #expect(strangers == 0, "a receipt lies in no claim of its epoch")
+    #expect(strangers == 0, "a receipt is in no claim of its epoch")
     let commits = """
       SELECT branch, epoch, commit_no, day, unnest(tickets) FROM bank.commit
       """
     let receipts = "SELECT branch, epoch, commit_no, day, ticket FROM bank.receipt WHERE outcome <> 2"
     for (some, others) in [(commits, receipts), (receipts, commits)] {
       let left = try number("SELECT count(*) FROM (\(some) EXCEPT ALL \(others)) AS d")
-      #expect(left == 0, "a commit and its receipts are not of the same tickets")
+      #expect(left == 0, "a commit and its receipts have different tickets")
     }
     let uncounted = try number(
       """

@@ -1,5 +1,5 @@
-// Connecting, and the end of connections: who is refused and by which sentence, what a killed or a silent server means for
-// what is under way, and that nobody but the server itself is spoken to.
+// Connecting, and the end of connections: refusals and their sentences, the effect of a killed or silent
+// server on requests in flight, and that no other program than the server is accepted.
 
 import BankModel
 import Glibc
@@ -23,7 +23,7 @@ struct PostgresConnectionTests {
     try client.turn { client.server != nil || !client.losses.isEmpty }
     try #require(client.server == nil, "it was let in")
     let error = try #require(client.losses.first)
-    // Told once, whatever is turned afterwards.
+    // Reported once, however often the loop runs afterwards.
     client.connection.endTurn()
     #expect(client.losses.count == 1 && client.connection.nextDeadline == nil && client.loop.count == 0)
     for language in Language.allCases {
@@ -59,14 +59,14 @@ struct PostgresConnectionTests {
     #expect(rows.text(0, 1) == "1")
   }
 
-  @Test("Without a password the sentence says where it belongs")
+  @Test("Without a password the sentence names the place for it")
   func noPassword() throws {
     let error = try loss(cluster.internetAddress("postgres", "&passfile=/nonexistent"))
     #expect(error.reason == .passwordMissing && error.description.contains(".pgpass"))
     #expect(!error.mayPass)
   }
 
-  @Test("A wrong password, a stranger and a database that is not there are told apart")
+  @Test("A wrong password, an unknown user and a missing database are distinguished")
   func refused() throws {
     let wrong = Paths.join(cluster.directory, "wrong-\(UInt32.random(in: 0...UInt32.max))")
     let file = try FileDescriptor.open(wrong, [.writeOnly, .create], mode: 0o600)
@@ -90,7 +90,7 @@ struct PostgresConnectionTests {
     #expect(missing.description.contains("nowhere") && !missing.mayPass)
   }
 
-  @Test("Where nobody listens that is said, and may pass")
+  @Test("A missing listener is reported, and may be temporary")
   func nobody() throws {
     let empty = try TemporaryDirectory("postgres-nobody")
     for address in ["postgres:///bank?host=\(empty.path)", "postgres://127.0.0.1:1/bank"] {
@@ -103,13 +103,13 @@ struct PostgresConnectionTests {
     }
   }
 
-  @Test("A server that stands still is given up at the deadline, while connecting and while at work")
+  @Test("A server that is suspended is given up at the deadline, while connecting and during requests")
   func silent() throws {
     let cluster = try PostgresCluster(["fsync=off"])
     var limits = PostgresConnection.Limits()
     limits.patience = .milliseconds(300)
     let client = try PostgresClient.connected(cluster.address(), limits: limits)
-    // Nothing under way, nothing to wait for.
+    // Nothing in flight, nothing to wait for.
     #expect(client.connection.nextDeadline == nil)
     let backend = client.connection.backend
     try cluster.signal(backend: backend, SIGSTOP)
@@ -125,7 +125,7 @@ struct PostgresConnectionTests {
     #expect(client.losses.map(\.reason) == [.silent(milliseconds: 300)])
     #expect(outcomes == [client.losses[0], client.losses[0]])
     try cluster.signal(backend: backend, SIGCONT)
-    // The postmaster itself: the kernel takes the connection, and nobody speaks.
+    // The postmaster itself: the kernel accepts the connection, and no process answers.
     let first = try cluster.postmaster
     try #require(kill(first, SIGSTOP) == 0)
     defer { kill(first, SIGCONT) }
@@ -136,7 +136,7 @@ struct PostgresConnectionTests {
   }
 
   @Test(
-    "A server that is killed with work under way leaves its outcome open, and what was known before stays known"
+    "A killed server leaves requests in flight with unknown outcome; earlier results stay"
   )
   func killed() throws {
     let cluster = try PostgresCluster()
@@ -172,7 +172,7 @@ struct PostgresConnectionTests {
   }
 
   @Test(
-    "A session that the server ends by an order leaves the outcome open, for that may come behind a commit")
+    "A session ended by an administrator has unknown outcome, because that may follow a commit")
   func terminated() throws {
     let client = try PostgresClient.connected(cluster.address())
     let other = try PostgresClient.connected(cluster.address())
@@ -186,7 +186,7 @@ struct PostgresConnectionTests {
     #expect(client.losses == [told].compactMap { $0 })
   }
 
-  @Test("A connection that says nothing ends with the server in good order, too")
+  @Test("An idle connection ends with the server regularly, too")
   func stopped() throws {
     let cluster = try PostgresCluster(["fsync=off"])
     let client = try PostgresClient.connected(cluster.address())
@@ -197,25 +197,25 @@ struct PostgresConnectionTests {
     _ = try PostgresClient.connected(cluster.address())
   }
 
-  @Test("What stands between us and the server is refused by name")
+  @Test("A proxy between us and the server is refused by name")
   func pooler() throws {
     let client = try PostgresClient.connected(cluster.address())
     let relay = try PostgresRelay(to: cluster, loop: client.loop)
     let address = "postgres://bank@/postgres?host=\(relay.directory)&port=\(cluster.port)"
-    // One that hands on everything as it is cannot be told from a wire, and does no harm.
+    // One that forwards everything unchanged cannot be distinguished from a wire, and does no harm.
     _ = try PostgresClient.connected(address, loop: client.loop)
     relay.hidesProcess = true
     let hidden = try PostgresClient(address, loop: client.loop)
     try hidden.turn { !hidden.losses.isEmpty }
     #expect(hidden.losses.map(\.reason) == [.pooler] && hidden.server == nil)
     #expect(hidden.losses[0].description.contains("PgBouncer"))
-    // And what PgBouncer itself says to the options that every connection asks for.
+    // And PgBouncer's own message about the options that every connection requests.
     let reason = PostgresError.whileConnecting(
       words: "FATAL:  unsupported startup parameter: options", needsPassword: false)
     #expect(reason == .pooler)
   }
 
-  @Test("A wire on which nothing comes any more is given up, whatever the kernel says of it")
+  @Test("A connection on which nothing comes any more is given up, whatever the kernel reports")
   func cutOff() throws {
     let loop = try EventLoop()
     let relay = try PostgresRelay(to: cluster, loop: loop)
@@ -229,7 +229,7 @@ struct PostgresConnectionTests {
     #expect(client.losses.map(\.reason) == [.silent(milliseconds: 1000)])
   }
 
-  @Test("An answer that takes longer than the patience on a slow line is read to its end, while it is coming")
+  @Test("A slow answer is read to its end while it is coming, even beyond the timeout")
   func slowLine() throws {
     let loop = try EventLoop()
     let relay = try PostgresRelay(to: cluster, loop: loop)
@@ -242,7 +242,7 @@ struct PostgresConnectionTests {
     let rows = try client.rows(.once("SELECT repeat('x', 250000)"))[0]
     #expect(rows.text(0, 0)?.utf8.count == 250_000)
     #expect(SystemClock.monotonic().since(began) >= .seconds(2), "twice the patience, by the line's pauses")
-    // Where it stops in the middle, that is noticed.
+    // If it stops in the middle, that is noticed.
     try client.connection.send([.once("SELECT repeat('x', 250000)")]) { _ in }
     let middle = SystemClock.monotonic() + .milliseconds(500)
     try client.turn { SystemClock.monotonic() >= middle }
@@ -261,12 +261,12 @@ struct PostgresConnectionTests {
       PostgresError.whileConnecting(words: "server is in hot standby mode", needsPassword: false) == .standby)
   }
 
-  @Test("One that is forgotten leaves nothing behind")
+  @Test("A dropped connection leaves nothing")
   func forgotten() throws {
     let loop = try EventLoop()
     var client: PostgresClient? = try PostgresClient.connected(cluster.address(), loop: loop)
     let backend = try #require(client?.connection.backend)
-    try client?.connection.send([.once("SELECT 1")]) { _ in Issue.record("nobody is left to hear it") }
+    try client?.connection.send([.once("SELECT 1")]) { _ in Issue.record("there is no receiver any more") }
     client = nil
     #expect(loop.count == 0)
     let other = try PostgresClient.connected(cluster.address())

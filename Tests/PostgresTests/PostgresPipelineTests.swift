@@ -1,4 +1,4 @@
-// Segments on a real server: prepared once, several under way, in order, each a transaction of its own.
+// Segments on a real server: prepared once, several in flight, in order, each a transaction of its own.
 
 import Glibc
 import Posix
@@ -30,7 +30,7 @@ struct PostgresPipelineTests {
     return try #require(line?.split { !$0.isNumber }.first.flatMap { Int($0) })
   }
 
-  @Test("Values of every type go there and come back as they were")
+  @Test("Values of every type are stored and come back unchanged")
   func values() throws {
     let echo = PostgresStatement(
       "echo", [.integer, .text, .bytes, .boolean, .integers, .texts, .manyBytes, .text, .integers],
@@ -50,12 +50,12 @@ struct PostgresPipelineTests {
     #expect(!rows.has(0, 7) && rows.text(0, 7) == nil)
     #expect(rows.integers(0, 8) == [])
     #expect(rows.text(0, 9) == "")
-    // What has another shape, or is not there, is nil.
+    // A value of another shape, or a missing one, is nil.
     #expect(rows.integer(0, 1) == nil && rows.integers(0, 1) == nil && rows.integer(9, 0) == nil)
     #expect(rows.integer(0, -1) == nil && rows.boolean(0, 0) == nil)
   }
 
-  @Test("Four segments are under way at once, and their outcomes come in order")
+  @Test("Four segments are in flight at once, and their outcomes come in order")
   func fourDeep() throws {
     try client.run("CREATE TABLE t (n int8 PRIMARY KEY)")
     let add = PostgresStatement("add", [.integers], "INSERT INTO t SELECT unnest($1) RETURNING n")
@@ -71,13 +71,13 @@ struct PostgresPipelineTests {
     #expect(client.connection.underWay == 4)
     try client.turn { client.connection.underWay == 0 }
     #expect(order == [0, 1, 2, 3])
-    // Prepared once, whoever calls.
+    // Prepared once, for all callers.
     let count = try client.rows(
       .once("SELECT count(*) FROM pg_prepared_statements WHERE name IN ('add', 'slow')"))
     #expect(count[0].integer(0, 0) == 2)
   }
 
-  @Test("An error in the middle one takes back all of that segment and nothing of the others")
+  @Test("An error in the middle one rolls back all of that segment and nothing of the others")
   func middle() throws {
     try client.run("CREATE TABLE t (n int8 PRIMARY KEY)")
     let add = PostgresStatement("add", [.integer], "INSERT INTO t VALUES ($1)")
@@ -97,7 +97,7 @@ struct PostgresPipelineTests {
     #expect(left[0].integers(0, 0) == [1, 2, 5])
   }
 
-  @Test("What the server finds at the commit itself refuses the segment")
+  @Test("An error found by the server at the commit itself refuses the segment")
   func deferred() throws {
     try client.run(
       "CREATE TABLE a (n int8 PRIMARY KEY)",
@@ -117,7 +117,7 @@ struct PostgresPipelineTests {
     #expect(try client.rows(.once("SELECT count(*) FROM b"))[0].integer(0, 0) == 0)
   }
 
-  @Test("A statement that cannot be prepared is refused by its own reason, each time, and hinders no other")
+  @Test("A statement that cannot be prepared is refused by its own reason, each time, and blocks no other")
   func unprepared() throws {
     let wrong = PostgresStatement("wrong", [.integer], "SELECT nothing FROM nowhere WHERE n = $1")
     let right = PostgresStatement("right", [.integer], "SELECT $1")
@@ -142,7 +142,7 @@ struct PostgresPipelineTests {
     var limits = PostgresConnection.Limits()
     limits.resultBytes = 100_000
     let small = try PostgresClient.connected(address, limits: limits)
-    // Nothing is held over from one segment to the next.
+    // Nothing is carried over from one segment to the next.
     for _ in 0..<3 { try small.rows(.once("SELECT repeat('x', 60000)")) }
     // In a process of its own, because the tests that run beside this one need memory, too.
     await #expect(processExitsWith: .success) { [address = address as String] in
@@ -164,7 +164,7 @@ struct PostgresPipelineTests {
     }
   }
 
-  @Test("No more is taken than the limits let through, and then it goes on")
+  @Test("No more is sent than the limits allow, and then it continues")
   func bounded() throws {
     var limits = PostgresConnection.Limits()
     limits.segments = 3
@@ -177,7 +177,7 @@ struct PostgresPipelineTests {
         if case .done(let rows) = outcome { told.append(rows[0].integer(0, 0)) }
       }
     }
-    // More than the limit, and than the kernel's buffers, goes through by itself.
+    // More than the limit, and than the kernel's buffers, goes through without help.
     try send(3_000_000)
     #expect(throws: PostgresError.self) { try send(10) }
     try client.turn { told.count == 1 }
@@ -191,7 +191,7 @@ struct PostgresPipelineTests {
     #expect(told == [3_000_000, 10, 10, 10, 10])
   }
 
-  @Test("Whoever is told an outcome may send, and may close")
+  @Test("A handler of an outcome may send, and may close")
   func withinOutcome() throws {
     var told = 0
     let connection = client.connection
@@ -216,7 +216,7 @@ struct PostgresPipelineTests {
     } throws: { ($0 as? PostgresError)?.reason == .closed }
   }
 
-  @Test("Notifications are heard, under way or not, on any channel's name")
+  @Test("Notifications are received, with or without requests, on a channel of any name")
   func notifications() throws {
     try client.connection.listen(to: "a \"channel\"")
     try client.turn { client.connection.underWay == 0 }

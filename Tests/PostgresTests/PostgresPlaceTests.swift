@@ -1,4 +1,4 @@
-// Addresses: what is read, what is added, what may be shown, and that no secret gets any further.
+// Addresses: what is read, what is added, what may be shown, and that no secret leaks.
 
 import Testing
 
@@ -11,7 +11,7 @@ struct PostgresPlaceTests {
     return Dictionary(place.settings.map { ($0.keyword, $0.value) }, uniquingKeysWith: { "\($0) AND \($1)" })
   }
 
-  @Test("An address is completed by what this client wants of every connection")
+  @Test("An address is completed by the options of every connection of this client")
   func completed() throws {
     let settings = try settings("postgres://bank@db.example:5433/branch?sslmode=require")
     #expect(settings["host"] == "db.example" && settings["port"] == "5433")
@@ -27,7 +27,7 @@ struct PostgresPlaceTests {
     #expect(settings["target_session_attrs"] == nil)
   }
 
-  @Test("What the address says is stronger than what is added")
+  @Test("The address overrides the added options")
   func overridden() throws {
     let settings = try settings(
       "postgresql://db/bank?application_name=x&tcp_user_timeout=9000&connect_timeout=30&options=-c%20jit%3Don"
@@ -66,7 +66,7 @@ struct PostgresPlaceTests {
   }
 
   @Test(
-    "What is no address is refused in a sentence",
+    "An invalid address is refused in a sentence",
     arguments: [
       "", "bank", "mysql://db/bank", "postgres://db:x/bank", "postgres://db:99999/bank",
       "postgres://db/bank?nonsense=1",
@@ -89,7 +89,7 @@ struct PostgresPlaceTests {
     #expect(try PostgresPlace("postgres:///x?host=/run/pg").description == "postgres:///run/pg/x")
   }
 
-  @Test("A session that is to read alone is not taken for one of a standby")
+  @Test("A session for reading alone is not taken for one of a standby")
   func readsAlone() throws {
     func wants(_ address: String, readsAlone: Bool = false) throws -> String? {
       try PostgresPlace(address, readsAlone: readsAlone).settings.first {
@@ -103,7 +103,7 @@ struct PostgresPlaceTests {
     }
   }
 
-  @Test("Each attempt can begin with another of the hosts")
+  @Test("Each attempt can start with another of the hosts")
   func rotated() throws {
     let place = try PostgresPlace("postgres://a:1,b:2,c:3/bank")
     #expect(place.hostCount == 3)

@@ -1,5 +1,6 @@
-// Sessions of a role and a database with hostile settings: every setting of the table has its own value all the same, whatever
-// role, database, environment and address say, and a database that cannot store every word is refused by name.
+// Sessions of a role and a database with hostile settings: every setting of the table has its own value
+// whatever role, database, environment and address set, and a database that cannot store every text is
+// refused by name.
 
 import BankModel
 import Glibc
@@ -45,7 +46,7 @@ struct SessionSettingsTests {
     #expect(commit == "on")
   }
 
-  @Test("Role and database decide none of them", arguments: ["DATABASE", "ROLE bank IN DATABASE"])
+  @Test("Role and database change none of them", arguments: ["DATABASE", "ROLE bank IN DATABASE"])
   func hostileSettings(_ whose: String) throws {
     let (cluster, name) = try database()
     let admin = try PostgresClient.connected(cluster.address(name))
@@ -57,14 +58,14 @@ struct SessionSettingsTests {
       let place = try PostgresPlace(cluster.address(name), readsAlone: readsAlone)
       try expectTable(try .connected(to: place), SessionSettings(readsAlone: readsAlone))
     }
-    // With several hosts the library looks at the session before anybody has set anything.
+    // With several hosts the library checks the session before any setting is made.
     let both = cluster.address(name).replacing(
       "host=\(cluster.directory)&port=\(cluster.port)",
       with: "host=\(cluster.directory),\(cluster.directory)&port=\(cluster.port),\(cluster.port)")
     try expectTable(try .connected(to: PostgresPlace(both)), SessionSettings())
   }
 
-  @Test("Address and environment decide none of them")
+  @Test("Address and environment change none of them")
   func addressAndEnvironment() throws {
     let (cluster, name) = try database()
     let options = "-c%20search_path%3Dpublic%20-c%20default_transaction_isolation%3Dserializable"
@@ -78,7 +79,7 @@ struct SessionSettingsTests {
     try expectTable(try .connected(to: place), SessionSettings())
   }
 
-  @Test("A commit is on a disk before it is said, and an operator's choice of standbys stays")
+  @Test("A commit is on a disk before it is reported, and an operator's choice of standbys stays")
   func durability() throws {
     for (chosen, found) in [("off", "on"), ("local", "local"), ("remote_apply", "remote_apply")] {
       let (cluster, name) = try database()
@@ -102,7 +103,7 @@ struct SessionSettingsTests {
     #expect(try client.rows(call)[0].integer(0, 0) == 1)
   }
 
-  @Test("A database that cannot store every word is refused by name; one without an encoding is not")
+  @Test("A database that cannot store every text is refused by name; one without an encoding is not")
   func encoding() throws {
     for encoding in ["LATIN1", "EUC_KR"] {
       let (cluster, name) = try database("ENCODING '\(encoding)' TEMPLATE template0 LOCALE 'C'")

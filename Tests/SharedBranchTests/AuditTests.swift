@@ -1,4 +1,4 @@
-// The audit of shared books: clean after any history, and each kind of damage is found by its name.
+// The audit of a shared database: clean after any history, and each kind of damage is found by its name.
 
 import BankModel
 import Posix
@@ -11,7 +11,7 @@ import Time
 
 @testable import PostgresReading
 
-@Suite("The audit of shared books", .enabled(if: PostgresCluster.isInstalled))
+@Suite("The audit of a shared database", .enabled(if: PostgresCluster.isInstalled))
 struct AuditTests {
   @Test("A bank is clean after a random history of three branches", arguments: 0..<4)
   func clean(_ run: Int) throws {
@@ -28,8 +28,9 @@ struct AuditTests {
     #expect(audit.lost == 0 && audit.duplicated == 0 && audit.ledgerDifference == 0)
   }
 
-  /// A day of 40 tickets: 1 to 20 are served in two pages, 21 to 25 wait in a page of branch 2, 26 to 30 were given back by
-  /// branch 3, 31 to 35 wait for nobody yet, 36 is delayed, 37 is dead after two attempts, 38 to 40 are loans.
+  /// A day of 40 tickets: 1 to 20 are served in two pages, 21 to 25 wait in a page of branch 2, 26 to 30 were
+  /// returned by branch 3, 31 to 35 are not claimed yet, 36 is delayed, 37 is dead after two attempts, 38 to
+  /// 40 are loans.
   private func stage() throws -> ReadingStage {
     let stage = try ReadingStage()
     try stage.run(
@@ -63,7 +64,7 @@ struct AuditTests {
     "((\(state)::bigint << 60) | (\(lane)::bigint << 40))"
   }
 
-  @Test("The picture into which damage is planted is clean")
+  @Test("The state into which damage is planted is clean")
   func picture() throws {
     let audit = try stage().reading().audit()
     #expect(audit.problems == [])
@@ -164,11 +165,11 @@ struct AuditTests {
     for kind in kinds {
       #expect(found.contains { $0.kind == kind }, "\(kind) in \(found)")
     }
-    // Tickets beyond the last page wait for everybody, so there is nothing wrong with that.
+    // Tickets beyond the last page may be claimed by any branch, so they are not damage.
     if kinds.isEmpty { #expect(planted.contains("bank.day") ? !found.isEmpty : found.isEmpty, "\(found)") }
   }
 
-  @Test("Of a day whose receipts were pruned nothing is said, and nothing of its tickets")
+  @Test("A day whose receipts were pruned is not judged, nor are its tickets")
   func pruned() throws {
     let stage = try stage()
     try stage.run(
@@ -178,7 +179,7 @@ struct AuditTests {
     #expect(try stage.reading().audit().problems == [])
   }
 
-  @Test("A branch whose clock went back is not told to have served out of turn; another one is")
+  @Test("A branch whose clock went back is not reported as out of order; another one is")
   func clock() throws {
     let stage = try stage()
     try stage.run(
@@ -189,7 +190,7 @@ struct AuditTests {
     #expect(try stage.reading().clockNote() == nil)
   }
 
-  @Test("On a day on which a clock was set back the order of service is a note, and no problem")
+  @Test("On a day on which a clock was set back the order of service is a note, and not a problem")
   func clockSetBack() throws {
     let stage = try stage()
     try stage.run(
@@ -201,9 +202,10 @@ struct AuditTests {
     #expect(try stage.reading().audit().remarks.map(\.kind) == [.servedOutOfTurn])
   }
 
-  @Test("What the server does not promise is a problem, and what it promises a note")
+  @Test("A property that the server does not guarantee is a problem, and one that it does a note")
   func server() throws {
-    // Each session waits for the disk in any case, and for a standby unless the operator has chosen otherwise.
+    // Each session waits for the disk in any case, and for a standby unless the operator has chosen
+    // otherwise.
     let cluster = try PostgresCluster(["fsync=off", "synchronous_commit=off"])
     let books = try ReadingStage(on: cluster).reading()
     #expect(try books.audit().remarks.map(\.kind) == [.fsyncOff])

@@ -1,6 +1,6 @@
-// Owns a random history of three branches, written into the books by SQL as branches write: intake, pages, receipts, attempts,
-// customers who are put off, dead and brought back, branches that die, and the end of a day. It knows what the books must say
-// in the end. Its invariant is the seed: the same seed is the same history.
+// A random history of three branches, written into the database by SQL as branches write: intake, pages,
+// receipts, attempts, customers who are delayed, dead and requeued, branches that die, and the end of a day;
+// with the expected contents of the database at the end. Invariant: the same seed is the same history.
 
 import BankModel
 import Testing
@@ -139,7 +139,7 @@ final class BookHistory {
     add(Piece(lane: lane, first: first, last: last, branch: branch, epoch: epochs[branch]!, at: clock))
   }
 
-  /// The first who waits in some page, and its place.
+  /// The first waiting customer of some page, and its place.
   private func next() -> (someone: Someone, piece: Piece)? {
     let held = pieces.filter { $0.branch != nil && epochs[$0.branch!] == $0.epoch }
     guard !held.isEmpty else { return nil }
@@ -206,7 +206,7 @@ final class BookHistory {
     tally(piece.branch!, someone.lane, ["waiting": -1, isDead ? "dead" : "delayed": 1])
   }
 
-  /// Somebody who is due, or dead, waits again: alone, where pages behind were claimed.
+  /// A customer who is due, or dead, waits again: alone, if later pages were claimed.
   private func bringBack() {
     guard
       let found = customers.values.filter({ $0.state == 3 || ($0.due ?? .max) <= clock })

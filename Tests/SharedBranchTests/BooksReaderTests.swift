@@ -1,5 +1,5 @@
-// What clients of a coordinator are told of shared books by the processes that read them: everything, once, and in its order,
-// whatever dies and whoever reads slowly.
+// Answers to a coordinator's clients from the processes that read the shared database: all of it, once, and
+// in its order, even if a reader dies or a client reads slowly.
 
 import BankModel
 import Glibc
@@ -13,11 +13,12 @@ import Wire
 
 @testable import Coordinator
 
-@Suite("Readers of shared books", .enabled(if: PostgresCluster.isInstalled))
+@Suite("Readers of a shared database", .enabled(if: PostgresCluster.isInstalled))
 struct BooksReaderTests {
   private static let all = ReceiptQuery(days: .present, follow: false)
 
-  /// Books with so many receipts, each with a result of so many bytes, and a few customers.
+  /// A database with this number of receipts, each with a result of this number of bytes, and a few
+  /// customers.
   private func books(receipts count: Int, resultBytes: Int = 0) throws -> ReadingStage {
     let books = try ReadingStage()
     let result =
@@ -45,7 +46,7 @@ struct BooksReaderTests {
   }
 
   @Test(
-    "Everything that can be asked of books is answered, by two processes, and a list comes once and in its order"
+    "Every question about the database is answered, by two processes, and a list comes once in order"
   )
   func everything() throws {
     let books = try books(receipts: 1_300)
@@ -81,14 +82,14 @@ struct BooksReaderTests {
       return
     }
     #expect(story.receipt?.window == "thumbs-1" && report.problems.isEmpty && report.issued == 2_500)
-    #expect(report.notes?.count == 1, "what the server promises of a commit")
+    #expect(report.notes?.count == 1, "what the server guarantees for a commit")
     #expect(client.failure(ledger) == nil && client.failure(account) == nil)
     #expect(client.failure(wrong)?.code == .noSuchDay)
     #expect(stage.reader.pids.count == 2 && stage.reader.count(of: client.session) == 0)
   }
 
   @Test(
-    "A client that does not read costs a few parts and holds nobody up; when it reads, it gets everything once"
+    "A client that does not read costs a few parts, delays no other, and later gets all of it once"
   )
   func slow() throws {
     let books = try books(receipts: 2_000, resultBytes: 20_000)
@@ -111,7 +112,7 @@ struct BooksReaderTests {
   }
 
   @Test(
-    "A question in hand when the reader dies is asked of the next one; when that dies, too, the client is told"
+    "A question is asked again when the reader dies; if that dies, too, the client gets an error"
   )
   func death() throws {
     let books = try books(receipts: 10)
@@ -121,7 +122,7 @@ struct BooksReaderTests {
     let first = client.ask(.receipts(Self.all))
     try stage.turn { client.ended.contains(first) }
     let holder = try PostgresClient.connected(books.address)
-    // Whoever holds the table keeps every reader waiting.
+    // A session that locks the table keeps every reader waiting.
     try holder.run("BEGIN", "LOCK TABLE bank.receipt IN ACCESS EXCLUSIVE MODE")
     let held = client.ask(.receipts(Self.all))
     let behind = client.ask(.ticket(number: 3, day: nil))
@@ -142,7 +143,7 @@ struct BooksReaderTests {
     #expect(stage.events.count { $0 == "reader_lost" } == 3)
   }
 
-  /// Kills the reader when it waits for the server, and waits until it is collected.
+  /// Kills the reader when it waits for the server, and waits until it is reaped.
   private func kill(_ stage: ReaderStage, _ books: ReadingStage) throws -> Int32 {
     let waiting = """
       SELECT count(*) FROM pg_stat_activity WHERE application_name = 'bank-reader' AND wait_event_type = 'Lock'
@@ -162,7 +163,7 @@ struct BooksReaderTests {
     return pid
   }
 
-  @Test("A client that leaves takes its requests with it, and an audit that nobody waits for is given up")
+  @Test("A client that leaves takes its requests with it, and an audit without clients is abandoned")
   func leaving() throws {
     let books = try books(receipts: 10)
     let stage = try ReaderStage(reading: books.address)
@@ -184,7 +185,7 @@ struct BooksReaderTests {
   }
 
   @Test(
-    "A follower sees every receipt of every branch once, also of a commit that comes late and of a later epoch"
+    "A follower sees every receipt of every branch once, also late commits and later epochs"
   )
   func following() throws {
     let books = try books(receipts: 700)
@@ -197,7 +198,7 @@ struct BooksReaderTests {
     }
     try stage.turn { told().count == 700 }
     #expect(told() == (1...700).map { [1, 1, $0, $0] })
-    // One branch has begun before the other, and is later.
+    // One transaction has started before the other, and commits later.
     let late = try PostgresClient.connected(books.address)
     try late.run("BEGIN", Self.receipt(701, by: 2, 1, 5))
     try books.run(Self.receipt(702, by: 3, 1, 9), Self.receipt(703, by: 3, 1, 9))
@@ -205,21 +206,21 @@ struct BooksReaderTests {
     try late.run("COMMIT")
     try stage.turn { told().count == 703 }
     #expect(told().suffix(3) == [[3, 1, 9, 702], [3, 1, 9, 703], [2, 1, 5, 701]])
-    // Numbers begin anew in an epoch, and a number that was given earlier may be used later.
+    // Numbers start again in an epoch, and a number that was given earlier may be used later.
     try books.run(
       Self.receipt(704, by: 3, 2, 1), Self.receipt(650_001, by: 3, 2, 2), Self.receipt(705, by: 3, 2, 3))
     try stage.turn { told().count == 706 }
     #expect(told().suffix(3) == [[3, 2, 1, 704], [3, 2, 2, 650_001], [3, 2, 3, 705]])
-    // What is cancelled goes another way, and may be there behind a later number.
+    // A cancellation takes another path, and may be there after a later number.
     try books.run(Self.receipt(800, by: 3, 2, 2, outcome: 2))
     try stage.turn { told().count == 707 }
     #expect(told().last == [3, 2, 2, 800])
-    // A reader that dies while it is asked is followed by another, and so is a server that cannot be asked.
+    // A reader that dies during a question is succeeded by another, and so is an unreachable server.
     for pid in stage.reader.pids { Glibc.kill(pid, SIGKILL) }
     try books.run(Self.receipt(706, by: 1, 1, 701))
     try stage.turn { told().count == 708 }
     #expect(!client.ended.contains(follower) && stage.reader.followers(of: client.session) == 1)
-    // Somebody who goes on behind what has been seen is told the rest alone.
+    // A client that continues after what it has seen gets only the rest.
     let other = try stage.client()
     var rest = ReceiptQuery(days: .present, follow: true)
     for receipt in client.receipts(follower).prefix(702) { rest.goOn(behind: receipt) }
@@ -242,7 +243,7 @@ struct BooksReaderTests {
       """)
   }
 
-  @Test("A follower of one service, from a day on, is told no others; one that names an end is refused")
+  @Test("A follower of one service, from a day on, gets no others; one that names an end is refused")
   func followingSome() throws {
     let books = try books(receipts: 3)
     try books.run("INSERT INTO bank.day (day, opened_ms) VALUES (2, 5)")
@@ -273,7 +274,7 @@ struct BooksReaderTests {
       client.receipts(present).allSatisfy { $0.day == 2 } && client.receipts(some).allSatisfy { $0.day == 2 })
   }
 
-  @Test("Where there is no reader, or no database, the client is told so, and by what words")
+  @Test("Without a reader, or a database, the client gets an error that names what is missing")
   func unavailable() throws {
     let nowhere = try ReaderStage(reading: "postgres://u@/d?host=/nowhere")
     let client = try nowhere.client()
@@ -294,7 +295,7 @@ struct BooksReaderTests {
     try none.close()
   }
 
-  @Test("An inspector whose opener is gone does not begin, and one whose opener hangs up ends")
+  @Test("An inspector whose opener is gone does not start, and one whose opener hangs up ends")
   func orphan() throws {
     let books = try books(receipts: 1)
     let pair = try UnixSocket.pair()

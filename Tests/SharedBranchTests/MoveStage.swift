@@ -1,5 +1,5 @@
-// Owns a closed bank of a test's own with everything in it that a bank can have, written by driving its store, and an empty
-// database for it to move into. Its invariant is the seed of nothing: it is the same bank every time.
+// A closed bank of a test's own with every kind of contents, written by driving its store, and an empty
+// database for it to move into. Invariant: it is the same bank every time.
 
 import BankModel
 import Glibc
@@ -27,8 +27,8 @@ final class MoveStage {
   private var books = Books(day: 1, openedAt: WallTime(milliseconds: 1_000))
 
   /// - Parameters:
-  ///   - crowd: so many more customers wait, and as many have a receipt.
-  ///   - juice: whether somebody waits for one, and somebody else who did was cancelled.
+  ///   - crowd: additional customers who wait, and as many who have a receipt.
+  ///   - juice: true if a customer waits for one, and another was cancelled.
   init(crowd: Int64 = 0, juice: Bool = false) throws {
     directory = try TemporaryDirectory()
     home = BankHome(directory.path)
@@ -93,7 +93,7 @@ final class MoveStage {
     attempts.append(attempt)
   }
 
-  /// Everybody of it is done: with a result, after a failure, cancelled.
+  /// All customers of it are done: with a result, after a failure, cancelled.
   private func firstDay(_ store: SQLiteStore) throws {
     var all = [
       customer(1, .deposit), customer(2, .loan, .vip), customer(3, Self.thumbs, Priority(77), amount: 0),
@@ -116,7 +116,7 @@ final class MoveStage {
     try store.commit(books)
   }
 
-  /// Somebody is in every state, with payloads and keys; those behind them have been served.
+  /// A customer is in every state, with payloads and keys; later ones have been served.
   private func secondDay(_ store: SQLiteStore, crowd: Int64, juice: Bool) throws {
     var all = (1...8).map { customer($0, $0 % 2 == 0 ? .loan : .deposit, $0 == 5 ? .vvip : .regular) }
     for one in all { try come(store, one) }
@@ -148,7 +148,7 @@ final class MoveStage {
     try store.commit(books)
   }
 
-  /// Moves the books, as whoever looks into the closed bank has it done.
+  /// Moves the database, as an inspection of the closed bank does it.
   func move(
     to address: String? = nil, _ told: @escaping (ProgressReport) -> Bool = { _ in true }
   ) throws -> MoveReport {

@@ -1,4 +1,5 @@
-// A bank that moves into shared books: everything is there, once, or nothing is, whatever is in the way and whatever dies.
+// A bank that moves into a shared database: all of it is there, once, or nothing is, in spite of obstacles
+// and killed processes.
 
 import BankModel
 import ControlClient
@@ -17,9 +18,9 @@ import Wire
 @testable import Coordinator
 @testable import SharedBranch
 
-@Suite("A bank that moves into shared books", .enabled(if: PostgresCluster.isInstalled))
+@Suite("A bank that moves into a shared database", .enabled(if: PostgresCluster.isInstalled))
 struct MoveTests {
-  @Test("Everything is there as it was in the home, and both are as promised")
+  @Test("All is there as it was in the home, and both pass their audits")
   func everything() throws {
     let stage = try MoveStage()
     let report = try stage.move()
@@ -36,7 +37,7 @@ struct MoveTests {
     #expect(try new.look().name == old.knownBooksName() && new.look().name.number == 4_711)
     #expect(try Self.plain(old.allReceipts()) == Self.plain(new.allReceipts()))
     #expect(Self.plain(stage.receipts) == Self.plain(try new.allReceipts()))
-    // Whoever follows them sees them in the order of the old bank's commits.
+    // A follower sees them in the order of the old bank's commits.
     let followed = try new.receipts(from: 1, behind: [], of: nil, limit: 100)
     #expect(try followed.isWhole && followed.entries.map(\.mark.commit) == old.allReceipts().map(\.sequence))
     for (day, ticket) in [(1, 4), (2, 6), (2, 7)] as [(BusinessDay, TicketNumber)] {
@@ -64,7 +65,7 @@ struct MoveTests {
     }
   }
 
-  /// Without what only the place where it stands gives it.
+  /// Without the fields that only its new place adds.
   private static func plain(_ receipts: [Receipt]) -> [Receipt] {
     receipts.map { receipt in
       var receipt = receipt
@@ -80,7 +81,7 @@ struct MoveTests {
   }
 
   @Test(
-    "A branch that opens there serves who waits from the first on, and whoever was served before is nobody's")
+    "A branch that opens there serves waiting customers from the first on, and no served one again")
   func goesOn() throws {
     let stage = try MoveStage()
     _ = try stage.move()
@@ -104,7 +105,7 @@ struct MoveTests {
   }
 
   @Test(
-    "Who waits for juice waits for that of this home, and what its stock may hold for a cancelled one is kept"
+    "Juice customers stay with this home, and what its stock may hold for a cancelled one is kept"
   )
   func juice() throws {
     let stage = try MoveStage(juice: true)
@@ -121,7 +122,7 @@ struct MoveTests {
     #expect(try stage.original().unreleased(after: nil, limit: 10).count == 1)
   }
 
-  @Test("What is in the way is said, and nothing is changed anywhere")
+  @Test("An obstacle is reported, and nothing is changed on either side")
   func refused() throws {
     func refusal(_ stage: MoveStage, _ kind: Remark.Kind, _ prepare: (MoveStage) throws -> Void = { _ in })
       throws
@@ -141,7 +142,7 @@ struct MoveTests {
         "INSERT INTO bank.branch (name, epoch, expires_at, opened_ms, version) VALUES ('x', 1, clock_timestamp() + interval '1 hour', 0, 2)"
       )
     }
-    // The database changes what it is given.
+    // The database changes the data it is given.
     try refusal(MoveStage(), .movedOtherwise) { stage in
       _ = try PreparedBooks(
         stage.database,
@@ -160,7 +161,7 @@ struct MoveTests {
     #expect(try gone.move().isRepeated == false, "and the next move finds everything empty")
   }
 
-  /// Books that a test has made and changed.
+  /// A database that a test has created and changed.
   private struct PreparedBooks {
     init(_ stage: ReadingStage, _ texts: String...) throws {
       try ReadingConnection(stage.address, patience: .seconds(20), moves: true).prepareBooks()
@@ -168,11 +169,11 @@ struct MoveTests {
     }
   }
 
-  @Test("A restored copy that went on by itself is refused by name, and opens alone as before")
+  @Test("A restored copy that was used by itself is refused by name, and opens alone as before")
   func restored() throws {
     let stage = try MoveStage()
     _ = try stage.move()
-    // The note went with the home that was lost, and the copy was opened and served somebody.
+    // The note was lost with the home, and the copy was opened and served a customer.
     try Directory.unlink(stage.home.movedNote)
     let store = try SQLiteStore(path: stage.home.database)
     var books = try store.load(now: WallTime(milliseconds: 95_000)).books
@@ -193,7 +194,7 @@ struct MoveTests {
   }
 
   @Test(
-    "A home whose books are elsewhere is not opened by mistake; the same move again finds out, another is refused"
+    "A moved home is not opened by mistake; the same move again finds out, another is refused"
   )
   func note() throws {
     let stage = try MoveStage()
@@ -217,7 +218,7 @@ struct MoveTests {
     }
   }
 
-  @Test("kill -9 in the middle: nothing has moved, and run again everything has")
+  @Test("kill -9 in the middle: nothing has moved, and a second run moves all of it")
   func killed() throws {
     let stage = try MoveStage(crowd: 20_000)
     func begin() throws -> LaunchedBank {
@@ -226,7 +227,7 @@ struct MoveTests {
     }
     let first = try begin()
     _ = try first.connection.send(.move(MoveOrder(address: stage.database.address)))
-    // Something of it is in the database by then.
+    // A part of it is in the database by then.
     let reply = try first.connection.next(until: SystemClock.monotonic() + .seconds(120))
     guard case .progress(let progress)? = reply?.answer else {
       Issue.record("\(String(describing: reply))")

@@ -1,4 +1,4 @@
-// How a store with an address is named on the coordinator's command line.
+// The address of a store on the coordinator's command line.
 
 import BankModel
 import Testing
@@ -9,7 +9,7 @@ import Wire
 @Suite("The address of a store")
 struct OptionsTests {
   @Test(
-    "books with an address are read without a home, and a bank that has its books there has a home all the same"
+    "a database with an address is read without a home, and its bank has a home all the same"
   )
   func store() throws {
     let address = "postgres:///bank"
@@ -19,6 +19,6 @@ struct OptionsTests {
     #expect(throws: Failure.self) { try CoordinatorOptions(["--inspect"]) }
     let branch = try CoordinatorOptions(["--home", "/h", "--store", address])
     #expect(
-      branch.lasting == ["--home", "/h", "--store", address], "every coordinator of this branch is told")
+      branch.lasting == ["--home", "/h", "--store", address], "every coordinator of this branch gets it")
   }
 }

@@ -1,5 +1,5 @@
-// Owns a server for clients of a coordinator, a reader of shared books behind it, and a client or two, all in one loop: the reader
-// is the real program on a real database. Failure: the test that asked for it fails.
+// A server for clients of a coordinator, a reader of a shared database for it, and a client or two, all in
+// one loop. The reader is the real program on a real database. Failure: the calling test fails.
 
 import BankModel
 import Glibc
@@ -33,7 +33,7 @@ final class ReaderStage {
     reader.onEvent = { [unowned self] event, _, _ in events.append(event) }
   }
 
-  /// The program, where it was built.
+  /// The program, if it was built.
   static var bankd: String {
     get throws {
       let named = Environment.value("BANK_BINARIES") ?? ""
@@ -41,17 +41,17 @@ final class ReaderStage {
     }
   }
 
-  /// Ends the processes and collects them.
+  /// Ends the processes and reaps them.
   func close() throws {
     reader.close()
     try turn { reader.pids.isEmpty }
   }
 
-  /// Turns the loop until something has come to be.
+  /// Runs the loop until a condition holds.
   func turn(within limit: TimeSpan = .seconds(120), until condition: () throws -> Bool) throws {
     let end = SystemClock.monotonic() + limit
     while try !condition() {
-      try #require(SystemClock.monotonic() < end, "it has not come to be in time")
+      try #require(SystemClock.monotonic() < end, "the condition does not hold in time")
       let soon = SystemClock.monotonic() + .milliseconds(10)
       try loop.runOnce(until: .earliest(reader.nextDeadline, soon))
       reader.endTurn()
@@ -59,7 +59,6 @@ final class ReaderStage {
     }
   }
 
-  /// A client that is connected.
   func client() throws -> Client {
     let pair = try UnixSocket.pair()
     let session = try server.adopt(pair.second)

@@ -1,5 +1,5 @@
-// Owns the books of one test in a database of its own, and a hand that writes in them by SQL, so that what is read is held
-// against something that knows nothing of how branches write. Failure: the test that asked for it fails.
+// The bank of one test in a PostgreSQL database of its own, and a client that writes to it by SQL, so that
+// the reader is compared with data that no branch has written. Failure: the calling test fails.
 
 import BankModel
 import Postgres
@@ -37,7 +37,7 @@ final class ReadingStage {
       """)
   }
 
-  /// Another connection of the reading kind.
+  /// Another connection for reading.
   func reading() throws -> PostgresReading { try PostgresReading(address) }
 
   func run(_ texts: String...) throws { for text in texts { try client.run(text) } }
@@ -45,7 +45,7 @@ final class ReadingStage {
   /// Receipts by an INSERT, and the commits to which they belong.
   static func receipts(_ insert: String) -> String { "WITH \(written(insert))" }
 
-  /// The same behind other tables of a WITH.
+  /// The same after other tables of a WITH.
   static func written(_ insert: String) -> String {
     """
     written AS (\(insert) RETURNING day, ticket, outcome, branch, epoch, commit_no)

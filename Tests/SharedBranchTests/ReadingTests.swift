@@ -1,5 +1,5 @@
-// The books that branches share, read from a real server: what a reader tells is what was written, what cannot be is damage with
-// its place, and a reader that waits for a server does not wait for ever.
+// A shared database, read from a real server: a reader returns what was written, impossible values are damage
+// with their place, and a reader that waits for a server does not wait for ever.
 
 import BankModel
 import Postgres
@@ -11,9 +11,9 @@ import Time
 
 @testable import PostgresReading
 
-@Suite("Reading shared books", .enabled(if: PostgresCluster.isInstalled))
+@Suite("Reading a shared database", .enabled(if: PostgresCluster.isInstalled))
 struct ReadingTests {
-  @Test("A reader tells what a history has left behind, page by page and one by one")
+  @Test("A reader returns the results of a history, page by page and one by one")
   func history() throws {
     let seed = UInt64.random(in: 0...UInt64.max)
     print("reading after a random history, seed \(seed)")
@@ -127,7 +127,7 @@ struct ReadingTests {
       try books.find(0) == nil && books.find(.max) == nil && books.unreleased(after: nil, limit: 9) == [])
   }
 
-  @Test("A page of receipts ends with the one whose result makes it too long, and the next goes on behind it")
+  @Test("A page of receipts ends with the one whose result makes it too long, the next continues after")
   func longResults() throws {
     let stage = try ReadingStage()
     try stage.run(
@@ -145,7 +145,7 @@ struct ReadingTests {
   }
 
   @Test(
-    "Whoever follows two hundred thousand receipts from the first on has no more of them read than are told")
+    "A follower of two hundred thousand receipts from the first on reads only those that it returns")
   func followedPlan() throws {
     let stage = try ReadingStage()
     try stage.run(
@@ -167,10 +167,10 @@ struct ReadingTests {
     #expect(read.allSatisfy { $0 <= 600 }, "\(plan.joined(separator: "\n"))")
   }
 
-  // MARK: - What cannot be
+  // MARK: - Impossible values
 
   @Test(
-    "What means nothing is damage with its place, and no trap",
+    "A value without meaning is damage with its place, and not a trap",
     arguments: [
       ("INSERT INTO bank.customer VALUES (9223372036854775807, 1, 1, 1)", "bank.customer"),
       ("INSERT INTO bank.customer VALUES ((1::bigint << 60) | (77::bigint << 40) | 1, 1, 1, 1)", "line 77"),
@@ -205,7 +205,7 @@ struct ReadingTests {
     ])
   func damaged(_ planted: String, _ words: String) throws {
     let stage = try ReadingStage()
-    // Columns that are told with a default or not at all are those of the table's end.
+    // Columns with a default or without a value are those at the end of the table.
     var text = planted
     if planted.contains("bank.attempt") {
       text = planted.replacing("99)", with: "99, NULL, NULL, NULL, false, 1, 1)").replacing(
@@ -231,7 +231,7 @@ struct ReadingTests {
   }
 
   @Test(
-    "Books that were never made, or by a newer program, are refused by name; so is an address that is none")
+    "A missing database, or a newer program's, is refused by name; so is an invalid address")
   func refused() throws {
     let empty = try ReadingStage(prepared: false)
     let error = #expect(throws: StoreError.self) { _ = try empty.reading() }
@@ -258,7 +258,7 @@ struct ReadingTests {
     }
   }
 
-  @Test("A reader refuses other books than are known, and a server from which another one has taken over")
+  @Test("A reader refuses another database than the known one, and a server that was succeeded")
   func recognized() throws {
     let stage = try ReadingStage()
     let numbers = try stage.client.rows(
@@ -277,26 +277,26 @@ struct ReadingTests {
       }
       #expect(error?.description.contains(words) == true, "\(String(describing: error))")
     }
-    // What is known may change while it reads.
+    // The known mark may change while it reads.
     var known = mark
     let books = try PostgresReading(stage.address, knowing: { known })
     known.timeline = 2
-    #expect(try books.look().day == 1, "a connection that is open stays")
+    #expect(try books.look().day == 1, "an open connection stays")
     try stage.run(
       "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name = 'bank-reader' AND datname = current_database()"
     )
     #expect(throws: StoreError.self) { _ = try books.look() }
   }
 
-  // MARK: - Servers that go
+  // MARK: - Lost servers
 
-  @Test("A reader changes nothing, holds up nobody, and goes on behind a server that was killed")
+  @Test("A reader changes nothing, delays no client, and continues after a server that was killed")
   func servers() throws {
     let cluster = try PostgresCluster(["fsync=off"])
     let stage = try ReadingStage(on: cluster)
     let books = try stage.reading()
     #expect(throws: StoreError.self) { _ = try books.connection.ask(.once("DELETE FROM bank.meta")) }
-    // Those who write wait for nobody: not even the table that was just read is held.
+    // Writers do not wait: not even the table that was just read is locked.
     _ = try books.audit()
     _ = try books.receipts(day: nil, after: 0, limit: 1)
     try stage.client.rows(
@@ -310,7 +310,8 @@ struct ReadingTests {
     #expect(path.hasPrefix("postgres://") && !"\(detail)".isEmpty)
     try cluster.start()
     #expect(try books.look().day == 1)
-    // The connection that is idle while the server goes is found dead by the next question, which another one answers.
+    // The connection that is idle while the server ends is found dead by the next question, which another one
+    // answers.
     try cluster.stop()
     try cluster.start()
     #expect(try books.look().day == 1)

@@ -1,7 +1,7 @@
-// Owns a bank over the seam between the queue and its books, whatever these are: it asks for what a queue asks for, and hands over
-// what a queue hands over. Books in the home are given the customers with their numbers, and what an operator wants is done to them
-// here, as the queue does it; shared ones are asked for both. It counts nothing that it has been told.
-// Failure: what does not come to be within two minutes fails the test.
+// A bank over the interface between the queue and its database, for any kind of database: it sends the
+// requests of a queue, and hands over its changes. A database in the home gets customers with their numbers,
+// and an operator's requests are applied here, as the queue does it; a shared one gets the requests for both.
+// It keeps no counts of its own. Failure: a condition that does not hold within two minutes fails the test.
 
 import BankModel
 import Coordinator
@@ -15,11 +15,11 @@ import Storage
 import Testing
 import Time
 
-/// Where the books are against which every case runs.
+/// The kinds of database against which every case runs.
 enum SeamKind: CaseIterable, CustomStringConvertible, Sendable {
   case memory, sqlite, postgres
 
-  /// Those that there are on this machine.
+  /// Those that exist on this machine.
   static let present = allCases.filter { $0 != .postgres || PostgresCluster.isInstalled }
 
   var description: String {
@@ -31,7 +31,7 @@ enum SeamKind: CaseIterable, CustomStringConvertible, Sendable {
   }
 }
 
-/// What books may do otherwise than others, planted so that a case that looks for it is seen to find it.
+/// Deviations of a database, planted so that the case for each is seen to find it.
 enum SeamDifference: CaseIterable, Sendable {
   case forgetsKeys, losesPayloads, losesTheLastCommit, takesTheLastFirst, keepsWhoeverIsCancelled,
     skipsAnAttempt
@@ -75,7 +75,7 @@ final class SeamBank {
     get throws { try #require(local ?? shared) }
   }
 
-  /// The books as whoever reads them sees them.
+  /// The database as its readers see it.
   var reading: any QueueReading {
     get throws {
       if let local { return local }
@@ -116,7 +116,7 @@ final class SeamBank {
   private func turn(until isDone: () throws -> Bool) throws {
     let end = SystemClock.monotonic() + .seconds(120)
     while try !isDone() {
-      try #require(SystemClock.monotonic() < end, "nothing has come of it in time")
+      try #require(SystemClock.monotonic() < end, "the condition does not hold in time")
       if let stage {
         _ = try stage.client.loop.runOnce(until: SystemClock.monotonic() + .milliseconds(5))
         stage.client.connection.endTurn()
@@ -127,7 +127,7 @@ final class SeamBank {
     }
   }
 
-  /// Waits for an event, and takes it with everything before it.
+  /// Waits for an event, and handles it with all earlier ones.
   private func event<Found>(_ find: (QueueEvent) -> Found?) throws -> Found {
     var found: Found?
     try turn {
@@ -193,7 +193,7 @@ final class SeamBank {
     return .issued(new, known: known)
   }
 
-  /// Customers of a line, as many as these amounts.
+  /// Customers of a line, one for each of these amounts.
   @discardableResult
   func enqueue(
     _ line: Line, _ amounts: [Won], key: String? = nil, digest: Int64? = nil, dueAt: WallTime? = nil,
@@ -207,9 +207,9 @@ final class SeamBank {
     return try takeIn(request)
   }
 
-  // MARK: - Customers in hand
+  // MARK: - Claimed customers
 
-  /// The next of a line whom nobody has, at most so many, in their order.
+  /// The next unclaimed customers of a line, up to this limit, in their order.
   func claim(_ line: Line, _ limit: Int) throws -> [Customer] {
     let isLocal = local != nil
     let asked = isLocal ? limit + inHand.count : limit
@@ -241,7 +241,7 @@ final class SeamBank {
     try store.stage(change)
   }
 
-  /// Hands over what was staged, and waits until it is in the books; who was changed without an effect.
+  /// Hands over what was staged, and waits until it is in the database; returns changes without effect.
   @discardableResult
   func commit() throws -> [TicketNumber] {
     guard try store.commit(books, arriving: nil) == .underway else { return [] }
@@ -273,7 +273,7 @@ final class SeamBank {
     try commit()
   }
 
-  /// An attempt that has failed is written down, and counted.
+  /// A failed attempt is recorded and counted.
   func fail(_ customer: Customer, _ end: AttemptEnd = .failed, words: String = "") throws -> Customer {
     let now = SystemClock.wall()
     try stage(
@@ -289,7 +289,7 @@ final class SeamBank {
     return customer
   }
 
-  // MARK: - What an operator wants, and what time brings
+  // MARK: - Requests of an operator, and time
 
   func perform(_ order: OperatorOrder) throws -> BranchAnswer {
     guard let local else { return try answer { $0.perform(order, for: $1) } }
@@ -326,7 +326,7 @@ final class SeamBank {
     try stage(.revive(customer, from: .dead))
   }
 
-  /// Waits until nobody is delayed any more: who is due is called, here by hand.
+  /// Waits until no customer is delayed any more: due customers are called, here by the test.
   func callEverybody() throws {
     try turn {
       if let local, difference != .callsNobody {
@@ -342,20 +342,20 @@ final class SeamBank {
 
   // MARK: - Ends
 
-  /// The process is killed, and the next one opens the books.
+  /// The process is killed, and the next one opens the database.
   func crash() throws {
     if let memory = local as? MemoryStore { memory.crash() }
     shared = nil
     try open()
   }
 
-  /// Stages what a crash is to lose, and lets it come.
+  /// Stages what a crash is to lose, and crashes.
   func crashWithStaged() throws {
     if difference == .losesTheLastCommit { try commit() }
     try crash()
   }
 
-  /// The day of the bank ends, where nobody is left, and it opens again.
+  /// The day of the bank ends, if no customer is left, and it opens again.
   func endDay() throws {
     guard local == nil else {
       if books.isFinished { books = books.next(openedAt: SystemClock.wall()) }

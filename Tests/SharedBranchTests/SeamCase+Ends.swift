@@ -1,5 +1,5 @@
-// The cases of how somebody's business ends, or does not: receipts, results, attempts, delays, dead letters, operators, crashes and
-// days. Each knows of the books only what the seam promises.
+// The cases of receipts, results, attempts, delays, dead letters, operators, crashes and days. Each uses only
+// what the interface guarantees.
 
 import BankModel
 import Posix
@@ -28,7 +28,7 @@ extension SeamCase {
     #expect(written.allSatisfy { $0.transfer != nil })
   }
 
-  /// All receipts, without what their books add to them.
+  /// All receipts, without the fields that their database adds.
   private func found(_ bank: SeamBank, day: BusinessDay? = nil) throws -> [Receipt] {
     try bank.reading.receipts(day: day, after: 0, limit: 99).map { receipt in
       var receipt = receipt
@@ -51,7 +51,7 @@ extension SeamCase {
     #expect(receipts.count == 2 && receipts[0].result == result && receipts[1].result == nil)
   }
 
-  /// Attempts are numbered, kept in order with their words, and known with the receipt.
+  /// Attempts are numbered, kept in order with their messages, and known with the receipt.
   func attempts(_ bank: SeamBank) throws {
     try bank.enqueue(SeamBank.deposits, [1])
     var customer = try #require(try bank.claim(SeamBank.deposits, 1).first)
@@ -73,7 +73,7 @@ extension SeamCase {
 
   // MARK: - Later
 
-  /// Whoever is put off is in no page until the moment has come, and keeps the counts.
+  /// A delayed customer is in no page until it is due, and keeps the counts.
   func delays(_ bank: SeamBank) throws {
     try bank.enqueue(SeamBank.deposits, [1, 2])
     let page = try bank.claim(SeamBank.deposits, 9)
@@ -89,7 +89,7 @@ extension SeamCase {
     #expect(try found(bank).map(\.attempts) == [2, 1])
   }
 
-  /// Whoever has ordered for later comes then, also behind a crash; and not before.
+  /// A customer ordered for later comes when due, also after a crash; and not before.
   func later(_ bank: SeamBank) throws {
     let hour = WallTime(milliseconds: SystemClock.wall().milliseconds + 3_600_000)
     try bank.enqueue(SeamBank.deposits, [1], dueAt: hour)
@@ -102,7 +102,7 @@ extension SeamCase {
     #expect(try bank.claim(SeamBank.deposits, 9).map(\.ticket) == [2])
   }
 
-  /// A dead letter waits for an operator, and comes back as new, before those who came later.
+  /// A dead letter waits for an operator, and is requeued as new, before later customers.
   func dead(_ bank: SeamBank) throws {
     try bank.enqueue(SeamBank.deposits, [1, 2, 3])
     let page = try bank.claim(SeamBank.deposits, 2)
@@ -134,7 +134,7 @@ extension SeamCase {
 
   // MARK: - Crashes and operators
 
-  /// What was staged and not handed over is nothing, and its customer waits.
+  /// A change that was staged and not handed over is lost, and its customer waits.
   func staged(_ bank: SeamBank) throws {
     try bank.enqueue(SeamBank.deposits, [1, 2])
     let page = try bank.claim(SeamBank.deposits, 9)
@@ -148,7 +148,7 @@ extension SeamCase {
     #expect(try found(bank).map(\.ticket) == [1, 2])
   }
 
-  /// Whoever was in hand when the process died is first in line, whoever came meanwhile.
+  /// A claimed customer is first in line when the process died, before all that came meanwhile.
   func handedBack(_ bank: SeamBank) throws {
     try bank.enqueue(SeamBank.deposits, [1, 2, 3])
     #expect(try bank.claim(SeamBank.deposits, 2).count == 2)
@@ -157,7 +157,7 @@ extension SeamCase {
     #expect(try bank.claim(SeamBank.deposits, 9).map(\.ticket).sorted() == [1, 2, 3, 4])
   }
 
-  /// Whoever is cancelled has a receipt that says so, is in no page, and moves no money; in whatever state.
+  /// A cancelled customer has a receipt of that outcome, is in no page, and moves no money; in any state.
   func cancelled(_ bank: SeamBank) throws {
     try bank.enqueue(SeamBank.deposits, [1, 2, 3, 4])
     let page = try bank.claim(SeamBank.deposits, 2)
@@ -175,7 +175,7 @@ extension SeamCase {
     #expect(audit.cancelled == 3 && audit.waiting == 1 && audit.delayed == 0 && audit.dead == 0)
   }
 
-  /// What cannot be done is refused by where the customer is, and changes nothing.
+  /// An impossible request is refused by the state of the customer, and changes nothing.
   func wrongStates(_ bank: SeamBank) throws {
     try bank.enqueue(SeamBank.deposits, [1, 2])
     #expect(try bank.perform(.requeue(1)) == .queue(.refused(.wrongState(1, .waiting))))
@@ -190,7 +190,7 @@ extension SeamCase {
 
   // MARK: - Days
 
-  /// The next day begins with ticket 1 and nobody in line; the former is kept with its keys.
+  /// The next day starts with ticket 1 and no customer in line; the former is stored with its keys.
   func nextDay(_ bank: SeamBank) throws {
     try bank.enqueue(SeamBank.deposits, [1, 2], key: "k")
     try bank.serve(try bank.claim(SeamBank.deposits, 9))
@@ -208,7 +208,7 @@ extension SeamCase {
     #expect(try bank.reading.audit().issued == 5)
   }
 
-  /// With somebody left it does not end: the same day goes on, and takes customers.
+  /// With a customer left it does not end: the same day continues, and accepts customers.
   func dayGoesOn(_ bank: SeamBank) throws {
     try bank.enqueue(SeamBank.deposits, [1, 2])
     try bank.serve(try bank.claim(SeamBank.deposits, 1))
@@ -220,7 +220,7 @@ extension SeamCase {
     #expect(try bank.claim(SeamBank.deposits, 9).map(\.ticket) == [2, 3])
   }
 
-  /// The numbers are those of the rows after every step, as the audit counts them.
+  /// The counts match the rows after every step, as the audit counts them.
   func deltas(_ bank: SeamBank) throws {
     func expect(_ waiting: Int64, _ delayed: Int64, _ dead: Int64, _ served: Int64, _ cancelled: Int64) throws
     {
@@ -234,7 +234,7 @@ extension SeamCase {
     try bank.enqueue(SeamBank.loans, [5])
     try expect(5, 0, 0, 0, 0)
     let page = try bank.claim(SeamBank.deposits, 9)
-    // Several changes of one transaction are counted as what they come to.
+    // Several changes of one transaction are counted by their sum.
     try bank.stage(.update(try bank.fail(page[0])))
     try bank.stage(.finish(page[1], from: .waiting, bank.receipt(for: page[1])))
     try bank.stage(

@@ -1,5 +1,6 @@
-// The suite that all books must pass over the seam, those of one bank and those that branches share: each case is written once, and
-// runs against a store in memory, SQLite, and a real PostgreSQL. What is planted otherwise in a store is seen by its case.
+// The suite that every database must pass over the interface of the queue, that of one bank and that of
+// several branches: each case is written once, and runs against a store in memory, SQLite, and a real
+// PostgreSQL. A deviation planted in a store is found by its case.
 
 import BankModel
 import Posix
@@ -8,12 +9,12 @@ import QueueCore
 import Testing
 import Time
 
-@Suite("All books, over the seam")
+@Suite("All databases, over the interface of the queue")
 struct SeamConformanceTests {
-  @Test("Every case holds of all of them", arguments: SeamCase.allCases, SeamKind.present)
+  @Test("Every case holds for all of them", arguments: SeamCase.allCases, SeamKind.present)
   func holds(_ one: SeamCase, _ kind: SeamKind) throws { try one.run(try SeamBank(kind)) }
 
-  /// The case by which each is seen.
+  /// The case that finds each.
   private static let seen: [(SeamDifference, SeamCase)] = [
     (.forgetsKeys, .keys), (.losesPayloads, .payloads), (.losesTheLastCommit, .staged),
     (.takesTheLastFirst, .pages),
@@ -21,14 +22,14 @@ struct SeamConformanceTests {
     (.losesResults, .results),
   ]
 
-  @Test("What books do otherwise is seen", arguments: SeamDifference.allCases)
+  @Test("A deviation of a database is found", arguments: SeamDifference.allCases)
   func sees(_ difference: SeamDifference) throws {
     let one = try #require(Self.seen.first { $0.0 == difference }?.1, "no case looks for it")
     withKnownIssue("planted") { try one.run(try SeamBank(.memory, difference)) }
   }
 }
 
-/// A case: what is done, and what holds then.
+/// A case: actions, and conditions that hold afterwards.
 enum SeamCase: CaseIterable, Sendable {
   case keys, ownKeys, pages, priorities, emptyPage, payloads
   case receipts, results, attempts, delays, later, dead, deadAtOnce
@@ -62,7 +63,7 @@ enum SeamCase: CaseIterable, Sendable {
 
   // MARK: - Tickets
 
-  /// A key has its tickets once, also behind a crash; what was asked for otherwise is refused by its name.
+  /// A key has its tickets once, also after a crash; another request under it is refused by name.
   private func keys(_ bank: SeamBank) throws {
     let tickets = IssuedTickets(day: 1, first: 1, last: 3)
     #expect(
@@ -70,7 +71,7 @@ enum SeamCase: CaseIterable, Sendable {
     #expect(
       try bank.enqueue(SeamBank.deposits, [1, 2, 3], key: "k", digest: 5) == .issued(nil, known: [tickets]))
     #expect(try bank.enqueue(SeamBank.deposits, [9], key: "k", digest: 6) == .keyConflict("k"))
-    // Where it is not said what is asked for, nothing is held against anybody.
+    // If the request is not given, there is no conflict.
     #expect(try bank.enqueue(SeamBank.deposits, [1, 2, 3], key: "k") == .issued(nil, known: [tickets]))
     try bank.crash()
     #expect(
@@ -85,7 +86,7 @@ enum SeamCase: CaseIterable, Sendable {
     #expect(try bank.reading.audit().issued == 5)
   }
 
-  /// Of a list with keys of their own those come who are not known, in one run; of a conflict nobody.
+  /// Of a list with keys the unknown customers come, in one run; with a conflict none.
   private func ownKeys(_ bank: SeamBank) throws {
     func list(_ entries: [(String?, Won)]) -> IntakeRequest {
       var request = IntakeRequest(issuedAt: SystemClock.wall())
@@ -122,7 +123,7 @@ enum SeamCase: CaseIterable, Sendable {
     #expect(try bank.claim(SeamBank.loans, 1).map(\.ticket) == [6])
   }
 
-  /// Lines are told apart by service and priority, and each is in its own order.
+  /// Lines are distinguished by service and priority, and each is in its own order.
   private func priorities(_ bank: SeamBank) throws {
     try bank.enqueue(SeamBank.deposits, [1])
     try bank.enqueue(SeamBank.vip, [2, 3])
@@ -133,18 +134,19 @@ enum SeamCase: CaseIterable, Sendable {
     #expect(try bank.reading.page(of: SeamBank.vip, after: 2, limit: 9).map(\.ticket) == [3])
   }
 
-  /// A line in which nobody ever stood, and one in which everybody is in hand, give an empty page and no trap.
+  /// A line that was never used, and one with all customers claimed, give an empty page and no trap.
   private func emptyPage(_ bank: SeamBank) throws {
     #expect(try bank.claim(SeamBank.deposits, 9) == [])
     try bank.enqueue(SeamBank.deposits, [1])
     #expect(try bank.claim(SeamBank.deposits, 9).count == 1)
     #expect(try bank.claim(SeamBank.deposits, 9) == [])
-    // Whoever comes then is found.
+    // A later customer is found.
     try bank.enqueue(SeamBank.deposits, [2])
     #expect(try bank.claim(SeamBank.deposits, 9).map(\.ticket) == [2])
   }
 
-  /// What a customer carries is there as long as the customer is in hand: nothing, no bytes, and all bytes are three things.
+  /// A payload is there as long as the customer is claimed: nothing, no bytes, and all bytes are three
+  /// things.
   private func payloads(_ bank: SeamBank) throws {
     let all = (0...255).map { UInt8($0) }
     try bank.enqueue(SeamBank.deposits, [1, 2], payload: all)
@@ -154,7 +156,7 @@ enum SeamCase: CaseIterable, Sendable {
     for _ in 0..<2 {
       let page = try bank.claim(SeamBank.deposits, 9)
       #expect(try page.map { try bank.payload(of: $0.ticket) } == expected)
-      // Also for who comes next.
+      // Also for the next customer.
       try bank.crash()
     }
     #expect(try (1...4).map { try bank.reading.payload(of: $0) } == expected)

@@ -1,5 +1,5 @@
-// Owns what a change does to the numbers of a day in books that are the bank's own, as the queue counts it. Books that several branches
-// share count by themselves.
+// The effect of a change on the counts of a day in a bank's own database, as the queue counts it. A database
+// that several branches share counts by itself.
 
 import BankModel
 import QueueCore

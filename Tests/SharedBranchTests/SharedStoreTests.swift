@@ -1,5 +1,6 @@
-// What a branch is told of the day of its bank by the store of its queue: that the bank drains, that the day for which it was opened has
-// ended when nothing could be heard of it, and that a day is ended by whoever was asked to.
+// Events of the bank's day that the store of a queue sends to its branch: that the bank drains, that the day
+// for which it was opened ended while it was cut off, and that a day is ended by the branch that was asked
+// to.
 
 import BankModel
 import Coordinator
@@ -22,7 +23,7 @@ struct SharedStoreTests {
 
     init() throws { stage = try ReadingStage(prepared: false) }
 
-    /// A branch that has joined; its place.
+    /// A branch that has joined; returns its place.
     func open(_ name: String, at address: String? = nil) throws -> Int {
       let branch = JoiningBranch(
         address: address ?? stage.address, name: name, host: "here", services: ServiceName.branch)
@@ -39,7 +40,7 @@ struct SharedStoreTests {
     func turn(until isDone: () throws -> Bool) throws {
       let end = SystemClock.monotonic() + .seconds(120)
       while try !isDone() {
-        try #require(SystemClock.monotonic() < end, "nothing has come of it in time")
+        try #require(SystemClock.monotonic() < end, "the condition does not hold in time")
         _ = try stage.client.loop.runOnce(until: SystemClock.monotonic() + .milliseconds(5))
         stage.client.connection.endTurn()
         for place in stores.indices {
@@ -77,7 +78,7 @@ struct SharedStoreTests {
   }
 
   @Test(
-    "A branch that was cut off while the bank ended its day is told so when it is there again, and ends no other day"
+    "A branch cut off while the bank ended its day learns of it later, and ends no other day"
   )
   func cutOff() throws {
     let stage = try Stage()
@@ -100,7 +101,7 @@ struct SharedStoreTests {
     #expect(try stage.stage.number("SELECT count(*) FROM bank.day WHERE draining") == 0)
   }
 
-  @Test("Whoever was asked to end the day of a bank in which nobody is ends it, however soon it leaves")
+  @Test("A branch asked to end the day of an empty bank ends it, however soon it leaves")
   func emptyBank() throws {
     let stage = try Stage()
     let one = try stage.open("one")
@@ -109,7 +110,7 @@ struct SharedStoreTests {
     #expect(try stage.day == 2)
   }
 
-  @Test("Whoever comes while others end the day is told so at once, and helps")
+  @Test("A branch that joins while others end the day learns of it at once, and helps")
   func comesLate() throws {
     let stage = try Stage()
     let one = try stage.open("one")
@@ -119,7 +120,7 @@ struct SharedStoreTests {
     let other = try stage.open("other")
     try stage.turn { stage.drains(other) }
     #expect(try stage.day == 1)
-    // Somebody is left, so nobody ends it.
+    // A customer is left, so no branch ends it.
     try stage.leave(one)
     try stage.leave(other)
     #expect(try stage.day == 1)

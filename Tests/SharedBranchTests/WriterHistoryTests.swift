@@ -1,5 +1,5 @@
-// What the audit says of books in which real branches write: nothing, in the middle of their work and at its end, whatever they
-// do to their customers and whichever of them dies.
+// The audit of a database in which real branches write: clean in the middle of their work and at its end,
+// whatever they do to their customers and whichever of them dies.
 
 import BankModel
 import Posix
@@ -11,14 +11,15 @@ import QueueCore
 import Testing
 import Time
 
-/// A branch that claims, and does at random what branches do. Whoever is in hand is begun in the order of the numbers.
+/// A branch that claims, and does what branches do, at random. Claimed customers start in the order of the
+/// numbers.
 private final class Writer {
   let name: String
   let books: SharedBooks
   private(set) var opening: SharedOpening?
   var inHand: [Customer] = []
   private(set) var day: BusinessDay = 1
-  /// Pages and requests that were asked for and are not answered.
+  /// Pages and requests without an answer yet.
   private(set) var claims = 0
   var requests: Set<RequestNumber> = []
 
@@ -54,14 +55,14 @@ private final class Writer {
   }
 }
 
-@Suite("The audit beside those who write", .enabled(if: PostgresCluster.isInstalled))
+@Suite("The audit during writes", .enabled(if: PostgresCluster.isInstalled))
 struct WriterHistoryTests {
   private static let lines = [
     Line(service: .deposit, priority: .regular), Line(service: .deposit, priority: .vip),
     Line(service: .loan, priority: .regular),
   ]
 
-  @Test("Books in which three branches write are clean at any moment", arguments: 0..<3)
+  @Test("A database in which three branches write is clean at any moment", arguments: 0..<3)
   func history(_ run: Int) throws {
     let seed = UInt64.random(in: 0...UInt64.max)
     print("audit beside three branches, seed \(seed)")
@@ -120,11 +121,11 @@ struct WriterHistoryTests {
           writer.books.giveBack(last.line, [last.ticket])
         }
       case 18 where chance.draw(0...3) == 0:
-        // It dies without a word, and begins anew.
+        // It dies without notice, and starts again.
         let place = Int(chance.draw(0...2))
         writers[place] = try Writer(writers[place].name, stage.address, loop)
       case 19 where chance.draw(0...15) == 0:
-        // Nobody has anything to say of the day that ends: what is still on its way then is for the tests of those who write.
+        // No request is open when the day ends: those in flight then are left to the tests of the writers.
         try settle()
         for other in writers { other.inHand = [] }
         let day = writer.day
