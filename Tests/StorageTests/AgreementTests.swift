@@ -1,6 +1,5 @@
-// Random histories against both stores at once: after every step of every history they give the same answers.
-// The store in memory is the model; what SQLite does differently is an error of one of the two. A failure names the
-// seed that repeats it.
+// Random histories on both stores at once: after every step they give the same answers. The store in memory
+// is the model; a difference is a bug in one of the two. A failure prints the seed that repeats it.
 
 import BankModel
 import QueueCore
@@ -18,7 +17,7 @@ struct AgreementTests {
     for offset in 0..<8 as Range<UInt64> { try history(seed: seed &+ offset) }
   }
 
-  @Test("agree where somebody is put aside on a day that is not committed, and it is forgotten")
+  @Test("agree if a customer becomes dead on a day that is not committed, and that is rolled back")
   func burialOnANewDay() throws {
     for branch in [try Branch(.memory), try Branch(.sqlite)] {
       let first = try branch.arrive(Line.graded[0])
@@ -61,7 +60,7 @@ struct AgreementTests {
     #expect(try branches[0].store.audit() == branches[1].store.audit(), "seed \(seed)")
   }
 
-  /// One thing that can happen at a branch, the same for the same chance.
+  /// One random change at a branch, the same for the same chance.
   private func change(_ branch: Branch, _ chance: inout SeededGenerator) throws {
     let kind = chance.draw(0...9)
     let waiting = try branch.store.customers(in: .waiting, after: nil, limit: 99).map(\.customer)
@@ -110,7 +109,7 @@ struct AgreementTests {
     }
   }
 
-  /// What somebody's work may leave: nothing, a little, or so much that a page ends.
+  /// The result of an attempt: nothing, a little, or so much that a page ends.
   private func result(_ chance: inout SeededGenerator) -> WorkResult? {
     guard chance.draw(0...1) == 0 else { return nil }
     func excerpt(_ chance: inout SeededGenerator) -> Excerpt {

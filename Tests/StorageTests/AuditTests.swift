@@ -1,6 +1,6 @@
-// The audit of the database against damage that is planted with SQL: each kind is found, and counted where it counts.
-// The sound branch beneath has closed days, every state of a customer and every kind of row. What any store's audit
-// finds is in the conformance suite.
+// The audit of the database against damage that is planted with SQL: each kind is found, and counted where it
+// counts. The sound database below it has closed days, every state of a customer and every kind of row. The
+// conformance suite covers what any store's audit finds.
 
 import BankModel
 import QueueCore
@@ -11,7 +11,7 @@ import Time
 
 @Suite("The audit of the database")
 struct AuditTests {
-  /// Two closed days and a present one with customers of every kind; nothing wrong with any of it.
+  /// Two closed days and a present one with customers of every kind, and no damage.
   private func branch() throws -> Branch {
     let branch = try Branch(.sqlite)
     for _ in 0..<2 {
@@ -45,7 +45,7 @@ struct AuditTests {
     return try store.audit()
   }
 
-  @Test("finds nothing where nothing is wrong")
+  @Test("finds nothing if nothing is wrong")
   func sound() throws {
     let audit = try branch().store.audit()
     var expected = StoreAudit()
@@ -73,7 +73,7 @@ struct AuditTests {
   }
 
   @Test(
-    "finds tickets that stand twice or were never issued",
+    "finds tickets that are there twice or were never issued",
     arguments: [
       ("UPDATE receipt SET ticket = 99 WHERE day = 1 AND ticket = 3", 1, 1),
       ("UPDATE receipt SET day = 9 WHERE day = 3", 1, 1),
@@ -97,7 +97,7 @@ struct AuditTests {
   }
 
   @Test(
-    "finds money that is not where it belongs",
+    "finds money in a wrong account",
     arguments: [
       ("UPDATE receipt SET debit = NULL WHERE day = 1 AND ticket = 1", -50_000 + 1),
       ("UPDATE receipt SET credit = NULL WHERE day = 1 AND ticket = 1", 50_000 + 1),
@@ -114,7 +114,7 @@ struct AuditTests {
   }
 
   @Test(
-    "finds everything else that is not as promised",
+    "finds every other broken invariant",
     arguments: [
       "UPDATE day SET served = served + 1 WHERE day = 1", "UPDATE day SET cancelled = 9 WHERE day = 2",
       "UPDATE day SET delayed = 0 WHERE day = 3", "UPDATE day SET dead = 3 WHERE day = 3",
@@ -150,7 +150,7 @@ struct AuditTests {
   }
 
   @Test(
-    "finds a result of nobody, of a receipt that does not say served, and of another ticket than its receipt's",
+    "finds results without receipt, of a receipt that is not served, and of another ticket",
     arguments: [
       ("INSERT INTO result SELECT 99, 3, 9, 0, NULL, 1, 0, 0, 0, 0, NULL, NULL, NULL, NULL", 9, 3),
       (
@@ -164,7 +164,7 @@ struct AuditTests {
     #expect(try audit(after: script).remarks.contains(Remark(.resultOfNobody, ticket, day)))
   }
 
-  @Test("books that contradict themselves say how, so that it can be said in any language")
+  @Test("reports contradicting counters by name, so that they can be worded in any language")
   func contradiction() {
     var books = Books(day: 2, openedAt: WallTime(milliseconds: 1))
     #expect(books.contradiction == nil)
@@ -181,7 +181,8 @@ struct AuditTests {
     try store.close()
     let scratch = branch.scratch
     var bytes = try #require(Scratch.bytes(of: scratch.database))
-    // The index of lines holds service and priority; its page is found by its kind and the number of lines.
+    // The index of lines contains service and priority; its page is found by its kind and the number of
+    // lines.
     let page = try #require(
       (1..<bytes.count / 4_096).first { bytes[$0 * 4_096] == 0x0A && bytes[$0 * 4_096 + 4] == 9 })
     bytes[page * 4_096 + 4_095] ^= 0x01

@@ -1,4 +1,4 @@
-// What the databases of a home remember of each other, and the names that a machine's purchases keep.
+// The marks by which the databases of a home recognise each other, and the names of a machine's purchases.
 import BankModel
 import Glibc
 import QueueCore
@@ -8,11 +8,11 @@ import VendingCore
 
 @testable import Storage
 
-@Suite("What databases remember of each other")
+@Suite("Marks in databases")
 struct BankMarkTests {
   private let mark = BankMark(books: 1 << 60, opening: 3, openedAt: WallTime(milliseconds: 1_770_000_000_000))
 
-  @Test("a stock and a machine remember the last opening of the bank that they were told of")
+  @Test("a stock and a machine store the last opening of the bank that was sent to them")
   func services() throws {
     let scratch = Scratch()
     for opening in 3...4 as ClosedRange<Int64> {
@@ -32,7 +32,7 @@ struct BankMarkTests {
     }
   }
 
-  @Test("what was noted is found by the next process, also where the log had lost its name by then")
+  @Test("a stored mark is found by the next process, also if the log was unlinked by then")
   func afterTheLossOfALog() throws {
     let scratch = Scratch()
     let bank = try SQLiteStore(path: scratch.database)
@@ -51,7 +51,7 @@ struct BankMarkTests {
     #expect(try SQLiteStockStore(path: killed.stock).lastBank() == mark)
   }
 
-  @Test("the bank remembers the databases beside it, and the moment of each opening")
+  @Test("the bank stores the databases beside it, and the moment of each opening")
   func bank() throws {
     let scratch = Scratch()
     for identity in 7...8 as ClosedRange<Int64> {
@@ -70,7 +70,7 @@ struct BankMarkTests {
     }
   }
 
-  @Test("purchases from before their moment was part of the name keep the names that they had")
+  @Test("purchases from before their time was part of the name keep their names")
   func plainPurchases() throws {
     let room = try VendingRoom(.sqlite)
     try room.insert(9_000, as: "a")

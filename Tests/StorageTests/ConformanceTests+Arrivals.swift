@@ -1,5 +1,5 @@
-// What every store promises about a request that is larger than a transaction: it comes into force as a whole, with the
-// books that have issued its numbers, and until then it is as if it were not there.
+// Guarantees of every store about a request that is larger than a transaction: it takes effect as a whole,
+// with the counters that have issued its numbers, and until then it is invisible.
 
 import BankModel
 import QueueCore
@@ -9,7 +9,7 @@ import Time
 @testable import Storage
 
 extension ConformanceTests {
-  /// A request of which so many slices of ten have come, behind a gap of twenty numbers.
+  /// A request of which this number of slices of ten have come, after a gap of twenty numbers.
   func request(_ slices: Int, at branch: Branch) -> ArrivingRequest? {
     var machine = QueueMachine(
       StoredQueue(books: branch.books, delayed: []), policy: QueuePolicy(),
@@ -26,7 +26,7 @@ extension ConformanceTests {
     return machine.arriving
   }
 
-  /// Customers who are kept under numbers that the books do not know.
+  /// Customers stored under numbers that the counters do not contain.
   func arrive(_ numbers: ClosedRange<TicketNumber>, at branch: Branch) throws {
     for ticket in numbers {
       let customer = Customer(
@@ -38,16 +38,16 @@ extension ConformanceTests {
     }
   }
 
-  @Test("a request that is committed in parts comes into force with its books", arguments: StoreKind.allCases)
+  @Test("a request that is committed in parts takes effect with its counters", arguments: StoreKind.allCases)
   func arrivalsComplete(_ kind: StoreKind) throws {
     let branch = try Branch(kind)
     let first = try branch.arrive(.deposit)
     try branch.commit()
-    // Its numbers begin behind a gap.
+    // Its numbers start after a gap.
     let arriving = try #require(request(3, at: branch))
     #expect((arriving.first, arriving.next) == (22, 52))
     try arrive(22...51, at: branch)
-    // Others go on in the same transactions, and come beside it.
+    // Other changes are part of the same transactions, and customers come beside it.
     try branch.finish(first)
     try branch.store.commit(branch.books, arriving: arriving)
     #expect(branch.store.arrivingFrom == 22)
@@ -63,7 +63,7 @@ extension ConformanceTests {
     #expect(try branch.store.customers(in: .waiting, after: nil, limit: 99).map(\.customer.ticket) == [2])
     #expect(try branch.store.countUnfinished(1...99) == 1)
     #expect(try branch.store.audit().problems == [])
-    // The last slice fills the gap, and the books follow.
+    // The last slice fills the gap, and the counters follow.
     try arrive(3...further.first - 1, at: branch)
     branch.books.issued = 51
     for line in Line.graded where line.priority == .regular && line.service != .juice {
@@ -78,7 +78,7 @@ extension ConformanceTests {
   }
 
   @Test(
-    "a request that never becomes whole is found after a crash and leaves nothing, while others come",
+    "an incomplete request is found after a crash and leaves nothing, while others come",
     arguments: StoreKind.allCases)
   func arrivalsWithdrawn(_ kind: StoreKind) throws {
     let branch = try Branch(kind)
@@ -109,7 +109,7 @@ extension ConformanceTests {
   }
 
   @Test(
-    "a day ends without those whose request never became whole, who are taken out in pieces",
+    "a day ends without customers of an incomplete request, who are removed in pieces",
     arguments: StoreKind.allCases)
   func arrivalsAtTheEnd(_ kind: StoreKind) throws {
     let branch = try Branch(kind)

@@ -1,5 +1,5 @@
-// What every store promises about attempts that are counted: how many have begun, and whether one is under way, stands with the
-// customer wherever it goes, and the audit takes neither for an attempt that has ended.
+// Guarantees of every store about counted attempts: their number, and the mark of one in progress, stay with
+// the customer in every state, and the audit takes neither for an attempt that has ended.
 
 import BankModel
 import QueueCore
@@ -9,7 +9,8 @@ import Time
 @testable import Storage
 
 extension ConformanceTests {
-  @Test("keeps how many attempts have begun, and whether one is under way", arguments: StoreKind.allCases)
+  @Test(
+    "keeps the number of started attempts, and the mark of one in progress", arguments: StoreKind.allCases)
   func begunAttempts(_ kind: StoreKind) throws {
     let branch = try Branch(kind)
     var customer = try branch.arrive(.deposit)
@@ -24,11 +25,11 @@ extension ConformanceTests {
     #expect(try branch.store.page(of: .deposit, after: 0, limit: 9) == [customer])
     #expect(try branch.store.find(customer.ticket)?.customer == customer)
     #expect(try branch.store.audit().problems == [])
-    // The largest numbers that there can be.
+    // The largest possible numbers.
     (customer.begun, customer.isBegun) = (1_000, true)
     try branch.store.stage(.update(customer))
     #expect(try branch.store.page(of: .deposit, after: 0, limit: 9) == [customer])
-    // Everybody who is cancelled has a receipt with the attempts that have ended.
+    // Each cancelled customer has a receipt with the attempts that have ended.
     try branch.commit()
     try branch.cancelEveryone()
     branch.turnDay()
@@ -37,7 +38,7 @@ extension ConformanceTests {
     #expect(try branch.store.audit().problems == [])
   }
 
-  @Test("gives an attempt that was lost back as it came", arguments: StoreKind.allCases)
+  @Test("returns a lost attempt as it was stored", arguments: StoreKind.allCases)
   func lostAttempt(_ kind: StoreKind) throws {
     let branch = try Branch(kind)
     var customer = try branch.arrive(.deposit)
@@ -61,7 +62,7 @@ extension ConformanceTests {
 
 @Suite("The attempts of a customer in one column")
 struct CustomerAttemptsTests {
-  @Test("without a count the column is what it always was, and whatever means nothing is refused")
+  @Test("without a count the column is as before, and values without meaning are refused")
   func packing() {
     var customer = Customer(
       ticket: 1, service: .deposit, priority: .regular, amount: 1, account: 1,
@@ -70,7 +71,7 @@ struct CustomerAttemptsTests {
     (customer.begun, customer.isBegun) = (.max, true)
     let packed = CustomerAttempts(customer)
     #expect(CustomerAttempts(packed: packed.packed) == packed)
-    #expect(packed.packed > Int64(Int32.max), "a program from before takes it for damage")
+    #expect(packed.packed > Int64(Int32.max), "an older program takes it for damage")
     for wrong in [-1, 1 << 49, 1 << 31, 1 << 47] as [Int64] {
       #expect(CustomerAttempts(packed: wrong) == nil)
     }

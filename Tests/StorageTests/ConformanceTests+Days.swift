@@ -1,6 +1,5 @@
-// The part of the suite for every store that is about days and books: how a day ends, what begins with the next, and
-// what an audit says of books that do not agree with the customers. It knows of a store only what the protocol
-// promises.
+// The part of the suite for every store about days and counters: how a day ends, how the next one starts, and
+// the audit of counters that do not match the customers. It uses only what the protocol guarantees.
 
 import BankModel
 import QueueCore
@@ -10,7 +9,9 @@ import Time
 @testable import Storage
 
 extension ConformanceTests {
-  @Test("cancels everyone in the order of their numbers, and begins a new day", arguments: StoreKind.allCases)
+  @Test(
+    "cancels all customers in the order of their numbers, and starts a new day", arguments: StoreKind.allCases
+  )
   func cancelEveryone(_ kind: StoreKind) throws {
     let branch = try Branch(kind)
     let customers = try (0..<12).map { try branch.arrive(Line.graded[($0 * 5) % 6]) }
@@ -48,7 +49,7 @@ extension ConformanceTests {
     #expect(audit.problems == [])
   }
 
-  @Test("closes days that begin and end between two commits", arguments: StoreKind.allCases)
+  @Test("closes days that start and end between two commits", arguments: StoreKind.allCases)
   func shortDays(_ kind: StoreKind) throws {
     let branch = try Branch(kind)
     branch.books.paused[0] = true
@@ -71,7 +72,7 @@ extension ConformanceTests {
   }
 
   @Test(
-    "commits nothing when nothing has changed, and books alone when they have", arguments: StoreKind.allCases)
+    "commits nothing if nothing has changed, and counters alone if they have", arguments: StoreKind.allCases)
   func booksAlone(_ kind: StoreKind) throws {
     let branch = try Branch(kind)
     try branch.commit()
@@ -83,7 +84,7 @@ extension ConformanceTests {
     #expect(branch.books == books)
   }
 
-  @Test("finds books that do not agree with the customers", arguments: StoreKind.allCases)
+  @Test("finds counters that do not match the customers", arguments: StoreKind.allCases)
   func wrongBooks(_ kind: StoreKind) throws {
     let lost = try Branch(kind)
     try lost.arrive(.deposit)
@@ -130,7 +131,7 @@ extension ConformanceTests {
     #expect(try attempts.store.audit().problems.count == 1)
   }
 
-  @Test("tells of the first hundred problems and counts the rest", arguments: StoreKind.allCases)
+  @Test("reports the first hundred problems and counts the rest", arguments: StoreKind.allCases)
   func manyProblems(_ kind: StoreKind) throws {
     let branch = try Branch(kind)
     for _ in 0..<150 { try branch.arrive(.deposit) }

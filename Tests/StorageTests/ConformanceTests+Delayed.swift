@@ -1,5 +1,5 @@
-// What every store promises about those who are delayed: they are read in the order of their moments, page after page,
-// whether they failed or ordered for later, and whoever has no ticket yet is nobody.
+// Guarantees of every store about delayed customers: they are read by due time, page after page, both retries
+// and those ordered for later, and customers without tickets are not visible.
 
 import BankModel
 import QueueCore
@@ -20,7 +20,7 @@ extension ConformanceTests {
     return customer
   }
 
-  @Test("reads those who are delayed by their moments, page after page", arguments: StoreKind.allCases)
+  @Test("reads delayed customers by due time, page after page", arguments: StoreKind.allCases)
   func delayedPages(_ kind: StoreKind) throws {
     let branch = try Branch(kind)
     for index in 0..<40 as Range<Int64> {
@@ -44,7 +44,7 @@ extension ConformanceTests {
     #expect(try branch.store.audit().problems == [])
     #expect(try branch.store.customers(in: .delayed, after: nil, limit: 99).count == 41)
     #expect(try branch.store.countUnfinished(1...99) == 41)
-    // Whoever comes back, or leaves, is on no page any more.
+    // A customer that comes back, or leaves, is on no page any more.
     try branch.revive(all[0].customer, from: .delayed)
     try branch.finish(all[1].customer, from: .delayed, .cancelled)
     #expect(try branch.store.delayed(after: .first, limit: 99) == Array(all[2...]))
@@ -58,7 +58,7 @@ extension ConformanceTests {
   }
 
   @Test(
-    "nobody is out of turn who was ordered for later and was overtaken until then",
+    "no customer ordered for later who was overtaken until then counts as out of order",
     arguments: StoreKind.allCases)
   func orderedAudit(_ kind: StoreKind) throws {
     let branch = try Branch(kind)
@@ -74,7 +74,7 @@ extension ConformanceTests {
     #expect(try branch.store.audit().problems == [])
   }
 
-  @Test("with the books only the first of them are read", arguments: StoreKind.allCases)
+  @Test("with the counters only the first of them are read", arguments: StoreKind.allCases)
   func firstDelayed(_ kind: StoreKind) throws {
     let branch = try Branch(kind)
     let count = StoredQueue.firstPage + 3
@@ -86,13 +86,13 @@ extension ConformanceTests {
   }
 
   @Test(
-    "how many of the delayed came for which service is known at a start, and the audit holds it against the rows",
+    "delayed customers by service are known at a start, and the audit compares them with the rows",
     arguments: StoreKind.allCases)
   func delayedByService(_ kind: StoreKind) throws {
     let branch = try Branch(kind)
     for index in 0..<7 as Range<Int64> { try arriveLater(index, index < 5 ? .loan : .vipDeposit, at: branch) }
     try branch.commit()
-    // Neither the first start nor one after it has to have been counted.
+    // The first start and later ones need not count them.
     for start in 1...3 as ClosedRange<Int64> {
       try branch.crash()
       #expect(branch.books.delayedByService[Service.loan.index] == 5)
@@ -112,7 +112,7 @@ extension ConformanceTests {
     #expect(try branch.store.audit().problems == [])
   }
 
-  @Test("counts by service are read and not counted, but after a start of a program that does not keep them")
+  @Test("counts by service are read and not counted, except after a start of an older program")
   func keptCounts() throws {
     let branch = try Branch(.sqlite)
     _ = try branch.store.beginIncarnation(at: branch.now)
@@ -127,14 +127,14 @@ extension ConformanceTests {
       return Array(branch.books.delayedByService.prefix(3))
     }
     #expect(try byService() == [1, 3, 0])
-    // Another distribution of as many: nobody looks at the rows, and the audit does.
+    // The same total, distributed differently: a start does not look at the rows, and the audit does.
     try damage("UPDATE meta SET value = 2 WHERE name IN ('delayed 1', 'delayed 2')")
     #expect(try byService() == [2, 2, 0])
     #expect(
       try branch.store.audit().problems == [
         "deposit delayed: counter 2, actual 1", "loan delayed: counter 2, actual 3",
       ])
-    // What does not add up, or means nothing, is counted anew.
+    // Counts with a wrong total, or without meaning, are counted again.
     try damage("UPDATE meta SET value = 3 WHERE name = 'delayed 1'")
     #expect(try byService() == [1, 3, 0])
     for spoiled in ["delayed 99", "delayed 0", "delayed 1x"] {
@@ -142,18 +142,18 @@ extension ConformanceTests {
       #expect(try byService() == [1, 3, 0], "\(spoiled)")
       try damage("UPDATE meta SET name = 'delayed 1' WHERE name = '\(spoiled)'")
     }
-    // A program from before has counted its start, and has let others be delayed.
+    // An older program has counted its start, and has delayed other customers.
     try damage("UPDATE meta SET value = 2 WHERE name IN ('delayed 1', 'delayed 2')")
     try damage("UPDATE meta SET value = value + 1 WHERE name = 'incarnation'")
     #expect(try byService() == [1, 3, 0])
-    #expect(try branch.store.audit().problems == [], "what nobody keeps is no promise")
+    #expect(try branch.store.audit().problems == [], "counts that are not kept are not audited")
     _ = try branch.store.beginIncarnation(at: branch.now)
     #expect(try branch.store.audit().problems == [])
     #expect(try byService() == [1, 3, 0])
   }
 
   @Test(
-    "whoever is delayed by a request that is not whole is nobody, and goes with it",
+    "customers delayed by an incomplete request are not visible, and go with it",
     arguments: StoreKind.allCases)
   func delayedArrivals(_ kind: StoreKind) throws {
     let branch = try Branch(kind)

@@ -1,5 +1,5 @@
-// What every store keeps of a service that draws on the stock: articles, shortages, and what has to be given back.
-// It must not know how a store does it. Each test runs against every kind of store.
+// Guarantees of every store about a service that draws on the stock: articles, shortages, and releases still
+// owed. Each test runs against every kind of store.
 
 import BankModel
 import QueueCore
@@ -34,7 +34,7 @@ extension ConformanceTests {
   }
 
   @Test(
-    "an article stays with its customer and stands on the receipt, whatever is in it",
+    "an article stays with its customer and is on the receipt, with any content",
     arguments: StoreKind.allCases)
   func article(_ kind: StoreKind) throws {
     let branch = try Branch(kind)
@@ -50,7 +50,7 @@ extension ConformanceTests {
   }
 
   @Test(
-    "what was missing stands on the receipt; it counts as served and moves no money",
+    "a shortage is on the receipt; it counts as served and moves no money",
     arguments: StoreKind.allCases)
   func shortages(_ kind: StoreKind) throws {
     let branch = try Branch(kind)
@@ -69,7 +69,7 @@ extension ConformanceTests {
     #expect(try branch.store.receipts(of: .juice, after: 0, through: 0, limit: 5) == [])
     #expect(try branch.store.receipts(of: .loan, after: 0, through: .max, limit: 5) == [])
     #expect(try branch.store.trialBalance().customers.transfers == 0)
-    // Once, though two fruits were missing; and on this day alone.
+    // Once, although two fruits were missing; and on this day alone.
     #expect(try branch.store.countSentAway(on: 1) == 1 && branch.store.countSentAway(on: 2) == 0)
     let audit = try branch.store.audit()
     #expect(audit.problems == [])
@@ -77,7 +77,7 @@ extension ConformanceTests {
     #expect(try branch.store.unreleased(after: nil, limit: 5) == [])
   }
 
-  @Test("a cancelled order leaves a note until the stock has given back", arguments: StoreKind.allCases)
+  @Test("a cancelled order leaves a note until the stock has taken it back", arguments: StoreKind.allCases)
   func releases(_ kind: StoreKind) throws {
     let branch = try Branch(kind)
     for ticket in 1...4 as ClosedRange<TicketNumber> { try branch.store.stage(.insert(juice(ticket))) }
@@ -103,7 +103,7 @@ extension ConformanceTests {
   }
 
   @Test(
-    "notes are read from a place on, so that none of them stands in the way of the others",
+    "notes are read from a place on, so that none of them blocks the others",
     arguments: StoreKind.allCases)
   func releasesByPlace(_ kind: StoreKind) throws {
     let branch = try Branch(kind)

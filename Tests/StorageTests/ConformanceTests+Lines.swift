@@ -1,4 +1,5 @@
-// What every store promises of lines with any priority: they are like those of the grades, as many as there are.
+// Guarantees of every store about lines of any priority: any number of them, with the properties of those of
+// the grades.
 
 import BankModel
 import QueueCore
@@ -73,7 +74,7 @@ extension ConformanceTests {
     #expect(try branch.store.audit().problems == [])
   }
 
-  @Test("forgets a line with the transaction in which it was new", arguments: StoreKind.allCases)
+  @Test("forgets a line with the transaction that has created it", arguments: StoreKind.allCases)
   func lineRolledBack(_ kind: StoreKind) throws {
     let branch = try Branch(kind)
     try branch.arrive(.deposit)
@@ -117,7 +118,7 @@ extension ConformanceTests {
     #expect(try branch.store.audit().problems == [])
   }
 
-  @Test("gives the numbers of empty lines to others when there are no more", arguments: StoreKind.allCases)
+  @Test("reuses the numbers of empty lines when there are no more", arguments: StoreKind.allCases)
   func numbersRunOut(_ kind: StoreKind) throws {
     let branch = try Branch(kind)
     func line(_ number: UInt32) -> Line { Line(service: .loan, priority: Priority(number)) }
@@ -127,7 +128,7 @@ extension ConformanceTests {
     try branch.commit()
     try branch.finish(gone)
     try branch.commit()
-    // As if all others had been given to lines in which nobody stands.
+    // As if all others were given to empty lines.
     let lost = Line(service: .deposit, priority: Priority(77))
     switch branch.store {
     case let store as SQLiteStore: store.lines.know(lost, as: LineNumbers.highest)

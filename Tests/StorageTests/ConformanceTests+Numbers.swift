@@ -1,4 +1,5 @@
-// What every store promises to those who list customers by their numbers, over all lines, and who count dead letters by service.
+// Guarantees of every store about lists of customers by number, over all lines, and about counts of dead
+// letters by service.
 
 import BankModel
 import QueueCore
@@ -83,7 +84,7 @@ extension ConformanceTests {
     #expect(try counts() == wanted + [0])
     try branch.crash()
     #expect(try counts() == wanted + [0])
-    // Whoever is brought back, or taken out, is counted no more.
+    // A customer that is requeued, or cancelled, is not counted any more.
     let loan = try #require(dead.first { $0.customer.service == .loan })
     try branch.revive(loan.customer, from: .dead)
     try branch.commit()

@@ -1,4 +1,5 @@
-// What every store keeps of payloads: they come with their customers, go with their receipts, and leave nothing behind.
+// Guarantees of every store about payloads: they come with their customers, go with their receipts, and leave
+// nothing.
 
 import BankModel
 import QueueCore
@@ -14,7 +15,7 @@ extension ConformanceTests {
     try tickets.map { try branch.store.payload(of: $0) }
   }
 
-  @Test("a payload is its customer's and nobody else's, of any bytes or none", arguments: StoreKind.allCases)
+  @Test("a payload belongs to its customer alone, and has any bytes or none", arguments: StoreKind.allCases)
   func payloads(_ kind: StoreKind) throws {
     let branch = try Branch(kind)
     for _ in 1...6 { try branch.arrive(.deposit) }
@@ -29,7 +30,7 @@ extension ConformanceTests {
     #expect(try branch.store.audit().problems == [])
   }
 
-  @Test("a payload that is not committed is forgotten, and so is that it went", arguments: StoreKind.allCases)
+  @Test("an uncommitted payload is rolled back, and so is its removal", arguments: StoreKind.allCases)
   func payloadRolledBack(_ kind: StoreKind) throws {
     let branch = try Branch(kind)
     let customer = try branch.arrive(.deposit)
@@ -95,7 +96,7 @@ extension ConformanceTests {
   }
 
   @Test(
-    "nobody sees the payloads of a request that is not whole, and none is left of it",
+    "payloads of an incomplete request are not visible, and none of them is left",
     arguments: StoreKind.allCases)
   func payloadsOfArrivals(_ kind: StoreKind) throws {
     let branch = try Branch(kind)
@@ -118,7 +119,7 @@ extension ConformanceTests {
     #expect(try payloads(branch, 1...50).allSatisfy { $0 == nil })
   }
 
-  @Test("a second payload is damage, and so is one of nobody", arguments: StoreKind.allCases)
+  @Test("a second payload is damage, and so is one without customer", arguments: StoreKind.allCases)
   func payloadOfNobody(_ kind: StoreKind) throws {
     let branch = try Branch(kind)
     try branch.arrive(.deposit)

@@ -1,5 +1,5 @@
-// What every store keeps of results: they stand with their receipts from the same commit on, as they were given, and pages of
-// receipts are bounded by their bytes. What is said of an attempt stands with it.
+// Guarantees of every store about results: they are stored with their receipts by the same commit, unchanged,
+// and pages of receipts are bounded by their bytes. The message of an attempt is stored with it.
 
 import BankModel
 import CSQLite
@@ -29,7 +29,7 @@ extension ConformanceTests {
     ]
   }
 
-  /// The results of the tickets from 1 on, whichever way the receipts are asked for.
+  /// The results of the tickets from 1 on, by every way to read receipts.
   private func results(_ branch: Branch) throws -> [WorkResult?] {
     let store = branch.store
     let all = try store.allReceipts()
@@ -43,7 +43,7 @@ extension ConformanceTests {
   }
 
   @Test(
-    "a result is its receipt's and nobody else's, whole or cut, and none is none",
+    "a result belongs to its receipt alone, whole or cut, and none is none",
     arguments: StoreKind.allCases)
   func results(_ kind: StoreKind) throws {
     let branch = try Branch(kind)
@@ -58,7 +58,7 @@ extension ConformanceTests {
     #expect(try branch.store.audit().problems == [])
   }
 
-  @Test("a result that is not committed is forgotten with its receipt", arguments: StoreKind.allCases)
+  @Test("an uncommitted result is rolled back with its receipt", arguments: StoreKind.allCases)
   func resultRolledBack(_ kind: StoreKind) throws {
     let branch = try Branch(kind)
     let result = try Self.results()[3]
@@ -74,7 +74,7 @@ extension ConformanceTests {
     try branch.finish(customer, leaving: result)
     try branch.crash()
     #expect(try branch.store.receipts(day: nil, after: 0, limit: 9).isEmpty)
-    // The same receipt number is another's, who leaves nothing.
+    // The same receipt number belongs to another customer, without a result.
     try branch.finish(customer)
     try branch.commit()
     try branch.crash()
@@ -83,7 +83,7 @@ extension ConformanceTests {
   }
 
   @Test(
-    "who is cancelled or carried away by a reset leaves none, and what others have left stays over the days",
+    "a cancelled customer leaves no result, and results of others stay over the days",
     arguments: StoreKind.allCases)
   func resultsOverDays(_ kind: StoreKind) throws {
     let branch = try Branch(kind)
@@ -106,7 +106,8 @@ extension ConformanceTests {
     #expect(try branch.store.audit().problems == [])
   }
 
-  @Test("a page ends when its results are long, and says that it may go on", arguments: StoreKind.allCases)
+  @Test(
+    "a page ends when its results are long, and reports that more may follow", arguments: StoreKind.allCases)
   func longPages(_ kind: StoreKind) throws {
     let branch = try Branch(kind)
     let long = WorkResult(duration: .zero, output: try #require(Excerpt(first: Self.bytes(Excerpt.longest))))
@@ -117,7 +118,7 @@ extension ConformanceTests {
     }
     try branch.commit()
     let page = try branch.store.receipts(day: nil, after: 0, limit: 999)
-    // The last receipt of the page is the one with which it is as long as a page is.
+    // The last receipt of the page is the one with which it reaches the length of a page.
     #expect(page.count == perPage * 2 - 1 && page.mayGoOn(limit: 999))
     #expect(try branch.store.receipts(day: 1, after: 0, limit: 999) == page)
     #expect(try branch.store.receipts(day: nil, after: 0, limit: 5).count == 5)
@@ -129,7 +130,8 @@ extension ConformanceTests {
   }
 
   @Test(
-    "of a result that comes while there is no room only its numbers are kept", arguments: StoreKind.allCases)
+    "of a result that comes while there is no room only its numbers are stored", arguments: StoreKind.allCases
+  )
   func resultWithoutRoom(_ kind: StoreKind) throws {
     let branch = try Branch(kind)
     let result = try #require(try Self.results()[3])
@@ -156,7 +158,7 @@ extension ConformanceTests {
     #expect(try branch.store.audit().problems == [])
   }
 
-  @Test("a result of somebody who was not served is found by the audit", arguments: StoreKind.allCases)
+  @Test("a result of a customer that was not served is found by the audit", arguments: StoreKind.allCases)
   func resultOfCancelled(_ kind: StoreKind) throws {
     let branch = try Branch(kind)
     try branch.finish(try branch.arrive(.deposit), .cancelled, leaving: try Self.results()[1])
@@ -164,7 +166,7 @@ extension ConformanceTests {
     #expect(try branch.store.audit().remarks == [Remark(.resultOfNobody, 1, 1)])
   }
 
-  @Test("what is said of an attempt stands with it", arguments: StoreKind.allCases)
+  @Test("the message of an attempt is stored with it", arguments: StoreKind.allCases)
   func words(_ kind: StoreKind) throws {
     let branch = try Branch(kind)
     let said = [

@@ -1,4 +1,4 @@
-// What every store promises of services: a number is given once, and never again to another.
+// Guarantees of every store about services: a number is given once, and never again to another.
 
 import BankModel
 import QueueCore
@@ -21,7 +21,7 @@ extension ConformanceTests {
     #expect(branch.store.services.names == ServiceName.branch + first)
     try branch.crash()
     #expect(branch.store.services.names == ServiceName.branch + first)
-    // What nobody names any more keeps its number, and comes back to it.
+    // A service that is not configured any more keeps its number, and comes back to it.
     let second = try Self.names("fax", "mail", "loan")
     try branch.store.giveNumbers(to: second)
     #expect(branch.store.services.names == ServiceName.branch + first + second.prefix(1))
@@ -58,7 +58,9 @@ extension ConformanceTests {
     #expect(try branch.store.audit().problems == [])
   }
 
-  @Test("money of a service with a ledger goes from where to where it says", arguments: StoreKind.allCases)
+  @Test(
+    "money of a service with a ledger moves between the accounts that it names", arguments: StoreKind.allCases
+  )
   func ownLedger(_ kind: StoreKind) throws {
     let branch = try Branch(kind)
     try branch.store.giveNumbers(to: ServiceName.branch + Self.names("mail"))

@@ -1,6 +1,6 @@
-// The suite that every store must pass: the same questions after the same changes, with rollbacks, crashes and days.
-// It knows of a store only what the protocol promises. A store that fails here is wrong, or the promise is; a new
-// store joins by a new case of StoreKind.
+// The suite that every store must pass: the same questions after the same changes, with rollbacks, crashes
+// and days. It uses only what the protocol guarantees. A store that fails here is wrong, or the guarantee is;
+// a new store joins by a new case of StoreKind.
 
 import BankModel
 import QueueCore
@@ -11,7 +11,7 @@ import Time
 
 @Suite("Every store")
 struct ConformanceTests {
-  @Test("begins with day 1 at the moment of the first load", arguments: StoreKind.allCases)
+  @Test("starts with day 1 at the moment of the first load", arguments: StoreKind.allCases)
   func firstDay(_ kind: StoreKind) throws {
     let branch = try Branch(kind)
     #expect(branch.books == Books(day: 1, openedAt: WallTime(milliseconds: 1_700_000_000_000)))
@@ -49,7 +49,7 @@ struct ConformanceTests {
     }
   }
 
-  @Test("gives back a customer as it came", arguments: StoreKind.allCases)
+  @Test("returns a customer as it was stored", arguments: StoreKind.allCases)
   func fields(_ kind: StoreKind) throws {
     let branch = try Branch(kind)
     let customer = Customer(
@@ -138,7 +138,7 @@ struct ConformanceTests {
     #expect(receipts.map(\.outcome) == [.served, .served, .cancelled])
   }
 
-  @Test("gives back a receipt as it came", arguments: StoreKind.allCases)
+  @Test("returns a receipt as it was stored", arguments: StoreKind.allCases)
   func receipts(_ kind: StoreKind) throws {
     let branch = try Branch(kind)
     let loan = try branch.arrive(.loan, amount: 250_000, account: 7)
@@ -184,7 +184,7 @@ struct ConformanceTests {
     #expect(try branch.store.audit().problems == [])
   }
 
-  @Test("refuses to change who is not there", arguments: StoreKind.allCases)
+  @Test("refuses to change a customer that does not exist", arguments: StoreKind.allCases)
   func missing(_ kind: StoreKind) throws {
     let branch = try Branch(kind)
     let customer = try branch.arrive(.deposit)
@@ -307,7 +307,7 @@ struct ConformanceTests {
   }
 
   @Test(
-    "knows after which attempt somebody was put aside, also when the customer is back or taken out",
+    "knows the attempt that made a dead letter, also when the customer is requeued or cancelled",
     arguments: StoreKind.allCases)
   func burials(_ kind: StoreKind) throws {
     let branch = try Branch(kind)
@@ -374,7 +374,7 @@ struct ConformanceTests {
       #expect(try branch.store.tickets(forKey: name) == expected)
     }
     #expect(try branch.store.tickets(forKey: "b") == nil)
-    #expect(try branch.store.request(forKey: "a")?.request == nil, "what was not said is not made up")
+    #expect(try branch.store.request(forKey: "a")?.request == nil, "what was not given is not invented")
     try branch.store.stage(.remember(key: "b", day: 1, first: 2, last: 3, request: .min))
     let known = KeyedRequest(tickets: IssuedTickets(day: 1, first: 2, last: 3), request: .min)
     #expect(try branch.store.request(forKey: "b") == known)

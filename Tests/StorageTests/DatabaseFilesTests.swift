@@ -1,5 +1,5 @@
-// What was committed is found by whoever opens the database next, although somebody has removed its log meanwhile, and a
-// database whose name is gone is written no more.
+// Files of a database that are removed: a commit is found by the next process although the log was removed
+// meanwhile, and a database whose name is gone is not written any more.
 
 import BankModel
 import Glibc
@@ -19,7 +19,7 @@ struct DatabaseFilesTests {
     }?.quantity
   }
 
-  /// Loses the log of a stock of ten kiwis, of which one was taken.
+  /// Removes the log of a stock of ten kiwis, of which one was taken.
   private func stockWithoutLog() throws -> (StockRoom, DatabaseFiles) {
     let room = try StockRoom(.sqlite)
     let files = try #require(room.sqlite).files
@@ -28,10 +28,11 @@ struct DatabaseFilesTests {
     return (room, files)
   }
 
-  @Test("what is in a log that has lost its name is copied at once, and with every commit")
+  @Test("the contents of an unlinked log are copied at once, and with every commit")
   func lost() throws {
     let (room, files) = try stockWithoutLog()
-    #expect((try? kiwis(room.scratch)) != 9, "without its log the next process finds less than was promised")
+    #expect(
+      (try? kiwis(room.scratch)) != 9, "without its log the next process finds less than was guaranteed")
     try files.logIsLost()
     #expect(try kiwis(room.scratch) == 9)
     _ = try room.take([("kiwi", 2)], as: "b")
@@ -49,7 +50,7 @@ struct DatabaseFilesTests {
     #expect(try kiwis(room.scratch) == 7)
   }
 
-  @Test("a new log has a name, and what is committed from then on is found in it")
+  @Test("a new log has a name, and later commits are found in it")
   func renewed() throws {
     let (room, files) = try stockWithoutLog()
     try files.logIsLost()
@@ -84,7 +85,7 @@ struct DatabaseFilesTests {
     #expect(try store.audit().problems == [])
   }
 
-  @Test("a database that is given up is written no more, and another one of its name is left alone")
+  @Test("a database that is given up is not written any more, nor another one with its name")
   func abandoned() throws {
     let other = Scratch()
     do {
@@ -96,7 +97,7 @@ struct DatabaseFilesTests {
       let error = storeError { _ = try room.take([("kiwi", 1)], as: "a") }
       #expect(error == .failed(path: path, detail: Remark(.fileRemoved)))
       #expect(storeError { try store.close() } == error)
-      // Somebody else's, of the same names.
+      // Another program's, of the same names.
       for suffix in ["", "-wal"] { Scratch.write([1, 2, 3], to: path + suffix) }
       for name in room.scratch.names {
         link("\(room.scratch.path)/\(name)", "\(other.path)/\(name)")

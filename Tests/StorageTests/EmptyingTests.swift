@@ -1,5 +1,5 @@
-// Emptying the queue in pieces: as long as it lasts it can be gone on with, given up, or finished by whoever cannot wait,
-// and the end is the same as in one stroke.
+// A reset in pieces: meanwhile it can be continued, abandoned, or completed by a caller that cannot wait, and
+// the result is the same as at once.
 
 import BankModel
 import QueueCore
@@ -8,12 +8,12 @@ import Time
 
 @testable import Storage
 
-@Suite("Emptying the queue in pieces")
+@Suite("A reset in pieces")
 struct EmptyingTests {
   private static let now = WallTime(milliseconds: 1_700_000_000_000)
   private static let count: Int64 = 5_000
 
-  /// A store with many who wait, of all lines.
+  /// A store with many waiting customers, of all lines.
   private func filled(_ scratch: Scratch) throws -> (SQLiteStore, Books) {
     let store = try SQLiteStore(path: scratch.database)
     var books = try store.load(now: Self.now).books
@@ -31,7 +31,7 @@ struct EmptyingTests {
     return (store, books)
   }
 
-  @Test("each piece is small, and the receipts stand in the order of the tickets")
+  @Test("each piece is small, and the receipts are in the order of the tickets")
   func pieces() throws {
     let scratch = Scratch()
     let (store, books) = try filled(scratch)
@@ -50,7 +50,7 @@ struct EmptyingTests {
     try expectEmptied(store)
   }
 
-  @Test("whoever commits, or reads, in the middle has the rest written", arguments: [true, false])
+  @Test("a commit or a read in the middle causes the rest to be written", arguments: [true, false])
   func impatience(byReading: Bool) throws {
     let scratch = Scratch()
     let (store, books) = try filled(scratch)
@@ -64,7 +64,7 @@ struct EmptyingTests {
     try expectEmptied(store)
   }
 
-  @Test("what was written of it is forgotten with the transaction")
+  @Test("the written part is forgotten with the transaction")
   func takenBack() throws {
     let scratch = Scratch()
     let (store, books) = try filled(scratch)

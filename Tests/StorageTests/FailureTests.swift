@@ -1,6 +1,6 @@
-// A full disk, a failed fsync, failures at will: what is kept, what is refused, and what works afterwards.
-// The failures are made where SQLite calls the system, in the table of functions of its open files, so that all of
-// SQLite's own handling of them is part of the test.
+// A full disk, a failed fsync, failures at will: what is stored, what is refused, and what works afterwards.
+// The failures are injected where SQLite calls the system, in the table of functions of its open files, so
+// that all of SQLite's own error handling is part of the test.
 
 import BankModel
 import CSQLite
@@ -11,9 +11,9 @@ import Time
 
 @testable import Storage
 
-@Suite("A store in trouble")
+@Suite("Faults of a store")
 struct FailureTests {
-  @Test("a full disk refuses a change, keeps what was committed, and goes on when there is room")
+  @Test("a full disk refuses a change, keeps what was committed, and continues when there is room")
   func fullDisk() throws {
     let scratch = Scratch()
     let store = try SQLiteStore(path: scratch.database, schema: .bank, maximumPages: 40)
@@ -54,7 +54,7 @@ struct FailureTests {
     #expect(error?.kind == "diskFull")
     fault.heal()
     #expect(!store.hasStagedChanges)
-    // What was in the log is copied, so that the log can begin anew in the space that it has.
+    // The contents of the log were copied, so that the log can restart in its present space.
     #expect(store.database.logFrames == 0)
     #expect(try store.find(2) == nil)
     try addOne(to: store, books)
@@ -93,7 +93,7 @@ struct FailureTests {
     let copy = scratch.copyAfterKill()
     let store = try SQLiteStore(path: copy.database)
     let books = try store.load(now: WallTime(milliseconds: 1)).books
-    // Nobody knows whether the second customer came to the disk; the books know.
+    // It is unknown whether the second customer reached the disk; the counters tell.
     #expect(try store.countUnfinished(1...9) == books.issued)
     #expect(try store.audit().problems == [])
   }
@@ -110,7 +110,7 @@ struct FailureTests {
     for refused in refusals(of: store, books) { #expect(refused == error) }
   }
 
-  @Test("a disk that is full while the log is copied is met again later")
+  @Test("a disk that is full while the log is copied is reported again later")
   func fullCheckpoint() throws {
     let (store, books) = try oneCustomer()
     let fault = Fault(in: store, .database)
@@ -126,7 +126,7 @@ struct FailureTests {
     #expect(try store.audit().problems == [])
   }
 
-  @Test("a store that was closed owes nothing, and refuses every change")
+  @Test("a store that was closed has no work left, and refuses every change")
   func closed() throws {
     let (store, books) = try oneCustomer()
     try fillLog(of: store, books)
@@ -135,7 +135,7 @@ struct FailureTests {
     #expect(storeError { try store.stage(.insert(customer(9))) }?.kind == "failed")
   }
 
-  @Test("a log that nobody has copied after a commit is copied before the next change")
+  @Test("a log that was not copied after a commit is copied before the next change")
   func forgottenCheckpoint() throws {
     let (store, books) = try oneCustomer()
     let full = try fillLog(of: store, books)
@@ -153,7 +153,7 @@ struct FailureTests {
     for refused in refusals(of: store, books) { #expect(refused == error) }
   }
 
-  @Test("SQLite's codes become the errors that they mean")
+  @Test("SQLite's codes become the matching errors")
   func codes() {
     let meanings: [(Int32, String)] = [
       (SQLITE_FULL, "diskFull"), (SQLITE_CORRUPT, "damaged"), (SQLITE_CORRUPT | 1 << 8, "damaged"),
@@ -171,7 +171,7 @@ struct FailureTests {
 
   // MARK: The store in memory
 
-  @Test("the store in memory fails when it is told to")
+  @Test("the store in memory fails on request")
   func ordered() throws {
     let store = MemoryStore()
     var books = try store.load(now: WallTime(milliseconds: 1)).books

@@ -1,12 +1,12 @@
-// Owns failures of a disk on demand, made where SQLite calls the system: in the table of functions of its open files.
-// It knows no store's rules. Invariant: a fault stays until it is healed, and its table as long as the process.
+// Failures of a disk on demand, injected where SQLite calls the system: in the table of functions of its open
+// files. Invariant: a fault stays until it is healed, and its table as long as the process.
 
 import CSQLite
 import Glibc
 
 @testable import Storage
 
-/// Puts other functions in the place of SQLite's own for one open file. See https://sqlite.org/c3ref/io_methods.html.
+/// Replaces SQLite's functions for one open file. See https://sqlite.org/c3ref/io_methods.html.
 final class Fault {
   enum File: Int32 {
     case database = 7  // SQLITE_FCNTL_FILE_POINTER
@@ -28,7 +28,7 @@ final class Fault {
     }
     file = found
     original = methods
-    // The second one stays as it is: whoever fails once puts it in the place of the first.
+    // The second one stays unchanged: a function that fails once replaces the first by it.
     self.methods = .allocate(capacity: 2)
     self.methods.initialize(repeating: original.pointee, count: 2)
     file.pointee.pMethods = UnsafePointer(self.methods)
@@ -59,7 +59,7 @@ final class Fault {
     }
   }
 
-  /// The file cannot become longer; the place that it has can be written.
+  /// The file cannot become longer; its present space can be written.
   func keepLength() {
     methods.pointee.xWrite = { file, bytes, count, offset in
       guard let file, let methods = file.pointee.pMethods else { return SQLITE_FULL }

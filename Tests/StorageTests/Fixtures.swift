@@ -1,6 +1,6 @@
-// Owns what the tests of the stores share: directories that vanish, customers, and a small branch that keeps books.
-// It knows nothing of how a store keeps what it is given. A crash of a store on disk is a copy of its files while the
-// store is alive: that is what a killed process leaves.
+// Fixtures of the tests of the stores: temporary directories, customers, and a small branch that keeps the
+// day's counters. A crash of a store on disk is a copy of its files while the store is open: that is what a
+// killed process leaves.
 
 import BankModel
 import Glibc
@@ -28,7 +28,6 @@ final class Scratch {
 
   var database: String { "\(path)/bank.db" }
 
-  /// The names of all files in here, in order.
   var names: [String] {
     guard let directory = opendir(path) else { return [] }
     defer { closedir(directory) }
@@ -42,7 +41,7 @@ final class Scratch {
     return names.sorted()
   }
 
-  /// All bytes of a file; nil where there is none.
+  /// All bytes of a file; nil if it does not exist.
   static func bytes(of path: String) -> [UInt8]? {
     guard let file = fopen(path, "rb") else { return nil }
     defer { fclose(file) }
@@ -61,7 +60,8 @@ final class Scratch {
     fclose(file)
   }
 
-  /// What a disk would hold if the process with this store were killed now: the database and its log, elsewhere.
+  /// What a disk would contain if the process with this store were killed now: the database and its log,
+  /// elsewhere.
   func copyAfterKill() -> Scratch {
     let copy = Scratch()
     for name in names {
@@ -72,7 +72,7 @@ final class Scratch {
 }
 
 extension Schema {
-  /// What a program of this version has made.
+  /// The schema as a program of this version has created it.
   func ofVersion(_ version: Int) -> Schema {
     var schema = self
     schema.migrations = Array(migrations.prefix(version))
@@ -81,7 +81,7 @@ extension Schema {
 }
 
 extension Scratch {
-  /// The key of a waiting customer as it was made before schema 5.
+  /// The key of a waiting customer before schema 5.
   static func formerKey(service: Int64, grade: Int64, ticket: TicketNumber) -> Int64 {
     1 << 60 | service << 52 | grade << 48 | ticket
   }
@@ -103,8 +103,8 @@ extension Scratch {
 }
 
 extension Database {
-  /// Plants damage with SQL. Receipts can be changed, added and taken out as if they were a table; the pages and the blocks of
-  /// tickets are then made anew, as far as blocks can be.
+  /// Plants damage with SQL. Receipts can be changed, added and removed as if they were a table; the pages
+  /// and the blocks of tickets are then written again, as far as blocks can be.
   func damage(_ script: String) throws {
     guard script.contains(" receipt ") else { return try execute(script, while: "planting damage") }
     try execute(
@@ -136,7 +136,7 @@ enum StoreKind: CaseIterable, CustomStringConvertible, Sendable {
   var description: String { self == .memory ? "in memory" : "in SQLite" }
 }
 
-/// A store with a branch around it: it issues numbers and keeps the books that the store is given.
+/// A store with a branch around it: it issues numbers and keeps the counters that the store is given.
 final class Branch {
   let kind: StoreKind
   private(set) var store: any LocalQueueStore
@@ -145,7 +145,7 @@ final class Branch {
   private(set) var delayedAtStart: [DelayedCustomer]
   var clock: Int64 = 1_700_000_000_000
 
-  /// - Parameter former: where a database is already; nil for a new one.
+  /// - Parameter former: the place of an existing database; nil for a new one.
   init(_ kind: StoreKind, opening former: Scratch? = nil) throws {
     self.kind = kind
     if let former { scratch = former }
@@ -181,7 +181,7 @@ final class Branch {
     self.books = books
   }
 
-  // MARK: What happens at a branch
+  // MARK: Events of a branch
 
   @discardableResult
   func arrive(
@@ -226,7 +226,7 @@ final class Branch {
       finishedAt: now, article: customer.article)
   }
 
-  /// An attempt that ended badly; the customer waits on.
+  /// An attempt that failed; the customer keeps waiting.
   func fail(
     _ customer: Customer, _ end: AttemptEnd = .killed, words: String = ""
   ) throws -> Customer {
@@ -294,7 +294,7 @@ extension Line {
 }
 
 extension StoreError {
-  /// The kind of error, for comparing without words.
+  /// The kind of error, for comparison without its text.
   var kind: String {
     switch self {
     case .diskFull: "diskFull"
@@ -306,7 +306,7 @@ extension StoreError {
   }
 }
 
-/// Runs `body` and gives back the store's error; nil where there was none.
+/// Runs `body` and returns the store's error; nil if there was none.
 func storeError(_ body: () throws -> Void) -> StoreError? {
   do {
     try body()
@@ -317,6 +317,6 @@ func storeError(_ body: () throws -> Void) -> StoreError? {
 }
 
 extension QueueReading {
-  /// The tickets that a key stands for.
+  /// The tickets of a key.
   func tickets(forKey key: String) throws(StoreError) -> IssuedTickets? { try request(forKey: key)?.tickets }
 }

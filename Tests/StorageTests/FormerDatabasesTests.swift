@@ -1,7 +1,8 @@
-// Databases that the programs of their time have made, one of each former version of the schema, kept as the SQL that makes
-// them again (`FormerDatabases`). Each is opened by the present program and holds what the present program holds after the
-// same story, as far as that version could keep it. The story of each was played by the last program of its version: commits
-// fe1fe09 (1), a6e5a0d (2), 094ba12 (3), 80e4821 (4), f81fb01 (5), 57180e3 (6).
+// Databases created by former programs, one of each former version of the schema, stored as the SQL that
+// creates them again (`FormerDatabases`). Each is opened by the present program and then contains what the
+// present program would have stored for the same events, as far as that version could store it. The last
+// program of each version has created it: commits fe1fe09 (1), a6e5a0d (2), 094ba12 (3), 80e4821 (4), f81fb01
+// (5), 57180e3 (6).
 
 import BankModel
 import CSQLite
@@ -32,7 +33,7 @@ struct FormerDatabasesTests {
     return scratch
   }
 
-  /// What happened at the branch, as far as a program of this version knew it.
+  /// The events at the branch, as far as a program of this version knew them.
   private func play(_ branch: Branch, _ version: Int) throws {
     let store = branch.store
     func line(_ service: Service, _ priority: Priority) -> Line { Line(service: service, priority: priority) }
@@ -48,7 +49,7 @@ struct FormerDatabasesTests {
     }
     func turnDay() throws {
       branch.turnDay()
-      // Before version 3 nobody knew what the clock did.
+      // Steps of the clock are counted since version 3.
       if version < 3 { branch.books.clockSteps = branch.books.day }
       try branch.commit()
     }
@@ -167,7 +168,7 @@ struct FormerDatabasesTests {
     let branch = try Branch(.sqlite)
     try play(branch, version)
     var contents = try contents(of: branch.store)
-    // Which attempt was the last one before a dead letter is known since version 4.
+    // The last attempt before a dead letter is known since version 4.
     if version < 4 {
       for ticket in contents.attempts.indices {
         for place in contents.attempts[ticket].indices { contents.attempts[ticket][place].isFatal = false }
@@ -176,7 +177,7 @@ struct FormerDatabasesTests {
     return contents
   }
 
-  @Test("hold what they held, and nothing is wrong with any of it", arguments: versions)
+  @Test("keep their contents, without any problem in them", arguments: versions)
   func opened(_ version: Int) throws {
     let expected = try expected(version)
     #expect(expected.audit.problems == [])
@@ -196,7 +197,7 @@ struct FormerDatabasesTests {
     }
   }
 
-  @Test("are looked at without a byte of them changing", arguments: versions)
+  @Test("are inspected without a byte of them changing", arguments: versions)
   func inspected(_ version: Int) throws {
     let scratch = try database(version)
     let before = Scratch.bytes(of: scratch.database)
@@ -219,7 +220,7 @@ struct FormerDatabasesTests {
     #expect(found == expected && expected?.contains("result.output BLOB") == true)
   }
 
-  @Test("go on: the next customer comes, is served, and leaves a result", arguments: versions)
+  @Test("can be used: the next customer comes, is served, and leaves a result", arguments: versions)
   func goesOn(_ version: Int) throws {
     let scratch = try database(version)
     let branch = try Branch(.sqlite, opening: scratch)

@@ -1,5 +1,5 @@
-// A file that stays as it is while the bank goes on: whoever reads it in its place sees what was committed when that began,
-// and is told before the file is written to again.
+// A frozen file: while the bank continues, a reader of it sees what was committed when the freeze started,
+// and is notified before the file is written again.
 
 import BankModel
 import CSQLite
@@ -9,7 +9,7 @@ import Testing
 
 @testable import Storage
 
-@Suite("A database that stays as it is for a while")
+@Suite("A frozen database")
 struct FrozenTests {
   private func branch() throws -> (Branch, SQLiteStore) {
     let branch = try Branch(.sqlite)
@@ -20,7 +20,7 @@ struct FrozenTests {
     return (branch, try #require(branch.store as? SQLiteStore))
   }
 
-  /// Customers who come and go until the log has so many frames, of which each needs one at least.
+  /// Customers who come and go until the log has this number of frames, of which each needs one at least.
   private func work(_ branch: Branch, _ store: SQLiteStore, until frames: Int32) throws {
     for _ in 0..<frames where store.database.logFrames < frames {
       let customer = try branch.arrive(.loan)
@@ -58,7 +58,7 @@ struct FrozenTests {
 
   enum Thaw: CaseIterable { case limit, fullDisk, lostLog, close }
 
-  @Test("whoever reads it is told before anything is written to the file", arguments: Thaw.allCases)
+  @Test("its reader is notified before anything is written to the file", arguments: Thaw.allCases)
   func thaw(_ thaw: Thaw) throws {
     let (branch, store) = try branch()
     let before = Scratch.bytes(of: branch.scratch.database)
@@ -95,7 +95,7 @@ struct FrozenTests {
   enum End: CaseIterable { case close, abandon, newLog }
 
   @Test(
-    "the connection by itself tells it, too, before it is closed, given up, or leaves its log",
+    "the connection ends it, too, before it is closed, given up, or leaves its log",
     arguments: End.allCases)
   func connection(_ end: End) throws {
     let (branch, store) = try branch()
@@ -110,7 +110,7 @@ struct FrozenTests {
     withExtendedLifetime(branch) {}
   }
 
-  @Test("it is not one while the reserve is in use, nor where its log has lost its name")
+  @Test("a database is not frozen while the reserve is in use, nor if its log was unlinked")
   func refused() throws {
     let (branch, store) = try branch()
     store.keepReserve()

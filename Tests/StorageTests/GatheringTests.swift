@@ -1,5 +1,5 @@
-// The rows that are written several at a time: nobody can tell, except that what is wrong with one may be found out by
-// a later call, and then by its name. What every store promises is in the conformance suite.
+// Rows that are written several at a time. This is invisible, except that an error of one may be found by a
+// later call, and then by its name. The guarantees of every store are in the conformance suite.
 
 import BankModel
 import QueueCore
@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Rows that are written together")
 struct GatheringTests {
-  /// A branch with so many customers of one line, committed.
+  /// A branch with this number of customers of one line, committed.
   private func branch(_ count: Int) throws -> (Branch, [Customer]) {
     let branch = try Branch(.sqlite)
     let customers = try (0..<count).map { _ in try branch.arrive(.deposit) }
@@ -17,7 +17,7 @@ struct GatheringTests {
     return (branch, customers)
   }
 
-  @Test("of several customers the one who already stands there is named", arguments: [0, 7, 15])
+  @Test("of several customers the existing one is named", arguments: [0, 7, 15])
   func standing(_ place: Int) throws {
     let (branch, customers) = try branch(20)
     let books = branch.books
@@ -60,7 +60,8 @@ struct GatheringTests {
   }
 
   @Test(
-    "whoever leaves and is not there is named, alone or among those who stand beside", arguments: [1, 5, 64])
+    "the removal of a missing customer is named, alone or among others",
+    arguments: [1, 5, 64])
   func departed(_ count: Int) throws {
     let (branch, customers) = try branch(count)
     try branch.finish(customers[count / 2])
@@ -82,7 +83,7 @@ struct GatheringTests {
   enum Finding: CaseIterable { case read, readBeforeStage, readBeforeCommit, commit }
 
   @Test(
-    "what is wrong with a few is found out by the next read and by the next change, or by the commit",
+    "an error in a small batch is found by the next read and change, or by the commit",
     arguments: Finding.allCases)
   func late(_ finding: Finding) throws {
     let (branch, customers) = try branch(1)
@@ -91,7 +92,7 @@ struct GatheringTests {
     try branch.store.stage(.insert(customers[0]))
     var errors: [StoreError?] = []
     if finding != .commit {
-      // Who reads is told, as often as that is tried, and may forget it.
+      // A reader gets the error as often as it tries, and may ignore it.
       for _ in 0..<2 { errors.append(storeError { _ = try branch.store.find(1) }) }
       #expect(branch.store.hasStagedChanges)
     }
@@ -109,7 +110,7 @@ struct GatheringTests {
     #expect(try branch.store.find(1)?.customer == customers[0])
   }
 
-  @Test("whoever comes and goes within one transaction leaves a receipt", arguments: [1, 16, 40])
+  @Test("a customer that comes and goes within one transaction leaves a receipt", arguments: [1, 16, 40])
   func comeAndGo(_ count: Int) throws {
     let branch = try Branch(.sqlite)
     for _ in 0..<count { try branch.finish(try branch.arrive(.loan)) }

@@ -1,4 +1,4 @@
-// Looking into a database: nothing of it changes, whatever version it has and whether it was closed or killed.
+// Inspection of a database: nothing of it changes, in any version, closed or killed.
 import BankModel
 import CSQLite
 import Glibc
@@ -8,7 +8,7 @@ import Time
 
 @testable import Storage
 
-@Suite("Looking into a database")
+@Suite("Inspection of a database")
 struct InspectingTests {
   private let now = WallTime(milliseconds: 5)
 
@@ -35,7 +35,7 @@ struct InspectingTests {
     #expect(contents(place) == before)
   }
 
-  @Test("one of the present version is read in its place, and a log beside it without being copied into it")
+  @Test("one of the present version is read in place, and its log is not copied into it")
   func present() throws {
     let branch = try Branch(.sqlite)
     try branch.arrive(.deposit)
@@ -61,11 +61,11 @@ struct InspectingTests {
   }
 
   @Test(
-    "damage is named by the file that is looked at, and a newer one is refused", arguments: [true, false])
+    "damage is named by the inspected file, and a newer version is refused", arguments: [true, false])
   func refused(isKilled: Bool) throws {
     let scratch = Scratch()
     Scratch.write(Array(repeating: 0x5A, count: 8_192), to: scratch.database)
-    // With a log it is a copy that is opened.
+    // With a log a copy is opened.
     if isKilled { Scratch.write([1], to: scratch.database + "-wal") }
     #expect(throws: StoreError.damaged(path: scratch.database, detail: Remark(.notSQLite))) {
       _ = try SQLiteStore(inspecting: scratch.database)
@@ -82,7 +82,7 @@ struct InspectingTests {
     #expect(contents(place) == before)
   }
 
-  @Test("a copy that a killed process has left is taken away by the next, and one at work is left alone")
+  @Test("a copy left by a killed process is removed by the next, and one in use is not")
   func leftCopies() throws {
     let scratch = Scratch()
     let place = scratch.path
@@ -92,7 +92,7 @@ struct InspectingTests {
       mkdir(directory, 0o700)
       for name in ["copy", "copy-wal"] { Scratch.write([1, 2, 3], to: "\(directory)/\(name)") }
     }
-    // What is not of a copy is nobody's to remove.
+    // Files that are not part of a copy are not removed.
     let strange = "\(place)/bank-copy-strange"
     mkdir(strange, 0o700)
     Scratch.write([1], to: "\(strange)/letter")

@@ -1,5 +1,5 @@
-// When a commit is on disk: at once, as every store promises that is not told to answer later; and in the order in which they
-// were handed over, as the store in memory plays it.
+// The time at which a commit is on disk: at once in every store that is not set to answer later; and in the
+// order of handing over, as the store in memory plays it.
 
 import BankModel
 import QueueCore
@@ -8,9 +8,9 @@ import Time
 
 @testable import Storage
 
-@Suite("What a commit says")
+@Suite("The result of a commit")
 struct LaterTests {
-  @Test("it is on disk when the store returns, and nothing is ever on its way", arguments: StoreKind.allCases)
+  @Test("it is on disk when the store returns, and nothing is ever in flight", arguments: StoreKind.allCases)
   func atOnce(_ kind: StoreKind) throws {
     let branch = try Branch(kind)
     try branch.arrive(.deposit)
@@ -23,7 +23,8 @@ struct LaterTests {
     #expect(try branch.store.find(1) != nil)
   }
 
-  /// A store that answers later, with three transactions on their way, of a customer each, and one that is staged.
+  /// A store that answers later, with three transactions in flight, of one customer each, and one that is
+  /// staged.
   private func threeUnderway() throws -> MemoryStore {
     let store = MemoryStore()
     _ = try store.load(now: WallTime(milliseconds: 5))
@@ -53,7 +54,7 @@ struct LaterTests {
     try store.page(of: Self.customer(1).line, after: 0, limit: 9).map(\.ticket)
   }
 
-  @Test("it shows what is on its way, and says of each once that it is on disk, in order")
+  @Test("it shows what is in flight, and reports each once as on disk, in order")
   func inOrder() throws {
     let store = try threeUnderway()
     #expect(try present(store) == [1, 2, 3, 4])
@@ -69,7 +70,7 @@ struct LaterTests {
     #expect(try store.audit().problems == [])
   }
 
-  @Test("a refusal is one of all that are not on disk")
+  @Test("a refusal applies to all that are not on disk")
   func refusal() throws {
     let store = try threeUnderway()
     store.comeToDisk(2)
@@ -80,7 +81,7 @@ struct LaterTests {
     #expect(try store.audit().problems == [])
   }
 
-  @Test("a crash leaves a beginning of what was on its way", arguments: 0...3)
+  @Test("a crash leaves a prefix of what was in flight", arguments: 0...3)
   func crash(_ kept: Int) throws {
     let store = try threeUnderway()
     store.crash(keeping: kept)
@@ -90,7 +91,7 @@ struct LaterTests {
     #expect(try store.audit().problems == [])
   }
 
-  @Test("a copy goes on from what is on disk, and changes nothing of it")
+  @Test("a copy starts from what is on disk, and changes nothing of it")
   func copies() throws {
     let store = try threeUnderway()
     store.crash(keeping: 2)

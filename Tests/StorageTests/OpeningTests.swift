@@ -1,5 +1,5 @@
-// Opening the database: new files, files that are not ours, damage, versions, locks. Whatever is refused keeps every
-// one of its bytes. Other processes are real ones here: they hold the lock, and they are killed.
+// Opening of the database: new files, foreign files, damage, versions, locks. A refused file keeps every one
+// of its bytes. Other processes are real ones here: they hold the lock, and they are killed.
 
 import BankModel
 import CSQLite
@@ -10,7 +10,7 @@ import Time
 
 @testable import Storage
 
-@Suite("Opening the database")
+@Suite("Opening of the database")
 struct OpeningTests {
   private let now = WallTime(milliseconds: 1)
 
@@ -61,14 +61,14 @@ struct OpeningTests {
     #expect(scratch.names == ["bank.db"])
   }
 
-  @Test("an empty file that a crash left behind becomes a database")
+  @Test("an empty file that a crash left becomes a database")
   func emptyFile() throws {
     let scratch = Scratch()
     Scratch.write([], to: scratch.database)
     #expect(try SQLiteStore(path: scratch.database).load(now: now).books.day == 1)
   }
 
-  @Test("a file that was being made when its process was killed becomes a database")
+  @Test("a file that was being created when its process was killed becomes a database")
   func halfMade() throws {
     let scratch = Scratch()
     try Database.createFile(scratch.database)
@@ -87,7 +87,7 @@ struct OpeningTests {
     #expect(try store.audit() == StoreAudit())
   }
 
-  @Test("an empty file beside a log is damage, because SQLite would throw the log away")
+  @Test("an empty file beside a log is damage, because SQLite would discard the log")
   func emptyFileWithLog() throws {
     let branch = try Branch(.sqlite)
     try branch.arrive(.deposit)
@@ -97,7 +97,7 @@ struct OpeningTests {
     #expect(refusal(of: scratch)?.kind == "damaged")
   }
 
-  @Test("a file that is no database is refused")
+  @Test("a file that is not a database is refused")
   func garbage() throws {
     for bytes in [[0x20], Array(repeating: 0, count: 8_192), Array("a letter to my grandmother".utf8)]
       as [[UInt8]]
@@ -198,7 +198,7 @@ struct OpeningTests {
     #expect(storeError { _ = try SQLiteStore(path: scratch.database) }?.kind == "damaged")
   }
 
-  @Test("rows that mean nothing are damage when they are read")
+  @Test("rows without meaning are damage when they are read")
   func unknownValues() throws {
     for (script, reads) in [
       ("UPDATE customer SET position = position | 5 << 60 WHERE ticket = 7", "page"),
@@ -255,7 +255,7 @@ struct OpeningTests {
     #expect(scratch.names == ["a?mode=memory#b%20c.db"])
   }
 
-  @Test("a second user of the database is told that it is in use")
+  @Test("a second user of the database is refused as it is in use")
   func inUse() throws {
     let branch = try Branch(.sqlite)
     try branch.arrive(.deposit)
@@ -268,7 +268,7 @@ struct OpeningTests {
     #expect(try branch.store.audit().problems == [])
   }
 
-  @Test("another process is told that the database is in use")
+  @Test("another process is refused as the database is in use")
   func inUseElsewhere() async throws {
     let branch = try Branch(.sqlite)
     let path = branch.scratch.database
@@ -278,7 +278,7 @@ struct OpeningTests {
     withExtendedLifetime(branch) {}
   }
 
-  @Test("what was committed outlives a process that is killed in the middle of the next transaction")
+  @Test("a commit survives a process that is killed in the middle of the next transaction")
   func killed() async throws {
     let scratch = Scratch()
     let path = scratch.database
@@ -310,7 +310,7 @@ struct OpeningTests {
 
   // MARK: Migrations
 
-  @Test("an older database is brought to the present version, step by step")
+  @Test("an older database is migrated to the present version, step by step")
   func migration() throws {
     let scratch = try filled()
     var schema = Schema.bank
@@ -351,7 +351,7 @@ struct OpeningTests {
     #expect(try store.audit().problems == [])
   }
 
-  @Test("the keys of a store of version 3 stand for their tickets afterwards, whatever was asked with them")
+  @Test("the keys of a store of version 3 name their tickets afterwards, for any request")
   func beforeRequestsOfKeys() throws {
     let scratch = Scratch()
     let old = try Database.open(path: scratch.database, schema: Schema.bank.ofVersion(3))
@@ -377,7 +377,7 @@ struct OpeningTests {
   }
 
   @Test(
-    "everybody in a store of version 4 stands in the line of the grade, and what is counted of the lines stays"
+    "customers of version 4 are in the lines of their grades, and the counts of lines stay"
   )
   func beforePriorities() throws {
     let scratch = Scratch()
@@ -415,7 +415,7 @@ struct OpeningTests {
     #expect(try store.audit().problems == [])
   }
 
-  @Test("a line whose number, service or priority means nothing is damage")
+  @Test("a line whose number, service or priority has no meaning is damage")
   func meaninglessLines() throws {
     for script in [
       "UPDATE line SET service = 9 WHERE number = 8704", "INSERT INTO line VALUES (1048576, 1, 5)",
@@ -431,7 +431,7 @@ struct OpeningTests {
     }
   }
 
-  @Test("the tables can be read by people: the parts of a key are columns")
+  @Test("the tables are readable with SQL tools: the parts of a key are columns")
   func readableKey() throws {
     let branch = try Branch(.sqlite)
     try branch.arrive(Line(service: .loan, priority: .vip))
@@ -443,7 +443,7 @@ struct OpeningTests {
     #expect(found == 1_221)
   }
 
-  @Test("a database that is missing beside its log is not made anew, and neither is that of the stock")
+  @Test("a database that is missing beside its log is not created again, nor is that of the stock")
   func missingBesideLog() throws {
     let scratch = Scratch()
     for path in [scratch.database, scratch.stock] {

@@ -1,4 +1,4 @@
-// The audit's judgement about order, by itself and against a database in which somebody was overtaken.
+// The audit's judgement about order, by itself and against a database in which a customer was overtaken.
 
 import BankModel
 import QueueCore
@@ -10,7 +10,7 @@ import Testing
 struct OrderAuditTests {
   private static let line = Line(service: .loan, priority: .vip)
 
-  /// Walks over customers of day 1: ticket, attempts, beginning.
+  /// Checks customers of day 1: ticket, attempts, start.
   private func problems(
     _ customers: [(ticket: TicketNumber, attempts: Int64, startedAt: Int64)], starts: [Int64] = [0],
     receipts: [Int64]? = nil, disordered: Set<BusinessDay> = [],
@@ -26,12 +26,12 @@ struct OrderAuditTests {
     return report.finished().problems
   }
 
-  @Test("whoever begins in the order of numbers, or together, is in order")
+  @Test("customers who start in the order of numbers, or together, are in order")
   func ordered() {
     #expect(problems([(1, 1, 10), (2, 1, 10), (5, 1, 11)]) == [])
   }
 
-  @Test("whoever was overtaken is named once, with the first who overtook")
+  @Test("a customer who was overtaken is named once, with the first who overtook it")
   func overtaken() {
     #expect(
       problems([(1, 1, 10), (2, 1, 30), (3, 1, 20), (4, 1, 25), (5, 1, 40)]) == [
@@ -39,19 +39,19 @@ struct OrderAuditTests {
       ])
   }
 
-  @Test("whoever came back to the line is explained by the attempts, whoever overtook is not")
+  @Test("a customer who came back to the line is explained by its attempts, an overtaker is not")
   func attempts() {
     #expect(problems([(1, 1, 10), (2, 3, 30), (3, 1, 20)]) == [])
     #expect(problems([(1, 1, 30), (2, 2, 20)]).count == 1)
   }
 
-  @Test("those of other lines are of no concern")
+  @Test("customers of other lines do not count")
   func lines() {
     #expect(
       problems([(1, 1, 30), (2, 1, 20)], lines: [Self.line, Line(service: .loan, priority: .vvip)]) == [])
   }
 
-  @Test("whoever was at a window when the coordinator was killed began again under the next one")
+  @Test("a customer at a window when the coordinator was killed started again under the next one")
   func starts() {
     let customers: [(TicketNumber, Int64, Int64)] = [(1, 1, 100), (2, 1, 20)]
     #expect(problems(customers, starts: [0, 1], receipts: [2, 1]) == [])
@@ -61,14 +61,14 @@ struct OrderAuditTests {
     #expect(problems(customers, starts: [], receipts: [2, 1]) == [])
   }
 
-  @Test("nothing is said of a day on which the clock went back")
+  @Test("nothing is reported of a day on which the clock went back")
   func clock() {
     #expect(problems([(1, 1, 40), (2, 1, 20)], disordered: [1]) == [])
     #expect(DisorderedDays.among([]) == [])
     #expect(DisorderedDays.among([(1, 0), (2, 0), (3, 2), (4, 2), (5, 3)]) == [3, 5])
   }
 
-  @Test("a store says nothing of a day on which the clock went back", arguments: StoreKind.allCases)
+  @Test("a store reports nothing of a day on which the clock went back", arguments: StoreKind.allCases)
   func clockOfStore(kind: StoreKind) throws {
     let branch = try Branch(kind)
     _ = try branch.store.beginIncarnation(at: branch.now)
@@ -108,7 +108,7 @@ struct OrderAuditTests {
   }
 
   @Test(
-    "a store notes every start, and whoever was begun before the last one is explained"
+    "a store notes every start, and earlier starts of customers are explained by it"
   )
   func restart() throws {
     let branch = try Branch(.sqlite)

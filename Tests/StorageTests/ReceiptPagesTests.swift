@@ -1,5 +1,5 @@
-// Receipts as they stand on disk: what is written is read back, by this program and by SQL, and what is not written so is
-// refused. What every store promises of receipts is in the conformance suite.
+// The format of receipts on disk: what is written is read back, by this program and by SQL, and any other
+// format is refused. The guarantees of every store about receipts are in the conformance suite.
 
 import BankModel
 import QueueCore
@@ -40,14 +40,14 @@ struct ReceiptPagesTests {
     return (page, read)
   }
 
-  @Test("what is written is read back, whatever the numbers are", arguments: 0..<200)
+  @Test("what is written is read back, for any numbers", arguments: 0..<200)
   func roundTrip(_ seed: UInt64) {
     var draw = SeededGenerator(seed: seed)
     let entries = (0..<Int64(1 + draw.next() % 16)).map { Self.entry(&draw, sequence: 40 + $0) }
     #expect(Self.page(entries).read == entries, "seed \(seed)")
   }
 
-  @Test("whatever becomes of the bytes, it is read or refused", arguments: 0..<200)
+  @Test("changed bytes are read or refused", arguments: 0..<200)
   func damaged(_ seed: UInt64) {
     var draw = SeededGenerator(seed: seed)
     var text = Self.page((0..<3).map { Self.entry(&draw, sequence: 1 + $0) }).page.text
@@ -63,7 +63,7 @@ struct ReceiptPagesTests {
     guard let read = text.withUnsafeBufferPointer({ ReceiptEntry.read($0, first: 1, day: 7, at: 0) }) else {
       return
     }
-    // What is read is what it says: written again it reads the same.
+    // The result is consistent: written again it reads the same.
     var again = [UInt8(ascii: "[")]
     for entry in read {
       if again.count > 1 { again.append(UInt8(ascii: ",")) }
@@ -76,7 +76,7 @@ struct ReceiptPagesTests {
   }
 
   @Test(
-    "what was never written is no page",
+    "other bytes are not a page",
     arguments: [
       "", "[", "[]]", "[[]]", "[[1]]", "[[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]",
       "[[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1],]",
@@ -91,7 +91,7 @@ struct ReceiptPagesTests {
     #expect(text.withUTF8 { ReceiptEntry.read($0, first: 1, day: 1, at: 1) } == nil)
   }
 
-  @Test("a block says of each of its tickets which receipt it has")
+  @Test("a block gives the receipt of each of its tickets")
   func block() throws {
     var block = TicketBlock()
     for ticket in 64..<Int64(128) {
@@ -112,7 +112,7 @@ struct ReceiptPagesTests {
     #expect(TicketBlock.firstTicket(of: TicketBlock.key(3, 130)) == 128)
   }
 
-  @Test("whoever looks with SQL sees a row for each receipt, and one ticket is found by its block")
+  @Test("SQL sees a row for each receipt, and one ticket is found by its block")
   func view() throws {
     let branch = try Branch(.sqlite)
     var receipts: [Receipt] = []
@@ -177,7 +177,7 @@ struct ReceiptPagesTests {
     #expect(audit.remarks.contains { $0.kind == kind }, "\(audit.problems)")
   }
 
-  @Test("the rows of a former database become pages, each where it was, also where some are missing")
+  @Test("the rows of a former database become pages, each at its place, also if some are missing")
   func migration() throws {
     let scratch = Scratch()
     do {
@@ -217,7 +217,7 @@ struct ReceiptPagesTests {
     #expect(audit.remarks.count { $0.kind == .receiptMissing } == 2)
   }
 
-  @Test("whoever waits today is counted for today, however many days have been")
+  @Test("a waiting customer counts for today, however many days there were")
   func days() throws {
     let branch = try Branch(.sqlite)
     for _ in 0..<3 {

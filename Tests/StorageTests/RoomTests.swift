@@ -1,5 +1,5 @@
-// The reserve: how much is held back, when it is given up, and when it is held back again. The full disk is made where
-// SQLite calls the system; a disk that is really full belongs to the end-to-end tests.
+// The reserve: how much is held back, when it is used, and when it is held back again. The full disk is
+// injected where SQLite calls the system; the end-to-end tests use a disk that is really full.
 
 import BankModel
 import CSQLite
@@ -12,7 +12,7 @@ import Time
 
 @Suite("Room on the disk")
 struct RoomTests {
-  @Test("a reserve grows, shrinks, and is as large as it was when it is opened again")
+  @Test("a reserve grows, shrinks, and has its former size when it is opened again")
   func reserve() throws {
     let scratch = Scratch()
     let path = "\(scratch.path)/reserve"
@@ -38,7 +38,7 @@ struct RoomTests {
     #expect(DiskReserve(path: path).size == 0)
   }
 
-  @Test("where no file can be, there is no reserve, and the store works without")
+  @Test("if its file cannot be created there is no reserve, and the store works without")
   func noReserve() throws {
     #expect(!DiskReserve(path: "/nonexistent/reserve").isPossible)
     let scratch = Scratch()
@@ -48,10 +48,10 @@ struct RoomTests {
     branch.store.keepReserve()
     #expect(branch.store.reservedBytes == 0 && !branch.store.isShort)
     try branch.arrive(10)
-    #expect(branch.store.hasRoom(toMove: .max), "nobody knows, and the disk will say")
+    #expect(branch.store.hasRoom(toMove: .max), "it is unknown, and the disk will tell")
   }
 
-  @Test("the more wait, the more is held back; a store that nobody asked to holds nothing back")
+  @Test("the reserve grows with the waiting customers; without a request there is none")
   func growth() throws {
     let scratch = Scratch()
     let branch = try Counter(scratch)
@@ -65,7 +65,8 @@ struct RoomTests {
     try branch.arrive(60_000, .juice)
     let need: Int64 = 60_000 * 128 + 60_000 * (128 + 96)
     #expect(
-      branch.store.reservedBytes >= base - (1 << 20) + need, "who is sent away is told what was missing")
+      branch.store.reservedBytes >= base - (1 << 20) + need,
+      "a customer with a shortage has a row for what was missing")
     let before = branch.store.reservedBytes
     let work = Service(number: 4)
     try branch.store.giveNumbers(to: [try #require(ServiceName("work"))])
@@ -77,7 +78,7 @@ struct RoomTests {
     #expect(!branch.store.hasRoom(toMove: .max))
   }
 
-  @Test("what is held back for a juice follows the recipe of which the most can be missing")
+  @Test("the reserve for a juice follows the recipe with the most possible shortages")
   func recipes() throws {
     let scratch = Scratch()
     let branch = try Counter(scratch)
@@ -96,7 +97,7 @@ struct RoomTests {
   }
 
   @Test(
-    "on a full disk a part is given up: nobody new comes, somebody is finished, and with room all is as before"
+    "a full disk uses a part: no newcomers, completions work, and with room all is as before"
   )
   func shortage() throws {
     let scratch = Scratch()
@@ -120,7 +121,7 @@ struct RoomTests {
   }
 
   @Test(
-    "when those who waited are finished, what was held back for them is given back with the next copy of the log"
+    "when waiting customers are finished their reserve is released with the next copy of the log"
   )
   func ease() throws {
     let scratch = Scratch()
@@ -138,7 +139,7 @@ struct RoomTests {
     #expect(!branch.store.isShort)
   }
 
-  @Test("the count of starts is tried with all that the reserve has")
+  @Test("the count of starts may use the whole reserve")
   func opening() throws {
     let scratch = Scratch()
     let branch = try Counter(scratch)
@@ -147,13 +148,13 @@ struct RoomTests {
     fault.write = SQLITE_FULL
     #expect(
       storeError { _ = try branch.store.beginIncarnation(at: WallTime(milliseconds: 1)) }?.kind == "diskFull",
-      "it is tried in vain")
+      "it fails")
     #expect(branch.store.reservedBytes == 0, "and until nothing is left")
     fault.heal()
     #expect(try branch.store.beginIncarnation(at: WallTime(milliseconds: 1)) == 1)
   }
 
-  @Test("a start finds its room in the log that a killed process has left, though not a byte is free")
+  @Test("a start finds its room in the log of a killed process, although not a byte is free")
   func longLog() throws {
     let before = Scratch()
     let killed = try Counter(before)
@@ -163,14 +164,14 @@ struct RoomTests {
     let branch = try Counter(scratch)
     branch.store.keepReserve()
     let log = SystemVolume().length(of: scratch.database + "-wal")
-    #expect(log > 1 << 20, "it is longer than what is given up for one")
+    #expect(log > 1 << 20, "it is longer than what is released for one")
     Fault(in: branch.store, .log).keepLength()
     #expect(try branch.store.beginIncarnation(at: WallTime(milliseconds: 1)) == 1)
     #expect(branch.books.issued == 100_000)
   }
 
   @Test(
-    "what is held back for whoever waits is as much as the database grows by when each is served alone",
+    "the reserve for waiting customers is what the database grows by when each is served alone",
     arguments: [false, true])
   func growthWhenServed(isLarge: Bool) throws {
     let branch = try Branch(.sqlite)
@@ -183,7 +184,7 @@ struct RoomTests {
     }
     try branch.commit()
     let before = try store.database.pageCount()
-    // They have waited for as long as anybody may be ordered ahead.
+    // They have waited for as long as a customer may be ordered ahead.
     if isLarge { branch.clock += Limits.delay }
     for customer in customers {
       var receipt = branch.receipt(for: customer)
@@ -202,7 +203,7 @@ struct RoomTests {
   }
 }
 
-/// A store on disk and the books of one line.
+/// A store on disk and the counters of one line.
 private final class Counter {
   let store: SQLiteStore
   var books: Books

@@ -1,5 +1,5 @@
-// The reserve of the stock and of the vending machine: a full disk is not noticed by those who are served as long as the
-// reserve lasts, and nothing of what was staged is lost over it.
+// The reserve of the stock and of the vending machine: clients do not notice a full disk as long as the
+// reserve lasts, and nothing staged is lost.
 
 import BankModel
 import CSQLite
@@ -15,12 +15,12 @@ import VendingCore
 @Suite("Room of the services")
 struct ServiceRoomTests {
   @Test(
-    "a stock gives a part of its reserve up, writes again what the full disk took, and is short until there is room"
+    "a stock uses a part of its reserve, repeats what the full disk took, and is short until room"
   )
   func stock() throws {
     let room = try StockRoom(.sqlite)
     let store = try #require(room.sqlite)
-    #expect(store.reservedBytes == 0, "nobody has asked for it")
+    #expect(store.reservedBytes == 0, "it was not requested")
     store.keepReserve()
     let held = store.reservedBytes
     #expect(held > 0 && !store.isShort)
@@ -42,7 +42,7 @@ struct ServiceRoomTests {
     try store.close()
   }
 
-  @Test("a stock whose reserve is used up says that the disk is full, and goes on when there is room")
+  @Test("a stock without reserve reports a full disk, and continues when there is room")
   func stockWithNothingLeft() throws {
     let room = try StockRoom(.sqlite)
     let store = try #require(room.sqlite)
@@ -57,7 +57,7 @@ struct ServiceRoomTests {
     #expect(try room.store.audit().problems == [])
   }
 
-  @Test("while a stock is short, orders are done and given back, and nobody else changes anything")
+  @Test("while a stock is short, orders are done and given back, and all other changes are refused")
   func shortStock() throws {
     let room = try StockRoom(.sqlite)
     try room.happen(.roomChanged(isShort: true))

@@ -1,5 +1,6 @@
-// The statements that are prepared when a store is opened: each is prepared once, whatever is bound to it. A statement whose
-// plan depends on the values is prepared anew with each of them, which takes longer than to run it, and nobody sees it.
+// The statements that are prepared when a store is opened: each is prepared once, for any values. A statement
+// whose plan depends on the values is prepared again for each of them, which takes longer than to run it, and
+// is not visible otherwise.
 
 import CSQLite
 import QueueCore
@@ -16,7 +17,7 @@ struct StatementsTests {
     try branch.commit()
     let store = try #require(branch.store as? SQLiteStore)
     let connection = store.database.handle
-    // Whatever a statement does to the rows, or is refused, is taken back.
+    // The effects of a statement are rolled back, also if it is refused.
     try store.database.execute("BEGIN", while: "trying the statements")
     var tried = 0
     var next = sqlite3_next_stmt(connection, nil)

@@ -1,5 +1,5 @@
-// The suite that every store of the stock must pass: the same questions after the same orders, with rollbacks and
-// crashes. It knows of a store only what the protocol promises.
+// The suite that every store of the stock must pass: the same questions after the same orders, with rollbacks
+// and crashes. It uses only what the protocol guarantees.
 
 import BankModel
 import QueueCore
@@ -11,7 +11,7 @@ import Time
 
 @Suite("Every store of the stock")
 struct StockConformanceTests {
-  @Test("begins with what it is furnished with, as rows of the ledger", arguments: StoreKind.allCases)
+  @Test("starts with its initial items, as rows of the ledger", arguments: StoreKind.allCases)
   func beginning(_ kind: StoreKind) throws {
     let room = try StockRoom(kind)
     let rows = try room.store.changes(after: 0, limit: 100)
@@ -27,7 +27,7 @@ struct StockConformanceTests {
     #expect(try room.store.audit().changes == 5)
   }
 
-  @Test("gives an order back as it was answered, also after a crash", arguments: StoreKind.allCases)
+  @Test("returns an order as it was answered, also after a crash", arguments: StoreKind.allCases)
   func orders(_ kind: StoreKind) throws {
     let room = try StockRoom(kind)
     let taken = try room.take([("mango", 2), ("kiwi", 1)], as: "a")

@@ -1,5 +1,5 @@
-// The stock's database as a file: what is refused and never overwritten, what a full disk and a failed fsync do, and
-// what an audit finds where somebody has changed rows by hand.
+// The stock's database as a file: what is refused and never overwritten, the effects of a full disk and a
+// failed fsync, and the audit's findings if rows were changed with SQL.
 
 import BankModel
 import CSQLite
@@ -27,7 +27,7 @@ struct StockFileTests {
     #expect(stat(room.scratch.stock, &facts) == 0 && facts.st_mode & 0o777 == 0o600)
   }
 
-  @Test("says that it goes on while every row is counted, and never while nothing is done")
+  @Test("reports progress while every row is counted, and none while nothing is done")
   func progress() throws {
     let room = try StockRoom(.sqlite)
     for number in 0..<4_000 { _ = try room.take([("kiwi", 1)], as: "o\(number)") }
@@ -37,7 +37,7 @@ struct StockFileTests {
     _ = try store.load(newLedger: 1)
     let before = calls
     _ = try store.audit()
-    #expect(calls > before, "a work of some hundred thousand steps")
+    #expect(calls > before, "work of some hundred thousand steps")
     let after = calls
     _ = try store.order(OrderID("o1"))
     #expect(calls == after)
@@ -68,7 +68,7 @@ struct StockFileTests {
     }
   }
 
-  @Test("of a newer program is refused, and a stock is no bank")
+  @Test("of a newer program is refused, and a stock is not a bank")
   func newer() throws {
     let scratch = try filled()
     do {
@@ -80,7 +80,7 @@ struct StockFileTests {
     #expect(storeError { _ = try SQLiteStore(path: scratch.stock) }?.kind == "damaged")
   }
 
-  @Test("a full disk refuses an order, keeps what was committed, and goes on when there is room")
+  @Test("a full disk refuses an order, keeps what was committed, and continues when there is room")
   func fullDisk() throws {
     let scratch = Scratch()
     let store = try SQLiteStockStore(path: scratch.stock, schema: .stock, maximumPages: 40)
@@ -116,7 +116,7 @@ struct StockFileTests {
     return StockEntry(changes: [change], name: .ordered(id, content: "change kiwi*1", .done), at: at)
   }
 
-  @Test("a failed fsync ends the store, and nobody is told that anything is done")
+  @Test("a failed fsync ends the store, and nothing is reported as done")
   func failedSync() throws {
     let room = try StockRoom(.sqlite)
     let store = try #require(room.sqlite)
@@ -135,7 +135,7 @@ struct StockFileTests {
     }
   }
 
-  @Test("what was committed outlives a process that is killed in the middle of the next transaction")
+  @Test("a commit survives a process that is killed in the middle of the next transaction")
   func killed() async throws {
     let scratch = Scratch()
     let path = scratch.stock
@@ -164,7 +164,7 @@ struct StockFileTests {
     #expect(try store.audit().problems == [])
   }
 
-  // MARK: - What an audit finds
+  // MARK: - Findings of an audit
 
   private static let tampering: [(String, String)] = [
     ("UPDATE lot SET quantity = 11 WHERE item = 1", "strawberry: ledger 10, actual 11"),
@@ -185,7 +185,7 @@ struct StockFileTests {
     ("UPDATE ledger SET kind = 77 WHERE sequence = 6", "change 6 is invalid"),
   ]
 
-  @Test("an audit names what was changed by hand", arguments: tampering)
+  @Test("an audit names what was changed with SQL", arguments: tampering)
   func tampered(_ sql: String, _ finding: String) throws {
     let room = try StockRoom(.sqlite)
     _ = try room.take([("kiwi", 1)], as: "a")
@@ -198,7 +198,7 @@ struct StockFileTests {
     let audit = try store.audit()
     let problems = audit.problems
     #expect(problems.contains { $0.contains(finding) }, "\(problems)")
-    // They can be said in any language.
+    // They can be worded in any language.
     #expect(audit.remarks.allSatisfy { $0.kind != .quoted }, "\(problems)")
   }
 }

@@ -1,5 +1,5 @@
-// What the tests of the stock's stores share: a stock with its machine around a store, which can crash, and whose
-// store on disk is opened again from a copy of its files.
+// Fixtures of the tests of the stock's stores: a stock with its machine around a store, which can crash, and
+// whose store on disk is opened again from a copy of its files.
 
 import BankModel
 import QueueCore
@@ -25,7 +25,7 @@ final class StockRoom {
     try commit()
   }
 
-  /// The store on disk; for tests that look into it.
+  /// The store on disk; for tests that inspect it.
   var sqlite: SQLiteStockStore? { store as? SQLiteStockStore }
 
   func happen(_ event: StockEvent) throws {

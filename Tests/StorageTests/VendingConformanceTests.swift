@@ -1,5 +1,5 @@
-// The suite that every store of a vending machine must pass: the same questions after the same requests, with rollbacks
-// and crashes. It knows of a store only what the protocol promises.
+// The suite that every store of a vending machine must pass: the same questions after the same requests, with
+// rollbacks and crashes. It uses only what the protocol guarantees.
 
 import BankModel
 import QueueCore
@@ -13,7 +13,7 @@ import VendingCore
 struct VendingConformanceTests {
   private let dates = LotDates(made: 20_778, expires: 20_785)
 
-  @Test("begins empty, under a name that stays", arguments: StoreKind.allCases)
+  @Test("starts empty, under a permanent name", arguments: StoreKind.allCases)
   func beginning(_ kind: StoreKind) throws {
     let room = try VendingRoom(kind)
     #expect(try room.store.load(newMachine: 9) == StoredVending(machine: 41))
@@ -43,7 +43,7 @@ struct VendingConformanceTests {
           ProductSales(product: ItemID("hot6"), count: 1), ProductSales(product: ItemID("top"), count: 1),
         ])
       guard case .purchase(let refused)? = try room.store.request(OrderID("d")) else {
-        Issue.record("d is not remembered")
+        Issue.record("d is not found")
         return
       }
       #expect(refused.state == .onlyExpired && refused.number == 3)
@@ -53,7 +53,7 @@ struct VendingConformanceTests {
     }
   }
 
-  @Test("goes on with what was left open", arguments: StoreKind.allCases)
+  @Test("continues with what was left open", arguments: StoreKind.allCases)
   func unfinished(_ kind: StoreKind) throws {
     let room = try VendingRoom(kind)
     try room.insert(9_000, as: "a")

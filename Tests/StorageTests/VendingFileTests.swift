@@ -1,5 +1,6 @@
-// The vending machine's database as a file: what is refused and never overwritten, what a full disk, a failed fsync and
-// a kill at any of its syncs do, and what an audit finds where somebody has changed rows by hand.
+// The vending machine's database as a file: what is refused and never overwritten, the effects of a full
+// disk, a failed fsync and a kill at any of its syncs, and the audit's findings if rows were changed with
+// SQL.
 
 import BankModel
 import CSQLite
@@ -51,7 +52,7 @@ struct VendingFileTests {
     }
   }
 
-  @Test("a purchase with a number that none has is damage, and no reason to die")
+  @Test("a purchase with an impossible number is damage, and does not end the process")
   func impossibleNumber() throws {
     let scratch = try filled()
     let store = try SQLiteVendingStore(path: scratch.vending)
@@ -71,7 +72,7 @@ struct VendingFileTests {
     #expect(storeError { _ = try SQLiteVendingStore(path: scratch.vending) }?.kind == "newerSchema")
   }
 
-  @Test("a full disk refuses a change, keeps what was committed, and goes on when there is room")
+  @Test("a full disk refuses a change, keeps what was committed, and continues when there is room")
   func fullDisk() throws {
     let scratch = Scratch()
     let store = try SQLiteVendingStore(path: scratch.vending, schema: .vending, maximumPages: 40)
@@ -96,7 +97,7 @@ struct VendingFileTests {
     #expect(try store.audit().problems == [])
   }
 
-  @Test("a failed fsync ends the store, and nobody is told that anything is done")
+  @Test("a failed fsync ends the store, and nothing is reported as done")
   func failedSync() throws {
     let room = try VendingRoom(.sqlite)
     let store = try #require(room.sqlite)
@@ -114,7 +115,7 @@ struct VendingFileTests {
     }
   }
 
-  @Test("what was committed outlives a process that is killed in the middle of the next transaction")
+  @Test("a commit survives a process that is killed in the middle of the next transaction")
   func killed() async throws {
     let scratch = Scratch()
     let path = scratch.vending
@@ -137,7 +138,7 @@ struct VendingFileTests {
     #expect(try store.audit().problems == [])
   }
 
-  // MARK: - What an audit finds
+  // MARK: - Findings of an audit
 
   private static let tampering: [(String, String)] = [
     ("UPDATE ledger SET amount = 900 WHERE sequence = 1", "records 5000 won, the ledger 900"),
@@ -157,7 +158,7 @@ struct VendingFileTests {
     ("UPDATE ledger SET amount = 1000001, balance = 1000001 WHERE sequence = 1", "inserted 1000001 won"),
   ]
 
-  @Test("an audit names what was changed by hand", arguments: tampering)
+  @Test("an audit names what was changed with SQL", arguments: tampering)
   func tampered(_ sql: String, _ finding: String) throws {
     let room = try VendingRoom(.sqlite)
     try room.insert(5_000, as: "a")
@@ -169,11 +170,11 @@ struct VendingFileTests {
     let audit = try store.audit()
     let problems = audit.problems
     #expect(problems.contains { $0.contains(finding) }, "\(problems)")
-    // They can be said in any language.
+    // They can be worded in any language.
     #expect(audit.remarks.allSatisfy { $0.kind != .quoted }, "\(problems)")
   }
 
-  @Test("money that is not what the rows say is damage, and is not taken up")
+  @Test("an amount of money that contradicts the rows is damage, and is not used")
   func strayBalance() throws {
     let room = try VendingRoom(.sqlite)
     try room.insert(5_000, as: "a")

@@ -1,5 +1,5 @@
-// What the tests of the vending machine's stores share: a machine around a store, whose stock always says what the test
-// says, which can crash, and whose store on disk is opened again from a copy of its files.
+// Fixtures of the tests of the vending machine's stores: a machine around a store, whose stock answers as the
+// test decides, which can crash, and whose store on disk is opened again from a copy of its files.
 
 import BankModel
 import QueueCore
@@ -28,7 +28,7 @@ final class VendingRoom {
     machine = VendingStateMachine(try store.load(newMachine: 41), prices: Self.prices)
   }
 
-  /// The store on disk; for tests that look into it.
+  /// The store on disk; for tests that inspect it.
   var sqlite: SQLiteVendingStore? { store as? SQLiteVendingStore }
 
   func happen(_ event: VendingEvent) throws {
