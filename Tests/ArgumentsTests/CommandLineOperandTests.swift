@@ -34,10 +34,10 @@ struct CommandLineOperandTests {
     #expect(table.help(language: .english).contains("\n  run -- COMMAND [ARG …]  Run a program.\n"))
   }
 
-  @Test("everything after the dashes is the program's, and at least one word must be there")
+  @Test("all words after the dashes belong to the program, and there must be at least one")
   func words() throws {
     guard case .run(let line) = try table.parse(["run", "--wait", "--", "make", "-j2", "--wait"]) else {
-      Issue.record("it is no command")
+      Issue.record("it is not a command")
       return
     }
     #expect(line.flag("wait") && line.operands.texts("COMMAND") == ["make", "-j2", "--wait"])

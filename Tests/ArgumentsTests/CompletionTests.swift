@@ -1,7 +1,6 @@
-// The completion scripts, tried in the shells themselves.
-// Owns: what bash offers at each kind of place, and the syntax of all three scripts; zsh and fish are asked where they
-// are installed. Must not look into how a script is made.
-// Invariant: every line of words is one a person could have typed, cut as bash cuts it.
+// The completion scripts, tried in the shells themselves: the offers of bash at each kind of place, and the
+// syntax of all three scripts; zsh and fish are run if they are installed. Invariant: every line is one that
+// a person could have typed, cut as bash cuts it.
 
 import Arguments
 import Testing
@@ -21,7 +20,7 @@ struct CompletionTests {
     expect("sec", offers: [])
   }
 
-  @Test("bash offers the words that go on a command's name, also after options with values")
+  @Test("bash offers the words that continue a command's name, also after options with values")
   func subcommands() {
     expect("shelf", "", offers: ["add", "admin"])
     expect("shelf", "admin", "", offers: ["add"])
@@ -37,7 +36,7 @@ struct CompletionTests {
     expect("close", "--", "-", offers: [])
   }
 
-  @Test("bash offers choices as values, in the next word and behind an equals sign")
+  @Test("bash offers choices as values, in the next word and after an equals sign")
   func choices() {
     expect("put", "3", "--kind", "", offers: ["parcel", "letter"])
     expect("put", "3", "--kind", "=", offers: ["parcel", "letter"])
@@ -57,7 +56,7 @@ struct CompletionTests {
   }
 
   @Test(
-    "words that a free text is known to have are offered, and any other is taken",
+    "known words of a free text are offered, and any other is accepted",
     arguments: CompletionShell.allCases)
   func offeredTexts(shell: CompletionShell) {
     var table = CommandTable.sample
@@ -80,7 +79,7 @@ struct CompletionTests {
   }
 
   @Test(
-    "a list with commas is completed word by word, and names of assignments are known",
+    "a list with commas is completed item by item, and names of assignments are known",
     arguments: CompletionShell.allCases)
   func lists(shell: CompletionShell) {
     var table = CommandTable.sample
@@ -106,7 +105,7 @@ struct CompletionTests {
     #expect(offers("--with", "=", "card,b") == ["card,bow"])
   }
 
-  @Test("bash offers files where a path is wanted")
+  @Test("bash offers files for a path")
   func files() {
     expect("put", "--from", "/proc/self/mountinf", offers: ["/proc/self/mountinfo"])
     expect("put", "--from", "=", "/proc/self/mountinf", offers: ["/proc/self/mountinfo"])
@@ -145,7 +144,7 @@ struct CompletionTests {
     #expect(!script.contains("secret"))
   }
 
-  @Test("zsh and fish explain in the language that was chosen, with quotes kept safe")
+  @Test("zsh and fish explain in the chosen language, with quotes escaped")
   func explanations() {
     var table = CommandTable.sample
     table.commands[0].summary = Text("Don't $(drop) `it` \\ here.", "'떨어뜨리지' 마십시오.")

@@ -1,6 +1,5 @@
-// How wide texts are in a terminal, and how they are broken into lines.
-// Owns: a case for each sort of character: Hangul whole and in letters, CJK, full-width, combining, emoji.
-// Must not know any help page. A failure here shows as crooked columns in Korean help.
+// Widths of texts in a terminal, and line breaks: a case for each sort of character: Hangul whole and in
+// letters, CJK, full-width, combining, emoji. A failure here shows as crooked columns in Korean help.
 
 import Arguments
 import Testing
@@ -24,7 +23,7 @@ struct DisplayWidthTests {
     #expect(DisplayWidth.padded("딸기", to: 3) == "딸기")
   }
 
-  @Test("lines break at spaces and never grow wider than asked")
+  @Test("lines break at spaces and never grow wider than given")
   func wrapping() {
     #expect(DisplayWidth.wrapped("one two three", columns: 7) == ["one two", "three"])
     #expect(DisplayWidth.wrapped("딸기 바나나 키위", columns: 11) == ["딸기 바나나", "키위"])
@@ -34,7 +33,7 @@ struct DisplayWidthTests {
     #expect(DisplayWidth.wrapped("딸기", columns: 0) == ["딸", "기"])
   }
 
-  @Test("a word that may be copied stays whole, and is a line of its own where it is wider than one")
+  @Test("a word that may be copied stays whole, in a line of its own if it is wider than one")
   func wholeWords() {
     #expect(DisplayWidth.wrapped("a abcdefgh ij", columns: 3, cutting: false) == ["a", "abcdefgh", "ij"])
     #expect(DisplayWidth.wrapped("딸기 바나나주스", columns: 6, cutting: false) == ["딸기", "바나나주스"])

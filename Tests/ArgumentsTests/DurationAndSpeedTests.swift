@@ -1,7 +1,6 @@
-// How durations and speeds are read, written and used.
-// Owns: every reason for a refusal, the ends of the 64-bit range, and that nothing is rounded.
-// Must not know the sentences of the refusals; `UsageErrorTests` holds those.
-// Invariant under test: what is written is read back as the same number.
+// Parsing, formatting and use of durations and speeds: every reason for a refusal, the ends of the 64-bit
+// range, and no rounding. `UsageErrorTests` has the sentences of the refusals. Invariant under test: what is
+// written is read back as the same number.
 
 import Arguments
 import Testing
@@ -23,7 +22,7 @@ struct DurationTextTests {
   }
 
   @Test(
-    "what is no duration is refused with its own reason",
+    "an invalid duration is refused with its own reason",
     arguments: [
       ("", DurationText.Failure.empty), ("-1s", .negative), ("5", .missingUnit), ("1m30", .missingUnit),
       ("s", .malformed), (".5s", .malformed), ("5.s", .malformed), ("1.5h30m", .malformed),
@@ -82,7 +81,7 @@ struct SpeedTextTests {
   }
 
   @Test(
-    "what is no speed is refused with its own reason",
+    "an invalid speed is refused with its own reason",
     arguments: [
       ("", SpeedText.Failure.malformed), ("x", .malformed), ("1x", .malformed), (".5", .malformed),
       ("MAX", .malformed), ("-1", .negative), ("0", .zero), ("0.000", .zero), ("0.0005", .tooFine),

@@ -1,7 +1,6 @@
-// The rules a table keeps, and how the lines of examples are read.
-// Owns: one broken table for each rule. Must not know any real program's table; that program's own tests ask for
-// `faults()` to be empty.
-// Invariant under test: a faulty table is reported, and still never traps.
+// The rules of a table, and the parsing of example lines: one broken table for each rule. A program's own
+// tests check that its `faults()` are empty. Invariant under test: a faulty table is reported, and still
+// never traps.
 
 import Arguments
 import Testing
@@ -53,7 +52,7 @@ struct FaultsTests {
     #expect(faults { $0.commands[0].examples = [] } == ["command 'put' has no example"])
   }
 
-  @Test("names that are no names, or are there twice, are faults")
+  @Test("invalid names, or duplicate ones, are faults")
   func names() {
     #expect(
       faults { $0.commands.append($0.commands[3]) }.contains("command 'shelf add' is there twice"))
@@ -94,7 +93,7 @@ struct FaultsTests {
       ])
   }
 
-  @Test("operands out of order and names that are not there are faults")
+  @Test("operands out of order and unknown names are faults")
   func operands() {
     let optional = OperandSpec("A", .text, .optional, summary: summary)
     let repeating = OperandSpec("B", .text, .repeating, summary: summary)

@@ -1,7 +1,5 @@
-// The help pages.
-// Owns: whole pages word for word in both languages, and rules that hold for every page at every width.
-// Must not know how a page is laid out. A page that changes on purpose is changed here by hand, so that somebody
-// has read it.
+// The help pages: whole pages word for word in both languages, and rules for every page at every width. A
+// page that changes on purpose is edited here, so that a person has read it.
 
 import Arguments
 import Testing
@@ -104,14 +102,14 @@ struct HelpTests {
     #expect(!page.contains("secret"))
   }
 
-  @Test("words that only begin commands have a page that lists them")
+  @Test("words that only start commands have a page that lists them")
   func groupPage() {
     let page = table.help(for: ["shelf", "admin"], language: .english)
     #expect(page.contains("depot shelf admin COMMAND [OPTIONS]"))
     #expect(page.contains("shelf admin add [ROW]  Add a row."))
   }
 
-  @Test("examples stand first on every page that has any", arguments: TextLanguage.allCases)
+  @Test("examples are first on every page that has any", arguments: TextLanguage.allCases)
   func examplesFirst(language: TextLanguage) {
     let heading = language == .korean ? "예\n" : "Examples\n"
     for command in table.commands where !command.examples.isEmpty {
@@ -123,13 +121,13 @@ struct HelpTests {
     }
   }
 
-  @Test("a command that others go on from lists them, and unknown words give the overview")
+  @Test("a command with longer ones lists them, and unknown words give the overview")
   func furtherCommands() {
     #expect(table.help(for: ["shelf"], language: .english).contains("shelf add ITEM N"))
     #expect(table.help(for: ["nothing"], language: .english) == table.help(language: .english))
   }
 
-  @Test("the other notes are said: words beside a number, dates, exclusions")
+  @Test("the other notes are there: words beside a number, dates, exclusions")
   func notes() {
     #expect(table.help(for: ["show"], language: .english).contains("Which day. (1 or more, or all)"))
     #expect(table.help(for: ["close"], language: .english).contains("At once. (conflicts with: --timeout)"))
@@ -139,26 +137,26 @@ struct HelpTests {
       table.help(for: ["follow"], language: .english).contains("-n, --lines N  How many lines. (0 to 1,000)"))
   }
 
-  /// The words of a page, whatever the lines they stand in.
+  /// The words of a page, without its line breaks.
   private func words(of page: String) -> [Substring] {
     page.split { $0 == " " || $0 == "\n" }.filter { $0 != "\\" }
   }
 
   @Test(
-    "no line is wider than the terminal, in either language, unless it is one word, and no word is broken",
+    "no line is wider than the terminal, in either language, unless it is one word",
     arguments: [20, 30, 40, 60, 80, 100], TextLanguage.allCases)
   func width(columns: Int, language: TextLanguage) {
     for path in [[]] + table.commands.map(\.path) {
       let page = table.help(for: path, language: language, width: columns)
       for line in page.split(separator: "\n") where DisplayWidth.of(String(line)) > columns {
-        // Where a command goes on, the backslash stands behind the word.
+        // In a continued command the backslash is after the word.
         #expect(words(of: String(line)).count == 1, "\(line)")
       }
       #expect(words(of: page) == words(of: table.help(for: path, language: language, width: 120)), "\(path)")
     }
   }
 
-  @Test("a command that is wider than the terminal goes on behind a backslash, as a shell reads it")
+  @Test("a command wider than the terminal continues after a backslash, as a shell reads it")
   func continued() {
     let page = table.help(for: ["put"], language: .english, width: 20)
     #expect(page.hasPrefix("Examples\n  depot put 10 \\\n      --kind \\\n      parcel --wait\n"))
@@ -167,7 +165,7 @@ struct HelpTests {
   }
 
   @Test(
-    "where there is no room for two columns what a term means stands below it, and short terms keep theirs")
+    "without room for two columns a description is below its term, and short terms keep theirs")
   func stacked() {
     let page = table.help(for: ["put"], language: .english, width: 20)
     #expect(page.contains("\n  --wait\n      Wait for the\n      end.\n"))
@@ -175,7 +173,7 @@ struct HelpTests {
     #expect(page.contains("\nUsage\n  depot put N\n      [OPTIONS]\n"))
   }
 
-  @Test("an absurd width is held between 20 and 120", arguments: [Int.min, -1, 0, Int.max])
+  @Test("an absurd width is limited to 20 to 120", arguments: [Int.min, -1, 0, Int.max])
   func absurdWidth(columns: Int) {
     let narrow = table.help(language: .english, width: 20)
     let wide = table.help(language: .english, width: 120)

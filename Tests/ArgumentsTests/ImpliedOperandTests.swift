@@ -29,7 +29,7 @@ struct ImpliedOperandTests {
     return invocation
   }
 
-  @Test("it may be there, and need not; without the option it must")
+  @Test("it may be given, and need not; without the option it must")
   func implied() throws {
     #expect(try run("put", "3", "--note", "x")?.operands.integer("N") == 3)
     let left = try run("put", "--note", "x")
@@ -45,7 +45,7 @@ struct ImpliedOperandTests {
     #expect(throws: UsageError.self) { try run("put", "--from", "") }
   }
 
-  @Test("an option that is not there is a fault")
+  @Test("a missing option is a fault")
   func help() {
     #expect(table().faults() == [])
     #expect(

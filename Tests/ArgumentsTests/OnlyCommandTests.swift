@@ -1,5 +1,5 @@
-// A program without subcommands: its line, its help and its errors, and the words that a command hands on to such a program.
-// Owns: a made-up program `weigh`. Must not know any program of this repository.
+// A program without subcommands, the made-up `weigh`: its line, its help and its errors, and the words that a
+// command passes on to such a program.
 
 import Arguments
 import Testing
@@ -91,7 +91,7 @@ struct OnlyCommandTests {
   }
 
   @Test(
-    "a command hands on every word of the line but its own",
+    "a command passes on every word of the line but its own",
     arguments: [
       (["shelf", "add", "apple", "3"], ["apple", "3"]),
       (["--json", "put", "3", "--wait"], ["--json", "3", "--wait"]),

@@ -1,6 +1,6 @@
-// The rules of the command line, one test a rule.
-// Owns: what is accepted and which value comes out. Must not know any sentence; `UsageErrorTests` holds those.
-// Invariant under test: the order of options never matters, and nothing is accepted that the table does not say.
+// The rules of the command line, one test a rule: what is accepted and the resulting values.
+// `UsageErrorTests` has the sentences. Invariant under test: the order of options never matters, and only
+// what the table contains is accepted.
 
 import Arguments
 import Testing
@@ -30,14 +30,14 @@ struct ParsingTests {
     #expect(invocation.integer("weight") == 20)
   }
 
-  @Test("a value follows as the next word or behind an equals sign")
+  @Test("a value is the next word or follows an equals sign")
   func valueForms() throws {
     #expect(try run("put", "3", "--kind", "letter").text("kind") == "letter")
     #expect(try run("put", "3", "--kind=letter").text("kind") == "letter")
     #expect(try run("put", "3", "--label=a=b").text("label") == "a=b")
   }
 
-  @Test("a short option takes its value behind it, in the next word, or behind an equals sign")
+  @Test("a short option takes its value after it, in the next word, or after an equals sign")
   func shortValueForms() throws {
     for words in [["-n", "5"], ["-n5"], ["-n=5"]] {
       guard case .run(let invocation) = try CommandTable.sample.parse(["follow"] + words) else {
@@ -73,7 +73,7 @@ struct ParsingTests {
     #expect(try run("--json", "--", "shelf", "add", "apple", "-3").name == "shelf add")
   }
 
-  @Test("a negative number is an operand where the operand is a number")
+  @Test("a negative number is an operand if the operand is a number")
   func negativeOperand() throws {
     #expect(try run("shelf", "add", "apple", "-3").operands.integer("N") == -3)
     #expect(try refusal("shelf", "add", "-3").reason == .unknownOption("-3", suggestions: []))
@@ -111,7 +111,7 @@ struct ParsingTests {
     #expect(try run("shelf", "add", "사과", "3").operands.text("ITEM") == "apple")
   }
 
-  @Test("help is given for the command it stands behind, whatever else is wrong")
+  @Test("help is given for the command before it, also if the line is wrong otherwise")
   func help() throws {
     let table = CommandTable.sample
     #expect(try table.parse(["put", "--help"]) == .help(["put"]))
@@ -131,18 +131,18 @@ struct ParsingTests {
     #expect(try run("put", "3", "--label=--help").text("label") == "--help")
   }
 
-  @Test("an unknown command is told even when help is asked for")
+  @Test("an unknown command is reported even with a request for help")
   func helpForUnknownCommand() throws {
     #expect(try refusal("putt", "--help").reason == .unknownCommand("putt", under: [], suggestions: ["put"]))
   }
 
-  @Test("the version may be asked for anywhere")
+  @Test("the version can be requested anywhere")
   func version() throws {
     #expect(try CommandTable.sample.parse(["--version"]) == .version)
     #expect(try CommandTable.sample.parse(["put", "--version"]) == .version)
   }
 
-  @Test("no command is an error that wants the overview")
+  @Test("no command is an error that refers to the overview")
   func noCommand() throws {
     #expect(try refusal().wantsOverview)
     #expect(try refusal("--json").reason == .missingCommand)
@@ -154,7 +154,7 @@ struct ParsingTests {
     #expect(try run("secret").name == "secret")
   }
 
-  @Test("an option stands in for an operand, which is then neither needed nor allowed")
+  @Test("an option replaces an operand, which is then neither needed nor allowed")
   func replacedOperand() throws {
     #expect(try run("put", "--from", "list").operands.integer("N") == nil)
     #expect(
@@ -193,7 +193,7 @@ struct ParsingTests {
     #expect(table.globalValues(glimpsedIn: ["put", "--lang=ko", "--lang=en"]).text("lang") == "ko")
   }
 
-  @Test("asking for a name that is not declared stops the program, for that is its own mistake")
+  @Test("a request for an undeclared name stops the program, because that is its own mistake")
   func undeclaredName() async {
     await #expect(processExitsWith: .failure) {
       _ = try run("put", "3").integer("depth")

@@ -1,4 +1,4 @@
-// Which particle follows what: syllables, numbers, Latin letters and words, and what stands behind a word unread.
+// The particle after a text: syllables, numbers, Latin letters and words, and silent text after a word.
 
 import Arguments
 import Testing
@@ -49,7 +49,7 @@ struct ParticleTests {
   }
 
   @Test(
-    "what has no sound is followed by the form of a vowel, and nothing traps",
+    "text without a sound has the form of a vowel, and nothing traps",
     arguments: ["", "''", "(", ")", "()", "…", "🍓"])
   func silence(word: String) {
     for particle in Particle.allCases { #expect(particle.on(word).hasPrefix(word)) }

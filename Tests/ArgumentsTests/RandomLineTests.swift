@@ -1,13 +1,12 @@
-// Any list of words whatever is understood or refused; nothing traps.
-// Owns: seeded random lines made of words that touch the rules. Must not expect any particular outcome.
-// When it fails: the printed seed and command repeat the very same lines.
+// Any list of words is parsed or refused, without a trap: seeded random lines of words that touch the rules.
+// A failure prints the seed and the command that repeat the same lines.
 
 import Arguments
 import Testing
 
 @Suite("Random lines")
 struct RandomLineTests {
-  @Test("parsing never traps, and every refusal can be said in both languages")
+  @Test("parsing never traps, and every refusal has a sentence in both languages")
   func neverTraps() {
     var random = SeededRandom.announced("RandomLineTests")
     let table = CommandTable.sample

@@ -1,6 +1,5 @@
-// A table that has one of everything, for the tests of this target.
-// Owns: a made-up program `depot`. Must not resemble any program of this repository too closely: the target knows
-// none of them. Invariant: `faults()` of it is empty, which a test checks.
+// A table with one of everything, for the tests of this target: the made-up program `depot`, which is unlike
+// all programs of this repository. Invariant: its `faults()` are empty, which a test checks.
 
 import Arguments
 
@@ -115,7 +114,7 @@ extension CommandSpec {
     examples: [Example("depot secret", Text("Nothing.", "없음."))], hidden: true)
 }
 
-/// Parses words that a test holds to be a good command.
+/// Parses words of a good command.
 func run(_ words: String...) throws -> Invocation {
   guard case .run(let invocation) = try CommandTable.sample.parse(words) else {
     throw Unexpected.notACommand(words)
@@ -123,7 +122,7 @@ func run(_ words: String...) throws -> Invocation {
   return invocation
 }
 
-/// The error of words that a test holds to be wrong.
+/// The error of wrong words.
 func refusal(_ words: String...) throws -> UsageError {
   do {
     _ = try CommandTable.sample.parse(words)

@@ -1,6 +1,5 @@
-// Randomness for tests that anyone can repeat.
-// Owns: a generator with a seed and the line that says how to use that seed again.
-// Invariant: the same seed gives the same run on every machine.
+// Repeatable randomness for tests: a generator with a seed, and the line that tells how to use that seed
+// again. Invariant: the same seed gives the same run on every machine.
 
 import Glibc
 

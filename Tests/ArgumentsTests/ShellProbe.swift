@@ -1,17 +1,17 @@
-// Runs a completion script in a real shell and brings back what it offers.
-// Owns: a temporary file and a pipe to a shell, for one test. Must not know what the script should offer.
-// Invariant: the file is removed whatever happens; a shell that cannot be started gives no output, which fails the test.
+// Runs a completion script in a real shell and returns its offers, with a temporary file and a pipe for one
+// test. Invariant: the file is always removed; a shell that cannot be started gives no output, which fails
+// the test.
 
 import Arguments
 import Glibc
 
 enum ShellProbe {
-  /// Whether a shell is there to try a script in. Bash always is where this repository is built.
+  /// True if a shell is installed to try a script in. Bash always is on machines that build this repository.
   static func isInstalled(_ shell: String) -> Bool {
     output(of: "command -v \(shell)") != ""
   }
 
-  /// Writes a script to a file, runs a command that finds its name in `$SCRIPT`, and gives what it printed.
+  /// Writes a script to a file, runs a command that finds its name in `$SCRIPT`, and returns its output.
   static func output(of command: String, script: String = "") -> String {
     var template = Array("/tmp/arguments-test-XXXXXX".utf8CString)
     let descriptor = mkstemp(&template)
@@ -37,7 +37,7 @@ enum ShellProbe {
     return String(decoding: output, as: UTF8.self)
   }
 
-  /// What bash offers when the cursor stands at the end of these words, cut as bash cuts them.
+  /// Offers of bash with the cursor at the end of these words, cut as bash cuts them.
   static func bash(
     _ words: [String], breaksAtEquals: Bool = true,
     script: String = CommandTable.sample.completionScript(for: .bash)

@@ -1,6 +1,5 @@
-// What is suggested for a word that is not known, and what is not.
-// Owns: a slip of each sort, ties, and the limit of how far a suggestion may be. Must not know any table.
-// Invariant under test: the work is bounded, however long the word is.
+// Suggestions for an unknown word: a slip of each sort, ties, and the largest distance. Invariant under test:
+// the work is bounded, however long the word is.
 
 import Arguments
 import Testing
@@ -18,7 +17,7 @@ struct SuggestionsTests {
     #expect(Suggestions.nearest(to: "STOP", among: words) == ["stop"])
   }
 
-  @Test("what is farther away than a third of the word is not suggested")
+  @Test("a word farther away than a third of its length is not suggested")
   func farAway() {
     #expect(Suggestions.nearest(to: "xyzzy", among: words) == [])
     #expect(Suggestions.nearest(to: "ls", among: ["logs"]) == [])
@@ -33,7 +32,7 @@ struct SuggestionsTests {
     #expect(Suggestions.nearest(to: "cat1", among: ["cat2", "cat2"]) == ["cat2"])
   }
 
-  @Test("the beginning of a word is enough")
+  @Test("the start of a word is enough")
   func beginnings() {
     #expect(Suggestions.nearest(to: "enq", among: words) == ["enqueue"])
     #expect(Suggestions.nearest(to: "en", among: words) == [])

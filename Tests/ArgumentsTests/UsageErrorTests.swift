@@ -1,7 +1,6 @@
-// Every sentence a person can be told about a line, in both languages.
-// Owns: the exact words. Words are behaviour: a change of one is a change here, by hand.
-// Must not test which lines are accepted; `ParsingTests` does.
-// Invariant under test: each sentence names what failed and what to do, and ends with the help page.
+// Every sentence about a wrong line, word for word in both languages. The texts are behaviour: a change of
+// one is a change here. `ParsingTests` covers which lines are accepted. Invariant under test: each sentence
+// names what failed and what to do, and ends with the help page.
 
 import Arguments
 import Testing
@@ -87,7 +86,7 @@ struct UsageErrorTests {
       help: "depot follow")
   }
 
-  @Test("a missing value says what to write")
+  @Test("a missing value is reported with what to write")
   func missingValue() throws {
     try expect(
       "put", "3", "--kind", says: "Option --kind needs a value: write '--kind parcel|letter'.",
@@ -135,7 +134,7 @@ struct UsageErrorTests {
       "'depot shelf add' 명령에 ITEM 인수가 필요합니다(apple, pear).", help: "depot shelf add")
   }
 
-  @Test("an operand too many says how many there may be")
+  @Test("an operand too many is reported with the allowed number")
   func unexpectedOperand() throws {
     try expect(
       "put", "3", "4", says: "'4' is one argument too many: 'depot put' takes only one.",
@@ -149,14 +148,14 @@ struct UsageErrorTests {
       "'x'는 필요 없는 인수입니다. 'depot shelf add' 명령의 인수는 2개까지입니다.", help: "depot shelf add")
   }
 
-  @Test("an operand together with the option that stands in for it is refused")
+  @Test("an operand together with the option that replaces it is refused")
   func operandWithOption() throws {
     try expect(
       "put", "3", "--from", "x", says: "N ('3') and --from conflict: use only one of them.",
       "N 인수('3')와 --from 옵션은 함께 쓸 수 없습니다. 하나만 쓰세요.", help: "depot put")
   }
 
-  @Test("a number out of range is told the range")
+  @Test("a number out of range is reported with the range")
   func outOfRange() throws {
     try expect(
       "put", "0", says: "N must be between 1 and 10,000,000, not 0.",
@@ -173,7 +172,7 @@ struct UsageErrorTests {
   }
 
   @Test(
-    "a word where a number belongs is told so",
+    "a word instead of a number is reported",
     arguments: ["abc", "1.5", "1e3", "0x10", "１", "1 ", "+", "--5"])
   func notANumber(word: String) throws {
     try expect(
@@ -203,7 +202,7 @@ struct UsageErrorTests {
       "ITEM 값은 다음 중 하나여야 합니다: apple, pear (받은 값: 'stone').", help: "depot shelf add")
   }
 
-  @Test("neither number nor word is told both")
+  @Test("a value that is neither number nor word is reported with both forms")
   func neitherNumberNorWord() throws {
     try expect(
       "show", "--day", "some", says: "--day must be a whole number at least 1 or all, not 'some'.",
@@ -219,7 +218,7 @@ struct UsageErrorTests {
       "--made 값이 날짜가 아닙니다: '\(day)'. 2026-07-01처럼 실제로 있는 날짜를 쓰세요.", help: "depot shelf admin add")
   }
 
-  @Test("a wrong assignment says which part is wrong")
+  @Test("a wrong assignment is reported with its wrong part")
   func assignments() throws {
     try expect(
       "resize", "left",
@@ -238,7 +237,7 @@ struct UsageErrorTests {
       "SHELF=N 값은 다음 중 하나여야 합니다: left, right (받은 값: 'lefd'). 혹시 'left'인가요?", help: "depot resize")
   }
 
-  @Test("a wrong duration says what to write")
+  @Test("a wrong duration is reported with what to write")
   func durations() throws {
     let cases: [(String, String, String)] = [
       ("5", "The unit is missing; write 5s or 700ms.", "단위가 없습니다. 5s 또는 700ms처럼 쓰세요."),
@@ -271,7 +270,7 @@ struct UsageErrorTests {
     }
   }
 
-  @Test("a wrong speed says what to write")
+  @Test("a wrong speed is reported with what to write")
   func speeds() throws {
     let cases: [(String, String, String)] = [
       ("fast", "Write a number above 0, such as 10 or 0.5, or max.", "10, 0.5처럼 0보다 큰 수나 max를 쓰세요."),
@@ -298,7 +297,7 @@ struct UsageErrorTests {
     }
   }
 
-  @Test("what was typed is shown without its control characters and not at any length")
+  @Test("the given text is shown without control characters and at limited length")
   func echoedInput() throws {
     #expect(
       try refusal("\u{1B}[31mput\n").message(in: .english)
@@ -309,7 +308,7 @@ struct UsageErrorTests {
     #expect(try refusal("put", digits).message(in: .korean).count < 200)
   }
 
-  @Test("of several mistakes the first option is told before operands")
+  @Test("of several mistakes the first option is reported before operands")
   func order() throws {
     #expect(try refusal("put", "--nonsense", "0").reason == .unknownOption("--nonsense", suggestions: []))
     #expect(try refusal("--nonsense", "nothing").reason == .unknownOption("--nonsense", suggestions: []))

@@ -1,4 +1,4 @@
-// What is read from a board, and which tickets words name.
+// Selection of tickets on a board, and the texts of its events.
 
 import Arguments
 import BankModel
@@ -13,7 +13,7 @@ private let korean = MessageCatalog(language: .korean)
 
 @Suite struct BoardCommandTests {
   @Test(
-    "a number is one ticket, two with a dash between are all from the one to the other",
+    "a number is one ticket, two with a dash between are a range",
     arguments: [
       ("3", 3, 3), ("7-12", 7, 12), ("7-7", 7, 7), ("1000000000000", 1_000_000_000_000, 1_000_000_000_000),
     ] as [(String, Int64, Int64)])
@@ -22,7 +22,7 @@ private let korean = MessageCatalog(language: .korean)
   }
 
   @Test(
-    "everything else names no ticket",
+    "any other text names no ticket",
     arguments: [
       "", "-", "0", "x", "7-", "-7", "12-7", "1-2-3", "+3", "٣", "1000000000001", "99999999999999999999",
       "3 ",
@@ -43,7 +43,7 @@ private let korean = MessageCatalog(language: .korean)
   private static let successor = BoardWindow(
     window: "loan-1", service: .loan, pid: 42, generation: 2, state: .serving)
 
-  @Test("every event has words in both languages, and a page is the same in both but for them")
+  @Test("every event has a text in both languages, and a page differs only in these")
   func words() {
     for kind in BoardEvent.Kind.allCases {
       let event = BoardEvent(

@@ -1,5 +1,5 @@
-// A bank whose books several branches share, as people and scripts see it, against a coordinator of the test; and how the commands
-// for it are refused in a bank that has its books in its home.
+// The output for people and scripts of a bank whose database several branches share, against a coordinator of
+// the test; and how its commands are refused in a bank with its database in its home.
 import Arguments
 import BankModel
 import ControlClient
@@ -93,7 +93,7 @@ import Wire
     #expect(lines(language, columns: 40).allSatisfy { DisplayWidth.of($0) <= 40 })
   }
 
-  @Test("a name cannot obey a terminal")
+  @Test("a name cannot control a terminal")
   func names() {
     var branch = Self.branches[0]
     (branch.name, branch.host) = ("a\u{1B}[2J\nb", "\u{202E}x")
@@ -103,7 +103,7 @@ import Wire
       })
   }
 
-  @Test("what changes is shown again, and a bank that closes ends it quietly")
+  @Test("a change is shown again, and a bank that closes ends the display quietly")
   func watch() throws {
     let bank = try FakeBranch { _, _ in [.answer(.branches([Self.branches[0]])), .close] }
     defer { bank.end() }
@@ -112,7 +112,7 @@ import Wire
   }
 
   @Test(
-    "status and top show one branch that is asked for, and name those there are where there is no such one")
+    "status and top show one requested branch, and name the existing ones if it is unknown")
   func one() throws {
     try withBank({ _ in .branches(Self.branches) }) { bank in
       let ran = try run(["status", "--branch", "2", "--json"], home: bank.home)
@@ -128,7 +128,7 @@ import Wire
     }
   }
 
-  // MARK: - What the others show
+  // MARK: - Output of the other commands
 
   private var shared: StatusReport {
     var report = picture()
@@ -165,7 +165,7 @@ import Wire
     #expect(opened == "branch 13 (jeju), epoch 1, lease -")
   }
 
-  @Test("without branches a status says what it always said")
+  @Test("without branches a status is as before")
   func alone() {
     #expect(!JSONValue.status(picture()).text.contains("branch"))
     #expect(!JSONValue.receipt(receipt(7)).text.contains("branch"))
@@ -226,9 +226,9 @@ import Wire
     #expect(!JSONValue.board(TopFixture.frame()).text.contains("branches"))
   }
 
-  // MARK: - stop --bank, and what is refused
+  // MARK: - stop --bank, and refusals
 
-  @Test("stop --bank asks for the end of the whole bank, and not beside --now")
+  @Test("stop --bank requests the end of the whole bank, and cannot be combined with --now")
   func stopBank() throws {
     let stopped = StoppedReport(
       day: 1, served: 10, businessMilliseconds: 4_410, waiting: 0, dead: 0, isDayClosed: true)
@@ -240,7 +240,7 @@ import Wire
   }
 
   @Test(
-    "what a bank does not offer is refused with its code, and said in both languages",
+    "a request that a bank does not support is refused with its code, in both languages",
     arguments: [
       (["branches"], .notShared, 5), (["stop", "--bank"], .notShared, 5), (["pause"], .leaseLost, 75),
       (["reset", "--yes"], .notInSharedBank, 5),
@@ -260,7 +260,7 @@ import Wire
     }
   }
 
-  @Test("a build without PostgreSQL says what is missing")
+  @Test("a build without PostgreSQL reports what is missing")
   func noPostgres() {
     let failure = CommandError.failure(Failure(.badRequest, subject: "--store", remark: Remark(.noPostgres)))
     for language in Language.allCases {
@@ -270,7 +270,7 @@ import Wire
     }
   }
 
-  // MARK: - Where the books are
+  // MARK: - The place of the database
 
   private func surroundings(_ variables: [String: String]) -> ProcessEnvironment {
     var surroundings = ProcessEnvironment.actual
@@ -278,7 +278,7 @@ import Wire
     return surroundings
   }
 
-  @Test("the shared books: the option, BANK_STORE, and otherwise what the configuration says")
+  @Test("the shared database: the option, then BANK_STORE, then the configuration")
   func precedence() throws {
     let words = MessageCatalog(language: .english)
     let chosen = surroundings(["BANK_STORE": "postgres://two/bank"])
@@ -291,7 +291,7 @@ import Wire
     #expect(try surroundings([:]).store(flag: nil, words) == nil)
   }
 
-  @Test("the address is passed on to the coordinator, and to whoever restarts it")
+  @Test("the address is passed on to the coordinator, and to the process that restarts it")
   func passedOn() {
     var order = LaunchOrder(.open, home: BankHome(path: "/h"))
     #expect(!order.arguments.contains("--store"))
@@ -314,6 +314,6 @@ import Wire
         #expect(ran.output.contains(#""code":"usage""#) && ran.output.contains("postgres://"), "\(ran)")
       }
     }
-    #expect((try? FileFacts.inspect(home.path)) == .some(nil), "nothing was made")
+    #expect((try? FileFacts.inspect(home.path)) == .some(nil), "nothing was created")
   }
 }

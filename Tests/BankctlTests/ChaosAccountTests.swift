@@ -1,4 +1,5 @@
-// The checker is checked: one flaw at a time is planted into clean books, and exactly that one must be found.
+// The check of the checker: one flaw at a time is planted into clean evidence, and exactly that one must be
+// found.
 import BankModel
 import Testing
 import Time
@@ -47,7 +48,7 @@ struct ChaosAccountTests {
 
   private static func service(of order: ChaosOrder) -> Service { order.service == .loan ? .loan : .deposit }
 
-  @Test("clean books have no violation, and the same promise twice is one")
+  @Test("clean evidence has no violation, and a promise repeated counts once")
   func nothing() {
     let account = ChaosAccount(clean())
     #expect(account.isClean, "\(account.violations)")
@@ -93,7 +94,7 @@ struct ChaosAccountTests {
     }
   }
 
-  @Test("a receipt nobody has asked for, as of half a frame, is found")
+  @Test("a receipt that was not requested, as of half a frame, is found")
   func uninvited() {
     var evidence = clean()
     evidence.receipts.append(paper(evidence.ledger.orders[2], 8, at: 100))
@@ -109,7 +110,7 @@ struct ChaosAccountTests {
     #expect(ChaosAccount(evidence).violations == [.unanswered(key: "d")])
   }
 
-  @Test("an overtaken customer is an order violation, also where the coordinator died at another time")
+  @Test("an overtaken customer is an order violation, also if the coordinator died at another time")
   func overtaken() {
     var evidence = clean()
     evidence.receipts[1] = paper(evidence.ledger.orders[0], 2, at: 35)
@@ -136,7 +137,7 @@ struct ChaosAccountTests {
     #expect(account.orderViolations == 1)
   }
 
-  @Test("another attempt explains a late start of one's own, and nobody else's")
+  @Test("another attempt explains a late start of the same customer, and of no other")
   func attempts() {
     var evidence = clean()
     evidence.receipts[1] = paper(evidence.ledger.orders[0], 2, at: 35, attempts: 2)
@@ -154,7 +155,7 @@ struct ChaosAccountTests {
     #expect(ChaosAccount(evidence).isClean)
   }
 
-  @Test("a wrong amount, account or outcome is found, whatever the sums say")
+  @Test("a wrong amount, account or outcome is found, even if the sums are right")
   func wrongReceipts() {
     var evidence = clean()
     evidence.receipts[0].amount = 900
@@ -171,7 +172,7 @@ struct ChaosAccountTests {
     #expect(account.violations.contains(.wrongReceipt(ChaosTicket(day: 1, number: 7))))
   }
 
-  @Test("orphans, a bank that did not come back and the bank's own audit are violations")
+  @Test("orphans, a bank that did not come back and findings of the bank's own audit are violations")
   func others() {
     var evidence = clean()
     evidence.orphans = [(pid: 42, name: "deposit-1")]

@@ -1,4 +1,5 @@
-// What chance decides in a chaos run is the seed's alone; what the report says of times is never too good.
+// The random choices of a chaos run, which depend on the seed alone; and the times in its report, which never
+// look too good.
 import BankModel
 import Posix
 import Testing
@@ -9,7 +10,7 @@ import Time
 
 @Suite("The plan and the report of a chaos run")
 struct ChaosPlanTests {
-  @Test("the same seed plans the same violence, another one does not, and stops change no kill")
+  @Test("the same seed plans the same faults, another does not, and stops change no kill")
   func seeded() {
     func kills(_ seed: UInt64, stopping: Bool = false) -> [ChaosPlan.Kill] {
       var plan = ChaosPlan(seed: seed, rules: ChaosRules())
@@ -23,7 +24,7 @@ struct ChaosPlanTests {
     #expect(kills(1) == kills(1, stopping: true))
   }
 
-  @Test("only those are killed who shall be, all of them, with the pause that was asked for")
+  @Test("only the chosen targets are killed, all of them, with the requested pause")
   func bounds() {
     var plan = ChaosPlan(seed: 3, rules: ChaosRules(targets: [.teller, .guardian], every: .milliseconds(10)))
     let kills = (0..<2_000).map { _ in plan.nextKill() }
@@ -36,7 +37,7 @@ struct ChaosPlanTests {
   }
 
   @Test(
-    "with some of the runners and workers their coordinator is killed, where it may be, and with nobody else")
+    "with some runners and workers their coordinator is killed, if allowed, and with no others")
   func pairs() {
     for targets in [ChaosTarget.allCases, [.runner, .worker]] {
       var plan = ChaosPlan(seed: 5, rules: ChaosRules(targets: targets))
@@ -45,7 +46,7 @@ struct ChaosPlanTests {
     }
   }
 
-  @Test("whom to kill is read with or without an s, and a mistake is named")
+  @Test("targets are read with or without an s, and a mistake is named")
   func targets() throws {
     let words = MessageCatalog(language: .english)
     #expect(try ChaosProgram.targets("tellers,coordinator,teller", words) == [.teller, .coordinator])
@@ -56,7 +57,7 @@ struct ChaosPlanTests {
     }
   }
 
-  @Test("help and completions list every target, by the same word as an error does")
+  @Test("help and completions list every target, under the name that errors use")
   func helpOfTargets() throws {
     #expect(BankctlTable.targets == ChaosTarget.allCases.map(\.rawValue))
     #expect(BankctlTable.branchTargets == SharedAct.allCases.map(\.rawValue))
@@ -77,7 +78,7 @@ struct ChaosPlanTests {
     #expect(ChaosTimes([.microseconds(1)]).longest == 1)
   }
 
-  @Test("a broken promise names the seed and where to look, in both languages")
+  @Test("a broken guarantee names the seed and where to look, in both languages")
   func broken() {
     var evidence = ChaosAccount.Evidence()
     evidence.recovered = false

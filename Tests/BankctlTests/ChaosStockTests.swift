@@ -1,5 +1,5 @@
-// The account of the fruit is checked as the rest of it is: one flaw at a time is planted into clean books, and exactly
-// that one must be found.
+// The check of the account of fruit: one flaw at a time is planted into clean evidence, and exactly that one
+// must be found.
 import BankModel
 import Testing
 import Time
@@ -14,7 +14,7 @@ struct ChaosStockTests {
   private static let mango = ItemID("mango")
   private static let kiwi = ItemID("kiwi")
 
-  /// Two bananas, one mango with kiwi, and somebody who was sent away.
+  /// Two bananas, one mango with kiwi, and a customer with a shortage.
   private func clean() -> ChaosAccount.Evidence {
     var evidence = ChaosAccount.Evidence()
     let orders = [
@@ -58,7 +58,7 @@ struct ChaosStockTests {
       ServiceDirectory())
   }
 
-  @Test("what was there, was brought and was drunk is what is left")
+  @Test("what was there, and was brought, less what was drunk, is what is left")
   func nothing() {
     let account = ChaosAccount(clean())
     #expect(account.isClean, "\(account.violations)")
@@ -80,7 +80,7 @@ struct ChaosStockTests {
   func takes() {
     for ticket in [0, 3] {
       var evidence = clean()
-      // A receipt that says the other thing than what was done.
+      // The receipt contradicts what was done.
       let order = evidence.ledger.orders[ticket == 0 ? 0 : 2]
       let shortage = Shortage(item: Self.banana, needed: 2, available: 0)
       evidence.receipts[ticket] = paper(
@@ -89,7 +89,7 @@ struct ChaosStockTests {
     }
   }
 
-  @Test("a receipt of another juice, one that was cancelled, and a shortage that is none are wrong")
+  @Test("a receipt of another juice, a cancelled one, and a shortage that does not exist are wrong")
   func receipts() {
     let wrong = ChaosViolation.wrongReceipt(ChaosTicket(day: 1, number: 4))
     var evidence = clean()
@@ -109,7 +109,7 @@ struct ChaosStockTests {
       ChaosAccount(evidence).violations.contains(.wrongReceipt(ChaosTicket(day: 1, number: 1))))
   }
 
-  @Test("what a watcher was told wrongly is a violation, and a stock that says nothing is told by itself")
+  @Test("wrong counts sent to a watcher are a violation, and a stock without answer has its own")
   func watcher() {
     var evidence = clean()
     evidence.shelves.gaps = ["after change 3 came change 5"]

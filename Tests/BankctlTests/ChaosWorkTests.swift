@@ -1,5 +1,5 @@
-// The account of commands and workers is checked as the rest of it is: one flaw at a time is planted into what they wrote down
-// and into the receipts, and exactly that one must be found.
+// The check of the account of commands and workers: one flaw at a time is planted into their records and into
+// the receipts, and exactly that one must be found.
 import BankModel
 import Testing
 import Time
@@ -81,7 +81,7 @@ struct ChaosWorkTests {
     #expect(ChaosAccount(evidence).violations == found, sourceLocation: sourceLocation)
   }
 
-  @Test("clean books have no deviation, also where a result is cut and a key is not told")
+  @Test("clean evidence has no deviation, also with a cut result and a key that was not reported")
   func nothing() {
     expect([]) { _ in }
     expect([]) { $0.receipts[0].key = nil }
@@ -99,7 +99,7 @@ struct ChaosWorkTests {
     expect([.work(Self.ticket(1), .receiptKey)]) { $0.receipts[0].key = "b5-1-7" }
   }
 
-  @Test("an account that is not moved, another's that is, and one of a service without a ledger are found")
+  @Test("an account not moved, another's moved, and one of a service without ledger are found")
   func money() {
     expect([.wrongReceipt(Self.ticket(1))]) { ($0.receipts[0].debit, $0.receipts[0].credit) = (nil, nil) }
     expect([.wrongReceipt(Self.ticket(1))]) { $0.receipts[0].debit = "customer-2" }
@@ -107,7 +107,7 @@ struct ChaosWorkTests {
     expect([.wrongReceipt(Self.ticket(2))]) { $0.receipts[1].debit = "customer-2" }
   }
 
-  @Test("attempts at the same time, and one that begins long after the receipt, are found")
+  @Test("attempts at the same time, and one that starts long after the receipt, are found")
   func attempts() {
     expect([.work(Self.ticket(2), .overlapped(attempt: 2))]) {
       $0.work.lines.append(line(.overlap, 2, attempt: 2))
@@ -118,7 +118,7 @@ struct ChaosWorkTests {
     expect([]) { $0.work.lines.append(line(.begin, 1, attempt: 2, at: 1_015)) }
   }
 
-  @Test("a receipt without its work is found: no beginning, no end, of another attempt")
+  @Test("a receipt without its work is found: no start, no end, of another attempt")
   func unwitnessed() {
     expect([.work(Self.ticket(1), .unwitnessed(attempt: 1))]) { $0.work.lines.remove(at: 0) }
     expect([.work(Self.ticket(1), .unwitnessed(attempt: 1))]) { $0.work.lines.remove(at: 1) }
@@ -126,7 +126,7 @@ struct ChaosWorkTests {
   }
 
   @Test(
-    "another's payload, another's result, none, a cut one that claims to be whole, and an end that was none are found"
+    "a foreign payload or result, no result, a cut one marked whole, a false end are found"
   )
   func results() {
     expect([.work(Self.ticket(1), .payload)]) { $0.work.lines[0].digest ^= 1 }
@@ -149,7 +149,7 @@ struct ChaosWorkTests {
   }
 
   @Test(
-    "who was taken out on request may have either end while nobody has heard, and nobody else is taken out")
+    "a cancelled customer may have either end until it is known, and no other is cancelled")
   func cancelled() {
     let first = Self.ticket(1)
     expect([]) {
@@ -166,7 +166,7 @@ struct ChaosWorkTests {
     }
   }
 
-  @Test("work that nobody asked for, lines that say nothing, and processes that live too long are found")
+  @Test("work that was not requested, meaningless lines, and processes that run too long are found")
   func others() throws {
     expect([.work(Self.ticket(9), .uninvited)]) { $0.work.lines.append(line(.begin, 9)) }
     expect([.unreadableLines(2)]) { $0.work.unreadable = 2 }
@@ -176,7 +176,7 @@ struct ChaosWorkTests {
     #expect(process.ticket == Self.ticket(1) && process.key == "b5-1-1")
     #expect(KeyedProcess(pid: 77, words: words, environment: variables, mark: "other") == nil)
     #expect(KeyedProcess(pid: 77, words: words, environment: ["PATH=/bin"], mark: "mark") == nil)
-    // What a command has left with an empty environment says in its words of which customer it is.
+    // A descendant with an empty environment names its customer in its arguments.
     let bare = ["bank-chaos", WorkMode.descendant.rawValue, "mark", "/d", "0", "b5-1-1", "1", "1"]
     let descendant = KeyedProcess(pid: 77, words: bare, environment: [], mark: "mark")
     #expect(descendant == process)
@@ -202,7 +202,7 @@ struct ChaosWorkTests {
   }
 
   @Test(
-    "conduct is the payload's and the attempt's alone, everybody behaves from the third attempt on, and all kinds occur"
+    "conduct depends on payload and attempt, is good from the third attempt on, all kinds occur"
   )
   func conduct() {
     var ends: [WorkConduct] = []
@@ -224,7 +224,7 @@ struct ChaosWorkTests {
     }
   }
 
-  @Test("a worker says and hears the same in both encodings")
+  @Test("a worker sends and receives the same in both encodings")
   func encodings() throws {
     let lease = Lease(ticket: 7, attempt: 2, generation: 3)
     let text = #"""

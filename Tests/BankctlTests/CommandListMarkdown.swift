@@ -1,6 +1,7 @@
-// The list of commands and options for the documentation, as Markdown made from the table; `CommandsPageTests` writes it
-// into the page, or compares the two. Everything in the table that help shows is in the list, and text from the table is
-// escaped, so that it cannot break a row. An option that many commands have in the same words stands once, before the groups.
+// The list of commands and options for the documentation, as Markdown generated from the table;
+// `CommandsPageTests` writes it into the page, or compares the two. The list contains all that help shows,
+// and text from the table is escaped, so that it cannot break a row. An option that many commands have with
+// the same text is listed once, before the groups.
 
 @testable import Arguments
 
@@ -41,7 +42,7 @@ extension CommandTable {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  /// Options that at least four commands have in the same words, in the order of the table.
+  /// Options that at least four commands have with the same text, in the order of the table.
   private var sharedOptions: [OptionSpec] {
     var counts: [(option: OptionSpec, commands: Int)] = []
     for option in commands.filter({ !$0.isHidden }).flatMap(\.options) {

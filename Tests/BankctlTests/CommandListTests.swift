@@ -1,4 +1,4 @@
-// What stands in the list of commands and options that is made for the documentation.
+// Contents of the list of commands and options that is generated for the documentation.
 
 import Arguments
 import Testing
@@ -53,7 +53,7 @@ struct CommandListTests {
     for line in list.split(separator: "\n") where line.hasPrefix("|") { #expect(line.hasSuffix("|")) }
   }
 
-  @Test("an option that four commands have in the same words stands once in the documentation's list")
+  @Test("an option that four commands share is listed once in the documentation's list")
   func sharedOption() {
     let patience = OptionSpec("patience", .duration, summary: Text("How long to wait.", "기다리는 시간."))
     let other = OptionSpec("patience", .duration, summary: Text("Something else.", "다른 것."))
@@ -75,6 +75,6 @@ struct CommandListTests {
     let shared = list(4)
     #expect(shared.ranges(of: "How long to wait.").count == 1)
     #expect(shared.contains("`probe0`, `probe1`, `probe2`, `probe3` |"))
-    #expect(shared.contains("Something else."), "other words are another option")
+    #expect(shared.contains("Something else."), "another text is another option")
   }
 }

@@ -1,4 +1,4 @@
-// The commands against a coordinator of the test: what they ask, what they print, how they end.
+// The commands against a coordinator of the test: their requests, their output, their ends.
 import Arguments
 import BankModel
 import ControlClient
@@ -10,7 +10,7 @@ import Wire
 
 @testable import Console
 
-/// A coordinator for the length of a test.
+/// A coordinator for the duration of a test.
 private func with(
   _ script: @escaping @Sendable (ControlCommand, Int) -> [FakeBranch.Step],
   _ body: (FakeBranch) throws -> Void
@@ -35,7 +35,7 @@ func notOpen() throws {
   }
 }
 
-@Test("status prints the document or the picture")
+@Test("status prints the document or the screen")
 func status() throws {
   try with({ _, _ in [.answer(.status(picture()))] }) { branch throws in
     #expect(
@@ -58,7 +58,7 @@ func watch() throws {
   }
 }
 
-@Test("enqueue asks for what was said and leaves the rest to chance")
+@Test("enqueue requests what was given and leaves the rest to chance")
 func enqueue() throws {
   try with({ _, _ in
     [.more(.progress(.init(phase: .enqueuing, done: 1, total: 2))), .answer(.enqueued(report))]
@@ -87,7 +87,7 @@ func enqueue() throws {
   }
 }
 
-@Test("a list comes in parts, and its answer says how many were known")
+@Test("a list comes in parts, and its answer contains the number of known customers")
 func list() throws {
   let path = "/tmp/bank-list-\(CurrentProcess.pid)-\(RandomSeed.fromSystem())"
   let file = try FileDescriptor.open(path, [.writeOnly, .create])
@@ -120,7 +120,7 @@ func full() throws {
   }
 }
 
-@Test("a coordinator that is lost before it answers leaves it open whether there are tickets")
+@Test("a coordinator lost before its answer leaves it unknown whether there are tickets")
 func lostBefore() throws {
   try with({ _, _ in [.hangUp] }) { branch throws in
     let ran = try run(["enqueue", "10", "--json"], home: branch.home)
@@ -140,7 +140,7 @@ func keyed() throws {
 }
 
 @Test(
-  "enqueue --wait asks again after a loss, and tells of dead letters and cancelled customers by its exit code",
+  "enqueue --wait asks again after a loss, and dead or cancelled customers set its exit code",
   arguments: [(0, nil), (2, nil), (0, 3), (1, 1)] as [(Int64, Int64?)])
 func enqueueAndWait(dead: Int64, cancelled: Int64?) throws {
   try with({ command, conversation in
@@ -161,7 +161,7 @@ func enqueueAndWait(dead: Int64, cancelled: Int64?) throws {
   }
 }
 
-@Test("wait gives up in time with exit code 75")
+@Test("wait ends after its timeout with exit code 75")
 func wait() throws {
   try with({ _, _ in [] }) { branch throws in
     let ran = try run(["wait", "--timeout", "30ms", "--json"], home: branch.home)
@@ -187,7 +187,7 @@ func longWait() throws {
   }
 }
 
-@Test("steering asks for what was said")
+@Test("commands that steer the bank send the given requests")
 func steering() throws {
   try with({ _, _ in [.answer(.status(picture()))] }) { branch throws in
     for words in [
@@ -200,7 +200,7 @@ func steering() throws {
     let scale = ControlCommand.scale([
       ServiceWindows(service: .deposit, count: 3), ServiceWindows(service: .loan, count: 0),
     ])
-    // What stood wrong before a reload is known before it is asked for.
+    // The state before a reload is read before it is requested.
     let expected: [[ControlCommand]] = [
       [.pause(nil)], [.pause(.loan)], [.resume(.deposit)], [scale], [.status, .reload],
     ]
@@ -223,7 +223,7 @@ func noSuchService() throws {
   }
 }
 
-@Test("an account that nobody ever used is exit code 4, and not zero won")
+@Test("an account that was never used is exit code 4, and not zero won")
 func noSuchAccount() throws {
   @Sendable func row(_ transfers: Int64) -> ControlAnswer {
     .account(
@@ -284,7 +284,7 @@ func tickets() throws {
   }
 }
 
-@Test("a ticket's story is in the order of time; one that does not exist is exit code 4")
+@Test("a ticket's history is in the order of time; one that does not exist is exit code 4")
 func ticket() throws {
   var done = waiting(7, service: .loan)
   done.state = .done
@@ -339,7 +339,7 @@ func cancelAndRequeue() throws {
   }
 }
 
-@Test("receipts are lines over pages, of the days that were asked for")
+@Test("receipts are lines over pages, of the requested days")
 func receipts() throws {
   try with({ _, _ in [.more(.receipts([receipt(1)])), .answer(.receipts([receipt(2)]))] }) { branch throws in
     let lines = try run(["receipts", "--json"], home: branch.home).lines
@@ -351,7 +351,7 @@ func receipts() throws {
   }
 }
 
-@Test("a follower sees every receipt once over the loss of the coordinator")
+@Test("a follower sees every receipt once in spite of the loss of the coordinator")
 func follow() throws {
   try with({ command, conversation in
     conversation == 1
@@ -367,7 +367,7 @@ func follow() throws {
   }
 }
 
-@Test("a follower of a shared bank goes on behind the last receipt of each branch")
+@Test("a follower of a shared bank continues after the last receipt of each branch")
 func followBranches() throws {
   func told(_ sequence: Int64, by branch: Int64, _ commit: Int64) -> ReceiptReport {
     var report = receipt(sequence)
@@ -391,7 +391,7 @@ func followBranches() throws {
   }
 }
 
-@Test("audit says no by its exit code")
+@Test("audit reports findings by its exit code")
 func audit() throws {
   let clean = AuditReport(
     issued: 1, served: 1, cancelled: 0, waiting: 0, delayed: 0, dead: 0, lost: 0, duplicated: 0,
@@ -406,7 +406,7 @@ func audit() throws {
   }
 }
 
-@Test("an answer to another question is an error, and no reader is none")
+@Test("an answer to another question is an error, and a missing reader is none")
 func oddAnswers() throws {
   try with({ _, _ in [.answer(.requeued(1))] }) { branch throws in
     let ran = try run(["status", "--json"], home: branch.home)

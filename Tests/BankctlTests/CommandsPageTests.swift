@@ -1,5 +1,5 @@
-// The list in Commands.md is produced from the command table, and this test holds both together.
-// `BANK_RECORD_COMMANDS=1 scripts/test CommandsPageTests` writes the list anew.
+// The list in Commands.md is generated from the command table, and this test compares the two.
+// `BANK_RECORD_COMMANDS=1 scripts/test CommandsPageTests` writes the list again.
 
 import Arguments
 import BankModel
@@ -47,12 +47,12 @@ import Wire
     var listed: [String] = []
     for row in rows {
       guard let match = row.wholeMatch(of: /\| `([a-z_]+)` \| (\d+) \| (\S.*\.) \|/) else {
-        Issue.record("is no row of a code: \(row)")
+        Issue.record("not a row of a code: \(row)")
         continue
       }
       let (code, exit) = (String(match.output.1), Int32(match.output.2))
       listed.append(code)
-      #expect(codes[code] == Set([exit ?? -1]), "\(code) is said to have exit code \(match.output.2)")
+      #expect(codes[code] == Set([exit ?? -1]), "\(code) is documented with exit code \(match.output.2)")
     }
     #expect(listed == codes.keys.sorted())
   }
@@ -82,10 +82,10 @@ import Wire
     }
     #expect(
       String(page[begin..<end]) == wanted,
-      "record it anew with BANK_RECORD_COMMANDS=1 scripts/test CommandsPageTests")
+      "record it again with BANK_RECORD_COMMANDS=1 scripts/test CommandsPageTests")
     #expect(
       list.ranges(of: "`--timeout T` | Time limit for a response of the stock or the vending machine").count
         == 1,
-      "what all commands of the stock and the machine have in common stands once")
+      "what all commands of the stock and the machine have in common is listed once")
   }
 }

@@ -1,4 +1,5 @@
-// `config check` and `config show`: what they read, what they print, how they end. No bank is open, but where one is said to be.
+// `config check` and `config show`: their input, their output, their ends. No bank is open, except where a
+// test opens one.
 import Arguments
 import BankModel
 import ControlClient
@@ -11,7 +12,8 @@ import Testing
 
 @Suite("The commands about the configuration")
 struct ConfigCommandsTests {
-  /// A directory with an installation of programs that nobody starts, and a home in it that nobody makes.
+  /// A directory with an installation of programs that are not started, and the path of a home that is not
+  /// created.
   private final class Place {
     let path = FileManager.default.temporaryDirectory.path + "/bank-config-\(UUID().uuidString)"
     var home: BankHome { BankHome(path: path + "/home") }
@@ -62,7 +64,7 @@ struct ConfigCommandsTests {
     #expect(!FileManager.default.fileExists(atPath: place.home.path), "nothing was opened")
   }
 
-  @Test("a bad file is exit code 2, with its line and the way out")
+  @Test("a bad file is exit code 2, with its line and the correction")
   func bad() throws {
     let place = try Place()
     let file = try place.write("{\n\"lease\": \"5\"}", to: "bank.json")
@@ -86,10 +88,10 @@ struct ConfigCommandsTests {
     let ran = try place.run("config", "check", file, "--json")
     #expect(ran.exit == .usage && ran.output.contains(stock + ":1: "))
     #expect(
-      try place.run("config", "show", "--config", file).exit == .done, "what it says holds all the same")
+      try place.run("config", "show", "--config", file).exit == .done, "its own output is valid all the same")
   }
 
-  @Test("a program that the bank would start and that is not there is named, and no other")
+  @Test("a missing program that the bank would start is named, and no other")
   func programs() throws {
     let place = try Place()
     let file = try place.write(#"{"windows": {"juice": 0}}"#, to: "bank.json")
@@ -106,7 +108,7 @@ struct ConfigCommandsTests {
     }
   }
 
-  @Test("a program of a service that is not there is named with its line, and so is one that cannot be run")
+  @Test("a missing or not executable program of a service is named with its line")
   func namedPrograms() throws {
     let place = try Place()
     let tool = try place.write("", to: "tool")
@@ -152,7 +154,7 @@ struct ConfigCommandsTests {
     #expect(keys.filter { $0.hasPrefix("services.far") } == ["services.far.outside"])
   }
 
-  @Test("every setting is shown with its value and where that comes from")
+  @Test("every setting is shown with its value and its source")
   func show() throws {
     let place = try Place()
     let file = try place.write(
@@ -181,7 +183,7 @@ struct ConfigCommandsTests {
   }
 
   @Test(
-    "the table fits 80 columns with the longest values there are", arguments: [Language.english, .korean])
+    "the table fits 80 columns with the longest possible values", arguments: [Language.english, .korean])
   func width(language: Language) {
     let words = MessageCatalog(language: language)
     let settings = Setting.all.map { setting in
@@ -192,7 +194,7 @@ struct ConfigCommandsTests {
         case .flag: .flag(false)
         case .speed: .text("999999999.999")
         case .language: .null
-        // What services of one's own say, and where shared books are, may be as long as it likes.
+        // Settings of user-defined services, and the address of a shared database, may have any length.
         case .address, .openName, .openNumber, .openSmallNumber, .openSpan, .openFraction, .path, .command,
           .program, .variables,
           .meanings, .side, .mask:
@@ -205,7 +207,7 @@ struct ConfigCommandsTests {
     }
   }
 
-  @Test("what is shown for scripts, put into a file, is shown the same again")
+  @Test("output for scripts, put into a file, is shown the same again")
   func written() throws {
     let place = try Place()
     let file = try place.write(
@@ -232,7 +234,7 @@ struct ConfigCommandsTests {
     #expect(values(again) == values(first) && values(first).count == Setting.all.count)
   }
 
-  @Test("what an open bank has read otherwise stands beside what holds now, and only while it is open")
+  @Test("a different setting of an open bank is shown beside the file's, only while it is open")
   func inUse() throws {
     let place = try Place()
     let file = try place.write(#"{"lease": "5s"}"#, to: "bank.json")

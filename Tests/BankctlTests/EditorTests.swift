@@ -1,4 +1,4 @@
-// The stock editor without a terminal: keys from bytes, what a key asks for, and the picture on any terminal.
+// The stock editor without a terminal: keys from bytes, the requests of keys, and the screen at any size.
 import Arguments
 import BankModel
 import Posix
@@ -41,7 +41,7 @@ import Wire
     (Array("\u{1B}Om\u{1B}Ok\u{1B}OM".utf8), [.character("-"), .character("+"), .enter]),
   ]
 
-  @Test("bytes become keys, in whatever portions they come", arguments: keys)
+  @Test("bytes become keys, in portions of any size", arguments: keys)
   func decoding(bytes: [UInt8], keys: [Key]) {
     var whole = KeyDecoder()
     #expect(whole.take(bytes) == keys)
@@ -49,7 +49,7 @@ import Wire
     #expect(bytes.flatMap { single.take([$0]) } == keys)
   }
 
-  @Test("an escape behind which nothing comes is the key of this name; half a sequence is none")
+  @Test("an escape without a continuation is the key Esc; half a sequence is none")
   func loneEscape() {
     var keys = KeyDecoder()
     #expect(keys.take([0x1B]) == [] && keys.isWaiting)
@@ -59,7 +59,7 @@ import Wire
     #expect(keys.take(Array("A".utf8)) == [.character("A")])
   }
 
-  @Test("a sequence without an end is given up, and any bytes at all are survived")
+  @Test("a sequence without an end is dropped, and any bytes at all are harmless")
   func noise() {
     var keys = KeyDecoder()
     _ = keys.take(Array("\u{1B}[".utf8) + [UInt8](repeating: UInt8(ascii: "1"), count: 1_000))
@@ -73,9 +73,9 @@ import Wire
     }
   }
 
-  // MARK: What keys ask for
+  // MARK: Requests of keys
 
-  @Test("the arrows choose a fruit and stop at both ends; − and + change the one that is chosen")
+  @Test("the arrows choose a fruit and stop at both ends; − and + change the chosen one")
   func choosing() {
     var editor = editor()
     #expect(editor.press(.character("+")) == .change("strawberry", 1))
@@ -100,7 +100,7 @@ import Wire
     #expect(editor.press(key) == .close)
   }
 
-  @Test("never below nothing: what shows 0 asks for nothing, and a race that was lost changes nothing")
+  @Test("no amount goes below 0: at 0 no request is sent, and a lost race changes nothing")
   func neverBelowZero() {
     var editor = editor(["strawberry": 1])
     #expect(editor.press(.character("-")) == .change("strawberry", -1))
@@ -115,7 +115,7 @@ import Wire
     #expect(quantity == 0)
   }
 
-  @Test("it shows what the stock tells, from wherever the change comes, and says when the stock is away")
+  @Test("it shows the stock's changes from any source, and a notice while the stock is away")
   func news() {
     var editor = editor()
     editor.hear(.changes([change(1, "kiwi", 5, to: 15)]))
@@ -124,14 +124,14 @@ import Wire
     #expect(editor.picture?.quantity(of: "kiwi") == 3)
     editor.notice.isConnected = false
     #expect(editor.press(.character("+")) == nil && editor.notice.last?.text == Self.english.editorTookNoKey)
-    #expect(editor.press(.down) == nil && editor.notice.last == nil, "a notice stands until the next key")
+    #expect(editor.press(.down) == nil && editor.notice.last == nil, "a notice stays until the next key")
     editor.hear(.failure(.tryLater(detail: "d", isInDoubt: false)))
     #expect(editor.notice.last?.text == Self.english.editorWaits)
     editor.hear(.success(.failure(StockFailure(.overflow, subject: "kiwi"))))
     #expect(editor.notice.last?.text.contains("kiwi") == true)
   }
 
-  @Test("that the stock is away is not said any longer when it is back")
+  @Test("the notice that the stock is away disappears when it is back")
   func backAgain() {
     for isPicture in [false, true] {
       var editor = editor()
@@ -140,14 +140,14 @@ import Wire
       #expect(editor.notice.last?.text == Self.english.editorTookNoKey)
       editor.notice.isConnected = true
       #expect(editor.notice.last == nil)
-      // An answer that never came is told late, when the stock may be back for long.
+      // The failure of a request is reported late, when the stock may have been back for long.
       editor.hear(.failure(.tryLater(detail: "d", isInDoubt: false)))
       editor.hear(isPicture ? .picture(shelves([:])) : .changes([change(1, "kiwi", 5, to: 15)]))
       #expect(editor.notice.last == nil)
     }
   }
 
-  // MARK: The picture
+  // MARK: The screen
 
   @Test(
     "every amount and the chosen line are on a terminal of any size", arguments: [Language.korean, .english])
@@ -191,7 +191,7 @@ import Wire
   }
 }
 
-/// Ten of each fruit, but for these.
+/// Ten of each fruit, except these.
 func shelves(_ quantities: [String: Quantity]) -> StockPicture {
   StockPicture(
     ledger: 1, sequence: 0,
@@ -201,7 +201,6 @@ func shelves(_ quantities: [String: Quantity]) -> StockPicture {
     })
 }
 
-/// A change of a fruit.
 func change(
   _ sequence: Int64, _ item: ItemID, _ difference: Quantity, to present: Quantity,
   _ kind: StockChange.Kind = .set, order: OrderID? = nil
@@ -213,6 +212,5 @@ func change(
 }
 
 extension ItemID: ExpressibleByStringLiteral {
-  /// An item of this name.
   public init(stringLiteral value: String) { self.init(value) }
 }

@@ -1,4 +1,4 @@
-// A coordinator for tests: listens on a home of its own and answers by a script. It keeps no books.
+// A coordinator for tests: listens on a home of its own and answers by a script. It keeps no queue.
 import BankModel
 import ControlClient
 import Dispatch
@@ -8,15 +8,14 @@ import Synchronization
 import Testing
 import Wire
 
-/// A coordinator that does what a test tells it.
 final class FakeBranch: Sendable {
-  /// What it does with a request.
+  /// Reaction to a request.
   enum Step: Sendable {
     case answer(ControlAnswer)
     case more(ControlAnswer)
-    /// Ends the conversation.
+    /// Ends the connection.
     case hangUp
-    /// Closes the socket to new conversations too.
+    /// Closes the socket to new connections too.
     case close
   }
 
@@ -27,10 +26,10 @@ final class FakeBranch: Sendable {
   private let isClosed = Mutex(false)
   private let finished = DispatchSemaphore(value: 0)
 
-  /// Everything that was asked.
+  /// All requests received.
   var heard: [ControlCommand] { heardCommands.withLock { $0 } }
 
-  /// How many conversations were begun.
+  /// Number of connections accepted.
   var conversations: Int { conversationCount.withLock { $0 } }
 
   init(_ script: @escaping @Sendable (ControlCommand, _ conversation: Int) -> [Step]) throws {
@@ -45,10 +44,10 @@ final class FakeBranch: Sendable {
     }
   }
 
-  /// Ends everything and takes the home away.
+  /// Ends everything and removes the home.
   func end() {
     isClosed.withLock { $0 = true }
-    // It looks a hundred times a second whether it shall end.
+    // It checks a hundred times a second whether it is to end.
     if finished.wait(timeout: .now() + 60) == .timedOut {
       Issue.record("a fake branch does not end: \(heard)")
     }

@@ -1,4 +1,4 @@
-// Every page of help as somebody reads it who has never seen the program: in both languages, on terminals of any width.
+// Every page of help as a newcomer reads it: in both languages, on terminals of any width.
 
 import Arguments
 import Testing
@@ -37,7 +37,7 @@ struct HelpPageTests {
     }
   }
 
-  @Test("an English page has no Korean name in it, and a Korean one says everything in Korean")
+  @Test("an English page has no Korean name in it, and a Korean one is all Korean")
   func languages() {
     for path in paths {
       let page = table.help(for: path, language: .english)
@@ -50,7 +50,7 @@ struct HelpPageTests {
       + (commands.flatMap(\.options) + table.globalOptions).map(\.summary)
       + table.exitCodes.map(\.meaning)
     for sentence in sentences {
-      // One level of politeness, whether the sentence has a full stop or none.
+      // One level of politeness, with or without a full stop.
       let plain = sentence.korean.replacing("(초기화)", with: "")
       let end = plain.split(separator: "(").first.map(String.init) ?? plain
       let polite = ["니다.", "니다", "세요."].contains { end.hasSuffix($0) || plain.hasSuffix($0) }
@@ -58,7 +58,7 @@ struct HelpPageTests {
     }
   }
 
-  @Test("a range is said once, where it is checked")
+  @Test("a range is documented once, by the code that checks it")
   func ranges() {
     for command in table.commands {
       for operand in command.operands {
@@ -70,7 +70,7 @@ struct HelpPageTests {
     #expect(table.help(for: ["receipts"], language: .english).contains("(1 or more, or all;"))
   }
 
-  @Test("what Ctrl-C does to a day in the foreground is what it does")
+  @Test("the documented effect of Ctrl-C on a day in the foreground is the real one")
   func interrupted() {
     let page = table.help(for: ["open"], language: .english).replacing("\n  ", with: " ")
     #expect(page.contains("the others wait for the next start"))
@@ -79,7 +79,7 @@ struct HelpPageTests {
   }
 
   @Test(
-    "a message breaks at its spaces on a narrow terminal, and nowhere else is it touched",
+    "a message breaks at its spaces on a narrow terminal, and is otherwise unchanged",
     arguments: [20, 40])
   func notes(columns: Int) {
     for language in TextLanguage.allCases {

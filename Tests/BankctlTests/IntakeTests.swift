@@ -8,12 +8,11 @@ import Wire
 
 @testable import Console
 
-/// A line of a list, read.
 func parse(_ text: String) throws(CustomerLine.Fault) -> CustomerLine {
   try CustomerLine(Array(text.utf8)[...])
 }
 
-/// What is wrong with a line; nil for nothing.
+/// The fault of a line; nil for none.
 func fault(_ text: String) -> CustomerLine.Fault? {
   do throws(CustomerLine.Fault) {
     _ = try parse(text)
@@ -23,7 +22,7 @@ func fault(_ text: String) -> CustomerLine.Fault? {
   }
 }
 
-@Test("a line says everything, or nothing, in any order")
+@Test("a line has all fields, or none, in any order")
 func goodLines() throws {
   let full = try parse(
     #" { "key" : "k\u00e9\ud83d\ude42\n" , "account":12,"amount":50000,"grade":"vip","service":"deposit"} "#)
@@ -35,11 +34,11 @@ func goodLines() throws {
   #expect(try parse("{\"key\":\"\(String(repeating: "k", count: 200))\"}").key?.utf8.count == 200)
 }
 
-@Test("what is no object is refused", arguments: ["", "[]", "deposit", "\u{FEFF}{}"])
+@Test("a value that is not an object is refused", arguments: ["", "[]", "deposit", "\u{FEFF}{}"])
 func noObject(line: String) { #expect(fault(line) == .noObject) }
 
 @Test(
-  "what is no JSON is refused with its place",
+  "invalid JSON is refused with its place",
   arguments: [
     ("{", .unexpectedEnd, 2), ("{\"service\"", .unexpectedEnd, 11), ("{\"service\":}", .unexpected("}"), 12),
     ("{}}", .trailing, 3), ("{} {}", .trailing, 4), ("{,}", .unexpected(","), 2),
@@ -58,20 +57,20 @@ func badJSON(line: String, reason: JSONFault.Reason, column: Int) {
   #expect(fault(line) == .json(JSONFault(reason, line: 1, column: column)))
 }
 
-@Test("bytes that are no UTF-8 are refused")
+@Test("invalid UTF-8 is refused")
 func notUTF8() {
   #expect(throws: CustomerLine.Fault.json(JSONFault(.notUTF8, line: 1, column: 11))) {
     try CustomerLine((Array("{\"key\":\"".utf8) + [0xC3, 0x28] + Array("\"}".utf8))[...])
   }
 }
 
-@Test("what a field may not be is refused by its name")
+@Test("an invalid value of a field is refused by its name")
 func badFields() {
   #expect(fault(#"{"sevice":"loan"}"#) == .unknownField("sevice", near: ["service"]))
   #expect(fault(#"{"colour":"red"}"#) == .unknownField("colour", near: []))
   #expect(fault(#"{"amount":1,"amount":1}"#) == .repeatedField(.amount))
   #expect(fault(#"{"service":"Depositt"}"#) == .unknownName(.service, "Depositt", near: ["deposit"]))
-  #expect(fault(#"{"service":"lone"}"#) == nil, "only the bank knows whether it has it")
+  #expect(fault(#"{"service":"lone"}"#) == nil, "only the bank knows whether it exists")
   #expect(fault(#"{"service":"lone","amount":5}"#) == nil, "only the bank knows whether it moves money")
   #expect(fault(#"{"grade":"VIP"}"#) == .unknownName(.grade, "VIP", near: ["vip"]))
   for value in ["1", "null", "true", "{}", "[1]", "-0.5"] {
@@ -138,7 +137,7 @@ func cutting() {
   for portion in 1...text.count { #expect(lines(portion: portion) == expected) }
 }
 
-/// A file of a test with this content, gone from the directory already.
+/// A test's file with this content, already unlinked.
 private func file(_ text: String) throws -> LineFile {
   let path = "/tmp/bank-lines-\(CurrentProcess.pid)-\(RandomSeed.fromSystem())"
   let file = try FileDescriptor.open(path, [.readWrite, .create, .exclusive])
@@ -170,7 +169,7 @@ func parts() throws {
   #expect(Set(entries.map(\.service)).count == 2)
 }
 
-@Test("a mark of the byte order in front of a list is skipped, and only there")
+@Test("a byte order mark in front of a list is skipped, and only there")
 func byteOrderMark() throws {
   let list = try CustomerList(try file("\u{FEFF}" + #"{"service":"loan","key":"k"}"# + "\n{}\n"), seed: 1)
   #expect(list.count == 2)
@@ -189,13 +188,13 @@ func badList() throws {
   }
 }
 
-@Test("a list in which everyone has a key can be sent again")
+@Test("a list in which all customers have a key can be sent again")
 func repeatable() throws {
   #expect(try CustomerList(try file(#"{"key":"a"}"# + "\n" + #"{"key":"b"}"#), seed: 1).isRepeatable)
   #expect(try !CustomerList(try file(#"{"key":"a"}"# + "\n{}"), seed: 1).isRepeatable)
 }
 
-@Test("whoever does not want a part gets no further one")
+@Test("a caller that rejects a part gets no further one")
 func unwanted() throws {
   let list = try CustomerList(try file(String(repeating: "{}\n", count: 10_000)), seed: 1)
   var parts = 0

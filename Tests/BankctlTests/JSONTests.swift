@@ -15,7 +15,7 @@ func order() {
       == #"{"z":1,"a":[true,null,"x"],"n":-9223372036854775808,"m":9223372036854775807,"o":{},"l":[]}"#)
 }
 
-@Test("a sum that does not fit in 64 bits is a number all the same, and is grouped as any other")
+@Test("a sum that does not fit in 64 bits is a number all the same, with grouping as any other")
 func wideNumbers() {
   let row = LedgerRow(account: "cash", debit: 10_000_000_000_000_000_000, credit: 1, transfers: 10_000_000)
   let text = JSONValue.ledger([row]).text
@@ -63,14 +63,14 @@ func enqueueShape() {
   report.knownTickets = [TicketSpan(day: 1, first: 3, last: 4)]
   let tickets = #""already_issued_count":2,"already_issued":[{"day":1,"first":3,"last":4}]}"#
   #expect(JSONValue.enqueued(report, ofList: true).text == ten + "false," + tickets)
-  // A list in which everybody is known.
+  // A list in which all customers are known.
   report = EnqueuedReport(day: 1, first: 0, last: 0, count: 0, known: 2, knownTickets: report.knownTickets)
   #expect(
     JSONValue.enqueued(report, ofList: true).text
       == #"{"version":1,"day":1,"first":0,"last":0,"count":0,"known":true,"# + tickets)
 }
 
-@Test("a receipt has its shape, with null where there is nothing")
+@Test("a receipt has its shape, with null for missing values")
 func receiptShape() {
   #expect(
     JSONValue.receipt(receipt(7)).text == """

@@ -1,4 +1,5 @@
-// The tickets of an order of juice that is given up, at a coordinator that plays a reset between a look and the cancel.
+// The tickets of an abandoned order of juice, at a coordinator that plays a reset between a look and the
+// cancel.
 import BankModel
 import ControlClient
 import Posix
@@ -9,7 +10,7 @@ import Wire
 
 @testable import Console
 
-@Suite("An order of juice that is taken out")
+@Suite("An order of juice that is cancelled")
 struct JuiceLineTests {
   private static func juice(day: Int64, _ state: CustomerState) -> TicketReport {
     var ticket = waiting(1, service: .juice)
@@ -25,9 +26,9 @@ struct JuiceLineTests {
     return ticket
   }
 
-  @Test("a reset in the middle: the ticket of the same number on the new day, which is a stranger's, stays")
+  @Test("a reset in the middle: another customer with the same number on the new day stays")
   func reset() throws {
-    // The day of the bank, and whether the stranger's ticket was taken out.
+    // The day of the bank, and whether the other customer was cancelled.
     let state = Mutex((day: Int64(1), isHarmed: false))
     let branch = try FakeBranch { command, _ in
       state.withLock { state in
@@ -52,9 +53,9 @@ struct JuiceLineTests {
     #expect(state.withLock { !$0.isHarmed })
   }
 
-  @Test("a station that serves others is waited for, one that stands still is not, and no status is read")
+  @Test("a working station is waited for, a stalled one is not, and no status is read")
   func standstill() throws {
-    // It is asked for the ticket at the beginning and whenever patience is at its end; it serves three times.
+    // The ticket is read at the start and whenever the patience ends; it serves three times.
     let served = Mutex(Int64(0))
     let branch = try FakeBranch { command, _ in
       switch command {
@@ -73,11 +74,11 @@ struct JuiceLineTests {
     #expect(try Self.wait(at: branch) == [.withdrawn])
     #expect(served.withLock { $0 } == 4)
     let questions = branch.heard.filter { if case .ticket = $0 { true } else { false } }.count
-    // Four in which the number had grown, one in which it had not, and one before the ticket was taken out.
+    // Four in which the number had grown, one in which it had not, and one before the ticket was cancelled.
     #expect(questions == 6 && !branch.heard.contains(.status))
   }
 
-  /// What becomes of a single juice, with hardly any patience.
+  /// The end of a single juice, with hardly any patience.
   private static func wait(at branch: FakeBranch) throws -> [JuiceLine.Fate] {
     guard case .run(let invocation) = try BankctlTable.table.parse(["juice", "order", "banana"]) else {
       return []

@@ -1,4 +1,4 @@
-// MessageCatalog that a Korean reader stumbles over, and names in the language of the sentence that they stand in.
+// Korean messages with inserted words, and names in the language of the sentence around them.
 
 import BankModel
 import Testing
@@ -16,7 +16,7 @@ struct KoreanWordsTests {
     text.unicodeScalars.contains { (0xAC00...0xD7A3).contains($0.value) }
   }
 
-  @Test("a particle follows the last sound of a word that was put in")
+  @Test("a particle follows the last sound of an inserted word")
   func particles() {
     #expect(korean.putAside(3) == "보류: 'bankctl requeue 3'이나 'bankctl cancel 3'을 실행하세요")
     #expect(korean.putAside(2) == "보류: 'bankctl requeue 2'나 'bankctl cancel 2'를 실행하세요")
@@ -38,14 +38,14 @@ struct KoreanWordsTests {
     }
   }
 
-  @Test("what lasts is called what the other sentences call it")
+  @Test("running states have the same name in every sentence")
   func tasks() {
     #expect(
       korean.doing(.audit) == "점검" && BankctlTable.table.help(for: [], language: .korean).contains("점검"))
     #expect(korean.doing(.ledger).hasPrefix("원장") && korean.noEntries.hasPrefix("원장"))
   }
 
-  @Test("states and ends are called what the screens call them")
+  @Test("states and ends have the names that the screens use")
   func states() {
     #expect(korean.state(WorkerState.idle) == "쉬는 중")
     #expect(korean.state(WorkerState.serving) == "업무중" && korean.state(CustomerState.serving) == "업무중")
@@ -55,7 +55,7 @@ struct KoreanWordsTests {
     #expect(korean.noSuchProduct("colla", ["coke"], []) == "'colla' 상품은 없습니다. 혹시 coke인가요?")
   }
 
-  @Test("fruits, drinks and brands are called in the language of the sentence")
+  @Test("fruits, drinks and brands are named in the language of the sentence")
   func names() {
     #expect(korean.item("strawberry") == "딸기" && english.item("strawberry") == "strawberry")
     #expect(korean.item("top") == "맥심TOP" && english.item("top") == "Maxim T.O.P")
@@ -68,7 +68,7 @@ struct KoreanWordsTests {
     for product in ProductTable.standard.products { #expect(!hasHangul(english.brand(product.brand))) }
   }
 
-  @Test("the machine speaks no Korean in English: its list, its lots")
+  @Test("the machine prints no Korean in English: its list, its lots")
   func machine() {
     let products = ProductTable.standard.products.map { product in
       ProductReport(

@@ -1,4 +1,4 @@
-// For when customers are ordered: what is a moment, what is none, and what is said of it.
+// Times of orders: valid ones, invalid ones, and the messages about them.
 import Arguments
 import BankModel
 import Posix
@@ -13,7 +13,7 @@ private func refusal(_ text: String, at moment: Int64 = now) -> LaterMoment.Faul
   return nil
 }
 
-@Test("a moment is a date and time with its zone, or a time of today here")
+@Test("a due time is a date and time with its zone, or a time of today here")
 func moments() throws {
   let expected: [(String, Int64)] = [
     ("2026-11-23T12:00:01Z", now + 1_000), ("2026-11-23T21:00:01+09:00", now + 1_000),
@@ -37,7 +37,7 @@ func timesOfToday() throws {
   #expect(refusal("12:00", at: noon) == .passed("12:00", tomorrow: noon + 86_400_000))
 }
 
-@Test("nobody is ordered for more than ten years ahead")
+@Test("no customer is ordered for more than ten years ahead")
 func tooFar() throws {
   #expect(refusal("2036-11-23T12:00:00Z") == nil)
   #expect(refusal("2036-11-24T12:00:01Z") == .tooFar("2036-11-24T12:00:01Z"))
@@ -49,7 +49,7 @@ func tooFar() throws {
   }
 }
 
-@Test("a line of a list says for when, by a moment or by a while, and not by both")
+@Test("a line of a list has a due time or a delay, and not both")
 func lines() {
   func line(_ text: String) -> Result<CustomerLine, CustomerLine.Fault> {
     do throws(CustomerLine.Fault) { return .success(try CustomerLine(Array(text.utf8)[...])) } catch {

@@ -1,5 +1,5 @@
-// The commands that start a coordinator, with shell scripts as coordinators: each says what a test has
-// written down, as soon as it has heard as many bytes as the client's words take.
+// The commands that start a coordinator, with shell scripts as coordinators: each sends what a test has
+// written down, as soon as it has received as many bytes as the client's messages have.
 import BankModel
 import ControlClient
 import Glibc
@@ -10,12 +10,12 @@ import Wire
 
 @testable import Console
 
-/// A coordinator's program made of shell.
+/// A coordinator's program written in shell.
 private final class Script {
   let directory = "/tmp/bank-script-\(CurrentProcess.pid)-\(RandomSeed.fromSystem())"
   var launcher: BankLauncher { BankLauncher(program: directory + "/bankd") }
 
-  /// Says `answers` one after the other, each after what the client says before it; then ends with this code.
+  /// Sends each answer after the client's messages before it; then ends with this code.
   init(_ turns: [(after: [ClientMessage], says: [BankMessage])], exit: Int = 0) throws {
     try Directory.create(path: directory)
     var lines = ["#!/bin/sh", "echo $$ >> \(directory)/pids"]
@@ -38,8 +38,8 @@ private final class Script {
     try file.close()
   }
 
-  /// Collects the script's processes and removes everything. A child that nobody collects would keep the tests that
-  /// watch a process end from ever hearing of theirs.
+  /// Collects the script's processes and removes everything. An uncollected child would keep tests that watch
+  /// a process end from receiving the end of theirs.
   func end() {
     let bytes = (try? FileDescriptor.open(directory + "/pids", .readOnly).readAll(limit: 4096)) ?? []
     for pid in String(decoding: bytes, as: UTF8.self).split(separator: "\n").compactMap({ pid_t($0) }) {
@@ -52,7 +52,7 @@ private final class Script {
     Directory.removeTree(directory)
   }
 
-  /// A home in which nothing is yet; a guardian makes places for itself there.
+  /// A home in which nothing exists yet; a guardian creates files for itself there.
   var home: BankHome { BankHome(path: directory + "/home") }
 }
 
@@ -100,7 +100,7 @@ func refusedStart(code: Failure.Code, exit: Int32) throws {
   }
 }
 
-@Test("a coordinator that ends without an answer is told by how it ended")
+@Test("a coordinator that ends without an answer is reported with its end")
 func endsEarly() throws {
   let script = try Script([([hello], [welcome])], exit: 7)
   defer { script.end() }
@@ -163,7 +163,7 @@ func day() throws {
     ])
 }
 
-@Test("customers who are refused end the day with the reason, and the bank is closed")
+@Test("refused customers end the day with the reason, and the bank is closed")
 func refusedDay() throws {
   let stopped = StoppedReport(
     day: 1, served: 0, businessMilliseconds: 0, waiting: 0, dead: 0, isDayClosed: true)
@@ -196,7 +196,7 @@ func deadDay() throws {
   #expect(ran.exit == .failed && ran.lines.last?.contains("coordinator_ended") == true, "\(ran)")
 }
 
-@Test("a bank in the foreground that was closed from elsewhere ends without an error")
+@Test("a bank in the foreground that was closed by another client ends without an error")
 func foreground() throws {
   let script = try Script([
     ([hello], [welcome]), ([request(1, .awaitOpen)], [reply(1, .status(picture()))]),
@@ -206,7 +206,7 @@ func foreground() throws {
   #expect(ran == Ran(exit: .done, output: JSONValue.status(picture()).text + "\n"))
 }
 
-@Test("questions that change nothing are asked of a home that is not open")
+@Test("questions that change nothing are sent to a home that is not open")
 func inspect() throws {
   let clean = AuditReport(
     issued: 1, served: 1, cancelled: 0, waiting: 0, delayed: 0, dead: 0, lost: 0, duplicated: 0,

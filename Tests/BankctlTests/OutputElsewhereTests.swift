@@ -1,4 +1,5 @@
-// What is said of the output of a command that another branch has served, also of a branch that has joined a moment ago.
+// The message about output of a command that another branch has served, also of a branch that has joined a
+// moment ago.
 
 import Testing
 import Wire

@@ -1,4 +1,4 @@
-// How fast something goes and how long it may still take, as a person is told of it: nothing too early, and no jumps.
+// The pace and the remaining time shown for a long operation: nothing too early, and no jumps.
 import BankModel
 import Posix
 import Testing
@@ -8,9 +8,9 @@ import Time
 
 private let english = MessageCatalog(language: .english)
 
-@Suite("What is told of a pace")
+@Suite("Pace and remaining time")
 struct PaceTests {
-  /// Runs a count through a meter, 100 ms after 100 ms, and gives back the lines of a terminal.
+  /// Runs a count through a meter, 100 ms after 100 ms, and returns the lines of a terminal.
   private func lines(total: Int64, seconds: Int, _ done: (Int) -> Int64) -> [String] {
     final class Clock { var now = MonotonicTime(nanoseconds: 0) }
     let clock = Clock()
@@ -24,7 +24,7 @@ struct PaceTests {
     return written
   }
 
-  /// What a line says is left, in seconds.
+  /// The remaining time of a line, in seconds.
   private func left(_ line: String) -> Double? {
     guard let match = line.firstMatch(of: /· (?:(\d+) min )?([\d.]+) (ms|s) left/) else { return nil }
     let minutes = match.1.flatMap { Double($0) } ?? 0
@@ -51,7 +51,7 @@ struct PaceTests {
     #expect((12...45).contains(first), "the first estimate was \(first) s")
   }
 
-  @Test("a burst at the beginning is not taken for the pace")
+  @Test("a burst at the start does not set the pace")
   func burst() {
     let shown = lines(total: 1_000, seconds: 20) { $0 < 12 ? Int64($0) / 4 : 3 + Int64($0 - 12) * 3 }
     let estimates = shown.compactMap(left)
@@ -60,7 +60,7 @@ struct PaceTests {
     }
   }
 
-  @Test("the pace is that of the last while: neither that of the beginning nor that of one moment")
+  @Test("the pace is that of the recent past: neither of the start nor of one moment")
   func window() throws {
     // A hundred a second for ten seconds, and then ten a second.
     var slower = PaceEstimate()
@@ -87,7 +87,7 @@ struct PaceTests {
     #expect(slow.allSatisfy { left($0) == nil }, "\(slow)")
   }
 
-  @Test("a slow pace is told as what it is", arguments: [Language.english, .korean])
+  @Test("a slow pace is shown as what it is", arguments: [Language.english, .korean])
   func slow(language: Language) {
     let words = MessageCatalog(language: language)
     let isKorean = language == .korean
@@ -99,7 +99,7 @@ struct PaceTests {
     #expect(words.estimate(.milliseconds(133)) == (isKorean ? "1초" : "1 s"))
   }
 
-  @Test("those who come meanwhile make the whole larger, and never the done smaller")
+  @Test("customers who come meanwhile make the total larger, and never the done part smaller")
   func newcomers() throws {
     final class Clock { var now = MonotonicTime(nanoseconds: 0) }
     var written: [String] = []
@@ -112,7 +112,7 @@ struct PaceTests {
       clock.now += .seconds(2)
       try progress.show(picture(waiting: waiting, serving: 0, served: served), crowd: nil)
     }
-    // What hinders customers is said once, beside the bar.
+    // Each obstacle is printed once, beside the bar.
     let counts = written.compactMap { $0.split(separator: " ").first { $0.contains("/") } }
     #expect(counts == ["0/10", "6/10", "7/20"])
   }

@@ -1,4 +1,5 @@
-// Payloads on their way in and out: bytes as base64, lines of a list, parts that fit into a frame, what a ticket shows.
+// Payloads on their way in and out: bytes as base64, lines of a list, parts that fit into a frame, and the
+// display of a ticket.
 import BankModel
 import Configuration
 import Glibc
@@ -10,7 +11,7 @@ import Wire
 @testable import Console
 
 @Test(
-  "the words of RFC 4648 in base64",
+  "the examples of RFC 4648 in base64",
   arguments: zip(
     ["", "f", "fo", "foo", "foob", "fooba", "foobar"],
     ["", "Zg==", "Zm8=", "Zm9v", "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy"]))
@@ -19,7 +20,7 @@ func base64Vectors(plain: String, coded: String) throws {
   #expect(try Base64.decode(coded) == Array(plain.utf8))
 }
 
-@Test("any bytes come back from base64, and what is no base64 is refused at its place")
+@Test("any bytes survive base64, and invalid base64 is refused at its place")
 func base64Property() throws {
   for length in 0..<70 {
     let bytes = (0..<length).map { _ in UInt8.random(in: 0...255) }
@@ -72,7 +73,7 @@ func heavyParts() throws {
   #expect(found == [[lengths[0]], [1, 0, 400_000, 400_000], [400_000], [lengths[6]], [5]])
 }
 
-@Test("a ticket shows what its customer carries, as text where it is one")
+@Test("a ticket shows what its customer carries, as text if it is text")
 func payloadShown() {
   var ticket = TicketReport(
     day: 1, ticket: 7, service: .loan, priority: .regular, amount: 5, account: 6, issuedAt: 0, state: .dead)

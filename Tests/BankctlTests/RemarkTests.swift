@@ -1,4 +1,4 @@
-// What the lower floors say of an error or of a finding, in the reader's language.
+// Errors and findings of the lower floors, in the reader's language.
 
 import Arguments
 import BankModel
@@ -29,12 +29,12 @@ struct RemarkTests {
     return remark
   }
 
-  /// The values of a sample that a sentence holds.
+  /// The values of a sample that a sentence contains.
   private func values(in text: String) -> Set<String> {
     Set((0..<6).map { "\(7_001 + $0)" }.filter { text.contains($0) })
   }
 
-  @Test("every kind is said in both languages, with the same values", arguments: Remark.Kind.allCases)
+  @Test("every kind has a sentence in both languages, with the same values", arguments: Remark.Kind.allCases)
   func everyKind(kind: Remark.Kind) {
     let remark = sample(kind)
     let (first, second) = (english.particular(remark), korean.particular(remark))
@@ -56,8 +56,8 @@ struct RemarkTests {
       korean.particular(Remark(.booksWaiting, "loan", "vip", 1, 2)).hasPrefix("대출 VIP 대기 고객"),
       "by their names")
     #expect(korean.particular(Remark(.shelfDiffers, "kiwi", 3, 4)) == "키위: 원장 3개, 실제 4개입니다")
-    #expect(korean.particular(Remark(quoting: "disk I/O error")) == "disk I/O error", "the system's words")
-    // A kind that only a newer coordinator knows, and an older one that knows none.
+    #expect(korean.particular(Remark(quoting: "disk I/O error")) == "disk I/O error", "the system's text")
+    // A kind that only a newer coordinator knows, and a message of an older one that knows none.
     var new = Remark(.more, 3)
     new.code = 9_999
     #expect(
@@ -88,7 +88,7 @@ struct RemarkTests {
     #expect(korean.chaosNotOverBranches("cut").hasPrefix("--cut은 "))
   }
 
-  @Test("a refusal says its particulars in the reader's language")
+  @Test("a refusal has its details in the reader's language")
   func refusals() {
     let day = Failure(.noSuchDay, subject: "9", remark: Remark(.presentDay, 3))
     #expect(korean.sentence(day, home: "/h").hasPrefix("9일차 영업일은 없습니다(지금은 3일차입니다)."))
@@ -110,7 +110,7 @@ struct RemarkTests {
     }
   }
 
-  @Test("the findings of an audit are told in the reader's language; without their kinds as they came")
+  @Test("the findings of an audit are in the reader's language; without their kinds as they came")
   func audit() {
     var report = AuditReport(
       issued: 1, served: 1, cancelled: 0, waiting: 0, delayed: 0, dead: 0, lost: 1, duplicated: 0,
@@ -128,7 +128,7 @@ struct RemarkTests {
     #expect(AuditCommand.lines(report, korean, .none).contains("- " + report.problems[0]))
   }
 
-  @Test("how a process ended is told in the reader's language, of a worker and of a coordinator")
+  @Test("the end of a process is in the reader's language, for a worker and for a coordinator")
   func processes() {
     func worker(_ status: Posix.ExitStatus) -> WorkerReport {
       let end = Remark(status)
@@ -165,7 +165,7 @@ struct RemarkTests {
         .hasPrefix("The coordinator has exited; its exit status is unknown. No customers are lost"))
     var older = worker(Posix.ExitStatus(ending: .code(7), maxResidentBytes: 0))
     older.troubleRemark = nil
-    #expect(korean.trouble(of: older) == "code 7", "an older coordinator says no more")
+    #expect(korean.trouble(of: older) == "code 7", "an older coordinator reports no more")
   }
 
   @Test("an answer that does not belong to the question is named in the reader's language")
@@ -185,7 +185,7 @@ struct RemarkTests {
         "'requeued' 응답") == true)
   }
 
-  @Test("what a chaos run finds, and the bank's own audit in it, is told in the reader's language")
+  @Test("the findings of a chaos run, and of the bank's own audit in it, are in the reader's language")
   func chaos() {
     let violations: [ChaosViolation] = [
       .watch(Remark(.viewOutOfOrder, 3, 5)), .watch(Remark(.viewSum)), .audit(Remark(.ticketLost, 7, 3)),
@@ -199,7 +199,7 @@ struct RemarkTests {
     #expect(english.sentence(violations[0]) == "a watcher of the stock: after change 3 came change 5")
   }
 
-  @Test("so much is missing as all juices of an order need")
+  @Test("a shortage counts what all juices of an order need")
   func missing() throws {
     let juice = try #require(Assortment.standard.juices.first { $0.id == ItemID("mango-kiwi") })
     func missing(_ count: Int, _ there: Quantity) -> [Int64] {

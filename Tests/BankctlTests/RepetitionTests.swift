@@ -1,5 +1,5 @@
-// Commands whose coordinator goes in the middle: what changes nothing goes on where it was, what can be repeated is, and
-// of the rest the truth is told.
+// Commands whose coordinator is lost in the middle: a read continues where it was, a repeatable request is
+// repeated, and any other is reported as unknown.
 import BankModel
 import ControlClient
 import Glibc
@@ -10,7 +10,7 @@ import Wire
 
 @testable import Console
 
-@Suite("A coordinator that goes in the middle")
+@Suite("A coordinator lost in the middle")
 struct RepetitionTests {
   private func with(
     _ script: @escaping @Sendable (ControlCommand, Int) -> [FakeBranch.Step],
@@ -21,7 +21,7 @@ struct RepetitionTests {
     try test(branch)
   }
 
-  @Test("what is as good twice as once is asked again")
+  @Test("a request that may be done twice is sent again")
   func repeated() throws {
     for words in [
       ["status"], ["pause"], ["resume", "loan"], ["scale", "loan=2"], ["reload"], ["reset"],
@@ -46,7 +46,7 @@ struct RepetitionTests {
       let report = try CoordinatorClient.converse(session, within: .milliseconds(50)) {
         (client) throws(CommandError) -> StatusReport in
         rounds += 1
-        // Longer than one that was lost may take to come back.
+        // Longer than a lost one may take to come back.
         if rounds == 1 { _ = poll(nil, 0, 60) }
         return try client.status(.status)
       }
@@ -54,7 +54,7 @@ struct RepetitionTests {
     }
   }
 
-  @Test("a reset is repeated for the day that it was meant for, and one that was done is told as done")
+  @Test("a reset is repeated for its own day, and one that was done is reported as done")
   func reset() throws {
     var after = picture(waiting: 0, serving: 0, served: 0)
     after.day = 2
@@ -73,7 +73,7 @@ struct RepetitionTests {
     }
   }
 
-  @Test("a list of receipts goes on behind the last one that was printed")
+  @Test("a list of receipts continues after the last one that was printed")
   func receipts() throws {
     try with({ command, conversation in
       conversation == 1
@@ -86,7 +86,7 @@ struct RepetitionTests {
   }
 
   @Test(
-    "the lists of customers are printed once, whoever answers for the rest of them", arguments: [true, false])
+    "the lists of customers are printed once, whichever coordinator sends the rest", arguments: [true, false])
   func tickets(asJSON: Bool) throws {
     var first = waiting(1)
     first.state = .serving
@@ -99,7 +99,7 @@ struct RepetitionTests {
       case (.tickets, 1) where isWaiting:
         return [.more(.tickets(asJSON ? [served] : [])), .more(.tickets([lines[0]])), .hangUp]
       case (.tickets, _) where isWaiting:
-        // Nobody is at a window any more: the customer waits again, at the head of the line.
+        // No customer is at a window any more: this one waits again, at the head of the line.
         return [.more(.tickets([waiting(1)] + lines)), .answer(.tickets([]))]
       default: return [.answer(.tickets([]))]
       }
@@ -111,7 +111,7 @@ struct RepetitionTests {
     }
   }
 
-  @Test("of a request for tickets without a key the truth is told, and with one it is repeated")
+  @Test("a request for tickets without a key is reported as unknown, and with one it is repeated")
   func enqueue() throws {
     let report = EnqueuedReport(day: 1, first: 1, last: 1, count: 1)
     for key in [[], ["--key", "k"]] {
@@ -124,13 +124,14 @@ struct RepetitionTests {
     }
   }
 
-  @Test("a list that did not reach the coordinator as a whole has added nobody, and comes again")
+  @Test("a list that did not reach the coordinator whole has added no customer, and is sent again")
   func listInParts() throws {
     let path = "/tmp/bank-list-\(CurrentProcess.pid)-\(RandomSeed.fromSystem())"
     defer { unlink(path) }
     let lines = Int64(200_000)
     let report = EnqueuedReport(day: 1, first: 1, last: lines, count: lines)
-    // So many do not fit the socket: whoever hangs up over the first part has not got the last one.
+    // This number does not fit into the socket: a peer that hangs up at the first part has not got the last
+    // one.
     let list = String(repeating: "{\"service\":\"deposit\"}\n", count: Int(lines))
     try FileDescriptor.open(path, [.writeOnly, .create]).writeAll(Array(list.utf8))
     try with({ command, conversation in
@@ -143,7 +144,7 @@ struct RepetitionTests {
     }
   }
 
-  @Test("a bank that closes over a question is not open")
+  @Test("a bank that closes during a question is reported as not open")
   func closed() throws {
     for words in [["status"], ["pause"], ["scale", "loan=2"], ["stop"], ["cancel", "1"]] {
       try with({ _, _ in [.close] }) { branch throws in
@@ -153,7 +154,7 @@ struct RepetitionTests {
     }
   }
 
-  @Test("the last word of a bank that has closed sends whoever reads to the closed books")
+  @Test("the last message of a bank that has closed sends the reader to the closed database")
   func lastWord() throws {
     try with({ _, conversation in
       conversation == 1 ? [.answer(.failure(Failure(.notOpen)))] : [.answer(.ledger([]))]
@@ -162,7 +163,7 @@ struct RepetitionTests {
     }
   }
 
-  @Test("what lasts shows how long it lasts, or how far it has come, and nothing in the first second")
+  @Test("a long operation shows its duration or progress, and nothing in the first second")
   func taskProgress() {
     final class Clock { var now = MonotonicTime(nanoseconds: 0) }
     let clock = Clock()

@@ -1,4 +1,4 @@
-// What keys have asked a service for: one at a time, in order, and nothing later than a moment after its key.
+// Requests of keys to a service: one at a time, in order, and none later than a moment after its key.
 import BankModel
 import Posix
 import Testing
@@ -16,7 +16,7 @@ struct RequestQueueTests {
   private let english = MessageCatalog(language: .english)
   private let korean = MessageCatalog(language: .korean)
 
-  @Test("one is with the service, the next goes when it has answered, and all come in order")
+  @Test("one request is sent, the next follows its answer, and all come in order")
   func order() {
     var queue = RequestQueue<Int>()
     #expect(!queue.isBusy && queue.next(at: at(0)) == nil && queue.due == nil)
@@ -30,7 +30,7 @@ struct RequestQueueTests {
   }
 
   @Test(
-    "where the service falls silent, what it was not sent is dropped and counted, and so is every key until it answers"
+    "while the service is silent, unsent requests are dropped and counted, and later keys, too"
   )
   func silence() {
     var queue = RequestQueue<String>()
@@ -44,13 +44,13 @@ struct RequestQueueTests {
     queue.add("d")
     #expect(queue.refused == 3 && queue.next(at: at(1_600)) == nil && queue.all == ["a"])
     #expect(queue.answered() == 3 && queue.pace == .prompt)
-    #expect(queue.next(at: at(9_000)) == nil, "nothing is caught up on")
+    #expect(queue.next(at: at(9_000)) == nil, "nothing is made up for")
     queue.add("e")
     #expect(queue.refused == 0 && queue.next(at: at(9_000)) == "e")
   }
 
   @Test(
-    "a request without an answer stays in doubt, and nothing is taken, until the service answers something")
+    "a request without an answer stays in doubt, and keys are ignored, until the service answers")
   func doubt() {
     var queue = RequestQueue<String>()
     queue.add("a")
@@ -63,14 +63,14 @@ struct RequestQueueTests {
     #expect(queue.answered() == 2 && queue.inDoubt == nil && queue.pace == .prompt)
   }
 
-  @Test("keys beyond what anybody means are counted, and the others come")
+  @Test("keys beyond a sensible number are counted, and the others are sent")
   func flood() {
     var queue = RequestQueue<Int>()
     for request in 1...1_000 { queue.add(request) }
     #expect(queue.all == Array(1...256) && queue.refused == 744)
   }
 
-  @Test("what was sent is called by its name in both languages, and how many keys were not taken")
+  @Test("a request is named in both languages, and so is the number of ignored keys")
   func words() {
     var queue = RequestQueue<VendingCommand>()
     func text(_ words: MessageCatalog) -> String? {
@@ -92,7 +92,7 @@ struct RequestQueueTests {
     #expect(english.added("kiwi", -1) == "remove 1 kiwi" && korean.added("키위", 2) == "키위 2개 넣기")
   }
 
-  @Test("the boards say that the machine does not answer until it does, and what was pasted is no key")
+  @Test("the boards show a silent machine until it answers, and pasted text is not a key")
   func boards() {
     var board = CustomerBoard(english)
     board.notice.isConnected = true

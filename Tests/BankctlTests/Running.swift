@@ -1,4 +1,4 @@
-// Runs a command of bankctl within the test, on a home, with its output caught.
+// Runs a command of bankctl within the test, on a home, with its output captured.
 import Arguments
 import BankModel
 import ControlClient
@@ -8,7 +8,7 @@ import Wire
 
 @testable import Console
 
-/// What a command has done.
+/// Result of a command.
 struct Ran: Equatable {
   var exit: ProgramExit
   var output: String
@@ -50,7 +50,7 @@ private final class Caught {
   var text: String { String(decoding: bytes, as: UTF8.self) }
 }
 
-/// A picture of a bank.
+/// A snapshot of a bank.
 func picture(
   state: BankState = .open, waiting: Int64 = 3, serving: Int64 = 3, served: Int64 = 4, business: Int64 = 4410
 ) -> StatusReport {
@@ -75,7 +75,6 @@ func picture(
     ])
 }
 
-/// A receipt.
 func receipt(_ sequence: Int64, outcome: Outcome = .served) -> ReceiptReport {
   ReceiptReport(
     Receipt(
@@ -87,7 +86,6 @@ func receipt(_ sequence: Int64, outcome: Outcome = .served) -> ReceiptReport {
       finishedAt: WallTime(milliseconds: 1_795_248_001_200)), ServiceDirectory())
 }
 
-/// A waiting customer.
 func waiting(_ number: Int64, service: ServiceName = .deposit, priority: Priority = .regular) -> TicketReport
 {
   TicketReport(

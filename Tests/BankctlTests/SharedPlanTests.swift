@@ -1,4 +1,5 @@
-// What chance does to branches that share a bank: the same for the same seed, everything in time, and nothing that may not be.
+// Random faults of branches that share a bank: the same for the same seed, all within the time, and none that
+// is not allowed.
 import Testing
 import Time
 
@@ -19,7 +20,7 @@ struct SharedPlanTests {
     #expect(steps(7) != steps(8))
   }
 
-  @Test("Everything is done in time, with pauses around the mean, and for as long as it shall be")
+  @Test("All faults are within the time, with pauses around the mean, and for the given duration")
   func complete() {
     let steps = steps(1)
     #expect(Set(steps.map(\.act)) == Set(SharedAct.allCases))
@@ -33,13 +34,13 @@ struct SharedPlanTests {
     #expect(partitions.allSatisfy { $0 >= .seconds(2) && $0 <= .seconds(15) })
   }
 
-  @Test("Where there is time for it some stand still for a minute")
+  @Test("If there is time some branches are suspended for a minute")
   func long() {
     let lengths = steps(1, lasts: .minutes(2)).filter { $0.act == .zombie }.map(\.length)
     #expect(lengths.contains(.minutes(1)) && lengths.contains { $0 < .seconds(10) })
   }
 
-  @Test("What is not chosen is not done")
+  @Test("A fault that was not chosen does not occur")
   func chosen() {
     let acts = SharedAct.allCases.filter { !$0.needsScratch }
     #expect(acts == [.teller, .coordinator, .branch, .session, .zombie])

@@ -1,4 +1,4 @@
-// The juice shop in words and JSON: names, the menu, changes, and everything the stock can refuse.
+// The juice shop in text and JSON: names, the menu, changes, and all refusals of the stock.
 import Arguments
 import BankModel
 import ControlClient
@@ -23,7 +23,7 @@ private func hasHangul(_ text: String) -> Bool {
 
 @Suite("The juice shop") struct ShopTests {
   @Test(
-    "a juice is known by its name in commands, in Korean and in English, however it is written",
+    "a juice is known by its name in commands, in Korean and in English, in any spelling",
     arguments: [
       ("strawberry", "strawberry"), ("딸기쥬스", "strawberry"), ("딸기 주스", "strawberry"), ("딸기", "strawberry"),
       ("Strawberry Juice", "strawberry"), ("STRAWBERRY", "strawberry"), ("딸바", "strawberry-banana"),
@@ -35,7 +35,7 @@ private func hasHangul(_ text: String) -> Bool {
   }
 
   @Test(
-    "what is no juice is none, and what may have been meant is offered",
+    "an unknown juice is refused, and similar names are suggested",
     arguments: [
       ("bananna", ["banana"]), ("kiwwi", ["kiwi"]), ("딸바쥬수", ["strawberry-banana"]), ("망거", []), ("", []),
       ("tea", []),
@@ -63,7 +63,7 @@ private func hasHangul(_ text: String) -> Bool {
     #expect(ShopNames.fruit(named: "strawberry", in: doubtful)?.id.name == "strawberry")
   }
 
-  @Test("the menu greys what cannot be made and says what it lacks, also without colours")
+  @Test("the menu greys what cannot be made and names what is missing, also without colours")
   func menu() {
     let picture = shelves(["strawberry": 9, "banana": 0])
     let plain = MenuPicture(assortment: .standard, picture: picture, words: english, palette: .none).lines
@@ -80,7 +80,7 @@ private func hasHangul(_ text: String) -> Bool {
     #expect(coloured.contains { $0.hasPrefix("키위쥬스") && $0.contains("주문 가능") })
   }
 
-  @Test("a stock with something that no file names any more still shows it")
+  @Test("an item of the stock that is in no file any more is still shown")
   func forgottenItem() {
     var picture = shelves([:])
     picture.items.append(ItemStock(item: "durian", lots: [Lot(dates: nil, quantity: 3)]))
@@ -134,7 +134,7 @@ private func hasHangul(_ text: String) -> Bool {
   }
 
   @Test(
-    "a change is one line that says from what to what, and for whom", arguments: StockChange.Kind.allCases)
+    "a change is one line with both amounts and its owner", arguments: StockChange.Kind.allCases)
   func changes(kind: StockChange.Kind) {
     let one = change(1, "kiwi", -3, to: 1_007, kind, order: OrderID("1-9"))
     let line = korean.changed(one, "키위")
@@ -167,18 +167,18 @@ private func hasHangul(_ text: String) -> Bool {
     #expect(StockFailure.Code.unknownItem.name == "no_such_item")
     #expect(VendingFailure.Code.unknownProduct.name == "no_such_product")
     #expect(StockFailure.Code.diskFull.name == Failure.Code.diskFull.rawValue)
-    // The words of the messages stay.
+    // The texts of the messages stay.
     #expect(StockFailure.Code.unknownItem.rawValue == "unknown_item")
   }
 
-  @Test("a service that is away is told with its reason, and with exit code 75")
+  @Test("a service that is away is reported with its reason, and with exit code 75")
   func away() {
     tellAbsence(StockCommand.self, "stock_unavailable")
     tellAbsence(VendingCommand.self, "vending_unavailable")
   }
 
   @Test(
-    "a change that a stock was sent before it fell silent is not said to be undone; a question changes nothing"
+    "a change sent to a stock that fell silent is not reported as undone; a question is safe"
   )
   func inDoubt() throws {
     let branch = try FakeBranch { _, _ in [.answer(.status(picture()))] }
@@ -192,7 +192,7 @@ private func hasHangul(_ text: String) -> Bool {
     #expect(look.exit == .later && look.output.contains("Nothing was changed"), "\(look.output)")
   }
 
-  @Test("an order of juice has one conversation with the bank, reads no status, and asks for recipes once")
+  @Test("an order of juice has one connection to the bank, reads no status, and asks for recipes once")
   func order() throws {
     let conversations = Mutex<Set<Int>>([])
     let branch = try FakeBranch { command, conversation in
@@ -231,7 +231,7 @@ private func hasHangul(_ text: String) -> Bool {
     #expect(english.refusal(locked, trouble: nil) == .control(.notPermitted(socket: "/s")))
   }
 
-  @Test("an order that was not made tells why, in both languages, whatever the reason")
+  @Test("an order that was not made gives its reason in both languages, for any reason")
   func notMade() {
     let juice = Assortment.standard.juices[0]
     let troubles: [StationTrouble?] = [nil, .stock("why"), .paused, .noStation, .failed]
@@ -266,13 +266,13 @@ private func hasHangul(_ text: String) -> Bool {
   }
 }
 
-/// A stock that says what it keeps, and nothing else.
+/// A stock that lists its contents, and never answers a change.
 private final class SilentStock: Sendable {
   private let isEnded = Mutex(false)
   private let heardCommands = Mutex<[StockCommand]>([])
   private let finished = DispatchSemaphore(value: 0)
 
-  /// Everything that was asked.
+  /// All requests received.
   var heard: [StockCommand] { heardCommands.withLock { $0 } }
 
   init(_ path: String) throws {
@@ -306,7 +306,7 @@ private final class SilentStock: Sendable {
 }
 
 extension TicketReport {
-  /// A juice that is made.
+  /// A juice that was made.
   fileprivate static func juice(_ number: Int64) -> TicketReport {
     var ticket = waiting(number, service: .juice)
     ticket.state = .done

@@ -1,4 +1,4 @@
-// What flags, environment and files decide: which beats which.
+// The precedence of flags, environment and files.
 import BankModel
 import ControlClient
 import Posix
@@ -46,7 +46,7 @@ func configuration() throws {
   #expect(try surroundings([:]).configuration(flag: nil, home: home) == nil)
 }
 
-@Test("what has chosen the configuration is known")
+@Test("the source of the configuration is known")
 func chooser() throws {
   let home = BankHome(path: "/h")
   let variables = ["BANK_CONFIG": "c.json", "BANK_CONFIG_DEFAULT": "/d.json"]
@@ -85,7 +85,7 @@ func language() {
   #expect(surroundings([:]).languageWithoutFile == .english)
 }
 
-@Test("the same seed lets the same customers come, and 10 to 30 where nobody says")
+@Test("the same seed draws the same customers, and 10 to 30 without a number")
 func customers() {
   #expect(OpenCommand.customers(nil, seed: 5) == OpenCommand.customers(nil, seed: 5))
   #expect(OpenCommand.customers(7, seed: 5).seed == OpenCommand.customers(nil, seed: 5).seed)

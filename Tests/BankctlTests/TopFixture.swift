@@ -1,5 +1,5 @@
-// A branch as frames of the board tell it, for the tests of the dashboard: two windows for deposits, one for loans, one juice
-// station. What differs from it each test says itself.
+// A branch as frames of the board show it, for the tests of the dashboard: two windows for deposits, one for
+// loans, one juice station. Each test names its differences from it.
 import BankModel
 import Time
 import Wire
@@ -69,7 +69,7 @@ enum TopFixture {
       ], events: events, windows: windows)
   }
 
-  /// A dead letter that ended with these words.
+  /// A dead letter with this reason.
   static func letter(_ ticket: Int64, _ words: String) -> TicketReport {
     var attempt = AttemptReport(
       window: "juice-1", generation: 1, pid: 4_964, startedAt: wall, endedAt: wall + 5, end: .failed,
@@ -93,10 +93,9 @@ enum TopFixture {
 }
 
 extension TopModel {
-  /// The selected row.
   func selected(at now: MonotonicTime) -> TopRow? { selected(in: lists(at: now)) }
 
-  /// Presses keys one after the other; what the last one asks for.
+  /// Presses keys one after the other; returns the request of the last one.
   @discardableResult
   mutating func press(_ keys: String, at now: MonotonicTime = TopFixture.begin) -> Wish? {
     var wish: Wish?

@@ -1,4 +1,5 @@
-// Killing a teller from the dashboard: who is meant, what is asked first, and what is said of how long its customer waited.
+// Killing of a teller from the dashboard: the target, the confirmation, and the note about its customer's
+// wait.
 import BankModel
 import Reports
 import Testing
@@ -23,12 +24,12 @@ import Wire
     var harmless = TopFixture.model(isChaos: false)
     #expect(harmless.press("K") == nil && harmless.mode == .list && harmless.notice.last == nil)
     model.press("jjj")
-    #expect(model.press("K") == nil && model.mode == .list, "nobody is at the juice station")
+    #expect(model.press("K") == nil && model.mode == .list, "no customer is at the juice station")
     model.press("2")
     #expect(model.press("K") == nil && model.mode == .list && model.notice.last?.isAlarm == true)
   }
 
-  @Test("who is meant is the process that was shown when K was pressed, also where another is there by now")
+  @Test("the target is the process that was shown when K was pressed, also if it was replaced since")
   func fenced() {
     var model = TopFixture.model()
     model.press("K")
@@ -55,7 +56,7 @@ import Wire
       window: "deposit-2", pid: 4962, attempt: 2)
   }
 
-  @Test("the note says how long it took by the coordinator's clock, and stays until Esc or the next kill")
+  @Test("the note gives the time by the coordinator's clock, and stays until Esc or the next kill")
   func note() {
     var model = TopFixture.model()
     model.press("Ky")
@@ -63,7 +64,7 @@ import Wire
     frame.events.append(death(1, at: 20))
     model.hear(frame, at: TopFixture.later(80))
     #expect(model.kill?.stage == .died(ticket: 1, at: TopFixture.wall + 20))
-    // A customer of the same number who was begun before that is no answer.
+    // A customer of the same number who was started before that is not an answer.
     frame.events.append(started(8, 5, at: 23))
     frame.events.append(started(1, 6, at: 26))
     model.hear(frame, at: TopFixture.later(130))
@@ -80,7 +81,7 @@ import Wire
     #expect(model.kill == nil)
   }
 
-  @Test("every end of it has words in both languages; where the time is a bound, the words say so")
+  @Test("every end of it has a text in both languages, which also marks a time that is a bound")
   func words() {
     let (english, korean) = (MessageCatalog(language: .english), MessageCatalog(language: .korean))
     var frame = TopFixture.frame(after: 70)

@@ -1,4 +1,4 @@
-// What a key in the dashboard means, without a terminal: pages, selection, filter, order, and what is asked of the bank.
+// Keys of the dashboard, without a terminal: pages, selection, filter, order, and requests to the bank.
 import BankModel
 import Testing
 import Time
@@ -12,7 +12,7 @@ import Wire
   // MARK: Selecting
 
   @Test(
-    "the selection follows its window when the order changes, and stays at its place when the window is gone")
+    "the selection follows its window when the order changes, and stays in place when it is gone")
   func selection() {
     var model = TopFixture.model()
     #expect(model.selected(at: now)?.key == "deposit-1")
@@ -33,7 +33,7 @@ import Wire
     #expect(model.selected(at: now)?.key == "juice-1")
   }
 
-  @Test("what was never touched is selected by its name, too, and not by its place")
+  @Test("a selection that was never moved follows its name, too, and not its place")
   func untouched() {
     var model = TopFixture.model()
     var frame = TopFixture.frame()
@@ -42,7 +42,7 @@ import Wire
     #expect(model.selected(at: now)?.key == "deposit-1")
   }
 
-  @Test("Tab, the arrows and digits turn the pages, and each page remembers its row")
+  @Test("Tab, the arrows and digits change the page, and each page remembers its row")
   func pages() {
     var model = TopFixture.model()
     model.press("j")
@@ -61,7 +61,7 @@ import Wire
     #expect(model.tab == .log)
   }
 
-  @Test("the log shows its end until somebody moves away from it")
+  @Test("the log shows its end until the selection is moved away from it")
   func log() {
     var model = TopFixture.model()
     model.press("6")
@@ -81,7 +81,7 @@ import Wire
     #expect(model.lists(at: now)[0].rows.map(\.key).suffix(3) == ["2.4", "2.5", "3.1"])
   }
 
-  @Test("a filter leaves the rows in which it is written, on the page on which it was typed; Esc clears it")
+  @Test("a filter leaves the matching rows of the page on which it was typed; Esc clears it")
   func filter() {
     var model = TopFixture.model()
     model.press("/LOAN")
@@ -102,7 +102,7 @@ import Wire
   }
 
   @Test(
-    "< and > sort by the columns in turn, numbers from the largest, and the first is the order of the windows"
+    "< and > sort by each column in turn, numbers from the largest; the first is by window"
   )
   func order() {
     var model = TopFixture.model()
@@ -116,7 +116,7 @@ import Wire
     #expect(model.view.sorted == titles.count - 1)
   }
 
-  @Test("z keeps what is shown, goes on with what has come meanwhile, and keys still mean what is selected")
+  @Test("z freezes the display, then shows what has come meanwhile; keys mean the selected row")
   func freezing() {
     var model = TopFixture.model()
     model.press("z")
@@ -129,9 +129,9 @@ import Wire
     #expect(model.shown(at: now)?.moment.frame.counts.served == 2_000)
   }
 
-  // MARK: What is asked for
+  // MARK: Requests
 
-  @Test("p pauses the service of the selected row, or goes on with one that is paused")
+  @Test("p pauses the service of the selected row, or resumes one that is paused")
   func pausing() {
     var model = TopFixture.model()
     #expect(model.press("p") == .ask(.pause(.deposit)))
@@ -144,7 +144,7 @@ import Wire
   }
 
   @Test(
-    "+ and - open and close a window, one more with each key although no answer has come, within the bounds")
+    "+ and - open and close a window, one for each key even without answers, within the bounds")
   func scaling() {
     var model = TopFixture.model()
     func windows(_ count: Int64) -> TopModel.Wish {
@@ -164,7 +164,7 @@ import Wire
     #expect(model.press("+") == nil && model.press("-") == windows(255))
   }
 
-  @Test("x asks before it takes out a customer; whatever is no yes takes out nobody")
+  @Test("x asks before it cancels a customer; any answer but yes cancels none")
   func cancelling() {
     for (key, isDone) in [
       ("y", true), ("ㅛ", true), ("n", false), ("\r", false), ("\u{1B}", false), ("x", false),
@@ -178,11 +178,11 @@ import Wire
     }
     var model = TopFixture.model()
     model.press("jj")
-    #expect(model.press("x") == nil && model.mode == .list, "nobody is at the window for loans")
+    #expect(model.press("x") == nil && model.mode == .list, "no customer is at the window for loans")
   }
 
   @Test(
-    "the dead letters are asked for while somebody looks, not again before there is news, and r brings one back"
+    "dead letters are requested while shown, again only after a change, and r requeues one"
   )
   func letters() {
     var model = TopFixture.model()
@@ -209,7 +209,7 @@ import Wire
   }
 
   @Test(
-    "Enter shows a customer's story, which is asked for again while it goes on, and no more behind the receipt"
+    "Enter shows a customer's history, which is requested again until the receipt"
   )
   func story() {
     var model = TopFixture.model()
@@ -226,13 +226,13 @@ import Wire
     model.loseAnswers()
     #expect(
       model.question(at: TopFixture.later(1_500)) == .ticket(number: 1, day: 3),
-      "asked of the next coordinator")
+      "requested from the next coordinator")
     report.state = .done
     report.receipt = receipt
     model.hear(.ticket(report), to: .ticket(number: 1, day: 3), more: false)
     model.hear(TopFixture.frame(), at: TopFixture.later(2_500))
     #expect(model.question(at: TopFixture.later(2_500)) == nil)
-    #expect(model.press("q") == nil && model.mode == .list, "q leaves the story and not the dashboard")
+    #expect(model.press("q") == nil && model.mode == .list, "q leaves the history and not the dashboard")
     #expect(model.press("q") == .leave)
     model.press("4")
     #expect(model.press("\r") == nil && model.mode == .list)
@@ -247,7 +247,7 @@ import Wire
     return ReceiptReport(receipt, ServiceDirectory())
   }
 
-  @Test("a bank that is away is asked for nothing, and does not catch up on keys later; the pages still turn")
+  @Test("a bank that is away gets no request, and none later for old keys; pages still change")
   func away() {
     for hasPicture in [true, false] {
       var model = TopFixture.model(.english, hasPicture ? TopFixture.frame() : nil)
@@ -262,7 +262,7 @@ import Wire
     }
   }
 
-  @Test("what is pasted presses nothing")
+  @Test("pasted text presses no key")
   func paste() {
     var model = TopFixture.model()
     #expect(model.press(.paste, at: now) == nil && model.notice.last?.isAlarm == true)

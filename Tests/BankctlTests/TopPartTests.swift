@@ -1,5 +1,5 @@
-// The parts of the dashboard that know no key: plots of what was served, small bars, the lines that are written to a
-// terminal, how many colours it has.
+// The parts of the dashboard without keys: plots of served customers, small bars, the lines written to a
+// terminal, and its number of colours.
 import Arguments
 import Posix
 import Testing
@@ -8,11 +8,11 @@ import Time
 @testable import Console
 
 @Suite("The parts of the dashboard") struct TopPartTests {
-  @Test("a plot tells of each second when it is over, and forgets it when it has gone by")
+  @Test("a plot shows each second when it is over, and drops it when it has gone by")
   func history() {
     var history = ServedHistory(seconds: 3)
     history.hear(total: 100, at: 10_500)
-    #expect(history.seconds(by: 10_900) == [0, 0, 0], "what was served before anybody looked is none of it")
+    #expect(history.seconds(by: 10_900) == [0, 0, 0], "customers served before the first look do not count")
     history.hear(total: 105, at: 10_999)
     #expect(history.seconds(by: 10_999) == [0, 0, 0] && history.isMoving(at: 10_999))
     #expect(history.seconds(by: 11_000) == [0, 0, 5])
@@ -23,7 +23,7 @@ import Time
     #expect(!history.isMoving(at: 15_000) && history.seconds(by: .max) == [0, 0, 0])
   }
 
-  @Test("a count that falls begins anew; a clock that is set back, and any numbers at all, harm nothing")
+  @Test("a count that falls starts again; a clock that is set back, and any numbers, are harmless")
   func oddNumbers() {
     var history = ServedHistory(seconds: 2)
     history.hear(total: 50, at: 1_000)
@@ -38,7 +38,7 @@ import Time
   }
 
   @Test(
-    "the highest number has the full bar, nothing the lowest, and whatever is more than nothing a higher one")
+    "the highest number has the full bar, zero the lowest, and any number above zero a higher one")
   func bars() {
     #expect(Sparkline.text([0, 1, 500, 1_000]) == "▁▂▅█")
     #expect(Sparkline.text([0, 0]) == "▁▁" && Sparkline.text([]) == "")
@@ -46,7 +46,7 @@ import Time
   }
 
   @Test(
-    "only lines that differ are written, each at its place; all of them where nobody knows what stands there")
+    "only lines that differ are written, each at its place; all if the screen is unknown")
   func update() {
     let size = Terminal.Size(columns: 10, rows: 4)
     let before = ["a", "b", "c"]
@@ -79,7 +79,7 @@ import Time
   }
 
   @Test(
-    "long cells are shortened first, then columns are left out in their order, and no more than are needed")
+    "long cells are shortened first, then columns left out in their order, no more than needed")
   func fitting() {
     let list = TopList(
       columns: [
@@ -93,7 +93,7 @@ import Time
     }
     #expect(fit([6, 2, 8, 4], 26) == [[0, 1, 2, 3], [6, 2, 8, 4]])
     #expect(
-      fit([60, 2, 90, 4], 40) == [[0, 1, 2, 3], [18, 2, 10, 4]], "what is left over goes to the first")
+      fit([60, 2, 90, 4], 40) == [[0, 1, 2, 3], [18, 2, 10, 4]], "the remaining width goes to the first")
     #expect(fit([60, 2, 8, 4], 22) == [[0, 1, 3], [12, 2, 4]])
     #expect(fit([60, 2, 8, 4], 14) == [[0, 3], [8, 4]] && fit([60, 2, 8, 4], 5) == [[0, 3], [8, 4]])
     #expect(TopList.shortened("abcdefghij", to: 5, .middle) == "ab…ij")
@@ -108,7 +108,7 @@ import Time
     }
   }
 
-  @Test("a row keeps its selection wherever it goes, and its place is kept where it is gone")
+  @Test("the selection follows its row, and stays in place if the row is gone")
   func cursor() {
     var cursor = RowCursor()
     #expect(cursor.chosen(in: []) == nil && cursor.chosen(in: ["a", "b"]) == 0)

@@ -1,4 +1,4 @@
-// How the dashboard looks on any terminal, in both languages: golden lines, and what must be so at every size.
+// The dashboard on any terminal, in both languages: golden lines, and rules for every size.
 import Arguments
 import BankModel
 import Posix
@@ -10,7 +10,7 @@ import Wire
 
 @testable import Console
 
-@Suite("The picture of the dashboard") struct TopPictureTests {
+@Suite("The screen of the dashboard") struct TopPictureTests {
   private func lines(
     _ model: TopModel, _ columns: Int, _ rows: Int, after milliseconds: Int64 = 0, _ palette: Palette = .none
   ) -> [String] {
@@ -89,7 +89,7 @@ import Wire
   }
 
   @Test(
-    "one long text costs no other column: state and ticket stay at 40 columns, every reason at 80, the dead are counted",
+    "a long text costs no column: state and ticket at 40 columns, every reason at 80, dead counted",
     arguments: [Language.english, .korean])
   func longTexts(language: Language) {
     let words = MessageCatalog(language: language)
@@ -105,7 +105,7 @@ import Wire
       narrow.contains { $0.contains("1 · 40 %") } && narrow.contains { $0.contains("3 (1)") }, "\(narrow)")
     #expect(
       narrow.contains { $0.hasPrefix("  averyv") && $0.contains("…") && $0.contains("top-1 ") }, "\(narrow)")
-    #expect(narrow.contains { $0.contains("deposit-1") }, "a name that has room is whole")
+    #expect(narrow.contains { $0.contains("deposit-1") }, "a name with enough room is whole")
     var services = model
     services.press("2")
     for columns in [40, 80] {
@@ -139,12 +139,12 @@ import Wire
     model.press("g")
     #expect(model.selected(at: TopFixture.begin)?.key == "deposit-1")
     model.press("Gㅎ")
-    #expect(model.selected(at: TopFixture.begin)?.key == "deposit-1", "the same key where Hangul is written")
+    #expect(model.selected(at: TopFixture.begin)?.key == "deposit-1", "the same key of a Korean keyboard")
     model.press("?")
     #expect(lines(model, 100, 40).contains { $0.hasPrefix("g G ") })
   }
 
-  @Test("the lines: who waits for each service by grade, who is paused and why, and the first who wait")
+  @Test("the lines: waiting by service and grade, pauses with reasons, and the first waiting")
   func services() {
     var model = TopFixture.model()
     model.press("2")
@@ -181,9 +181,9 @@ import Wire
     for line in wanted { #expect(lines.contains { $0.hasPrefix(line) }, "\(lines)") }
   }
 
-  // MARK: What goes on by itself
+  // MARK: Changes without a frame
 
-  @Test("the timer and the milliseconds at a customer go on by themselves, and the plots with the seconds")
+  @Test("the timer and the milliseconds of a customer run by themselves, and the plots by the second")
   func time() {
     var model = TopFixture.model()
     #expect(model.pace(at: TopFixture.begin) == .milliseconds(100))
@@ -198,7 +198,8 @@ import Wire
     #expect(lines(model, 200, 24, after: 500)[2].hasSuffix("▁█"))
     #expect(lines(model, 200, 24, after: 2_500)[2].hasSuffix("▁█▁▁"))
     #expect(lines(model, 200, 24, after: 500).contains { $0.contains("deposit-1") && $0.hasSuffix("▁▁▁▁█") })
-    #expect(lines(model, 200, 24, after: 9_000)[0].contains("01:03:181"), "nobody is served, so it stands")
+    #expect(
+      lines(model, 200, 24, after: 9_000)[0].contains("01:03:181"), "no customer is served, so it stops")
     #expect(model.pace(at: TopFixture.later(9_000)) == .seconds(1))
     #expect(model.pace(at: TopFixture.later(70_000)) == nil, "nothing more will change")
   }
@@ -238,7 +239,7 @@ import Wire
   }
 
   @Test(
-    "it fills the terminal and never more, whatever the size, the page and the language",
+    "it fills the terminal and never more, at any size, on any page, in any language",
     arguments: [Language.english, .korean])
   func sizes(language: Language) {
     for (keys, model) in everything(language) {
@@ -253,7 +254,7 @@ import Wire
     }
   }
 
-  @Test("from 40 × 12 on the selected row is there, and rows that are hidden are counted")
+  @Test("from 40 × 12 on the selected row is shown, and hidden rows are counted")
   func selected() {
     var long = TopFixture.frame()
     long.windows = (1...300).map { BoardWindow(window: "deposit-\($0)", service: .deposit, state: .idle) }
@@ -271,9 +272,9 @@ import Wire
     }
   }
 
-  // MARK: What is asked and told
+  // MARK: Questions and notices
 
-  @Test("a text that is longer than the screen is pushed by the same keys, to its end and no further")
+  @Test("a text longer than the screen is scrolled by the same keys, to its end and no further")
   func pushing() {
     var model = TopFixture.model()
     model.press("?")
@@ -287,10 +288,10 @@ import Wire
     for _ in 0..<100 { model.press("j") }
     #expect(look().contains { $0.hasPrefix("q ") } && look().contains { $0.hasPrefix("↑ ") })
     model.press("k")
-    #expect(!look().contains { $0.hasPrefix("q ") }, "nobody has to take back what was pressed too often")
+    #expect(!look().contains { $0.hasPrefix("q ") }, "presses beyond the end need not be undone")
   }
 
-  @Test("what is asked stands above the keys; the filter is shown while it is typed and as long as it holds")
+  @Test("a question is above the keys; the filter is shown while it is typed and while it holds")
   func asking() {
     var model = TopFixture.model()
     model.press("K")
@@ -304,7 +305,7 @@ import Wire
     #expect(lines(model, 100, 24).contains(model.words.bankWaits))
   }
 
-  @Test("a window that was given up, and what comes from outside, is shown safely")
+  @Test("a window that was given up, and text from outside, are shown safely")
   func trouble() {
     var frame = TopFixture.frame()
     frame.windows[3].isFailed = true
@@ -322,7 +323,7 @@ import Wire
     #expect(lines(model, 100, 24).contains { $0.contains("juice-1") && $0.contains("failed") })
   }
 
-  @Test("every key that does something is in the help, K only where processes may be killed")
+  @Test("every key with an effect is in the help, K only if processes may be killed")
   func help() {
     for isChaos in [true, false] {
       var model = TopFixture.model(isChaos: isChaos)
@@ -337,7 +338,7 @@ import Wire
     }
   }
 
-  @Test("a service of the shop that is away is waited for, which is said, and what it told last stays")
+  @Test("a service of the shop that is away is marked as awaited, and its last contents stay")
   func shop() {
     var model = TopFixture.model()
     model.press("4")

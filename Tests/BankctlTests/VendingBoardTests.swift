@@ -1,5 +1,5 @@
-// The two screens of the vending machine without a terminal: what a key asks for, what news change, and that a picture
-// fits whatever terminal there is.
+// The two screens of the vending machine without a terminal: requests of keys, effects of news, and a screen
+// that fits any terminal.
 
 import Arguments
 import BankModel
@@ -46,7 +46,7 @@ struct VendingBoardTests {
     return board
   }
 
-  @Test("1 and 5 put money in, r gives it back, a leads to the manager, q leaves")
+  @Test("1 and 5 put money in, r returns it, a leads to the manager, q leaves")
   func keys() {
     var board = customer()
     #expect(board.press(.character("1")) == .insert(1_000))
@@ -57,7 +57,7 @@ struct VendingBoardTests {
     #expect(board.press(.character("7")) == nil)
   }
 
-  @Test("the arrows choose, Enter buys what is chosen, and nobody falls off the edge")
+  @Test("the arrows choose and stop at the edges, Enter buys what is chosen")
   func choosing() {
     var board = customer()
     board.columns = 5
@@ -74,7 +74,7 @@ struct VendingBoardTests {
     #expect(board.press(.character(" ")) == .buy(ItemID("monster")))
   }
 
-  @Test("a machine that is away does not catch up on keys later")
+  @Test("a machine that is away gets no request for old keys later")
   func away() {
     var board = customer()
     board.notice.isConnected = false
@@ -86,7 +86,7 @@ struct VendingBoardTests {
     #expect(unseen.press(.character("+")) == nil)
   }
 
-  @Test("news change what is shown, and a refusal is told until the next key")
+  @Test("news change the display, and a refusal is shown until the next key")
   func news() {
     var board = customer()
     var product = Self.picture().products[0]
@@ -105,7 +105,7 @@ struct VendingBoardTests {
     #expect(board.notice.last == nil)
   }
 
-  @Test("the strip is pushed as far as there are purchases, and asks for those that it does not know")
+  @Test("the strip scrolls as far as there are purchases, and requests those that it does not have")
   func strip() {
     let recent = (101...200 as ClosedRange<Int64>).map { Self.purchase($0) }
     var board = customer(Self.picture(sales: 200, recent: recent))
@@ -121,7 +121,7 @@ struct VendingBoardTests {
     #expect(board.pushed == 0)
   }
 
-  @Test("the manager restocks, takes out, sees the expired alone and throws them away; Close leads back")
+  @Test("the manager restocks, takes out, lists the expired and throws them away; Close leads back")
   func managing() {
     var board = manager()
     #expect(board.press(.character("+")) == .add(ItemID("strawberry-milk"), 1))
@@ -136,7 +136,7 @@ struct VendingBoardTests {
     #expect(board.isCloseChosen && board.press(.enter) == .close)
   }
 
-  @Test("that the machine is away is not said any longer when it is back")
+  @Test("the notice that the machine is away disappears when it is back")
   func backAgain() {
     var boards = (customer(), manager())
     (boards.0.notice.isConnected, boards.1.notice.isConnected) = (false, false)
@@ -162,7 +162,7 @@ struct VendingBoardTests {
   }
 
   @Test(
-    "the hints fit 80 columns, and are broken between them where there are fewer",
+    "the hints fit 80 columns, and are broken between them if there are fewer",
     arguments: [
       Language.korean, .english,
     ])
@@ -181,7 +181,7 @@ struct VendingBoardTests {
   }
 
   @Test(
-    "no name, price or amount is cut where there is room, also on a narrow terminal",
+    "no name, price or amount is cut if there is room, also on a narrow terminal",
     arguments: [
       Language.korean, .english,
     ])
@@ -225,7 +225,7 @@ struct VendingBoardTests {
   }
 
   @Test(
-    "whatever is cut or hidden has a mark, and no amount, price or share is cut, on narrow and low terminals",
+    "all that is cut or hidden has a mark; no amount, price or share is cut on small terminals",
     arguments: [Language.korean, .english])
   func marks(language: Language) {
     let (words, machine) = (MessageCatalog(language: language), Self.crowded())
@@ -271,7 +271,7 @@ struct VendingBoardTests {
     }
   }
 
-  /// Every product is there with its amount, or counted as hidden.
+  /// Every product is listed with its amount, or counted as hidden.
   private func expectMarks(
     _ lines: [String], _ machine: VendingPicture, _ total: Int, _ words: MessageCatalog,
     _ amount: (ProductReport) -> String
@@ -312,7 +312,7 @@ struct VendingBoardTests {
       legend.count == 3 && legend.count { $0.hasSuffix("(33.3%)") } == 2 && legend[0].hasSuffix("(33.4%)"))
   }
 
-  @Test("a picture has never more lines than the terminal, and none wider")
+  @Test("a screen never has more lines than the terminal, and none wider")
   func sizes() {
     let purchases = (1...120 as ClosedRange<Int64>).map { Self.purchase($0, $0 % 3 == 0 ? "coke" : "top") }
     var boards = (customer(Self.picture(sales: 120, recent: purchases)), manager(Self.picture(sales: 120)))

@@ -1,4 +1,4 @@
-// What people read: both languages, every failure, every exit code, widths and colours.
+// Texts for people: both languages, every failure, every exit code, widths and colours.
 import Arguments
 import BankModel
 import ControlClient
@@ -16,7 +16,7 @@ private func hasHangul(_ text: String) -> Bool {
   text.unicodeScalars.contains { (0xAC00...0xD7A3).contains($0.value) }
 }
 
-@Test("the command table has no faults, and every command is behind its words")
+@Test("the command table has no faults, and every command can be called by its words")
 func table() {
   #expect(BankctlTable.table.faults() == [])
   for command in BankctlTable.table.commands {
@@ -55,7 +55,7 @@ func exitCodes() {
   #expect(documented == Set(ProgramExit.allCases.map(\.rawValue)))
 }
 
-@Test("every broken conversation has a sentence in both languages")
+@Test("every broken connection has a sentence in both languages")
 func connections() {
   let crowded = Refusal(reason: .crowded, build: "b", detail: "d")
   let errors: [ControlError] = [
@@ -77,12 +77,12 @@ func connections() {
   #expect(notOpen.exit == .notOpen && notOpen.code == "not_open")
   #expect(complaint(.refused(crowded)).exit == .later && complaint(.refused(crowded)).code == "busy")
   #expect(complaint(.lost).exit == .failed && complaint(.lost).code == "connection_lost")
-  // Nothing was asked of it, so that trying again does nothing twice.
+  // It was not asked for anything, so that a repetition does nothing twice.
   #expect(complaint(.notGreeted).exit == .later)
   #expect(english.complaint(about: .readerGone, home: "/h") == nil)
 }
 
-@Test("the timer counts minutes, seconds and milliseconds, and goes on beyond an hour")
+@Test("the timer counts minutes, seconds and milliseconds, and continues beyond an hour")
 func timer() {
   #expect(MessageCatalog.timer(milliseconds: 0) == "00:00:000")
   #expect(MessageCatalog.timer(milliseconds: 4_410) == "00:04:410")
@@ -104,7 +104,7 @@ func numbers() {
   #expect(english.span(milliseconds: 7_500_000) == "2 h 5 min")
 }
 
-@Test("the menu and the told-off input are the originals'")
+@Test("the menu and the message about bad input are the originals'")
 func menu() {
   #expect(korean.menu == "1 : 은행개점\n2 : 종료\n입력 : ")
   #expect(korean.wrongInput == "잘못된 입력입니다.")
@@ -136,12 +136,12 @@ func closing() {
   #expect(korean.stopped(report).first == "지점 2를 닫았습니다. 나머지 지점은 계속 영업합니다. 영업 1일차에 여기서 처리한 고객은 10명입니다.")
 }
 
-@Test("a person's word is shown without control characters")
+@Test("a user's text is shown without control characters")
 func quoting() {
   #expect(english.quoted("a\u{1B}[31m\n") == "'a\\u{1b}[31m\\u{a}'")
 }
 
-@Test("the story of a dead letter says that it is one, and why", arguments: AttemptEnd.allCases)
+@Test("the history of a dead letter shows that it is one, and why", arguments: AttemptEnd.allCases)
 func deadLetter(end: AttemptEnd) {
   var ticket = waiting(7)
   ticket.state = .dead
@@ -156,13 +156,13 @@ func deadLetter(end: AttemptEnd) {
     #expect(lines.last?.hasSuffix(words.becameDead(attempts: 3, reason)) == true, "\(lines)")
     #expect(
       lines.last?.contains(reason) == true && hasHangul(lines.last ?? "") == (words.language == .korean))
-    // Nobody goes back to the line after the last attempt.
+    // No customer returns to the line after the last attempt.
     #expect(!lines.suffix(2).contains { $0.contains(words.attemptEnded(.killed)) })
     #expect(lines.count { $0.contains(words.attemptEnded(.killed)) } == (end == .killed ? 2 : 0))
   }
 }
 
-@Test("the story of somebody who was brought back and given up again says so each time, also when taken out")
+@Test("the history of a requeued customer that fails again shows each time, also when cancelled")
 func givenUpTwice() {
   var ticket = waiting(7)
   ticket.state = .dead
@@ -183,7 +183,7 @@ func givenUpTwice() {
       }
       #expect(lines.count { $0.contains(words.attemptEnded(.killed)) } == 2)
     }
-    // Where nobody noted it, nothing is said of where a customer stood who was taken out.
+    // If it was not recorded, the history does not say where a cancelled customer was.
     ticket.attempts[3].isFatal = nil
     let lines = TicketStory(ticket: ticket, words: words, palette: .none).lines
     #expect(lines.last?.hasSuffix(reason) == true)
@@ -191,7 +191,7 @@ func givenUpTwice() {
   }
 }
 
-@Test("drinks made in days to come, or expired already, are told; all others are not")
+@Test("drinks made in days to come, or expired already, are marked; all others are not")
 func oddDates() {
   let today: DayNumber = 20_000
   for words in [english, korean] {
@@ -209,7 +209,7 @@ func oddDates() {
   }
 }
 
-@Test("what mends a shortage is named, a command for every fruit")
+@Test("the remedy of a shortage is named, a command for every fruit")
 func mending() {
   let shortages = [
     Shortage(item: "strawberry", needed: 16, available: 10), Shortage(item: "kiwi", needed: 1, available: 0),
@@ -220,9 +220,9 @@ func mending() {
   }
 }
 
-// MARK: Pictures
+// MARK: Screens
 
-@Test("columns line up where Hangul takes two places, and colours change no width")
+@Test("columns line up with Hangul of two places, and colours change no width")
 func widths() {
   var table = TextTable([.left, .right, .left])
   table.add([.init("업무"), .init("1"), .init("멈춤", .alarm)])
@@ -231,7 +231,7 @@ func widths() {
   #expect(table.lines(Palette(isOn: true)) == ["업무         1  \u{1B}[31m멈춤\u{1B}[0m", "deposit  1,000"])
 }
 
-@Test("the picture of a bank", arguments: [Language.korean, .english])
+@Test("the screen of a bank", arguments: [Language.korean, .english])
 func statusPicture(language: Language) {
   let lines = StatusPicture(report: picture(), words: MessageCatalog(language: language), palette: .none)
     .lines
@@ -247,7 +247,7 @@ func statusPicture(language: Language) {
   #expect(!lines.contains { $0.hasSuffix(" ") })
 }
 
-@Test("colours only on a terminal that takes them")
+@Test("colours only on a terminal that supports them")
 func palette() {
   func isOn(_ isTerminal: Bool, _ variables: [String: String]) -> Bool {
     Palette(isTerminal: isTerminal) { variables[$0] }.isOn
@@ -303,7 +303,7 @@ func hiddenRows() {
   #expect(Screen.fit(lines, to: nil, english) == lines)
 }
 
-@Test("the chosen entry is always in the window, whole where it fits", arguments: 1...12)
+@Test("the chosen entry is always in the window, whole if it fits", arguments: 1...12)
 func window(room: Int) {
   let entries = (0..<9).map { entry in (0..<(entry % 3 + 1)).map { "\(entry).\($0)" } }
   for chosen in entries.indices {
@@ -319,7 +319,7 @@ func window(room: Int) {
   }
 }
 
-@Test("a table that is wider than the terminal tells each row with the headings, and loses nothing")
+@Test("a table wider than the terminal lists each row with the headings, and loses nothing")
 func narrowTable() {
   var table = TextTable([.left, .right, .left, .right])
   table.addHeadings(["window", "pid", "state", "ticket"])
@@ -337,7 +337,7 @@ func narrowTable() {
 }
 
 @Test(
-  "everything in the pictures of bank, menu and machine can be read on a narrow terminal",
+  "the screens of bank, menu and machine can be read on a narrow terminal",
   arguments: [20, 40, 80], [Language.korean, .english])
 func narrowPictures(columns: Int, language: Language) {
   let words = MessageCatalog(language: language)
@@ -389,7 +389,7 @@ func progress() {
 }
 
 @Test(
-  "on a narrow terminal the time that is left is shown before the bar, the pace and the numbers",
+  "on a narrow terminal the remaining time is shown before the bar, the pace and the numbers",
   arguments: [
     (100, ["[#", "75%", "1,500,000/2,000,000", "/s", "left"]),
     (80, ["[#", "75%", "1,500,000/2,000,000", "/s", "left"]),

@@ -1,5 +1,5 @@
-// What a client makes of a coordinator that answers, refuses, babbles, dies, or says nothing.
-// The other end is a socket of the test itself: most answers are there before they are asked for.
+// A client of a coordinator that answers, refuses, sends garbage, dies, or is silent. The other end is a
+// socket of the test itself: most answers are there before their questions.
 import BankModel
 import Glibc
 import Posix
@@ -9,7 +9,7 @@ import Wire
 
 @testable import ControlClient
 
-/// The coordinator's end of a conversation.
+/// The coordinator's end of a connection.
 private struct FarEnd: ~Copyable {
   let socket: FileDescriptor
 
@@ -21,7 +21,7 @@ private struct FarEnd: ~Copyable {
 
   func say(_ bytes: [UInt8]) throws { try socket.writeAll(bytes) }
 
-  /// Everything the client has said so far.
+  /// All messages of the client so far.
   func heard() throws -> [ClientMessage] {
     var decoder = FrameDecoder(maximumBodyLength: FrameLimits.control)
     try socket.setNonBlocking(true)
@@ -41,7 +41,7 @@ private struct FarEnd: ~Copyable {
 private let welcome = BankMessage.welcome(Welcome(build: "another"))
 private let quick = ControlConnection.Patience(hello: .milliseconds(50), stall: .milliseconds(50))
 
-/// The error of a conversation in which the coordinator says these bytes and hangs up.
+/// The error of a connection in which the coordinator sends these bytes and hangs up.
 private func error(after messages: [BankMessage], bytes: [UInt8] = []) throws -> ControlError? {
   let pair = try UnixSocket.pair()
   let far = FarEnd(socket: pair.second)
@@ -67,7 +67,7 @@ func otherBuild() throws {
   #expect(try far.heard() == [.hello(Hello(build: "mine", role: .client))])
 }
 
-@Test("another version of the protocol is told with both numbers")
+@Test("another version of the protocol is reported with both numbers")
 func otherVersion() throws {
   let refusal = Refusal(reason: .version, version: 7, build: "new", detail: "")
   #expect(try error(after: [.refused(refusal)]) == .otherVersion(theirs: 7, build: "new"))
@@ -75,7 +75,7 @@ func otherVersion() throws {
     try error(after: [.welcome(Welcome(version: 9, build: "x"))]) == .otherVersion(theirs: 9, build: "x"))
 }
 
-@Test("a refusal is told, also in the middle of a conversation")
+@Test("a refusal is reported, also in the middle of a connection")
 func refusal() throws {
   let refusal = Refusal(reason: .crowded, build: "b", detail: "too many")
   #expect(try error(after: [.refused(refusal)]) == .refused(refusal))
@@ -120,7 +120,7 @@ func silence() throws {
   let far = FarEnd(socket: pair.second)
   do throws(ControlError) {
     _ = try ControlConnection.greet(pair.first, patience: quick)
-    Issue.record("nobody has answered, and yet there is a conversation")
+    Issue.record("there was no answer, and yet there is a connection")
   } catch {
     #expect(error == .notGreeted)
   }
@@ -135,7 +135,7 @@ func silence() throws {
   withExtendedLifetime(far.socket.rawValue) {}
 }
 
-@Test("a frame that stops half way is not waited for, even where there is no deadline")
+@Test("a frame that stops half way is not waited for, even without a deadline")
 func halfFrame() throws {
   let pair = try UnixSocket.pair()
   let far = FarEnd(socket: pair.second)
@@ -145,7 +145,7 @@ func halfFrame() throws {
   #expect(throws: ControlError.timedOut(what: "the rest of a message")) { try connection.next(until: nil) }
 }
 
-@Test("an end where an answer was due is a loss, and within a frame it is malformed")
+@Test("an end instead of an answer is a loss, and within a frame it is malformed")
 func loss() throws {
   #expect(try error(after: [welcome]) == .lost)
   #expect(try error(after: []) == .lost)
@@ -153,7 +153,7 @@ func loss() throws {
 }
 
 @Test(
-  "what is no message ends the conversation",
+  "an invalid message ends the connection",
   arguments: [
     [0, 0, 0, 0], [0xFF, 0xFF, 0xFF, 0xFF], [0, 0x20, 0, 0, 1], [0, 0, 0, 1, 0xFF], [0, 0, 0, 1, 0x01],
     [0, 0, 0, 3, 0xA1, 0x18, 0x63], Array("HTTP/1.1 400 Bad Request\r\n".utf8),
@@ -174,7 +174,7 @@ func outOfTurn() throws {
   #expect(try error(after: [welcome, welcome]) == .unexpected(detail: Remark(.secondWelcome)))
 }
 
-@Test("writing to a coordinator that is gone is a loss and no signal")
+@Test("writing to a coordinator that is gone is a loss and not a signal")
 func brokenPipe() throws {
   let pair = try UnixSocket.pair()
   let far = FarEnd(socket: pair.second)
@@ -186,7 +186,7 @@ func brokenPipe() throws {
   }
 }
 
-@Test("the last words of a coordinator explain more than the broken pipe")
+@Test("the last message of a coordinator explains more than the broken pipe")
 func lastWords() throws {
   let pair = try UnixSocket.pair()
   let far = FarEnd(socket: pair.second)
@@ -216,7 +216,7 @@ func answerBeforeLoss() throws {
   #expect(throws: ControlError.lost) { _ = try connection.next(until: nil) }
 }
 
-@Test("a coordinator that takes nothing in is not waited for for ever")
+@Test("a coordinator that does not read is not waited for without end")
 func clogged() throws {
   let pair = try UnixSocket.pair()
   let far = FarEnd(socket: pair.second)
@@ -232,7 +232,7 @@ func clogged() throws {
   withExtendedLifetime(far.socket.rawValue) {}
 }
 
-@Test("the end of a coordinator is noticed, and answers on the way are dropped")
+@Test("the end of a coordinator is noticed, and answers in flight are dropped")
 func awaitEnd() throws {
   let pair = try UnixSocket.pair()
   let far = FarEnd(socket: pair.second)

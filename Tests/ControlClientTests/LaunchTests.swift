@@ -1,5 +1,4 @@
-// How a client finds a bank, and what it makes of a coordinator that it has started. The coordinators are
-// shell scripts.
+// Discovery of a bank by a client, and a coordinator that it has started. The coordinators are shell scripts.
 import Glibc
 import Posix
 import PosixFixture
@@ -9,7 +8,7 @@ import Wire
 
 @testable import ControlClient
 
-/// A directory of a test, gone afterwards.
+/// A directory of a test, removed afterwards.
 private final class Place {
   let path: String
 
@@ -66,14 +65,14 @@ func longPath() throws {
   let home = BankHome(path: place.path)
   try Directory.create(path: Paths.join(place.path, "run"))
   let listener = try UnixSocket.listen(path: home.socket)
-  // Nobody accepts, so the hello is not answered: but it was connected.
+  // The connection is not accepted, so the hello is not answered: but it was connected.
   #expect(throws: ControlError.notGreeted) {
     _ = try home.connect(patience: .init(hello: .milliseconds(20)))
   }
   withExtendedLifetime(listener.rawValue) {}
 }
 
-@Test("a coordinator gets its words and answers on descriptor 3")
+@Test("a coordinator gets its arguments, and answers on descriptor 3")
 func launch() throws {
   let place = try Place()
   let failure = Failure(.alreadyOpen, subject: "42")
@@ -97,7 +96,7 @@ func launch() throws {
   #expect(launched.awaitExit(until: SystemClock.monotonic() + .seconds(120)) != nil)
 }
 
-@Test("a coordinator that ends without an answer is told by its exit code or its signal")
+@Test("a coordinator that ends without an answer is reported by its exit code or its signal")
 func endsAtOnce() throws {
   let place = try Place()
   let order = LaunchOrder(.inspect, home: BankHome(path: place.path))
@@ -110,7 +109,7 @@ func endsAtOnce() throws {
   #expect(try ending("kill -TERM $$") == .signal(SIGTERM, coreDumped: false))
 }
 
-@Test("a coordinator that ends after its welcome is told by its exit code too")
+@Test("a coordinator that ends after its welcome is reported by its exit code too")
 func endsLater() throws {
   let place = try Place()
   let answer = try place.write("answer", try frames(.welcome(Welcome(build: "b"))))
@@ -125,7 +124,7 @@ func endsLater() throws {
 }
 
 @Test(
-  "a program that is not there is named with the places that were looked at, and one that is there is found")
+  "a missing program is reported with the searched places, and an existing one is found")
 func finding() throws {
   let place = try Place()
   let own = Paths.join(place.path, "bankctl")
@@ -137,7 +136,7 @@ func finding() throws {
   #expect(try BankLauncher.find(belongingTo: own).program == places[0])
 }
 
-@Test("what was not said is left out of the words for the coordinator")
+@Test("an option that was not given is left out of the coordinator's arguments")
 func sparseWords() {
   #expect(
     LaunchOrder(.open, home: BankHome(path: "/h")).arguments == ["--home", "/h", "--lang", "en"])

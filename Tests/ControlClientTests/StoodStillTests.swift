@@ -1,4 +1,5 @@
-// A machine that stands still, as a virtual one may: whoever waits has not run in that time, and nor has the other side.
+// A machine that was suspended, as a virtual one may be: neither the waiting client nor the other side has
+// run in that time.
 import Dispatch
 import Glibc
 import Posix
@@ -8,22 +9,22 @@ import Wire
 
 @testable import ControlClient
 
-/// Where the handler of the signal says that it has ended.
+/// The handler of the signal reports here that it has ended.
 nonisolated(unsafe) private var ended: CInt = -1
 
-@Suite("A machine that stands still", .serialized)
+@Suite("A suspended machine", .serialized)
 struct StoodStillTests {
   @Test("for longer than a welcome may take: it comes all the same")
   func welcome() throws {
     let pipe = try UnixSocket.pair()
     ended = pipe.second.rawValue
-    // While the handler runs the thread that waits does not.
+    // While the handler runs the waiting thread does not.
     signal(SIGUSR2) { _ in
       _ = poll(nil, 0, 400)
       var byte: UInt8 = 1
       _ = write(ended, &byte, 1)
     }
-    // The threads on which tests run take no signals by themselves.
+    // The threads on which tests run block signals.
     var (mask, before) = (sigset_t(), sigset_t())
     sigemptyset(&mask)
     sigaddset(&mask, SIGUSR2)

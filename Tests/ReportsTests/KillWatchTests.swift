@@ -1,5 +1,5 @@
-// What is told of a teller that was killed by hand, by frames as a coordinator tells them: the time until its customer was
-// served again, to whom it went, and what can be said where the events have gone by unseen.
+// The report about a teller that was killed by the operator, from frames of a coordinator: the time until its
+// customer was served again, the new window, and bounds if the events have gone by unseen.
 
 import BankModel
 import Testing
@@ -8,7 +8,7 @@ import Wire
 
 @testable import Reports
 
-@Suite("A teller that was killed by hand") struct KillWatchTests {
+@Suite("A teller that was killed by the operator") struct KillWatchTests {
   private static let living = window(1, pid: 41, .serving, [4])
   private static let starting = window(2, pid: nil, .starting)
   private static let successor = window(2, pid: 42, .serving)
@@ -60,9 +60,9 @@ import Wire
     return watch
   }
 
-  // MARK: - What is seen
+  // MARK: - Seen events
 
-  @Test("a death is seen, and how soon its customer was served again, at whichever window")
+  @Test("a death is seen, and how soon its customer was served again, at any window")
   func seen() {
     var watch = Self.watch(in: Self.frame([], windows: [Self.living]))
     watch.hear(Self.frame([], windows: [Self.living]))
@@ -80,7 +80,7 @@ import Wire
     #expect(watch.stage == told.stage && watch.milliseconds == 5, "what is known stays")
   }
 
-  @Test("the death of another process at the same window, or of another window, is none of its business")
+  @Test("the death of another process at the same window, or at another window, is ignored")
   func otherDeaths() {
     var (other, elsewhere) = (Self.death(), Self.death())
     other.pid = 40
@@ -89,14 +89,14 @@ import Wire
     #expect(watch.stage == .ordered && !watch.isOver)
   }
 
-  @Test("where nobody was at the window, the successor counts, when it is ready")
+  @Test("without a customer at the window, the successor counts, when it is ready")
   func nobody() {
     var watch = Self.watch(
       after: Self.frame([Self.death(nil)], windows: [Self.window(2, pid: 42, .starting)], time: 1_010))
     #expect(watch.stage == .died(ticket: nil, at: 1_000) && !watch.isOver)
     watch.hear(Self.frame([Self.death(nil)], windows: [Self.window(2, pid: 42, .idle)], time: 1_035))
     #expect(watch.stage == .succeeded(generation: 2, after: 35) && watch.ticket == nil)
-    // Whom it had when the order was given had been served by then.
+    // Its customer at the time of the order had been served by then.
     watch = Self.watch(in: Self.frame([], windows: [Self.living]))
     watch.hear(Self.frame([Self.death(nil)], windows: [Self.successor], time: 1_035))
     #expect(watch.stage == .succeeded(generation: 2, after: 35))
@@ -114,7 +114,7 @@ import Wire
     #expect(watch.isSettled && watch.successor == nil)
   }
 
-  @Test("a customer who is taken out, put aside, or swept away by a reset is not served again")
+  @Test("a customer who is cancelled, dead, or cancelled by a reset is not served again")
   func ended() {
     for kind in [BoardEvent.Kind.cancelled, .dead, .reset] {
       let end = Self.event(kind, 10, at: 1_500, ticket: kind == .reset ? nil : 4)
@@ -127,9 +127,9 @@ import Wire
     )
   }
 
-  // MARK: - What has gone by unseen
+  // MARK: - Unseen events
 
-  @Test("where the start has gone by unseen, the customer's own row tells, to the millisecond")
+  @Test("if the start has gone by unseen, the customer's own row gives it, to the millisecond")
   func byServing() {
     var watch = Self.watch(after: Self.frame([Self.death()], windows: [Self.living]))
     #expect(!watch.isSettled)
@@ -138,7 +138,7 @@ import Wire
     #expect(watch.isSettled && watch.milliseconds == 7 && watch.successor == 42)
   }
 
-  @Test("or its end, or else the frame, as a bound; whoever waits is not served")
+  @Test("or its end, or else the frame, as a bound; a waiting customer is not served")
   func bounds() {
     let died = Self.watch(after: Self.frame([Self.death()], waiting: [4], time: 1_050))
     let later = Self.event(.started, 800, at: 1_060, ticket: 900)
@@ -163,23 +163,23 @@ import Wire
     #expect(waiting.stage == .ended(ticket: 4))
   }
 
-  @Test("where even the death has gone by unseen, it is known by the other process at the window")
+  @Test("if even the death has gone by unseen, another process at the window shows it")
   func unseenDeath() {
     let watch = Self.watch(after: Self.frame([], windows: [Self.window(2, pid: 42, .idle)]))
     #expect(watch.stage == .succeeded(generation: 2, after: nil) && watch.isSettled)
-    // Whom it had when it was seen last is not seen to come back.
+    // Its last seen customer is not seen to come back.
     var known = Self.watch(in: Self.frame([], windows: [Self.living]))
     known.hear(Self.frame([], windows: [Self.successor]))
     #expect(known.stage == .succeeded(generation: 2, after: nil))
   }
 
-  @Test("and whom it had when it was seen last is followed, where it comes back; the time is a bound")
+  @Test("and its last seen customer is followed, if it comes back; the time is a bound")
   func comesBack() {
     let before = Self.frame([], windows: [Self.living], time: 1_000)
     var watch = Self.watch(in: before)
     watch.hear(Self.frame([], windows: [Self.starting], waiting: [4], time: 1_050))
     #expect(watch.stage == .died(ticket: 4, at: 1_000))
-    // That it was begun with by the process itself is told behind that, and is no answer.
+    // The start by the process itself is reported after that, and is not an answer.
     let first = Self.event(.started, 3, at: 1_000, by: 41)
     watch.hear(Self.frame([first], windows: [Self.starting], waiting: [4], time: 1_060))
     #expect(!watch.isOver)
@@ -194,7 +194,7 @@ import Wire
     #expect(atOnce.stage == .served(ticket: 4, window: "loan-2", after: 30, isExact: false))
   }
 
-  @Test("a coordinator that was replaced meanwhile counts events and generations anew")
+  @Test("a coordinator that was replaced meanwhile counts events and generations from the start")
   func otherCoordinator() {
     var watch = Self.watch(
       in: Self.frame([], windows: [Self.window(5, pid: 41, .serving, [4])], time: 900))
