@@ -1,4 +1,4 @@
-// The drinks as classes of three levels: what each says of itself, what it adds, and how a table's line becomes one.
+// The drinks as classes of three levels: the description of each, what it adds, and its line in a table.
 
 import BankModel
 import Testing
@@ -52,7 +52,7 @@ struct BeverageTests {
     #expect(try drink("top", as: Coffee.self).caffeine == 100)
   }
 
-  @Test("are hot where they are coffee above a threshold, 30 degrees unless said")
+  @Test("are hot if they are coffee above a threshold, 30 degrees by default")
   func hot() throws {
     let hot = try ProductTable.standard.products.filter { try drink($0.id.name, as: Beverage.self).isHot() }
     #expect(hot.map(\.id.name) == ["top", "cantata", "georgia"])
@@ -61,7 +61,7 @@ struct BeverageTests {
     #expect(try drink("hot6", as: Beverage.self).isHot(above: -300) == false)
   }
 
-  @Test("expire after the day that is written on them, seven days after they were made unless said")
+  @Test("expire after the date written on them, by default seven days after they were made")
   func expiry() throws {
     let milk = try drink("banana-milk", as: Beverage.self)
     #expect(milk.dates.expires == today + 7)
@@ -79,7 +79,7 @@ struct BeverageTests {
     #expect(text == milk.description)
   }
 
-  @Test("a new line of the table needs a class that there is, and nothing else")
+  @Test("a new line of the table needs an existing class, and nothing else")
   func factory() {
     let product = Product(
       id: ItemID("let-s-be"), drinkClass: .top(caffeine: 80, temperature: 55, isBlack: false), brand: "롯데",
@@ -106,7 +106,7 @@ struct CalendarDateTests {
   }
 
   @Test(
-    "has no day that there is not",
+    "has no invalid day",
     arguments: [
       "2026-02-29", "2100-02-29", "2026-13-01", "2026-00-10", "2026-04-31", "1969-12-31", "2026-3-1",
       "20260230",

@@ -1,4 +1,4 @@
-// The names of orders: no two tickets share one, whatever books they stand in, and old tickets keep theirs.
+// The names of orders: no two tickets share one, in any database, and old tickets keep theirs.
 import Testing
 import Time
 
@@ -10,17 +10,17 @@ struct BooksNameTests {
   private let moment = WallTime(milliseconds: 1_770_000_000_000)
 
   @Test(
-    "tickets from before the books had a name keep theirs, and later ones carry the books and their moment")
+    "tickets from before the database had a name keep theirs; later ones contain it and their time")
   func names() {
     #expect(books.order(day: 3, ticket: 17, issuedAt: moment).text == "3-17")
     #expect(books.order(day: 2, ticket: 99, issuedAt: moment).text == "2-99")
     let order = books.order(day: 3, ticket: 18, issuedAt: moment)
-    #expect(order.text == "b7fff0000000000ff-3-18-ml4kasqo", "the moment in base 36")
+    #expect(order.text == "b7fff0000000000ff-3-18-ml4kasqo", "the time in base 36")
     #expect(order.isValid)
     #expect(BooksName.none.order(day: 9, ticket: 1, issuedAt: moment).text == "9-1")
   }
 
-  @Test("other books, and a ticket of the same number that was issued at another moment, have other names")
+  @Test("another database, and a ticket of the same number issued at another time, have other names")
   func distinct() {
     let others = BooksName(number: 0x7FFF_0000_0000_00FE, day: 1, ticket: 1)
     let later = WallTime(milliseconds: moment.milliseconds + 1)
@@ -32,7 +32,7 @@ struct BooksNameTests {
     #expect(Set(names).count == names.count)
   }
 
-  @Test("a name tells whose order it is")
+  @Test("a name identifies the owner of its order")
   func origins() {
     #expect(books.origin(of: books.order(day: 4, ticket: 1, issuedAt: moment)) == .own(day: 4, ticket: 1))
     #expect(books.origin(of: OrderID("3-17")) == .own(day: 3, ticket: 17))

@@ -1,4 +1,4 @@
-// What follows from what the databases of a home remember of each other.
+// Conclusions from the marks that the databases of a home keep of each other.
 import Testing
 import Time
 
@@ -21,16 +21,16 @@ struct DatabaseMarkTests {
   }
 
   @Test(
-    "belong together when they are new, and after any crash between what the one and the other wrote down")
+    "belong together when new, and after any crash between the two notes of an opening")
   func together() {
     #expect(judge(DatabaseMark(identity: 7, bank: nil), nil, nil) == nil)
-    // The database has written the opening down, and the bank nothing, or only the one before.
+    // The database has recorded the opening, and the bank nothing, or only the one before.
     for known in [nil, KnownDatabase(identity: 7, opening: 2), KnownDatabase(identity: 7, opening: 3)] {
       #expect(judge(database(), known, moment) == nil)
     }
   }
 
-  @Test("an older copy of either is told apart from a file that was set aside")
+  @Test("an older copy of either is distinguished from a file that was set aside")
   func mismatches() {
     let known = KnownDatabase(identity: 7, opening: 4)
     #expect(judge(database(), known, moment) == .olderDatabase)

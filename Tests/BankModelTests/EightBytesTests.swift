@@ -1,4 +1,4 @@
-// Searching a text eight bytes at a time: the same answer as byte by byte, wherever the byte stands.
+// Search in a text eight bytes at a time: the same answer as byte by byte, for any place of the byte.
 
 import BankModel
 import Testing
@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  @Test("a byte beside others that are nearly it is neither missed nor made up")
+  @Test("a byte beside others that nearly match is neither missed nor invented")
   func neighbours() {
     // Formulas that borrow from one byte to the next are wrong here.
     for (low, high) in [(UInt8(0x20), UInt8(0x1f)), (0x21, 0x20), (0x23, 0x22), (0xa2, 0x23), (0x80, 0x00)] {

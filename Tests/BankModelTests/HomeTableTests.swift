@@ -1,4 +1,4 @@
-// The table of what belongs to a home: complete in itself, and without a name twice.
+// The table of the files of a home: complete in itself, and without a name twice.
 
 import Foundation
 import Testing
@@ -6,7 +6,7 @@ import Testing
 @testable import BankModel
 
 @Suite("The table of a home") struct HomeTableTests {
-  @Test("each name stands there once, below a directory that stands there, too")
+  @Test("each name is listed once, below a directory that is listed, too")
   func names() {
     let paths = HomeTable.entries.map(\.path)
     #expect(Set(paths).count == paths.count)
@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test("sockets are remade, databases end their owner, and their logs are rescued")
+  @Test("sockets are created again, databases end their owner, and their logs are rescued")
   func remedies() {
     for entry in HomeTable.entries {
       switch (entry.kind, entry.path) {

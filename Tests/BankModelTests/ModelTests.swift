@@ -1,4 +1,4 @@
-// The plain values of the domain: names, numbers, and chance that can be repeated.
+// The plain values of the domain: names, numbers, and repeatable randomness.
 
 import BankModel
 import Testing
@@ -14,11 +14,11 @@ import Time
   }
 
   @Test(
-    "a name that is none is refused",
+    "an invalid name is refused",
     arguments: ["", "loan", "loan-", "loan-0", "loan--1", "cocoa-1", "loan-257", "-1"])
   func badWindows(name: String) { #expect(ServiceDirectory().window(named: name) == nil) }
 
-  @Test("lines stand service by service, whoever is served first at the head")
+  @Test("lines are ordered by service, and then by the order of serving")
   func lines() {
     #expect(Line.graded.sorted() == Line.graded)
     #expect(Line.graded.first == Line(service: .deposit, priority: .vvip))
@@ -65,7 +65,7 @@ import Time
     #expect(AttemptEnd.leaseExpired.name == "lease_expired" && DrainStep.kill.name == "kill")
   }
 
-  @Test("each account has a code, and the branch's own lie below zero")
+  @Test("each account has a code, and the branch's own are below zero")
   func accounts() {
     #expect([LedgerAccount.cash, .loans, .customer(0), .customer(12)].map(\.code) == [-1, -2, 0, 12])
     #expect(LedgerAccount.customer(12).description == "customer-12")
@@ -89,11 +89,11 @@ import Time
     #expect(transfer(.deposit, by: fee) == transfer(.deposit), "a deposit is one in every branch")
     #expect(transfer(own, by: fee) == Transfer(debit: .customer(3), credit: .cash, amount: 5))
     #expect(transfer(own, .cancelled, by: fee) == nil)
-    #expect(transfer(own, amount: 0, by: fee) == nil, "somebody who came before the service had a ledger")
+    #expect(transfer(own, amount: 0, by: fee) == nil, "a customer who came before the service had a ledger")
     #expect(transfer(own) == nil && transfer(.juice) == nil)
   }
 
-  @Test("the accounts of a transfer say by which rule it was made, and not whose rule it is none of")
+  @Test("the accounts of a transfer identify the rule that made it, and fit no other rule")
   func postingRules() throws {
     for debit in PostingRule.Side.allCases {
       #expect(PostingRule(debit: debit, credit: debit) == nil)
@@ -126,7 +126,7 @@ import Time
   }
 
   @Test(
-    "customers who are drawn in slices, the first of them last, are those of one stroke",
+    "customers drawn in slices, the first of them last, are the same as those drawn at once",
     arguments: [Service.deposit, .juice, nil], [1, 2, 7, 40])
   func slices(_ service: Service?, _ total: Int64) {
     let draw = CustomerDraw(

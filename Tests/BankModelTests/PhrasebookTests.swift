@@ -37,7 +37,7 @@ import Time
     #expect(Phrasebook.seconds(.milliseconds(milliseconds)) == text)
   }
 
-  @Test("a locale that begins with ko asks for Korean, any other for English")
+  @Test("a locale that starts with ko selects Korean, any other English")
   func locales() {
     #expect(Language(locale: "ko_KR.UTF-8") == .korean)
     #expect(Language(locale: "ko") == .korean)

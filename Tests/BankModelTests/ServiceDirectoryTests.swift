@@ -1,24 +1,24 @@
-// What a service may be called, and which number stands for which name.
+// Valid names of services, and their numbers.
 
 import BankModel
 import Testing
 
 @Suite struct ServiceDirectoryTests {
   @Test(
-    "names that can be", arguments: ["a", "0", "thumbs", "a.b-c_d", "9-1", String(repeating: "x", count: 64)])
+    "valid names", arguments: ["a", "0", "thumbs", "a.b-c_d", "9-1", String(repeating: "x", count: 64)])
   func names(text: String) throws {
     let name = try #require(ServiceName(text))
     #expect(name.text == text && "\(name)" == text)
   }
 
   @Test(
-    "names that cannot be",
+    "invalid names",
     arguments: [
       "", "-a", ".a", "_a", "A", "a b", "a/b", "예금", "a=1", "a\n", "a\0", String(repeating: "x", count: 65),
     ])
   func badNames(text: String) { #expect(ServiceName(text) == nil) }
 
-  @Test("every branch has its three services under the numbers that they have always had")
+  @Test("every branch has its three services under their permanent numbers")
   func branch() {
     let directory = ServiceDirectory()
     #expect(

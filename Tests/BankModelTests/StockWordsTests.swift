@@ -1,9 +1,9 @@
-// The words of the stock: which names there can be, how an order is known again, what a juice lacks.
+// The terms of the stock: valid names, the recognition of a repeated order, and the shortages of a juice.
 
 import BankModel
 import Testing
 
-@Suite("The words of the stock")
+@Suite("The terms of the stock")
 struct StockWordsTests {
   @Test("an item's name is small letters, digits and dashes, at first a letter")
   func itemNames() {
@@ -15,7 +15,7 @@ struct StockWordsTests {
     }
   }
 
-  @Test("an order's name is visible ASCII, and a drawn one is valid and another each time")
+  @Test("an order's name is visible ASCII, and a random one is valid and different each time")
   func orderNames() {
     for name in ["1", "3-17", "!~", String(repeating: "x", count: 64)] { #expect(OrderID(name).isValid) }
     for name in ["", " ", "a b", "a\n", "é", String(repeating: "x", count: 65)] {
@@ -27,7 +27,7 @@ struct StockWordsTests {
     #expect(given.map(\.text) == given.map(\.text).sorted())
   }
 
-  @Test("an order is known again by what it asks for, not by the order of the words or the day")
+  @Test("an order is recognised by its contents, not by the order of its items or the day")
   func contents() {
     let (a, b) = (ItemAmount(ItemID("a-1"), 3), ItemAmount(ItemID("b"), 1_000_000))
     let content = StockAction.take([b, a], today: 5).content
@@ -70,7 +70,7 @@ struct StockWordsTests {
     #expect(standard.fruit(called: "durian") == nil)
   }
 
-  @Test("a juice says what it lacks on a fresh store")
+  @Test("a juice reports what is missing on a fresh store")
   func shortages() throws {
     let stock = Assortment.standard.fruits.map {
       ItemStock(item: $0.id, lots: [Lot(dates: nil, quantity: $0.initial)])

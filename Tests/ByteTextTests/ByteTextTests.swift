@@ -1,4 +1,4 @@
-// Owns the tests of text that carries any bytes. Failure: a failed expectation.
+// Text that carries any bytes.
 import Testing
 
 @testable import ByteText
@@ -15,7 +15,7 @@ import Testing
   }
 
   @Test(
-    "every single byte, and every byte behind the beginning of a character, comes back and has a text of its own"
+    "every single byte, and every byte after the start of a character, has a text of its own"
   )
   func bytes() {
     var seen: Set<ExactText> = []
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test("sequences of any bytes come back, with what stands for foreign bytes among them")
+  @Test("sequences of any bytes come back, with the escapes of foreign bytes among them")
   func sequences() {
     var random = SystemRandomNumberGenerator()
     let pieces: [[UInt8]] = [
@@ -64,7 +64,7 @@ import Testing
     #expect(length == 4)
   }
 
-  @Test("texts are told apart by their bytes")
+  @Test("texts are distinguished by their bytes")
   func exact() {
     let (composed, decomposed) = ("\u{e9}", "e\u{301}")
     #expect(composed == decomposed)

@@ -1,4 +1,4 @@
-// Holds the reading of JSON to RFC 8259, and to a line for every fault.
+// The JSON reader: RFC 8259, and a line number for every fault.
 
 import BankModel
 import JSON
@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test(
-    "refuses what is no JSON, on its line",
+    "refuses invalid JSON, with its line",
     arguments: [
       ("", JSONFault.Reason.unexpectedEnd, 1), ("\n\n", .unexpectedEnd, 3), ("{", .unexpectedEnd, 1),
       ("{\"a\"", .unexpectedEnd, 1), ("\"a", .unexpectedEnd, 1), ("[1,\n]", .unexpected("]"), 2),

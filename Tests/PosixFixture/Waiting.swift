@@ -1,12 +1,12 @@
-// How a test asks until something has come to be, and what stands in a file then.
+// Waiting for a condition, and the contents of a file.
 import Glibc
 import Posix
 import Time
 
 /// Asks until the answer is yes; false when that took longer than this.
 ///
-/// For what follows the closing of a descriptor, too: a child that another test is just starting holds copies of all
-/// descriptors until it has become its program, so the last one may be closed a moment later.
+/// For effects of closing a descriptor, too: a child that another test is just starting holds copies of all
+/// descriptors until its exec, so the last one may be closed a moment later.
 public func eventually(
   within limit: TimeSpan = .seconds(120), _ condition: () throws -> Bool
 ) throws -> Bool {
@@ -18,7 +18,6 @@ public func eventually(
   return true
 }
 
-/// The text of a file.
 public func contents(of path: String) throws -> String {
   String(decoding: try FileDescriptor.open(path, .readOnly).readAll(), as: UTF8.self)
 }

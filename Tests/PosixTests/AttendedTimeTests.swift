@@ -1,4 +1,4 @@
-// The clock of the time in which others were heard, without a clock; and the loop that keeps it.
+// The clock of attended time (the time in which peers were read), by itself, and the loop that keeps it.
 
 import Glibc
 import Posix
@@ -10,7 +10,7 @@ import Time
     MonotonicTime(nanoseconds: milliseconds * 1_000_000)
   }
 
-  @Test("while somebody listens again and again it goes on as the steady clock does")
+  @Test("while the process polls again and again it runs like the monotonic clock")
   func attentive() {
     var time = AttendedTime(at: at(0), stride: .milliseconds(250))
     for moment in stride(from: Int64(100), through: 10_000, by: 100) {
@@ -20,29 +20,29 @@ import Time
     #expect(time.now == at(10_030))
   }
 
-  @Test("a stall counts for one stride, wherever in a turn it falls")
+  @Test("a stall counts for one stride, wherever in an iteration it happens")
   func stalls() {
     var time = AttendedTime(at: at(0), stride: .milliseconds(250))
     time.listened(at: at(12_000))
     #expect(time.now == at(250), "stopped while it waited")
     time.advance(to: at(12_010))
-    #expect(time.now == at(250), "what is left of the stride is nothing")
+    #expect(time.now == at(250), "the rest of the stride is zero")
     time.listened(at: at(12_020))
     time.advance(to: at(20_000))
     time.advance(to: at(30_000))
-    #expect(time.now == at(500), "two readings within one turn are one turn")
+    #expect(time.now == at(500), "two readings within one iteration are one iteration")
     time.advance(to: at(29_000))
-    #expect(time.now == at(500), "a reading that came too late takes nothing back")
+    #expect(time.now == at(500), "a late reading takes nothing back")
   }
 
-  @Test("whoever stalls at every turn still comes to judge, after a bounded number of turns")
+  @Test("a process that stalls in every iteration still judges, after a bounded number of them")
   func alwaysStalled() {
     var time = AttendedTime(at: at(0), stride: .milliseconds(250))
     for turn in 1...40 { time.listened(at: at(Int64(turn) * 12_000)) }
     #expect(time.now == at(10_000))
   }
 
-  @Test("a deadline is looked for in strides, and one that has passed at once")
+  @Test("a deadline is approached in strides, and one that has passed is met at once")
   func waking() {
     var time = AttendedTime(at: at(1_000), stride: .milliseconds(250))
     #expect(time.wake(for: at(1_100)) == at(1_100))
@@ -54,7 +54,7 @@ import Time
     #expect(time.wake(for: at(1_300)) == at(5_050))
   }
 
-  @Test("everybody who has spoken is heard, also where they are more than one batch")
+  @Test("messages of all peers are handled, also if they are more than one batch")
   func everybody() throws {
     let loop = try EventLoop()
     var heard = Set<Int>()
@@ -74,7 +74,6 @@ import Time
     withExtendedLifetime(pairs) {}
   }
 
-  /// Holds two descriptors in a list.
   private final class SocketPair {
     let first: FileDescriptor
     let second: FileDescriptor

@@ -1,7 +1,5 @@
-// Owns the tests of children: how they start, what they begin with, how their end is told.
-// It must not know any program of the system above: only /bin/sh and /bin/true.
-// Invariant: every child a test starts is reaped before the test ends.
-// Failure: a failed expectation.
+// Child processes: how they start, what they start with, and how their end is reported, with /bin/sh and
+// /bin/true alone. Invariant: every child a test starts is reaped before the test ends.
 import Glibc
 import Posix
 import PosixFixture
@@ -20,7 +18,7 @@ import Testing
       workingDirectory: workingDirectory)
   }
 
-  @Test("a program that ends by itself tells its code")
+  @Test("a program that ends by itself reports its code")
   func codes() throws {
     let done = try ChildProcess.spawn(executable: "/bin/true", environment: [:])
     #expect(done.wait().ending == .code(0))
@@ -32,7 +30,7 @@ import Testing
     #expect(status.maxResidentBytes > 0)
   }
 
-  @Test("a killed child is told by its pidfd on the loop, with the signal")
+  @Test("a killed child is reported by its pidfd on the loop, with the signal")
   func killed() throws {
     let loop = try EventLoop()
     let pair = SocketPair()
@@ -63,7 +61,7 @@ import Testing
     #expect(!child.kill(SIGKILL))
   }
 
-  @Test("a child begins with descriptors 0 to 3 and no other")
+  @Test("a child starts with descriptors 0 to 3 and no other")
   func descriptors() throws {
     let directory = try TemporaryDirectory()
     let leak = try FileDescriptor.open("/dev/null", .readOnly)
@@ -84,7 +82,7 @@ import Testing
     #expect(listedWithout == "0\n1\n2\n3\n")
   }
 
-  @Test("a secondDescriptor is descriptor 4, also where there is no channel")
+  @Test("a secondDescriptor is descriptor 4, also without a channel")
   func secondDescriptor() throws {
     let directory = try TemporaryDirectory()
     let out = directory.file("out")
@@ -125,12 +123,12 @@ import Testing
     let masks = try contents(of: out).split(separator: "\n").map { line in
       UInt64(line.drop { $0 != "\t" }.dropFirst(), radix: 16)
     }
-    // Signals 32 and 33 are the C library's own; its posix_spawn hands them on ignored.
+    // Signals 32 and 33 belong to the C library; its posix_spawn passes them on ignored.
     let ours = ~(1 << 31 | 1 << 32) as UInt64
     #expect(masks.map { $0.map { $0 & ours } } == [0, 0])
   }
 
-  @Test("output is appended to a file that is born closed to others; input is at its end")
+  @Test("output is appended to a private file; input is at its end")
   func output() throws {
     let directory = try TemporaryDirectory()
     let log = directory.file("log")
@@ -143,7 +141,7 @@ import Testing
     #expect(try FileFacts.inspect(log)?.mode == 0o600)
   }
 
-  @Test("the environment is exactly what was given, and the name of the program comes first")
+  @Test("the environment is exactly the given one, and the name of the program comes first")
   func environment() throws {
     let directory = try TemporaryDirectory()
     let out = directory.file("out")
@@ -153,7 +151,7 @@ import Testing
     #expect(try contents(of: out) == "BANK_HOME=/tmp/은행 1\n")
   }
 
-  @Test("a new session makes the child its leader, and the working directory is where it was told")
+  @Test("a new session makes the child its leader, and the working directory is the given one")
   func session() throws {
     let directory = try TemporaryDirectory()
     let out = directory.file("out")
@@ -164,7 +162,7 @@ import Testing
     #expect(try contents(of: out) == "\(directory.path)\n\(child.pid)\n\(child.pid)\n")
   }
 
-  @Test("what cannot be started is an error with the path, and its channel is closed all the same")
+  @Test("a failed start is an error with the path, and its channel is closed all the same")
   func notStarted() throws {
     let pair = try UnixSocket.pair()
     let end = SocketPair()
@@ -197,7 +195,7 @@ import Testing
     }
   }
 
-  @Test("/proc tells a child's parent, age, memory and end")
+  @Test("/proc gives a child's parent, age, memory and end")
   func processTable() throws {
     let pair = try UnixSocket.pair()
     let child = try shell("echo ready >&3; read line <&3", channel: pair.second)
@@ -216,7 +214,7 @@ import Testing
     #expect((10_000...resident).contains(proportional))
     child.kill(SIGSTOP)
     var report = siginfo_t()
-    // The kernel says when it has stopped; nothing is reaped by that.
+    // The kernel reports when it has stopped; this reaps nothing.
     #expect(waitid(P_PID, id_t(child.pid), &report, WSTOPPED | WNOWAIT) == 0)
     #expect(ProcessTable.activity(of: child.pid)?.state == .stopped)
     child.kill(SIGCONT)

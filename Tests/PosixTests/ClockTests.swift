@@ -1,7 +1,4 @@
-// Owns the tests of the clocks of the machine.
-// It must not know timers.
-// Invariant: nothing is said about how fast the machine is.
-// Failure: a failed expectation.
+// The clocks of the machine, without assumptions about its speed.
 import Posix
 import Testing
 import Time

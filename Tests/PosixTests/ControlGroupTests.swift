@@ -1,6 +1,6 @@
-// Owns the tests of control groups: where one is found, and that whoever begins in one is ended with it, wherever it has gone.
-// Where this machine lets nobody make a group that is said, and only the reading of its tables is tested.
-// Invariant: a group that a test makes is emptied and removed with it. Failure: a failed expectation.
+// Control groups: how one is found, and that all processes started in one are ended with it, wherever they
+// have gone. If this machine does not allow groups, that is printed, and only the parsing of its tables is
+// tested. Invariant: a group that a test creates is emptied and removed with it.
 import Glibc
 import PosixFixture
 import Testing
@@ -37,7 +37,7 @@ import Time
       group: group)
   }
 
-  @Test("a line of the table of mounts says where a group is")
+  @Test("a line of the table of mounts gives the place of a group")
   func mounts() throws {
     func path(_ line: String, _ name: String) -> String? { ControlGroup.Mount(line[...])?.path(of: name) }
     let whole = "41 31 0:38 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate"
@@ -56,7 +56,7 @@ import Time
     #expect(path("41 31 0:38 / /a\\04 rw - cgroup2 none rw", "/") == "/a\\04")
   }
 
-  @Test("a group is divided where this process may write to it, and it was not told otherwise")
+  @Test("a group is divided if this process may write to it, unless configured otherwise")
   func divisible() async {
     guard let own = ControlGroup.own() else { return }
     let mayWrite = access(own.path, W_OK) == 0 && access(own.path + "/cgroup.procs", W_OK) == 0
@@ -71,7 +71,7 @@ import Time
     #expect(ControlGroup(path: own.path + "/no such group").remove())
   }
 
-  @Test("whoever begins in a group is ended with it, in another session, without parents or environment")
+  @Test("a process in a group is ended with it, in another session, without parents or environment")
   func ended() throws {
     guard let made = MadeGroup() else { return }
     #expect(made.group.takesProcesses)
@@ -91,12 +91,12 @@ import Time
     #expect(child.wait().ending == .signal(SIGKILL, coreDumped: false))
     #expect(try eventually { members.allSatisfy { !ProcessTable.alive($0) } })
     #expect(try eventually { !made.group.isPopulated })
-    // Whoever begins in another group is no business of the former one.
+    // A process that starts in another group is not affected by the former one.
     let next = try made.group.made("next")
     #expect(next.takesProcesses)
   }
 
-  @Test("a program in a group begins as any other: limits, words, the step that has failed")
+  @Test("a program in a group starts as any other: limits, arguments, the step that has failed")
   func begins() throws {
     guard let made = MadeGroup() else { return }
     let output = try DescriptorPair.pipe()
@@ -130,7 +130,7 @@ import Time
     #expect(!noGroup.takesProcesses)
   }
 
-  @Test("it goes with the groups below it, and not while somebody is there")
+  @Test("it is removed with the groups below it, and not while a process is in one")
   func removed() throws {
     guard let made = MadeGroup() else { return }
     let below = try made.group.made("thumbs-1")
@@ -141,7 +141,7 @@ import Time
       output: try FileDescriptor.open("/dev/null", .writeOnly),
       errors: try FileDescriptor.open("/dev/null", .writeOnly))
     #expect(!made.group.remove())
-    #expect(made.group.isPopulated, "whoever is below counts")
+    #expect(made.group.isPopulated, "processes below count")
     made.group.kill()
     _ = child.wait()
     #expect(try eventually { made.group.remove() })

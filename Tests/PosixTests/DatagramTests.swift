@@ -1,7 +1,5 @@
-// Owns the tests of datagrams and of what a service tells its manager with them.
-// It must not know what a bank says.
-// Invariant: every socket of a test lies in a directory of its own, or has an abstract name nobody else has.
-// Failure: a failed expectation.
+// Datagrams, and the messages of a service to its manager. Invariant: every socket of a test is in a
+// directory of its own, or has an abstract name of its own.
 import Glibc
 import Posix
 import PosixFixture
@@ -9,7 +7,7 @@ import Testing
 import Time
 
 @Suite struct DatagramTests {
-  @Test("what is sent to a path is fetched there, one datagram at a time")
+  @Test("a datagram sent to a path is received there, one at a time")
   func sending() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("news.sock")
@@ -33,7 +31,7 @@ import Time
     #expect(Datagrams.isReceived(at: path) == true)
   }
 
-  @Test("nobody is there before somebody is, nor afterwards; asking leaves no trace")
+  @Test("a receiver is found only while it is open; the check leaves no trace")
   func presence() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("news.sock")
@@ -50,7 +48,7 @@ import Time
     _ = try Datagrams.bind(path: path)
   }
 
-  @Test("a receiver that does not fetch fills up, and its sender does not wait")
+  @Test("a receiver that does not read fills up, and its sender does not wait")
   func full() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("news.sock")
@@ -65,14 +63,14 @@ import Time
     #expect(try Datagrams.send([1], to: path) == .sent)
   }
 
-  @Test("without a descriptor a process still says how it is, and takes nobody for gone")
+  @Test("without a free descriptor a process still reports its state, and takes no peer for gone")
   func noDescriptors() async {
     await #expect(processExitsWith: .success) {
       let directory = try TemporaryDirectory()
       let path = directory.file("news.sock")
       let socket = try Datagrams.bind(path: path)
       #expect(try Datagrams.send([1], to: path) == .sent)
-      // Everything that is open stays so, and nothing more is to be had.
+      // All open descriptors stay open, and no more can be opened.
       var files = rlimit()
       getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files)
       let before = files
@@ -88,7 +86,7 @@ import Time
     }
   }
 
-  @Test("a manager at an abstract address hears as well")
+  @Test("a manager at an abstract address receives as well")
   func abstract() throws {
     let name = "bank-test-\(getpid())-\(RandomSeed.fromSystem())"
     let number = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
@@ -107,7 +105,7 @@ import Time
 }
 
 @Suite struct ServiceMessageTests {
-  @Test("a message is lines of NAME=value, and reading it gives the same")
+  @Test("a message is lines of NAME=value, and parsing it gives the same")
   func roundTrip() {
     let message = ServiceMessage.ready(status: "two\nlines = one").with("MAINPID", "42").with("X_OWN", "")
     #expect(
@@ -119,7 +117,7 @@ import Time
     #expect(ServiceMessage.stopping.isStopping && ServiceMessage.watchdog["WATCHDOG"] == "1")
   }
 
-  @Test("any bytes can be read, and what is no field is skipped")
+  @Test("any bytes can be parsed, and lines that are not fields are skipped")
   func anything() {
     let seed = RandomSeed.fromSystem()
     var state = seed
@@ -139,7 +137,7 @@ import Time
     #expect(ServiceMessage(Array("MAINPID=99999999999".utf8)).mainPid == nil)
   }
 
-  @Test("the manager is the one that the environment names, and its watchdog is for one process")
+  @Test("the manager is the one named in the environment, and its watchdog is for one process")
   func environment() {
     let variables: Variables = [
       "NOTIFY_SOCKET": "/run/x", "WATCHDOG_USEC": "2000000", "WATCHDOG_PID": "7", "A": "b",
@@ -160,7 +158,7 @@ import Time
 }
 
 @Suite struct OtherProcessTests {
-  @Test("a process of somebody else is seen to end, and signals reach it until then")
+  @Test("the end of another user's process is noticed, and signals reach it until then")
   func ending() throws {
     let child = try ChildProcess.spawn(executable: "/bin/sleep", arguments: ["600"], environment: [:])
     let other = try #require(try OtherProcess(pid: child.pid))

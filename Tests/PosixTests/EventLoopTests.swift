@@ -1,7 +1,5 @@
-// Owns the tests of the event loop: who is called, when, and above all who is not.
-// It must not know the loop's inside: everything is observed through handlers and the clock.
-// Invariant: real descriptors, no fixed sleeps.
-// Failure: a failed expectation.
+// The event loop: which handlers are called, when, and above all which are not; observed through handlers and
+// the clock. Invariant: real descriptors, no fixed sleeps.
 import Glibc
 import Posix
 import PosixFixture
@@ -9,7 +7,7 @@ import Testing
 import Time
 
 @Suite struct EventLoopTests {
-  @Test("a loop with nothing to tell returns at the deadline, not before")
+  @Test("a loop without events returns at the deadline, not before")
   func deadline() throws {
     let loop = try EventLoop()
     let start = SystemClock.monotonic()
@@ -17,7 +15,7 @@ import Time
     #expect(SystemClock.monotonic().since(start) >= .microseconds(1500))
   }
 
-  @Test("a deadline in the past does not wait and still tells what is ready")
+  @Test("a deadline in the past does not wait and still reports what is ready")
   func pastDeadline() throws {
     let loop = try EventLoop()
     let pair = SocketPair()
@@ -29,7 +27,7 @@ import Time
     #expect(loop.contains(registration))
   }
 
-  @Test("a loop that stays awake tells what is there, or gives up when its time is over")
+  @Test("a loop that stays awake reports ready events, or returns when its time is over")
   func awake() throws {
     let loop = try EventLoop()
     let pair = SocketPair()
@@ -42,11 +40,11 @@ import Time
     #expect(SystemClock.monotonic().since(start) >= .microseconds(200))
     #expect(loop.wokeAt >= start && heard == 0 && woken == 0)
     try pair.far.writeAll([1])
-    #expect(try loop.runAwake(for: .zero) == 1, "what is there already is told, however short the time is")
+    #expect(try loop.runAwake(for: .zero) == 1, "a ready event is reported, however short the time is")
     #expect(heard == 1 && woken == 1)
   }
 
-  @Test("who stays awake in vain does it less often, until something comes in that time")
+  @Test("staying awake without events is done less often, until one comes in that time")
   func vain() throws {
     let loop = try EventLoop()
     let pair = SocketPair()
@@ -65,11 +63,11 @@ import Time
     #expect(try waits())
     try pair.far.writeAll([1])
     #expect(try loop.runAwake(for: span) == 1)
-    #expect(try waits(), "whoever was heard is waited for again")
+    #expect(try waits(), "a handled descriptor is waited for again")
   }
 
   @Test(
-    "whoever is asked while the process stays awake is heard at once, and everybody else when the time is over"
+    "a question is answered at once while the process stays awake, other events after that time"
   )
   func asking() throws {
     let loop = try EventLoop()
@@ -84,7 +82,7 @@ import Time
       return asked == 3
     }
     #expect(answers == 1 && asked == 3 && heard == 0)
-    #expect(loop.wokeAt >= start, "the moment of the answer is known before it is heard")
+    #expect(loop.wokeAt >= start, "the moment of the answer is known before it is handled")
     #expect(try loop.runAwake(for: .microseconds(200)) { false } == 1)
     #expect(heard == 1)
   }
@@ -100,7 +98,7 @@ import Time
     #expect(child.reap()?.ending == .code(0))
   }
 
-  @Test("an event fetched for a descriptor that was replaced in the same batch falls on nobody")
+  @Test("an event for a descriptor that was replaced in the same batch is dropped")
   func reuseInOneBatch() throws {
     for deregisters in [true, false] {
       let loop = try EventLoop()
@@ -116,8 +114,8 @@ import Time
           let other = 1 - index
           let number = pairs[other].near.rawValue
           if deregisters { loop.deregister(registrations[other]) }
-          // Closes the other's socket and puts the stranger's in its place in one step, so that no test that
-          // runs beside this one can take the number.
+          // Closes the other's socket and puts the stranger's in its place in one step, so that no concurrent
+          // test can take the number.
           #expect(dup2(stranger.near.rawValue, number) == number)
           #expect(throws: Never.self) {
             _ = try loop.register(fd: number, interest: .read) { strangerHeard.append($0) }
@@ -131,18 +129,18 @@ import Time
       let first = try #require(firstCalled)
       #expect(strangerHeard.isEmpty)
       #expect(loop.count == 2)
-      // An old ticket takes out nobody else's registration.
+      // An old ticket removes no other registration.
       loop.deregister(registrations[1 - first])
       loop.deregister(registrations[first])
       #expect(loop.count == 1)
-      // What the new descriptor has to say does arrive.
+      // The messages of the new descriptor do arrive.
       try stranger.far.writeAll([2])
       #expect(try run(loop) { !strangerHeard.isEmpty })
       #expect(strangerHeard == [.read])
     }
   }
 
-  @Test("a handler that is taken out by another in the same batch is not called")
+  @Test("a handler that is removed by another in the same batch is not called")
   func deregisteredInBatch() throws {
     let loop = try EventLoop()
     let pairs = [SocketPair(), SocketPair()]
@@ -162,7 +160,7 @@ import Time
     #expect(try loop.runOnce(until: SystemClock.monotonic()) == 0)
   }
 
-  @Test("the interest can be changed, and no interest means silence")
+  @Test("the interest can be changed, and no interest means no events")
   func interest() throws {
     let loop = try EventLoop()
     let pair = SocketPair()
@@ -178,7 +176,7 @@ import Time
     #expect(try loop.runOnce(until: SystemClock.monotonic()) == 0)
   }
 
-  @Test("the end of the peer is told as readable, hung up, and peer closed where asked for")
+  @Test("the end of the peer is reported as readable, hung up, and peer closed if requested")
   func peerEnds() throws {
     let loop = try EventLoop()
     let pair = SocketPair()
@@ -202,7 +200,7 @@ import Time
     #expect(loop.count == 1)
   }
 
-  @Test("an ordinary file cannot be waited for, and says so")
+  @Test("an ordinary file cannot be waited for, and is refused")
   func ordinaryFile() throws {
     let directory = try TemporaryDirectory()
     let file = try FileDescriptor.open(directory.file("file"), [.readWrite, .create])
@@ -214,7 +212,7 @@ import Time
     #expect(loop.count == 0)
   }
 
-  @Test("more descriptors than one batch holds are all told within two turns")
+  @Test("more descriptors than one batch holds are all reported within two iterations")
   func manyDescriptors() throws {
     let loop = try EventLoop()
     let pairs = (0..<300).map { _ in SocketPair() }

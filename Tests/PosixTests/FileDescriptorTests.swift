@@ -1,7 +1,5 @@
-// Owns the tests of owned descriptors: closing, reading, writing, and what the results mean.
-// It must not know sockets' addresses or the loop.
-// Invariant: real descriptors; what is closed is checked by what the other end sees, not by numbers.
-// Failure: a failed expectation.
+// Owned descriptors: closing, reading, writing, and the meaning of the results. Invariant: real descriptors;
+// a close is checked at the other end, not by numbers.
 import Glibc
 import Posix
 import PosixFixture
@@ -26,17 +24,17 @@ import Testing
     #expect(try eventually { try readOnce(pair.near) == .endOfFile })
   }
 
-  @Test("closing what somebody else closed is a broken invariant")
+  @Test("closing a descriptor that was closed elsewhere is a broken invariant")
   func doubleClose() async {
     await #expect(processExitsWith: .failure) {
-      // A number so high that nobody else gets it in between.
+      // A number so high that no other thread gets it in between.
       let descriptor = try FileDescriptor.open("/dev/null", .readOnly).duplicate(atLeast: 200)
       Glibc.close(descriptor.rawValue)
       try descriptor.close()
     }
   }
 
-  @Test("bytes pass through a socket, and a full one says that it would block")
+  @Test("bytes pass through a socket, and a full one reports that it would block")
   func socketBytes() throws {
     let pair = SocketPair()
     #expect(try pair.far.write(Array("hello".utf8)) == .bytes(5))
@@ -47,14 +45,14 @@ import Testing
     #expect(result == .wouldBlock)
   }
 
-  @Test("writing to a peer that is gone is a result and never a signal")
+  @Test("writing to a closed peer is a result and never a signal")
   func peerGone() throws {
     let pair = SocketPair()
     pair.closeFar()
     #expect(try eventually { try [1].withUnsafeBytes { try pair.near.send($0) } == .peerClosed })
   }
 
-  @Test("a peer that ends with unread data in front of it is read as its data and then the end")
+  @Test("a peer that ends after unread data is read as its data and then the end")
   func reset() throws {
     let pair = SocketPair()
     try pair.near.writeAll([1, 2, 3])
@@ -93,7 +91,7 @@ import Testing
     #expect(error?.code == EFBIG)
   }
 
-  @Test("a file that is not there is an error that says which call, which path and why")
+  @Test("a missing file is an error that names the call, the path and the reason")
   func notThere() {
     let error = #expect(throws: SystemError.self) { _ = try FileDescriptor.open("/nowhere/x", .readOnly) }
     #expect(error?.description == "open(\"/nowhere/x\"): No such file or directory (ENOENT)")
@@ -124,7 +122,7 @@ import Testing
     let reader = try ChildProcess.spawn(
       executable: "/bin/cat", arguments: ["/proc/self/fd/3"], environment: [:],
       channel: pipe.first, standardOutput: .append(path: copy))
-    // The reader stands still until signals have arrived, and the bytes are more than a pipe holds: so they
+    // The reader is stopped until signals have arrived, and the bytes are more than a pipe holds: so they
     // find the writer in write(2).
     reader.kill(SIGSTOP)
     let pid = reader.pid

@@ -1,7 +1,6 @@
-// Owns what several tests need: connected sockets, a wait on a loop with an end, reading once as text.
-// It must not know what is tested with it.
-// Invariant: nothing here waits longer than two minutes, and everything opened is closed with its owner.
-// Failure: an error that the test lets out.
+// Shared fixtures: connected sockets, a bounded wait on a loop, a single read as text. Invariant: nothing
+// here waits longer than two minutes, and all descriptors are closed with their owner. Failure: an error that
+// the test throws.
 import Glibc
 import Posix
 import PosixFixture
@@ -44,7 +43,7 @@ func run(_ loop: EventLoop, until condition: () -> Bool) throws -> Bool {
   return true
 }
 
-/// Reads once, and gives what came as text; nil for anything but bytes.
+/// Reads once, and returns the bytes as text; nil for any other outcome.
 func readText(_ descriptor: borrowing FileDescriptor) throws -> String? {
   var buffer = [UInt8](repeating: 0, count: 4096)
   let result = try read(descriptor, into: &buffer)
@@ -52,7 +51,6 @@ func readText(_ descriptor: borrowing FileDescriptor) throws -> String? {
   return String(decoding: buffer[..<count], as: UTF8.self)
 }
 
-/// Reads once.
 func readOnce(_ descriptor: borrowing FileDescriptor) throws -> ReadResult {
   var buffer = [UInt8](repeating: 0, count: 4096)
   return try read(descriptor, into: &buffer)
@@ -68,7 +66,6 @@ private func read(
   return result
 }
 
-/// A connection that must succeed.
 func connected(to path: String) throws -> FileDescriptor {
   switch try UnixSocket.connect(path: path) {
   case .connected(let socket): return socket
@@ -79,7 +76,7 @@ func connected(to path: String) throws -> FileDescriptor {
   }
 }
 
-/// The name of an outcome, for comparing what cannot be copied.
+/// The name of an outcome, for comparison of values that cannot be copied.
 func name(_ outcome: consuming UnixSocket.ConnectOutcome) -> String {
   switch outcome {
   case .connected: "connected"

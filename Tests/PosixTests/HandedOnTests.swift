@@ -1,5 +1,5 @@
-// Owns the tests of what a process hands on: its arguments, its variables, its mask of new files and its limits.
-// Each test that changes the whole process is a process of its own. Failure: a failed expectation.
+// Inheritance of a process: its arguments, its variables, its mask of new files and its limits. Each test
+// that changes the whole process runs in a process of its own.
 import ByteText
 import Glibc
 import PosixFixture
@@ -7,8 +7,8 @@ import Testing
 
 @testable import Posix
 
-@Suite("What a process hands on") struct HandedOnTests {
-  @Test("the arguments are those of execve, also where setenv has moved the environment")
+@Suite("Inheritance of a process") struct HandedOnTests {
+  @Test("the arguments are those of execve, also if setenv has moved the environment")
   func arguments() async {
     let count = CurrentProcess.arguments.count
     #expect(count > 0 && CurrentProcess.arguments[0].contains("/"))
@@ -18,7 +18,7 @@ import Testing
     }
   }
 
-  @Test("names of variables are told apart by their bytes, and values are carried byte by byte")
+  @Test("names of variables are compared by their bytes, and values are passed byte by byte")
   func variables() throws {
     let (composed, decomposed) = ("\u{e9}", "e\u{301}")
     let foreign = ByteText.text(of: [0x61, 0xe9])
@@ -28,7 +28,7 @@ import Testing
     #expect(variables.count == 4 && variables[composed] == "1" && variables[decomposed] == "2")
     #expect(variables.inOrder.map(\.key) == ["", "A", decomposed, composed])
     #expect(Variables.parts(of: "A==b")?.value == "=b")
-    #expect(Variables.parts(of: "A=\u{301}")?.name == "A", "a mark that combines is the value's")
+    #expect(Variables.parts(of: "A=\u{301}")?.name == "A", "a combining mark belongs to the value")
     #expect(Variables.parts(of: "=b") == nil && Variables.parts(of: "A") == nil)
     variables[""] = nil
     let output = try DescriptorPair.pipe()
@@ -68,7 +68,7 @@ import Testing
     #expect(try FileFacts.inspect(path) == nil)
   }
 
-  @Test("a child begins with the mask and the open files of who started this process, and not with its own")
+  @Test("a child gets the mask and open-file limit with which this process was started, not its own")
   func handedOn() async {
     await #expect(processExitsWith: .success) {
       umask(0o024)
@@ -108,7 +108,7 @@ import Testing
     }
   }
 
-  @Test("of several limits of one resource the lower ones hold")
+  @Test("of several limits of one resource the lower ones apply")
   func lowest() {
     let lowest = ResourceLimit.lowest(of: [
       ResourceLimit(.openFiles, 256, hard: 4096), ResourceLimit(.core, 0), ResourceLimit(.openFiles, 1024),

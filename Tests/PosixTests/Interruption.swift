@@ -1,12 +1,11 @@
-// Owns a stream of signals that interrupts the system calls of one thread, to reach the EINTR paths.
-// It must not know which call is interrupted.
-// Invariant: when stop returns, no further signal is sent. SIGUSR2 keeps its empty handler until the process
-// ends, because a signal could still be pending.
-// Failure: an error when the handler or the thread cannot be made.
+// A stream of signals that interrupts the system calls of one thread, to reach the EINTR paths. Invariant:
+// when stop returns, no further signal is sent. SIGUSR2 keeps its empty handler until the process ends,
+// because a signal could still be pending. Failure: an error when the handler or the thread cannot be
+// created.
 import Glibc
 import Posix
 
-/// SIGUSR2 to the thread that made it, about every millisecond, until stopped.
+/// SIGUSR2 to the creating thread, about every millisecond, until stopped.
 final class Interruption: @unchecked Sendable {
   private let target = pthread_self()
   private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
@@ -15,13 +14,13 @@ final class Interruption: @unchecked Sendable {
   private let afterFive: @Sendable () -> Void
   private var sender = pthread_t()
 
-  /// Begins; after the fifth signal `afterFive` is called once, by another thread.
+  /// Starts; after the fifth signal `afterFive` is called once, by another thread.
   init(afterFive: @escaping @Sendable () -> Void = {}) throws {
     self.afterFive = afterFive
     pthread_mutex_init(lock, nil)
     var action = sigaction()
     action.__sigaction_handler.sa_handler = { _ in }
-    // Without SA_RESTART the kernel hands EINTR to whoever is in a call.
+    // Without SA_RESTART the kernel returns EINTR to a thread in a call.
     action.sa_flags = 0
     guard sigaction(SIGUSR2, &action, nil) == 0 else {
       throw SystemError(call: "sigaction", subject: "", code: errno)
@@ -37,14 +36,13 @@ final class Interruption: @unchecked Sendable {
 
   deinit { lock.deallocate() }
 
-  /// How many were sent so far.
+  /// Number of signals sent so far.
   var sent: Int {
     pthread_mutex_lock(lock)
     defer { pthread_mutex_unlock(lock) }
     return count
   }
 
-  /// Ends the signals.
   func stop() {
     pthread_mutex_lock(lock)
     isStopped = true
@@ -61,7 +59,7 @@ final class Interruption: @unchecked Sendable {
       pthread_mutex_unlock(lock)
       if ends { return }
       if isFifth { afterFive() }
-      // A pace of a thousand signals a second; nobody waits for anything here.
+      // A rate of a thousand signals a second; nothing is waited for here.
       _ = poll(nil, 0, 1)
     }
   }

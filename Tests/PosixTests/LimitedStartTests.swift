@@ -1,6 +1,5 @@
-// Owns the tests of a program that is started under limits: what it begins with, and which step has failed where it
-// does not begin. It must not know what it is started for.
-// Invariant: every child a test starts is reaped before the test ends. Failure: a failed expectation.
+// A program that is started under limits: what it starts with, and which step has failed if it does not
+// start. Invariant: every child a test starts is reaped before the test ends.
 import Glibc
 import Posix
 import PosixFixture
@@ -25,7 +24,7 @@ import Testing
     #expect(throws: SystemError.self) { _ = try start(program).child.wait() }
   }
 
-  @Test("it leads a session, with three descriptors, and its end is told by its pidfd")
+  @Test("it leads a session, with three descriptors, and its end is reported by its pidfd")
   func begins() throws {
     let (child, said) = try start(shell("ls /proc/self/fd; cut -d' ' -f5,6 /proc/$$/stat; exit 7"))
     #expect(said == "0\n1\n2\n3\n\(child.pid) \(child.pid)\n")
@@ -36,7 +35,7 @@ import Testing
     #expect(status?.ending == .code(7))
   }
 
-  @Test("words and variables arrive as they are, whatever bytes they are of")
+  @Test("arguments and variables arrive unchanged, with any bytes")
   func words() throws {
     var program = shell("printf '%s|' \"$0\" \"$@\" \"$V\"")
     program.words += [[0xff, 0xfe], [], Array("a b\n".utf8)]
@@ -62,7 +61,7 @@ import Testing
     #expect(try failure(program)?.code == EACCES)
   }
 
-  @Test("what cannot be handed over is refused before anything is started")
+  @Test("invalid arguments are refused before anything is started")
   func unspeakable() throws {
     var program = shell("exit")
     program.words[2].append(0)

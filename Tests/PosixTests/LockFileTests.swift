@@ -1,7 +1,5 @@
-// Owns the tests of the lock: one holder, its pid, and its release however the holder ends.
-// It must not know what is protected.
-// Invariant: contention is by a second open file of the same name, as a second process would.
-// Failure: a failed expectation.
+// The lock: one holder, its pid, and its release however the holder ends. Invariant: contention is by a
+// second open file of the same name, as a second process would do it.
 import Glibc
 import Posix
 import PosixFixture
@@ -17,13 +15,13 @@ import Time
     }
   }
 
-  @Test("a lock has one holder, whose pid the others learn, and is free again afterwards")
+  @Test("a lock has one holder, whose pid the others get, and is free again afterwards")
   func contention() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("bank.lock")
     switch try LockFile.acquire(path: path) {
-    case .heldBy: Issue.record("nobody else has it")
-    case .visited: Issue.record("nobody visits")
+    case .heldBy: Issue.record("no other holder")
+    case .visited: Issue.record("no visitor")
     case .acquired(let lock):
       #expect(holder(of: try LockFile.acquire(path: path)) == getpid())
       #expect(try contents(of: path) == "\(getpid())\n")
@@ -53,12 +51,12 @@ import Time
   }
 
   @Test(
-    "a shared lock is held until the last who shares it has ended, and by nobody once one of them unlocks it")
+    "a shared lock is held until its last sharer has ended, or until one of them unlocks it")
   func sharing() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("bank.lock")
     guard case .acquired(let first) = try LockFile.acquire(path: path) else {
-      Issue.record("nobody else has it")
+      Issue.record("no other holder")
       return
     }
     guard case .acquired(let second) = try LockFile.join(try first.share(), path: path) else {
@@ -77,12 +75,12 @@ import Time
     second.release()
   }
 
-  @Test("nobody joins a lock by a descriptor of another file, or while somebody else has it")
+  @Test("a lock cannot be joined by a descriptor of another file, or while another process has it")
   func joining() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("bank.lock")
     guard case .acquired(let lock) = try LockFile.acquire(path: path) else {
-      Issue.record("nobody else has it")
+      Issue.record("no other holder")
       return
     }
     let stranger = try FileDescriptor.open(directory.file("other"), [.readWrite, .create])
@@ -99,7 +97,7 @@ import Time
     lock.release()
   }
 
-  @Test("a holder that has not written its pid, or wrote nonsense, is nobody known")
+  @Test("a holder that has not written its pid, or wrote nonsense, is reported as unknown")
   func unknownHolder() throws {
     for text in ["", "nonsense\n", String(repeating: "9", count: 500)] {
       let directory = try TemporaryDirectory()
@@ -112,7 +110,7 @@ import Time
       case .visited: Issue.record("it is not visited")
       case .heldBy(let pid): #expect(pid == nil)
       }
-      #expect(try contents(of: path) == text, "who does not get the lock writes nothing")
+      #expect(try contents(of: path) == text, "a loser of the lock writes nothing")
     }
   }
 
@@ -126,7 +124,7 @@ import Time
     }
   }
 
-  @Test("a visitor is alone, is told from a holder, and writes nothing")
+  @Test("a visitor is alone, is distinguished from a holder, and writes nothing")
   func visitors() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("bank.lock")
@@ -136,10 +134,10 @@ import Time
     #expect(kind(try LockFile.acquire(path: path)) == .visited)
     #expect(kind(try LockFile.acquire(path: path, patience: .milliseconds(20))) == .visited)
     first = nil
-    // A child that is being spawned by another test at this moment has the descriptor until its exec.
+    // A child that another test is just spawning has the descriptor until its exec.
     #expect(try eventually { kind(try LockFile.visit(path: path)) == .acquired })
     guard case .acquired(let lock) = try LockFile.acquire(path: path, patience: .seconds(10)) else {
-      Issue.record("nobody visits any more")
+      Issue.record("no visitor any more")
       return
     }
     #expect(holder(of: try LockFile.visit(path: path)) == getpid(), "a holder keeps visitors off")
@@ -147,7 +145,7 @@ import Time
     withExtendedLifetime(first) {}
   }
 
-  @Test("whoever wants to hold the lock waits for a visitor to end, and not for a holder")
+  @Test("a future holder waits for a visitor to end, and not for a holder")
   func patience() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("bank.lock")

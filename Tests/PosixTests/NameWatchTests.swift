@@ -1,5 +1,5 @@
-// Holds the watch over names to what it tells: at once which names are lost, a while later that it is time to make them
-// again, and never anything while all of them lead where they did.
+// The watch over file names: it reports at once which names are lost, and a while later that they should be
+// created again. It reports nothing while all of them lead to the same files.
 import Glibc
 import Posix
 import PosixFixture
@@ -10,7 +10,7 @@ import Time
   private final class Watcher {
     let loop: EventLoop
     let watch: NameWatch
-    /// What was told, call after call.
+    /// The reports, call after call.
     var told: [[String]] = []
 
     init(_ directories: [String], same: [String], any: [String] = []) throws {
@@ -22,12 +22,12 @@ import Time
       try watch.remember()
     }
 
-    /// Lets the kernel tell what has happened until `condition` holds.
+    /// Handles the kernel's events until `condition` holds.
     func wait(_ what: String, until condition: () -> Bool) throws {
       let deadline = SystemClock.monotonic() + .seconds(120)
       while !condition() {
         let now = SystemClock.monotonic()
-        try #require(now < deadline, "\(what): it did not happen; told was \(told)")
+        try #require(now < deadline, "\(what): it did not happen; reported: \(told)")
         try loop.runOnce(until: now + .milliseconds(20))
       }
     }
@@ -38,7 +38,7 @@ import Time
   }
 
   @Test(
-    "a removed file is told at once, and is to be made again when whoever removes it has had time to finish")
+    "a removed file is reported at once, and its repair later, after the remover had time")
   func removed() throws {
     let directory = try TemporaryDirectory()
     let (one, other) = (directory.file("one"), directory.file("other"))
@@ -47,12 +47,12 @@ import Time
     #expect(watcher.watch.losses() == [] && watcher.watch.repairAt == nil)
     let before = SystemClock.monotonic()
     unlink(one)
-    try watcher.wait("the loss is told") { watcher.told == [[one]] }
+    try watcher.wait("the loss is reported") { watcher.told == [[one]] }
     let due = try #require(watcher.watch.repairAt)
     #expect(due >= before + .milliseconds(500))
-    // Another loss puts the first one off no further.
+    // Another loss postpones the first one no further.
     unlink(other)
-    try watcher.wait("the second loss is told") { watcher.told.last == [one, other] }
+    try watcher.wait("the second loss is reported") { watcher.told.last == [one, other] }
     #expect(watcher.watch.repairAt == due)
   }
 
@@ -66,46 +66,46 @@ import Time
       try write(path + ".new")
       #expect(rename(path + ".new", path) == 0)
     }
-    try watcher.wait("the loss is told") { !watcher.told.isEmpty }
+    try watcher.wait("the loss is reported") { !watcher.told.isEmpty }
     #expect(watcher.told.allSatisfy { $0 == [socket] } && watcher.watch.losses() == [socket])
     unlink(log)
     try watcher.wait("a log that leads nowhere is lost, too") { watcher.told.last == [socket, log] }
   }
 
-  @Test("what was taken for good anew is no loss any more, and its next loss is told")
+  @Test("a name accepted again is not lost any more, and its next loss is reported")
   func remembered() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("one")
     try write(path)
     let watcher = try Watcher([directory.path], same: [path])
     unlink(path)
-    try watcher.wait("the loss is told") { watcher.told == [[path]] }
+    try watcher.wait("the loss is reported") { watcher.told == [[path]] }
     try write(path)
     try watcher.watch.remember()
     #expect(watcher.watch.repairAt == nil && watcher.watch.losses() == [])
     watcher.told = []
     unlink(path)
-    try watcher.wait("the next loss is told") { watcher.told.contains([path]) }
+    try watcher.wait("the next loss is reported") { watcher.told.contains([path]) }
   }
 
-  @Test("what is removed in the midst of a repair is repaired next, and not forgotten")
+  @Test("a file removed during a repair is repaired next, and not forgotten")
   func duringRepair() throws {
     let directory = try TemporaryDirectory()
     let (one, other) = (directory.file("one"), directory.file("other"))
     for path in [one, other] { try write(path) }
     let watcher = try Watcher([directory.path], same: [one, other])
     unlink(one)
-    try watcher.wait("the loss is told") { watcher.told == [[one]] }
+    try watcher.wait("the loss is reported") { watcher.told == [[one]] }
     try write(one)
     unlink(other)
     try watcher.watch.remember()
     #expect(watcher.watch.repairAt != nil && watcher.watch.losses() == [other])
-    // What was told and is not made again is given up: whoever looks after it has decided so.
+    // A reported name that is not created again is given up: its owner has decided so.
     try watcher.watch.remember()
     #expect(watcher.watch.repairAt == nil && watcher.watch.losses() == [])
   }
 
-  @Test("a name that leads nowhere yet is watched from the moment on in which it does")
+  @Test("a name that leads nowhere yet is watched from the moment in which it does")
   func newcomer() throws {
     let directory = try TemporaryDirectory()
     let (log, other) = (directory.file("log"), directory.file("other"))
@@ -116,10 +116,10 @@ import Time
     try write(log)
     #expect(try watcher.loop.runOnce(until: SystemClock.monotonic() + .seconds(120)) > 0)
     unlink(log)
-    try watcher.wait("the loss is told") { watcher.told.contains([log]) }
+    try watcher.wait("the loss is reported") { watcher.told.contains([log]) }
   }
 
-  @Test("a removed directory takes everything in it away, and is watched again when it was made again")
+  @Test("a removed directory takes its entries away, and is watched again when it was created again")
   func directory() throws {
     let place = try TemporaryDirectory()
     let run = place.file("run")
@@ -129,7 +129,7 @@ import Time
     let watcher = try Watcher([place.path, run], same: [socket])
     unlink(socket)
     #expect(rmdir(run) == 0)
-    try watcher.wait("the loss is told") { watcher.told.contains([socket]) }
+    try watcher.wait("the loss is reported") { watcher.told.contains([socket]) }
     watcher.watch.putOff()
     #expect(try #require(watcher.watch.repairAt) > SystemClock.monotonic())
     try Directory.create(path: run)
@@ -137,10 +137,10 @@ import Time
     try watcher.watch.remember()
     watcher.told = []
     unlink(socket)
-    try watcher.wait("the loss is told again") { watcher.told.contains([socket]) }
+    try watcher.wait("the loss is reported again") { watcher.told.contains([socket]) }
   }
 
-  @Test("a file that cannot be looked at is not lost")
+  @Test("a file that cannot be examined is not lost")
   func unseen() throws {
     let directory = try TemporaryDirectory()
     let (inner, aside) = (directory.file("inner"), directory.file("aside"))
@@ -148,7 +148,7 @@ import Time
     try Directory.create(path: inner)
     try write(path)
     let watcher = try Watcher([directory.path], same: [path])
-    // A link that leads to itself: whoever looks below it hears ELOOP.
+    // A link that leads to itself: a look below it gets ELOOP.
     #expect(rename(inner, aside) == 0 && symlink("inner", inner) == 0)
     #expect(watcher.watch.losses() == [])
     unlink(inner)

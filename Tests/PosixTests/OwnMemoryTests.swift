@@ -1,5 +1,4 @@
-// Owns the tests of what a process gives back of its own memory.
-// Failure: a failed expectation.
+// Release of a process's own memory.
 import Glibc
 import Testing
 
@@ -16,7 +15,7 @@ import Testing
 
   private nonisolated(unsafe) static var written = [7, 8, 9]
 
-  @Test("most of what is mapped of the program is given back, and everything goes on as before")
+  @Test("most of the mapped program is released, and everything works as before")
   func giveBack() async {
     // In a process of its own, because the tests that run beside this one use the program, too.
     await #expect(processExitsWith: .success) {

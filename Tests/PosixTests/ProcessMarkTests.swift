@@ -1,5 +1,5 @@
-// Tests of the mark that a process carries in a limit: what it says, and that nothing takes it away by the way.
-// Invariant: whatever a test starts has ended with it. Failure: a failed expectation.
+// The mark that a process carries in a limit: its contents, and that it cannot be lost by accident.
+// Invariant: every process a test starts has ended with it.
 import Glibc
 import PosixFixture
 import Testing
@@ -25,7 +25,7 @@ import Time
     return String(decoding: try pipe.first.readAll(), as: UTF8.self)
   }
 
-  @Test("a mark is a word of a command line, and no limit that a person sets is one")
+  @Test("a mark is an argument of a command line, and no limit that a person sets is one")
   func words() {
     #expect(ProcessMark(mark.description) == mark)
     for word in ["", "1", "1.", ".1", "1.65536", "-1.1", "1.1.1", "a.b"] { #expect(ProcessMark(word) == nil) }
@@ -37,7 +37,7 @@ import Time
     #expect(!mark.isKin(of: ProcessMark(owner: mark.owner + 1, service: 4711)))
   }
 
-  @Test("it outlives a cleared environment, another session, another program, and the death of its parents")
+  @Test("it survives a cleared environment, another session, another program, and dead parents")
   func inherited() throws {
     let others = CurrentProcess.uid == 0 ? "setpriv --reuid=65534 --regid=65534 --clear-groups " : ""
     let text = try output(

@@ -1,11 +1,11 @@
-// Holds the beginning of a process to what it promises, from the worst that can be inherited.
-// Each test is a process of its own, for what it changes is the whole process.
+// The start of a process from the worst state that can be inherited. Each test is a process of its own,
+// because it changes the whole process.
 import Glibc
 import Posix
 import PosixFixture
 import Testing
 
-@Suite("The beginning of a process") struct ProcessStartTests {
+@Suite("The start of a process") struct ProcessStartTests {
   private static func isIgnored(_ number: CInt) -> Bool {
     var action = sigaction()
     sigaction(number, nil, &action)
@@ -13,7 +13,8 @@ import Testing
       == unsafeBitCast(SIG_IGN, to: Int.self)
   }
 
-  /// What a careless parent leaves behind: everything ignored and blocked, no standard descriptors, files for everybody.
+  /// The state after a careless parent: everything ignored and blocked, no standard descriptors, files
+  /// readable by all.
   private static func neglect() {
     for number: CInt in 1...31 where number != SIGKILL && number != SIGSTOP { signal(number, SIG_IGN) }
     var all = sigset_t()
@@ -22,7 +23,7 @@ import Testing
     umask(0)
   }
 
-  @Test("a service heeds every signal but two, whatever was ignored or blocked, and makes nothing for others")
+  @Test("a service handles every signal but two, whatever was ignored or blocked; its files are private")
   func service() async {
     await #expect(processExitsWith: .success) {
       Self.neglect()
@@ -38,7 +39,7 @@ import Testing
   }
 
   @Test(
-    "a command leaves alone what nohup and a shell have ignored on purpose, and a source does not bring it back"
+    "a command keeps what nohup and a shell have ignored on purpose, and a source does not undo it"
   )
   func command() async {
     await #expect(processExitsWith: .success) {
@@ -57,7 +58,7 @@ import Testing
     }
   }
 
-  @Test("closed standard descriptors lead to the null device before anything else can take their numbers")
+  @Test("closed standard descriptors lead to the null device before others can take their numbers")
   func descriptors() async {
     await #expect(processExitsWith: .success) {
       close(STDIN_FILENO)
@@ -85,7 +86,7 @@ import Testing
     }
   }
 
-  @Test("a child whose end the kernel has told nobody has ended, and is signalled no more")
+  @Test("a child whose end was not announced has still ended, and is not signalled any more")
   func unseen() async {
     await #expect(processExitsWith: .success) {
       signal(SIGCHLD, SIG_IGN)

@@ -1,10 +1,10 @@
-// A terminal whose keys are wanted one by one, on a pseudo-terminal of the test's own.
+// A terminal that is read key by key, on a pseudo-terminal of the test's own.
 import Glibc
 import Posix
 import Testing
 
-@Suite("A terminal that is taken over") struct RawTerminalTests {
-  /// The two ends of a pseudo-terminal that is nobody's controlling one.
+@Suite("A terminal in raw mode") struct RawTerminalTests {
+  /// The two ends of a pseudo-terminal that controls no process.
   private static func pair() throws -> (master: CInt, slave: CInt) {
     let master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
     var (number, lock) = (CInt(-1), CInt(0))
@@ -23,7 +23,7 @@ import Testing
     return (has(ICANON), has(ECHO), has(ISIG))
   }
 
-  @Test("hears Ctrl-C as a signal until its keys are read, and is in the end as it was")
+  @Test("gets Ctrl-C as a signal until its keys are read, and is restored in the end")
   func signals() throws {
     let (master, slave) = try Self.pair()
     defer { for end in [slave, master] { close(end) } }

@@ -1,7 +1,5 @@
-// Owns the tests of signals: their names, and their delivery through the loop.
-// It must not know what signals mean to the system above.
-// Invariant: signals are sent to the test's own thread only, and unblocked again.
-// Failure: a failed expectation.
+// Signals: their names, and their delivery through the loop. Invariant: signals are sent to the test's own
+// thread only, and unblocked again.
 import Glibc
 import Posix
 import Testing
@@ -18,7 +16,7 @@ import Testing
     #expect(Set((1...31).map { Signals.name($0) }).count == 31)
   }
 
-  @Test("signals arrive through the loop, several of one kind once, and from whom")
+  @Test("signals arrive through the loop, several of one kind once, and with their sender")
   func delivery() throws {
     let loop = try EventLoop()
     var reports: [SignalReport] = []
@@ -34,7 +32,7 @@ import Testing
     try Signals.unblock([SIGWINCH, SIGURG])
   }
 
-  @Test("a source that pauses says nothing, and afterwards what has come meanwhile, once")
+  @Test("a paused source reports nothing, and afterwards the signals that came meanwhile, once")
   func pause() throws {
     let loop = try EventLoop()
     var count = 0
@@ -53,7 +51,7 @@ import Testing
     try Signals.unblock([SIGWINCH])
   }
 
-  @Test("a source that its own handler drops says no more")
+  @Test("a source that its own handler drops reports nothing more")
   func dropped() throws {
     let loop = try EventLoop()
     var source: SignalSource?
@@ -73,7 +71,7 @@ import Testing
     try Signals.unblock([SIGWINCH, SIGURG])
   }
 
-  @Test("a process can put every signal back to its default")
+  @Test("a process can reset every signal to its default")
   func reset() async {
     await #expect(processExitsWith: .signal(SIGTERM)) {
       signal(SIGTERM, SIG_IGN)

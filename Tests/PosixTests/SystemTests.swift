@@ -1,7 +1,5 @@
-// Owns the tests of paths, directories, the environment, terminals, streams, limits and seeds.
-// It must not know which of them the system above uses for what.
-// Invariant: the working directory and the environment of the test process stay as they are.
-// Failure: a failed expectation.
+// Paths, directories, the environment, terminals, streams, limits and seeds. Invariant: the working directory
+// and the environment of the test process stay unchanged.
 import Glibc
 import Testing
 
@@ -20,7 +18,7 @@ import PosixFixture
   }
 
   @Test(
-    "a path comes apart as the C library's dirname and basename do it",
+    "a path is split as by the C library's dirname and basename",
     arguments: [
       ("/a/b/c", "/a/b", "c"), ("/a/b/", "/a", "b"), ("/a", "/", "a"), ("a", ".", "a"), ("a/b", "a", "b"),
       ("/", "/", "/"), ("//a//b//", "//a", "b"), ("", ".", "."), ("a/", ".", "a"), ("/은행/창구", "/은행", "창구"),
@@ -46,7 +44,7 @@ import PosixFixture
 }
 
 @Suite struct DirectoryTests {
-  @Test("a tree goes with all that is in it, a link goes alone, and what is not there is no matter")
+  @Test("a tree is removed with its contents, a link alone, and a missing one is not an error")
   func removeTree() throws {
     let place = try TemporaryDirectory()
     let (tree, beside) = (place.file("tree"), place.file("beside"))
@@ -64,7 +62,7 @@ import PosixFixture
     #expect(try Directory.entries(of: beside) == [])
   }
 
-  @Test("directories are made with their parents, closed to others, and making them again changes nothing")
+  @Test("directories are created with their parents, private, and creating them again is harmless")
   func create() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("a/b/c")
@@ -81,7 +79,7 @@ import PosixFixture
     try Directory.sync(path)
   }
 
-  @Test("a parent that is missing is an error where parents are not wanted")
+  @Test("a missing parent is an error if parents are not requested")
   func notRecursive() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("a/b")
@@ -124,14 +122,14 @@ import PosixFixture
     #expect(all.allSatisfy { Environment.value($0.key) == $0.value })
   }
 
-  @Test("a file is no terminal and has no size")
+  @Test("a file is not a terminal and has no size")
   func terminal() throws {
     let file = try FileDescriptor.open("/dev/null", .readWrite)
     #expect(!Terminal.isTerminal(file.rawValue))
     #expect(Terminal.size(of: file.rawValue) == nil)
   }
 
-  @Test("a terminal is one, and tells the size it was given")
+  @Test("a terminal is one, and reports the size it was given")
   func realTerminal() throws {
     let primary = try FileDescriptor.open("/dev/ptmx", [.readWrite, OpenOptions(rawValue: O_NOCTTY)])
     #expect(Terminal.isTerminal(primary.rawValue))
@@ -177,7 +175,7 @@ import PosixFixture
     #expect(RandomSeed.fromSystem() != RandomSeed.fromSystem())
   }
 
-  @Test("what is no process is not alive and has no facts")
+  @Test("a number without a process is not alive and has no facts")
   func noProcess() {
     #expect(!ProcessTable.alive(0))
     #expect(!ProcessTable.alive(-1))

@@ -1,14 +1,12 @@
-// Owns the tests of instants as text: known values, every day there is, and texts that are none.
-// It must not know the clock.
-// Invariant: the expected values come from the calendar, not from the code under test.
-// Failure: a failed expectation; the randomised test prints its seed.
+// Instants as text: known values, every existing day, and invalid texts. Invariant: the expected values come
+// from the calendar, not from the code under test. The randomised test prints its seed.
 import Glibc
 import Posix
 import Testing
 
 @Suite struct TimestampTests {
   @Test(
-    "known instants have their known texts, and the texts lead back",
+    "known instants have their known texts, and the texts are read back",
     arguments: [
       (0, "1970-01-01T00:00:00.000Z"),
       (1, "1970-01-01T00:00:00.001Z"),
@@ -30,7 +28,7 @@ import Testing
     #expect(Timestamp.parse(text) == milliseconds)
   }
 
-  @Test("every day of a whole cycle of the calendar follows its rules and leads back")
+  @Test("every day of a whole cycle of the calendar follows its rules and is read back")
   func everyDay() {
     var date: (year: Int64, month: Int, day: Int) = (1970, 1, 1)
     for number in 0..<146_097 as Range<Int64> {
@@ -50,7 +48,7 @@ import Testing
     #expect(date == (2370, 1, 1))
   }
 
-  @Test("every year to 9999 begins and ends its February as the calendar says")
+  @Test("every February to the year 9999 has its days by the calendar")
   func everyYear() throws {
     for year in 1970...9999 as ClosedRange<Int64> {
       let march = try #require(Timestamp.parse(text(year, 3, 1)))
@@ -73,7 +71,7 @@ import Testing
     return String(repeating: "0", count: width - digits.utf8.count) + digits
   }
 
-  @Test("random instants agree with gmtime and lead back")
+  @Test("random instants agree with gmtime and are read back")
   func random() {
     let seed = Environment.value("POSIX_TESTS_SEED").flatMap { UInt64($0) } ?? RandomSeed.fromSystem()
     print("seed \(seed); repeat with: POSIX_TESTS_SEED=\(seed) swift test --filter TimestampTests")
@@ -122,7 +120,7 @@ import Testing
   }
 
   @Test(
-    "a text that is no instant is nil",
+    "an invalid text is nil",
     arguments: [
       "", "Z", "2026-11-21", "2026-11-21T08:00:00.123", "2026-11-21 08:00:00.123Z", "2026-11-21T08:00:00.Z",
       "2026-11-21T08:00:00.1234567890Z", "2026-13-21T08:00:00.123Z", "2026-00-21T08:00:00.123Z",

@@ -1,14 +1,12 @@
-// Owns the tests of Unix sockets: how they are born, reached, found stale, and who is at the other end.
-// It must not know messages.
-// Invariant: real sockets in a directory of the test's own.
-// Failure: a failed expectation.
+// Unix sockets: how they are created, connected, found stale, and the identity of the peer. Invariant: real
+// sockets in a directory of the test's own.
 import Glibc
 import Posix
 import PosixFixture
 import Testing
 
 @Suite struct UnixSocketTests {
-  @Test("a client connects, is accepted, and each hears the other")
+  @Test("a client connects, is accepted, and each receives from the other")
   func connects() throws {
     let directory = try TemporaryDirectory()
     try converse(at: directory.file("bank.sock"))
@@ -44,7 +42,7 @@ import Testing
     #expect(facts.mode == 0o600)
     #expect(name(try UnixSocket.connect(path: path)) == "connected")
     let client = try connected(to: path)
-    // The one that only looked has left; it is still handed out, and is at its end.
+    // The one that only looked has left; it is still accepted, and is at its end.
     let passerBy = try #require(try accept(listener))
     #expect(try eventually { try readOnce(passerBy.descriptor) == .endOfFile })
     let server = try #require(try accept(listener))
@@ -63,7 +61,7 @@ import Testing
     return Accepted(descriptor)
   }
 
-  @Test("the peer's user, group and process are the kernel's word")
+  @Test("the peer's user, group and process come from the kernel")
   func peer() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("bank.sock")
@@ -89,7 +87,7 @@ import Testing
     _ = try accept(listener)
   }
 
-  @Test("the file of a server that died is refused, removed once, and can be bound again")
+  @Test("the file of a dead server refuses connections, is removed once, and can be bound again")
   func stale() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("bank.sock")
@@ -101,7 +99,7 @@ import Testing
     try UnixSocket.listen(path: path).close()
   }
 
-  @Test("what is no socket is never removed, not even through a link")
+  @Test("a file that is not a socket is never removed, not even through a link")
   func notASocket() throws {
     let directory = try TemporaryDirectory()
     let file = directory.file("precious")
@@ -116,7 +114,7 @@ import Testing
     #expect(try FileFacts.inspect(socket) != nil)
   }
 
-  @Test("a listener that accepts nobody makes a non-blocking client busy, and is not stale")
+  @Test("a listener that does not accept makes a non-blocking client busy, and is not stale")
   func busy() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("bank.sock")
@@ -134,7 +132,7 @@ import Testing
     #expect(try accept(listener) != nil)
   }
 
-  @Test("a listener may be opened to a group")
+  @Test("a listener can be opened to a group")
   func mode() throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("customers.sock")
@@ -144,7 +142,6 @@ import Testing
   }
 }
 
-/// A descriptor that collections and optionals of tests can hold.
 private final class Accepted: Equatable {
   let descriptor: FileDescriptor
   init(_ descriptor: consuming FileDescriptor) { self.descriptor = descriptor }

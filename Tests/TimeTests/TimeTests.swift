@@ -1,5 +1,5 @@
-// Owns the tests of the arithmetic with time: what it gives, and that it stops at its ends instead of trapping.
-// No clock is read here.
+// Arithmetic with time: its results, and that it stops at its ends instead of trapping. No clock is read
+// here.
 
 import Testing
 import Time
@@ -49,7 +49,7 @@ import Time
     #expect(MonotonicTime.earliest(nil, nil) == nil)
   }
 
-  @Test("whoever has listened all the time has attended all of it")
+  @Test("a process that polls all the time has attended all of it")
   func attended() {
     let wall = WallTime(milliseconds: 1)
     #expect(Moment(monotonic: time, wall: wall).attended == time)
