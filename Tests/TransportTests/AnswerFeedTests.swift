@@ -1,16 +1,16 @@
-// What is kept for those who look on is bounded, and nobody reads past a gap.
+// The feed of events for subscribers: its memory is bounded, and no subscriber reads past a gap.
 
 import Testing
 import Wire
 
 @testable import Transport
 
-@Suite("What is kept for those who look on") struct AnswerFeedTests {
+@Suite("The feed of events for subscribers") struct AnswerFeedTests {
   private func append(_ count: Int, to feed: inout AnswerFeed) {
     feed.append { $0 += [UInt8](repeating: 0xF6, count: count) }
   }
 
-  @Test("it keeps no more than its limit, whatever the size of what comes")
+  @Test("it keeps no more than its limit, for events of any size")
   func bounded() {
     for size in [5_000, 900_000] {
       var feed = AnswerFeed(frame: FrameLimits.control)
@@ -31,7 +31,7 @@ import Wire
     }
   }
 
-  @Test("what fits no frame is lost by everybody, and by nobody who comes later")
+  @Test("an event that fits into no frame is lost for all present subscribers, and for no later one")
   func tooLong() {
     var feed = AnswerFeed(frame: 1_000)
     append(10, to: &feed)
@@ -46,7 +46,7 @@ import Wire
     #expect(!feed.keeps(encoded))
   }
 
-  @Test("nothing is kept that everybody has seen")
+  @Test("an event that all have seen is not kept")
   func forgets() {
     var feed = AnswerFeed(frame: FrameLimits.control)
     for _ in 0..<100 { append(1_000, to: &feed) }

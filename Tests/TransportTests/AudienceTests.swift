@@ -1,27 +1,27 @@
-// The time of those who look on, by a clock that goes on only while somebody is told something.
+// The time of subscribers, by a clock that runs only while a subscriber is served.
 
 import Posix
 import Testing
 import Time
 import Transport
 
-@Suite("The time of those who look on") struct AudienceTests {
+@Suite("The time of subscribers") struct AudienceTests {
   private final class Viewer {
     var told = 0
   }
 
-  /// A clock, and an audience that has it.
+  /// A clock, and an audience that uses it.
   private final class Hall {
     var now = MonotonicTime(nanoseconds: 1_000_000_000)
     private(set) lazy var audience = Audience<Viewer>(clock: { [unowned self] in now })
 
-    /// Tells everybody who can be told, each piece for so long.
+    /// Serves all subscribers that can be served, each piece for this long.
     @discardableResult
     func tell(piece: TimeSpan, _ step: (Viewer) -> Audience<Viewer>.Step = { _ in .wasTold }) -> Bool {
       var pieces = 0
       return audience.tell(at: now) { viewer in
         pieces += 1
-        // Without a bound of their own they would be told something for ever.
+        // Without a bound of their own they would be served for ever.
         let step = pieces < 1_000 ? step(viewer) : .isCurrent
         if step == .wasTold {
           viewer.told += 1
@@ -32,12 +32,12 @@ import Transport
     }
   }
 
-  @Test("they have one turn, and then a rest of seven times as long as they were told something")
+  @Test("they have one turn, and then a rest of seven times the time in which they were served")
   func rest() {
     let hall = Hall()
     for _ in 0..<250 { hall.audience.admit(Viewer()) }
     hall.audience.hasNews()
-    // Longer than a turn where a single piece is.
+    // Longer than a turn if a single piece is.
     for (piece, took) in [(TimeSpan.microseconds(300), Int64(1_200)), (.microseconds(5_000), 5_000)] {
       let begin = hall.now
       #expect(hall.tell(piece: piece))
@@ -48,10 +48,10 @@ import Transport
       #expect(!hall.tell(piece: piece), "the rest is not over")
       hall.now = hall.audience.due
     }
-    #expect(ViewingTime.rest >= 7, "the others have seven eighths of the time")
+    #expect(ViewingTime.rest >= 7, "other work has seven eighths of the time")
   }
 
-  @Test("everybody gets a piece in turn, over as many turns as it takes")
+  @Test("each subscriber gets a piece in turn, over as many turns as it takes")
   func inTurn() {
     let hall = Hall()
     let viewers = (0..<250).map { _ in Viewer() }
@@ -66,11 +66,11 @@ import Transport
     #expect(viewers.allSatisfy { $0.told == 8 })
   }
 
-  @Test("where nobody reads, nothing is waited for but the loop, until there is news")
+  @Test("if no subscriber reads, only the loop is waited for, until there is news")
   func nobodyReads() {
     let hall = Hall()
     hall.audience.admit(Viewer())
-    #expect(!hall.tell(piece: .zero), "nobody has news")
+    #expect(!hall.tell(piece: .zero), "none has news")
     hall.audience.hasNews()
     hall.tell(piece: .zero) { _ in .waits }
     #expect(hall.audience.isOwed && hall.audience.waitsForReaders && hall.audience.nextDeadline == nil)

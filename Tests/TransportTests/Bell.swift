@@ -1,4 +1,4 @@
-// Owns a fixture in which the clients of a third service for tests and its socket are on one loop or on two.
+// A fixture of a third service for tests: its clients and its socket are on one loop or on two.
 
 import Glibc
 import Posix
@@ -44,7 +44,7 @@ final class BellFixture {
 
   var deadline: MonotonicTime { SystemClock.monotonic() + Self.patience }
 
-  /// Turns the loop and, where there is one, the client, until something is so.
+  /// Runs the loop and the client, if there is one, until a condition holds.
   func wait(_ client: BellClient? = nil, until condition: () throws -> Bool) throws {
     let deadline = deadline
     while try !condition() {
@@ -59,13 +59,13 @@ final class BellFixture {
     }
   }
 
-  /// Takes every client in and says this to its hello; what became of the connections.
+  /// Accepts all clients and answers their hello with this; returns the state of the connections.
   func speak(_ message: ServiceAnswer<BellAnswer>?) throws -> FalseBell {
     try FalseBell(self, message)
   }
 }
 
-/// Somebody at the bell's socket who is no bell.
+/// A listener on the bell's socket that is not a bell.
 final class FalseBell {
   typealias Channel = MessageChannel<ServiceQuestion<ServiceRequest<BellCommand>>, ServiceAnswer<BellAnswer>>
 

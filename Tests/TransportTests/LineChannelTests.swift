@@ -1,5 +1,5 @@
-// Holds a channel on which the peer may speak in lines to the same contract as one of frames: order, one end, bounded memory,
-// and that a peer can end nothing but its channel.
+// The contract of a channel whose peer may send lines, the same as that of frames: order, one end, bounded
+// memory, and that a peer can end nothing but its channel.
 
 import BankModel
 import Posix
@@ -35,7 +35,7 @@ import Wire
   // MARK: The first byte
 
   @Test(
-    "a peer that begins with a brace speaks in lines, and is answered so",
+    "a peer whose first byte is a brace sends lines, and is answered in lines",
     arguments: ["", " ", "\n", "\r\n\t "])
   func lines(_ before: String) throws {
     let tap = try LineTap()
@@ -49,11 +49,11 @@ import Wire
     tap.tell(.close)
     #expect(
       try tap.readText() == #"{"recall":{"ticket":7,"attempt":1,"generation":3}}"# + "\n{\"close\":{}}\n",
-      "what has no line is not said")
+      "what has no line is not sent")
     #expect(tap.ends.isEmpty && !tap.channel.hasUnflushedOutput)
   }
 
-  @Test("a peer that begins with a length speaks in frames, and is answered so") func frames() throws {
+  @Test("a peer that starts with a length sends frames, and is answered in frames") func frames() throws {
     let tap = try LineTap()
     for byte in try frame(TellerMessage.done(lease)) { try tap.say([byte]) }
     try tap.settle()
@@ -63,11 +63,12 @@ import Wire
     #expect(try tap.read() == frame(WindowMessage.acknowledged(lease)))
     try tap.say(done)
     try tap.settle()
-    #expect(tap.ends == [.oversized], "a brace is the beginning of a long frame")
+    #expect(tap.ends == [.oversized], "a brace is the start of a long frame")
   }
 
   @Test(
-    "any other first byte ends the channel with words", arguments: [0x01, 0x5b, 0x47, 0xef, 0xff] as [UInt8])
+    "any other first byte ends the channel with an error",
+    arguments: [0x01, 0x5b, 0x47, 0xef, 0xff] as [UInt8])
   func neither(_ byte: UInt8) throws {
     let tap = try LineTap()
     tap.channel.lastWord = { _ in
@@ -81,7 +82,7 @@ import Wire
     #expect(tap.heard.isEmpty)
   }
 
-  @Test("where only frames are spoken a line is refused as ever") func framesAlone() throws {
+  @Test("a channel for frames alone refuses a line as before") func framesAlone() throws {
     let tap = try LineTap(lineLimit: nil)
     #expect(tap.channel.encoding == .frames)
     try tap.say(done)
@@ -89,7 +90,7 @@ import Wire
     #expect(tap.ends == [.oversized])
   }
 
-  @Test("somebody who has said nothing is told in a line") func silent() throws {
+  @Test("a peer that has sent nothing is answered in a line") func silent() throws {
     let tap = try LineTap()
     tap.channel.send(.refused(Refusal(reason: .hello, build: "dev", detail: "no hello came")))
     tap.channel.closeAfterFlush()
@@ -103,7 +104,7 @@ import Wire
 
   // MARK: Receiving
 
-  @Test("delivers a line that comes byte by byte, and knows half a one") func bytewise() throws {
+  @Test("delivers a line that comes byte by byte, and recognises an incomplete one") func bytewise() throws {
     let tap = try LineTap()
     for (place, byte) in done.utf8.enumerated() {
       #expect(tap.heard.isEmpty && tap.channel.isMidFrame == (place > 0))
@@ -120,20 +121,20 @@ import Wire
     try tap.settle()
     #expect(tap.heard.count == count && tap.ends.isEmpty)
     guard case .worked(_, let result)? = tap.heard.last else {
-      Issue.record("heard \(tap.heard.count)")
+      Issue.record("received \(tap.heard.count)")
       return
     }
     #expect(result.output.length == Int64(text.utf8.count) && result.output.isCut)
   }
 
-  @Test("a line beyond the limit ends the channel before its end is there") func oversized() throws {
+  @Test("a line beyond the limit ends the channel before its end arrives") func oversized() throws {
     let tap = try LineTap(lineLimit: 100)
     try tap.say(done + String(repeating: " ", count: 101))
     try tap.settle()
     #expect(tap.heard == [.done(lease)] && tap.ends == [.oversized])
   }
 
-  @Test("half a line at the end of the file is no message", arguments: [true, false])
+  @Test("an incomplete line at the end of the file is not a message", arguments: [true, false])
   func half(isWholeObject: Bool) throws {
     let tap = try LineTap()
     try tap.say(done + (isWholeObject ? String(done.dropLast()) : #"{"done":"#))
@@ -142,7 +143,7 @@ import Wire
     #expect(tap.heard == [.done(lease)] && tap.ends == [.midFrame])
   }
 
-  @Test("the end behind a line is a clean end") func endOfFile() throws {
+  @Test("the end after a line is a clean end") func endOfFile() throws {
     let tap = try LineTap()
     try tap.say(done)
     tap.hangUp()
@@ -150,7 +151,7 @@ import Wire
     #expect(tap.heard == [.done(lease)] && tap.ends == [.endOfFile])
   }
 
-  @Test("a malformed line ends the channel with words, after what came before it, and with a last word")
+  @Test("a malformed line ends the channel with an error, after earlier messages and a last message")
   func malformed() throws {
     let tap = try LineTap()
     tap.channel.lastWord = { end in
@@ -163,7 +164,7 @@ import Wire
     let words = try words(tap)
     #expect(words == "refused the line at byte 18: 'ticket' has to be a whole number")
     let said = try tap.readText().split(separator: "\n")
-    #expect(said.count == 2, "what was sent before goes first")
+    #expect(said.count == 2, "earlier messages are sent first")
     #expect(said.last?.contains(words) == true, "\(said)")
   }
 
@@ -174,7 +175,7 @@ import Wire
     #expect(try words(tap) == "refused the line at byte 15: it is not valid UTF-8")
   }
 
-  @Test("delivers nothing while paused, and the rest when reading goes on") func pause() throws {
+  @Test("delivers nothing while paused, and the rest when reading is resumed") func pause() throws {
     let tap = try LineTap()
     tap.channel.onMessage = { [unowned tap] in
       tap.heard.append($0)
@@ -190,7 +191,7 @@ import Wire
     #expect(tap.heard.count == 5 && !tap.channel.isMidFrame)
   }
 
-  @Test("hears its peer out and then no more") func hearsOut() throws {
+  @Test("reads its peer to the end and then no more") func hearsOut() throws {
     let tap = try LineTap()
     try tap.far!.writeAll(Array(String(repeating: done, count: 500).utf8) + Array("{\"re".utf8))
     tap.channel.hearOut()
@@ -203,7 +204,7 @@ import Wire
 
   // MARK: Sending
 
-  @Test("keeps what a slow reader does not take, and goes on when it does") func slowReader() throws {
+  @Test("keeps what a slow reader does not take, and continues when it does") func slowReader() throws {
     let tap = try LineTap(backlogLimit: 64 << 20)
     try tap.say("{\"ready\":{}}\n")
     try tap.settle()
@@ -237,7 +238,7 @@ import Wire
     #expect(tap.ends == [.backlogExceeded] && sent < 10_000)
   }
 
-  @Test("the largest payload fits a line, whatever its bytes are; a longer line is a mistake of this side")
+  @Test("the largest payload fits a line, with any bytes; a longer line is a bug of this side")
   func largest() throws {
     for byte: UInt8 in [0x01, 0x79, 0xff] {
       let message = order([UInt8](repeating: byte, count: Limits.payloadLength))

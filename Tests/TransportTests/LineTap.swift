@@ -1,5 +1,5 @@
-// Owns both ends of one connection on which the peer chooses the encoding: the coordinator's channel, and a raw other end.
-// Everything happens on one loop and one thread, so nothing is timed.
+// Both ends of one connection on which the peer chooses the encoding: the coordinator's channel, and a raw
+// other end. All of it is on one loop and one thread, so nothing is timed.
 
 import BankModel
 import Posix
@@ -30,7 +30,7 @@ final class LineTap {
 
   func settle() throws { while try loop.runOnce(until: MonotonicTime(nanoseconds: 0)) > 0 {} }
 
-  /// The far end says these bytes, as much at a time as the socket takes.
+  /// The far end sends these bytes, as much at a time as the socket takes.
   func say(_ bytes: some Collection<UInt8>) throws {
     var rest = Array(bytes)[...]
     while !rest.isEmpty {
@@ -44,7 +44,7 @@ final class LineTap {
 
   func hangUp() { far = nil }
 
-  /// What the far end can read now, at most `limit` bytes.
+  /// Bytes that the far end can read now, at most `limit`.
   func read(limit: Int = 1 << 20) throws -> [UInt8] {
     try far!.setNonBlocking(true)
     var bytes: [UInt8] = []
@@ -60,7 +60,7 @@ final class LineTap {
 
   func readText() throws -> String { String(decoding: try read(), as: UTF8.self) }
 
-  /// Says this and tells it at once.
+  /// Sends this and flushes at once.
   func tell(_ message: WindowMessage) {
     channel.send(message)
     channel.flush()

@@ -1,4 +1,5 @@
-// Holds the channel to its contract: order, one end, bounded memory, and that a peer can end nothing but its channel.
+// The contract of the channel: order, one end, bounded memory, and that a peer can end nothing but its
+// channel.
 
 import Posix
 import Testing
@@ -23,7 +24,7 @@ import Wire
     #expect(!tap.channel.isMidFrame)
   }
 
-  @Test("delivers what has arrived to who asks before the loop does, also the end") func now() throws {
+  @Test("delivers arrived messages to a caller before the loop does, also the end") func now() throws {
     let tap = try Wiretap()
     #expect(!tap.channel.receiveNow())
     let bytes = try frame(Note(7, "일곱"))
@@ -41,7 +42,7 @@ import Wire
     #expect(!tap.channel.receiveNow())
   }
 
-  @Test("hears its peer out and then no more: what is sent after that fails there", arguments: [false, true])
+  @Test("reads its peer to the end and then no more: later messages fail there", arguments: [false, true])
   func hearsOut(isPaused: Bool) throws {
     let tap = try Wiretap()
     let notes = (1...2_000).map { Note($0, "note") }
@@ -51,7 +52,7 @@ import Wire
     #expect(tap.notes == notes && tap.ends.isEmpty)
     let late = try frame(Note(9))
     let sent = try late.withUnsafeBytes { try tap.far!.send($0) }
-    #expect(sent == .peerClosed, "whoever says it learns that nobody hears it")
+    #expect(sent == .peerClosed, "the sender learns that they are not read")
     tap.channel.send(Note(7, "goodbye"))
     try tap.settle()
     #expect(tap.ends.isEmpty, "the end that was read is this side's own")
@@ -80,7 +81,7 @@ import Wire
     #expect(tap.notes == [note])
   }
 
-  @Test("says since when the peer is silent") func silence() throws {
+  @Test("reports since when the peer is silent") func silence() throws {
     let tap = try Wiretap()
     let made = tap.channel.lastReceiveAt
     try tap.say([0])
@@ -100,7 +101,7 @@ import Wire
     #expect(try notes(in: tap.hear()) == (1...100).map { Note($0) })
   }
 
-  @Test("keeps what a slow reader does not take, and goes on when it does") func slowReader() throws {
+  @Test("keeps what a slow reader does not take, and continues when it does") func slowReader() throws {
     let tap = try Wiretap(backlogLimit: 64 << 20)
     var drained = 0
     tap.channel.onDrained = { drained += 1 }
@@ -132,7 +133,7 @@ import Wire
     #expect(sent < 10_000)
   }
 
-  @Test("a burst larger than the backlog is no backlog when the kernel takes it") func burst() throws {
+  @Test("a burst larger than the backlog is not a backlog if the kernel takes it") func burst() throws {
     let tap = try Wiretap(backlogLimit: 1_000)
     for number in 1...200 { tap.channel.send(Note(number, String(repeating: "b", count: 100))) }
     tap.channel.flush()
@@ -167,7 +168,7 @@ import Wire
     #expect(tap.loop.count == 0)
   }
 
-  @Test("the end within a message is told apart") func midFrame() throws {
+  @Test("the end within a message is reported as such") func midFrame() throws {
     let tap = try Wiretap()
     try tap.say(try frame(Note(1)) + frame(Note(2)).dropLast())
     tap.hangUp()
@@ -176,7 +177,7 @@ import Wire
     #expect(tap.ends == [.midFrame])
   }
 
-  @Test("garbage ends the channel with words, after what came before it") func garbage() throws {
+  @Test("garbage ends the channel with an error, after earlier messages") func garbage() throws {
     let tap = try Wiretap()
     try tap.say(try frame(Note(1)) + [0, 0, 0, 2, 0xff, 0xff] + frame(Note(2)))
     try tap.settle()
@@ -230,7 +231,7 @@ import Wire
     }
   }
 
-  @Test("what the peer said before it died is delivered, although writing to it fails") func lastWords()
+  @Test("messages of a peer that has died are delivered, although writing to it fails") func lastWords()
     throws
   {
     let tap = try Wiretap()
@@ -290,7 +291,7 @@ import Wire
     #expect(tap.notes.map(\.number) == [2, 3])
   }
 
-  @Test("closing after the flush lets a slow peer take everything first") func closeAfterFlush() throws {
+  @Test("closing after the flush lets a slow peer read everything first") func closeAfterFlush() throws {
     let tap = try Wiretap(backlogLimit: 64 << 20)
     let sent = (1...1000).map { Note($0, String(repeating: "y", count: 1000)) }
     for note in sent { tap.channel.send(note) }
@@ -332,7 +333,7 @@ import Wire
 
   // MARK: Pausing
 
-  @Test("delivers nothing while paused, and the rest when reading goes on") func pause() throws {
+  @Test("delivers nothing while paused, and the rest when reading is resumed") func pause() throws {
     let tap = try Wiretap()
     tap.channel.onMessage = { [unowned tap] in
       tap.notes.append($0)
@@ -349,7 +350,7 @@ import Wire
     #expect(tap.notes.map(\.number) == [1, 2, 3, 4, 5])
   }
 
-  @Test("a peer that hangs up while reading is paused wakes the loop once, and its words are read later")
+  @Test("a peer that hangs up during a pause wakes the loop once; its messages are read later")
   func hangUpWhilePaused() throws {
     let tap = try Wiretap()
     tap.channel.pauseReading()

@@ -1,5 +1,6 @@
-// The client of any service, at the socket of one that stands for all: what it asks again and for how long, in which order
-// it gives up, and what it says of a service that does not want it. The socket and the client are on one loop.
+// The client of any service, at the socket of an example: which requests it repeats and for how long, in
+// which order it gives up, and how it reports a service that refuses it. The socket and the client are on one
+// loop.
 
 import BankModel
 import Posix
@@ -11,7 +12,7 @@ import Wire
 @testable import Transport
 
 @Suite("The client of a service", .serialized) struct ServiceClientTests {
-  @Test("sends a long question to no third service; others are sent again until there is an answer")
+  @Test("sends a long question to no third service; others are repeated until there is an answer")
   func longQuestion() throws {
     let fixture = try BellFixture()
     var (audits, looks) = (0, 0)
@@ -42,7 +43,7 @@ import Wire
     client.close()
   }
 
-  @Test("hears an answer that has come while nobody listened before it gives the question up")
+  @Test("handles an answer that came during a stall before it gives the question up")
   func heardFirst() throws {
     let fixture = try BellFixture()
     var looks = 0
@@ -70,7 +71,7 @@ import Wire
   }
 
   @Test(
-    "gives a change a name where the caller has none, and the same one when it asks again; a question has none"
+    "gives a change a name if its caller gives none, and repeats it; a question has none"
   )
   func names() throws {
     let fixture = try BellFixture()
@@ -93,7 +94,7 @@ import Wire
     client.close()
   }
 
-  @Test("gives up in the order in which it was asked, whatever the reason")
+  @Test("gives up in the order of the requests, for any reason")
   func order() throws {
     let fixture = try BellFixture()
     let client = fixture.client()
@@ -111,7 +112,7 @@ import Wire
     withExtendedLifetime(bell) {}
   }
 
-  @Test("leaves a service of another version at once, and says which one it is")
+  @Test("leaves a service of another version at once, and reports that version")
   func otherVersion() throws {
     let fixture = try BellFixture()
     let bell = try fixture.speak(.welcome(Welcome(version: protocolVersion + 1, build: "other")))
@@ -123,11 +124,11 @@ import Wire
     #expect(
       "\(ServiceClientError<BellCommand>.otherVersion(theirs: 9, build: "b"))".hasPrefix("the bell (build b)")
     )
-    // Without a turn of the client.
+    // Without an iteration of the client.
     try fixture.wait { bell.ends == 1 }
   }
 
-  @Test("leaves a service that refuses it, and remembers what the service has said")
+  @Test("leaves a service that refuses it, and remembers the service's answer")
   func refused() throws {
     let fixture = try BellFixture()
     let bell = try fixture.speak(
@@ -140,7 +141,7 @@ import Wire
   }
 
   @Test(
-    "a change that a service has not answered when it closes was not made; where it just ends nobody knows",
+    "a change unanswered by a service that closes was not made; after a mere end it is unknown",
     arguments: [true, false])
   func closing(isOrderly: Bool) throws {
     let fixture = try BellFixture()
@@ -151,12 +152,12 @@ import Wire
     client.ask(.look, until: fixture.deadline) { _ in }
     try fixture.wait(client) { heard == 1 }
     let asker = try #require(fixture.socket.sessions.values.first)
-    // What the client says from now on stays in the socket until its service is gone.
+    // Later messages of the client stay in the socket until its service is gone.
     asker.openRequests = 0
     var outcome: BellOutcome?
     client.ask(.ring, until: SystemClock.monotonic() + .milliseconds(200)) { outcome = $0 }
     client.endTurn()
-    #expect(client.isInDoubt, "it is on its way")
+    #expect(client.isInDoubt, "it is in flight")
     fixture.socket.stopHearing()
     if isOrderly { fixture.socket.closeAfterFlush() } else { asker.channel.close() }
     try fixture.wait(client) { outcome != nil }
@@ -169,7 +170,7 @@ import Wire
   }
 
   @Test(
-    "a service that closes over a change that it has heard and not finished does not say that it was not made"
+    "a service that closes during an unfinished change does not report it as not made"
   )
   func closingOverAChange() throws {
     let fixture = try BellFixture()
@@ -190,7 +191,7 @@ import Wire
     client.close()
   }
 
-  @Test("leaves a service that does not say welcome, and says so")
+  @Test("leaves a service that does not send welcome, and reports that")
   func silent() throws {
     let fixture = try BellFixture()
     let bell = try fixture.speak(nil)
@@ -207,7 +208,7 @@ import Wire
     client.close()
   }
 
-  @Test("may go when it hears an answer, with others behind it")
+  @Test("may be closed while it handles an answer, with others queued")
   func gone() throws {
     let fixture = try BellFixture()
     fixture.socket.onRequest = { [socket = fixture.socket] session, request in
@@ -228,7 +229,7 @@ import Wire
     #expect(answers == 1)
   }
 
-  @Test("follows over lost connections; another view takes the place of the first")
+  @Test("follows over lost connections; another view replaces the first")
   func follows() throws {
     let fixture = try BellFixture()
     var rings: Int64 = 0

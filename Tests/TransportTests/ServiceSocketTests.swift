@@ -1,5 +1,5 @@
-// Holds the socket of a service to its limits: who is let in, how long a stranger may be silent, and that a client who
-// does not read is not heard either. The test has both ends on one loop and waits for what happens.
+// The limits of a service's socket: who is accepted, how long a stranger may be silent, and that a client
+// that does not read is not read either. The test has both ends on one loop and waits for events.
 
 import Glibc
 import Posix
@@ -73,7 +73,9 @@ import Wire
     return reason
   }
 
-  @Test("sends away who says nothing, and who stops in the middle of a frame") func silence() throws {
+  @Test("disconnects a client that sends nothing, and one that stops in the middle of a frame") func silence()
+    throws
+  {
     var limits = ServiceLimits()
     (limits.hello, limits.midFrame, limits.check) = (.milliseconds(60), .milliseconds(60), .milliseconds(10))
     let counter = try Counter(limits)
@@ -92,7 +94,7 @@ import Wire
     #expect(counter.socket.sessions.count == 1)
   }
 
-  @Test("has no timer while every client is quiet between two messages, and one again for half a message")
+  @Test("has no timer while all clients are quiet between messages, and one for half a message")
   func quiet() throws {
     var limits = ServiceLimits()
     (limits.midFrame, limits.check) = (.milliseconds(60), .milliseconds(10))
@@ -110,7 +112,7 @@ import Wire
     try counter.wait { counter.left == 1 }
   }
 
-  @Test("holds time in which nobody was heard against nobody") func unattended() throws {
+  @Test("time in which no client was read counts against none") func unattended() throws {
     var limits = ServiceLimits()
     limits.check = .milliseconds(1)
     let counter = try Counter(limits)
@@ -124,7 +126,7 @@ import Wire
     #expect(counter.left == 0)
   }
 
-  @Test("has room for so many clients, and again when one has left") func crowd() throws {
+  @Test("has room for a limited number of clients, and again when one has left") func crowd() throws {
     var limits = ServiceLimits()
     limits.sessions = 2
     let counter = try Counter(limits)
@@ -144,7 +146,7 @@ import Wire
     try counter.wait { counter.socket.sessions.values.count { $0.isGreeted } == 2 }
   }
 
-  @Test("does not hear who does not read, and hears everything once they do") func deaf() throws {
+  @Test("does not read a client that does not read, and handles everything once it does") func deaf() throws {
     let counter = try Counter()
     let client = try #require(try counter.connect())
     let count = 20_000
@@ -168,7 +170,7 @@ import Wire
     #expect(counter.heard == count)
   }
 
-  @Test("does not keep more for a hundred and fifty who do not read than for all, and answers those who do")
+  @Test("keeps no more for 150 clients that do not read than in all, and answers the others")
   func deafCrowd() throws {
     let counter = try Counter()
     counter.length = 20_000
@@ -195,7 +197,7 @@ import Wire
     withExtendedLifetime(clients) {}
   }
 
-  @Test("lets those go who read least where answers under way are more than there is room for")
+  @Test("disconnects the clients that read least if answers in flight exceed the room")
   func tooMuchInAll() throws {
     var limits = ServiceLimits()
     limits.unreadInAll = 4 << 20
@@ -213,7 +215,7 @@ import Wire
       asked.count > 4 * 64
         || asked.count == 4 * 64 && counter.socket.sessions.values.allSatisfy(\.channel.isReadingPaused)
     }
-    try #require(asked.count == 4 * 64, "no more of each is heard than may be without an answer")
+    try #require(asked.count == 4 * 64, "no more of each is handled than may be unanswered")
     let words = String(repeating: "x", count: 50_000)
     for (session, number) in asked {
       counter.socket.answer(session, number, .failure(StockFailure(.crowded, detail: words)))
@@ -225,10 +227,10 @@ import Wire
   }
 
   @Test(
-    "lets in its owner and root, and others only where it is made for them, whatever its file permits",
+    "accepts its owner and root, and others only if configured, whatever its file permits",
     .enabled(if: geteuid() == 0), arguments: [false, true])
   func strangers(admitsOthers: Bool) async {
-    // A process of its own: it is somebody else for a moment.
+    // A process of its own: it changes its user for a moment.
     await #expect(processExitsWith: .success) { [admitsOthers = admitsOthers as Bool] in
       var limits = ServiceLimits()
       limits.admitsOthers = admitsOthers
@@ -250,7 +252,7 @@ import Wire
     }
   }
 
-  @Test("leaves no socket behind, and takes the place of one that was left") func files() throws {
+  @Test("leaves no socket file, and replaces a stale one") func files() throws {
     let counter = try Counter()
     #expect(try FileFacts.inspect(counter.path)?.mode == 0o600)
     counter.socket.stopListening()

@@ -1,6 +1,6 @@
-// Those who follow a service get a share of its time and of its memory, however many they are: what they are told is
-// encoded once, one connection has few of them, and who is too slow is told so. The test has both ends on one loop, and the
-// clock by which the share is measured.
+// Subscribers of a service get a share of its time and memory, however many they are. Events are encoded
+// once, one connection has few subscriptions, and a slow client is sent an error. The test has both ends on
+// one loop, and the clock by which the share is measured.
 
 import Glibc
 import Posix
@@ -10,20 +10,20 @@ import Wire
 
 @testable import Transport
 
-@Suite("Those who follow a service") struct ServiceViewsTests {
+@Suite("Subscribers of a service") struct ServiceViewsTests {
   private typealias Client = MessageChannel<StockServiceMessage, StockMessage>
 
-  /// A service that tells numbers, and whose clients follow them.
+  /// A service that publishes numbers, and whose clients follow them.
   private final class Hall {
     let loop: EventLoop
     let socket: ServiceSocket<StockRequest, StockResult>
     private(set) var views: ServiceViews<StockRequest, StockResult>!
     let path: String
     private let directory: String
-    /// The clock of those who look on, and what each look at it adds.
+    /// The clock of the subscribers, and what each reading of it adds.
     var time = MonotonicTime(nanoseconds: 0)
     var step = TimeSpan.zero
-    /// Numbers told so far.
+    /// The last number published.
     var last: Int64 = 0
     var asked = 0
     var slow = 0
@@ -67,7 +67,7 @@ import Wire
 
     static func word(_ words: String) -> StockResult { .failure(StockFailure(.badRequest, detail: words)) }
 
-    /// The next numbers, as long as is wanted.
+    /// The next numbers, of the given length.
     func publish(_ count: Int64 = 1, padding: Int = 0) {
       for _ in 0..<count {
         last += 1
@@ -93,7 +93,7 @@ import Wire
 
   private struct NoConnection: Error {}
 
-  /// A client, and what it was told, by the number of its request.
+  /// A client, and what it received, by the number of its request.
   private final class Viewer {
     let channel: Client
     var told: [UInt32: [String]] = [:]
@@ -122,7 +122,7 @@ import Wire
 
   private static func numbers(_ range: ClosedRange<Int64>) -> [String] { range.map { "\($0)" } }
 
-  @Test("are told everything in its order, and each thing is encoded once for all of them")
+  @Test("get all events in order, and each event is encoded once for all of them")
   func once() throws {
     let hall = try Hall()
     let viewers = try (0..<50).map { _ in try Viewer(hall) }
@@ -138,13 +138,13 @@ import Wire
     #expect(hall.views.feeds[0].encoded == 2_000)
   }
 
-  @Test("have an eighth of the time, and who came last before the rest is followed by the next one")
+  @Test("have an eighth of the time, and the last one before the rest is followed by the next one")
   func share() throws {
     let hall = try Hall()
     let viewers = try (0..<50).map { _ in try Viewer(hall) }
     for viewer in viewers { for number in 1...4 { viewer.follow(UInt32(number)) } }
     try hall.wait { hall.views.count == 200 }
-    // A look at the clock is a tenth of a turn.
+    // A reading of the clock is a tenth of a turn.
     hall.step = ViewingTime.turn / 10
     hall.publish()
     func told() throws -> Int {
@@ -160,7 +160,7 @@ import Wire
       hall.views.tell(at: begin)
       spent += hall.time.since(begin) - hall.step
       let now = try told()
-      #expect(now - sum == 10, "nobody is left out, and nobody has a second piece before the others")
+      #expect(now - sum == 10, "none is left out, and none has a second piece before the others")
       sum = now
       guard let due = hall.views.nextDeadline else { break }
       #expect(due.since(hall.time) >= ViewingTime.turn * ViewingTime.rest)
@@ -170,7 +170,7 @@ import Wire
     }
     #expect(sum == 200 && viewers.allSatisfy { $0.told.count == 4 })
     #expect(spent * (1 + ViewingTime.rest) <= hall.time.since(start))
-    // While ever more happens everybody has its turn all the same.
+    // Even if ever more happens each has its turn.
     for _ in 0..<20 {
       hall.publish()
       hall.time = max(hall.time, hall.views.nextDeadline ?? hall.time)
@@ -183,13 +183,13 @@ import Wire
     hall.views.tell(at: hall.time)
     _ = try told()
     #expect(viewers.allSatisfy { $0.told.values.allSatisfy { $0 == Self.numbers(1...hall.last) } })
-    // When all have seen everything nothing is left to wake up for.
+    // When all have seen all events there is no reason to wake up.
     hall.views.tell(at: hall.time)
     #expect(hall.views.nextDeadline == nil)
   }
 
   @Test(
-    "are four on one connection: the fifth is refused, one that ends makes room, and so does the client's end"
+    "are four on one connection: a fifth is refused, and an end of view or client makes room"
   )
   func limit() throws {
     let hall = try Hall()
@@ -197,7 +197,7 @@ import Wire
     for number in 1...5 { viewer.follow(UInt32(number)) }
     try hall.wait { viewer.last[5] == "crowded" }
     #expect(hall.views.count == 4)
-    // Under a number that follows already it is the same view, from another place.
+    // Under a number with a subscription it is the same view, from another place.
     viewer.follow(2, from: 0)
     hall.publish()
     try hall.wait { viewer.told.count == 4 }
@@ -221,7 +221,7 @@ import Wire
     try hall.wait { other.told[1] == ["2"] }
   }
 
-  @Test("and do not read are told that they were too slow; the others lose nothing")
+  @Test("that do not read get an error that they were too slow; the others lose nothing")
   func slow() throws {
     let hall = try Hall()
     let (deaf, reader) = (try Viewer(hall), try Viewer(hall))
@@ -244,24 +244,24 @@ import Wire
     #expect(
       seen == Self.numbers(1...Int64(seen.count)) && seen.count < hall.last, "none is left out in between")
     #expect(reader.told[7] == Self.numbers(1...hall.last) && reader.last.isEmpty)
-    // It may begin again.
+    // It may start again.
     (deaf.told, deaf.last) = ([:], [:])
     deaf.follow(7)
     try hall.wait { hall.views.count == 2 }
     hall.publish()
     try hall.wait { deaf.told[7] == ["\(hall.last)"] }
-    // Nothing is kept that all have seen.
+    // Events that all have seen are not kept.
     #expect(hall.views.feeds[0].kept <= AnswerFeed.pageBytes + 11_000)
   }
 
   @Test(
-    "and come back are told what they have missed, encoded once for those who missed the same, then the news")
+    "that come back get what they missed, encoded once for all who missed the same, then news")
   func comeBack() throws {
     let hall = try Hall()
     hall.last = 1_000
     let viewers = try (0..<20).map { _ in try Viewer(hall) }
     for viewer in viewers { viewer.follow(1, from: 0) }
-    // They are all there before anybody is told anything.
+    // They are all there before any of them is served.
     let deadline = SystemClock.monotonic() + .seconds(120)
     while hall.views.count < 20, SystemClock.monotonic() < deadline {
       try hall.loop.runOnce(until: SystemClock.monotonic() + .milliseconds(20))
@@ -276,7 +276,7 @@ import Wire
     #expect(hall.asked <= 101 + 20, "\(hall.asked) questions")
   }
 
-  @Test("are told before the service ends, without regard to their share of the time")
+  @Test("are served before the service ends, without regard to their share of the time")
   func end() throws {
     let hall = try Hall()
     let viewers = try (0..<20).map { _ in try Viewer(hall) }

@@ -1,5 +1,5 @@
-// Owns both ends of one connection for a test: a channel, and the raw other end that can say anything.
-// It must not know what a test expects. Everything happens on one loop and one thread, so nothing is timed.
+// Both ends of one connection for a test: a channel, and the raw other end that can send anything. All of it
+// is on one loop and one thread, so nothing is timed.
 
 import Posix
 import Time
@@ -7,7 +7,7 @@ import Wire
 
 @testable import Transport
 
-/// What the channel under test carries.
+/// The messages of the channel under test.
 struct Note: FrameMessage, Equatable {
   var number: Int
   var text: String
@@ -25,7 +25,6 @@ struct Note: FrameMessage, Equatable {
 
 typealias NoteChannel = MessageChannel<Note, Note>
 
-/// A channel, what it delivered, and the other end of its socket.
 final class Wiretap {
   static let frameLimit = 256 << 10
 
@@ -45,19 +44,19 @@ final class Wiretap {
     channel.onEnd = { [unowned self] in ends.append($0) }
   }
 
-  /// Lets the loop do all that there is to do now.
+  /// Runs the loop until there is nothing left to do now.
   func settle() throws {
     while try loop.runOnce(until: MonotonicTime(nanoseconds: 0)) > 0 {}
   }
 
-  /// The far end says these bytes.
+  /// The far end sends these bytes.
   func say(_ bytes: some Collection<UInt8>) throws {
     try far!.writeAll(Array(bytes))
   }
 
   func hangUp() { far = nil }
 
-  /// What the far end can read now, at most `limit` bytes.
+  /// Bytes that the far end can read now, at most `limit`.
   func hear(limit: Int = 1 << 20) throws -> [UInt8] {
     try far!.setNonBlocking(true)
     var heard: [UInt8] = []
@@ -72,14 +71,12 @@ final class Wiretap {
   }
 }
 
-/// The frame of a note.
 func frame(_ note: Note) throws -> [UInt8] {
   var bytes: [UInt8] = []
   try FrameEncoder().append(note, to: &bytes, limit: Wiretap.frameLimit)
   return bytes
 }
 
-/// The notes in a stream of frames.
 func notes(in bytes: [UInt8]) throws -> [Note] {
   var decoder = FrameDecoder(maximumBodyLength: Wiretap.frameLimit)
   decoder.append(bytes)

@@ -1,4 +1,4 @@
-// What is made once for everybody has the bytes of what is made for one.
+// The shared encoding of an answer for many clients, which has the bytes of that for one.
 
 import BankModel
 import Testing
@@ -21,7 +21,7 @@ struct AnswerTailTests {
     }
   }
 
-  @Test("an event's frame has the bytes of the long way, with every number")
+  @Test("an event's frame has the bytes of the general encoding, with every number")
   func events() throws {
     for ticket in [1, 23, 24, 300, 70_000, Int64.max] {
       for happening in [BranchEvent.Happening.started, .completed, .interrupted] {
@@ -36,7 +36,7 @@ struct AnswerTailTests {
     }
   }
 
-  @Test("so has any other answer")
+  @Test("any other answer has them, too")
   func samples() throws {
     for sample in ControlAnswer.samples {
       try compare(sample.message, AnswerTail.bytes(of: sample.message))
@@ -56,13 +56,13 @@ struct AnswerTailTests {
     }
   }
 
-  @Test("so has any answer of the stock and of the vending machine")
+  @Test("any answer of the stock and of the vending machine has them, too")
   func services() throws {
     for sample in StockResult.samples { try compare(sample.message) }
     for sample in VendingResult.samples { try compare(sample.message) }
   }
 
-  @Test("a frame that is too long leaves the buffer as it was")
+  @Test("a frame that is too long leaves the buffer unchanged")
   func tooLong() {
     var buffer: [UInt8] = [1, 2, 3]
     #expect(throws: FrameEncodingError.self) {

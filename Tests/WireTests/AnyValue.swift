@@ -1,8 +1,6 @@
-// Owns a value of any shape within the profile, to test the codec without a message.
-// It must not know the bytes: it goes through Codable like every message does.
-// Invariant: whatever the profile allows decodes to one of these, and encodes to the same bytes when the keys of
-// its maps ascend.
-// A value that is none of them is thrown.
+// A value of any shape within the profile, to test the codec without a message. It uses Codable like every
+// message. Invariant: all that the profile allows decodes to one of these, and encodes to the same bytes when
+// the keys of its maps ascend. Any other value is thrown.
 
 @testable import Wire
 

@@ -1,6 +1,5 @@
-// Owns the mistakes that a type can make towards the codec.
-// It must not know how they are noticed.
-// Invariant: a mistake is a typed error and never a wrong encoding or a trap.
+// Mistakes that a type can make towards the codec. Invariant: a mistake is a typed error and never a wrong
+// encoding or a trap.
 
 import Testing
 
@@ -8,7 +7,6 @@ import Testing
 
 @Suite("Mistakes of types towards the CBOR codec")
 struct CBOREncodingErrorTests {
-  /// A type whose encoding is a closure.
   struct Scripted: Encodable {
     let script: (any Encoder) throws -> Void
     func encode(to encoder: any Encoder) throws { try script(encoder) }
@@ -48,7 +46,7 @@ struct CBOREncodingErrorTests {
     #expect(throws: CBOREncodingError.integerOutOfRange) { try CBOREncoder().encode([1: UInt128.max]) }
   }
 
-  @Test("nesting is encoded to the limit and refused behind it")
+  @Test("nesting is encoded to the limit and refused after it")
   func nesting() throws {
     func nested(_ depth: Int) -> AnyValue { depth == 0 ? .null : .array([nested(depth - 1)]) }
     #expect(try CBOREncoder().encode(nested(16)).count == 17)
@@ -78,7 +76,7 @@ struct CBOREncodingErrorTests {
     #expect(mapAndValue == .secondValue)
   }
 
-  @Test("asking twice for the same container continues it")
+  @Test("requesting the same container twice continues it")
   func sameContainer() throws {
     let encoded = try CBOREncoder().encode(
       Scripted { encoder in
@@ -158,7 +156,7 @@ struct CBOREncodingErrorTests {
     #expect(swallowed == .floatingPoint)
   }
 
-  @Test("a type's own refusal keeps its words, cut short")
+  @Test("a type's own error keeps its text, cut short")
   func ownRefusal() {
     struct Long: Error, CustomStringConvertible {
       var description: String { String(repeating: "x", count: 1000) }
@@ -189,7 +187,7 @@ struct CBOREncodingErrorTests {
     }
   }
 
-  @Test("every error says in words what was wrong")
+  @Test("every error has a text about what was wrong")
   func words() {
     #expect(
       CBORDecodingError(.missingField(3), at: 7).description

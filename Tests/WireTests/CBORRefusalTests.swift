@@ -1,6 +1,5 @@
-// Owns the inputs that a decoder has to refuse, one by one and in bulk.
-// It must not know how they are noticed.
-// Invariant: an input has one right reason and offset, and none can stop the process.
+// Inputs that a decoder has to refuse, one by one and in bulk. Invariant: an input has one right reason and
+// offset, and none can stop the process.
 
 import Testing
 
@@ -24,7 +23,7 @@ struct CBORRefusalTests {
   }
 
   @Test(
-    "a head that is just long enough is taken",
+    "a head that is just long enough is accepted",
     arguments: ["1818", "190100", "1a00010000", "1b0000000100000000", "3818", "390100", "3b7fffffffffffffff"])
   func shortestHeads(hex: String) throws {
     let input = try #require(bytes(hex))
@@ -44,7 +43,7 @@ struct CBORRefusalTests {
   }
 
   @Test(
-    "an input that ends too early is refused where the next byte is missing",
+    "an input that ends too early is refused at the missing byte",
     arguments: [("", 0), ("18", 0), ("19ff", 0), ("1a000102", 0), ("1b00010203040506", 0), ("828180", 3)])
   func truncated(hex: String, offset: Int) throws {
     #expect(try refusal(hex) == CBORDecodingError(.truncated, at: offset))
@@ -70,7 +69,7 @@ struct CBORRefusalTests {
     }
   }
 
-  @Test("duplicate fields are refused, also in maps that nobody asked for")
+  @Test("duplicate fields are refused, also in maps that are skipped")
   func duplicateFields() throws {
     #expect(try refusal("a201020103") == CBORDecodingError(.duplicateField(1), at: 3))
     #expect(try refusal("a2181f0018 1f00") == CBORDecodingError(.duplicateField(31), at: 4))
@@ -88,7 +87,7 @@ struct CBORRefusalTests {
     #expect(try refusal(hex) == CBORDecodingError(.keyNotAFieldNumber, at: 1))
   }
 
-  @Test("bytes behind the value are refused")
+  @Test("bytes after the value are refused")
   func trailingBytes() throws {
     #expect(try refusal("0000") == CBORDecodingError(.trailingBytes, at: 1))
     #expect(try refusal("8000") == CBORDecodingError(.trailingBytes, at: 1))
@@ -113,7 +112,7 @@ struct CBORRefusalTests {
     }
   }
 
-  @Test("nesting is taken to the limit and refused behind it")
+  @Test("nesting is accepted to the limit and refused after it")
   func nesting() throws {
     let deepest = [UInt8](repeating: 0x81, count: 16) + [0x00]
     _ = try CBORDecoder().decode(AnyValue.self, from: deepest)
@@ -142,7 +141,7 @@ struct CBORRefusalTests {
     }
   }
 
-  @Test("random bytes never stop the process, whatever is asked for")
+  @Test("random bytes never stop the process, for any type")
   func garbage() {
     var generator = SeededGenerator.announced("garbage")
     for _ in 0..<20_000 {
@@ -168,8 +167,8 @@ struct CBORRefusalTests {
     }
   }
 
-  /// Checks that what is taken has exactly one encoding up to the order of keys; expectations only for failures,
-  /// because this runs tens of thousands of times.
+  /// Checks that an accepted input has exactly one encoding up to the order of keys; expectations only for
+  /// failures, because this runs tens of thousands of times.
   private func decodeAsEverything(_ input: [UInt8]) {
     if let value = try? CBORDecoder().decode(AnyValue.self, from: input) {
       let again = (try? CBOREncoder().encode(value)) ?? []

@@ -1,6 +1,5 @@
-// Owns what has to come back as it went, and the exact bytes of small values.
-// It must not know how the codec works inside.
-// Invariant: one value has one encoding, and decoding it gives the value again.
+// Values that come back unchanged, and the exact bytes of small ones. Invariant: one value has one encoding,
+// and decoding it gives the value again.
 
 import Testing
 
@@ -78,7 +77,7 @@ struct CBORRoundTripTests {
     try refuses(UInt128.self, -1)
   }
 
-  @Test("bytes are a byte string wherever they stand")
+  @Test("bytes are a byte string everywhere")
   func byteStrings() throws {
     #expect(try roundTrip([UInt8]([1, 2, 3])) == "43010203")
     #expect(try roundTrip([[UInt8]]([[1], []])) == "82410140")
@@ -144,7 +143,7 @@ struct CBORRoundTripTests {
     }
   }
 
-  @Test("a slice in the middle of a buffer decodes as if it stood alone")
+  @Test("a slice in the middle of a buffer decodes as if it were alone")
   func slices() throws {
     let buffer = [0xFF, 0xFF] + (try CBOREncoder().encode(["a", "b"])) + [0xFF]
     #expect(try CBORDecoder().decode([String].self, from: buffer[2..<(buffer.count - 1)]) == ["a", "b"])
@@ -179,7 +178,7 @@ struct CBORRoundTripTests {
     #expect(try CBORDecoder().decode([Six].self, from: CBOREncoder().encode(many)) == many)
   }
 
-  @Test("a buffer keeps what it has, and gains nothing from an error")
+  @Test("a buffer keeps its contents, and gains nothing from an error")
   func appending() throws {
     var buffer: [UInt8] = [9, 9]
     try CBOREncoder().encode([1], into: &buffer)
@@ -188,7 +187,7 @@ struct CBORRoundTripTests {
     #expect(buffer == [9, 9, 0x81, 1])
   }
 
-  @Test("the encoding of a record of every type stays as it is")
+  @Test("the encoding of a record of every type does not change")
   func golden() throws {
     try expectGolden(Everything.sample, "codec-everything")
   }

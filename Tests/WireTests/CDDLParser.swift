@@ -1,7 +1,7 @@
-// Owns the grammar of the part of CDDL (RFC 8610) that the protocol of the bank is written in: rules for types; maps with
-// field numbers, optional fields and several groups; arrays of one type; choices, ranges, numbers, texts and their sizes; and
-// the names that CDDL itself gives to simple types. It must not know any message.
-// Everything else that the language has (rules for groups, generic rules, tags, other keys, other controls) is a CDDLError.
+// Grammar of the part of CDDL (RFC 8610) in which the bank's protocol is written: rules for types; maps with
+// field numbers, optional fields and several groups; arrays of one type; choices, ranges, numbers, texts and
+// their sizes; and the names that CDDL itself gives to simple types. All other constructs of the language
+// (rules for groups, generic rules, tags, other keys, other controls) are a CDDLError.
 
 struct CDDLParser {
   private var scanner: CDDLScanner
@@ -20,7 +20,7 @@ struct CDDLParser {
     while token != .end {
       guard case .name(let name) = token else { throw unexpected("the name of a rule") }
       guard rules[name] == nil, Self.simple[name] == nil else {
-        throw scanner.error("\(name) stands for something already")
+        throw scanner.error("\(name) is defined already")
       }
       try advance()
       try expect("=")
@@ -77,7 +77,7 @@ struct CDDLParser {
       let least = try number()
       guard Self.numbers.negative.contains(least) else { throw scanner.error("\(least) is not negative") }
       return .integer(least...Self.numbers.negative.upperBound)
-    default: throw scanner.error(".\(control) is not understood here")
+    default: throw scanner.error(".\(control) is not supported here")
     }
   }
 
@@ -85,7 +85,7 @@ struct CDDLParser {
     let first = try number()
     guard try take("..") else { return first...first }
     let last = try number()
-    guard first < last else { throw scanner.error("\(first)..\(last) holds nothing, or one number") }
+    guard first < last else { throw scanner.error("\(first)..\(last) is empty, or one number") }
     return first...last
   }
 
@@ -115,7 +115,7 @@ struct CDDLParser {
       try advance()
       try expect("*")
       let (least, most) = (try count(least), try most())
-      guard least <= most else { throw scanner.error("\(least)*\(most) is no number of elements") }
+      guard least <= most else { throw scanner.error("\(least)*\(most) is not a number of elements") }
       counts = least...most
     } else if try take("*") {
       counts = 0...(try most())
@@ -153,7 +153,7 @@ struct CDDLParser {
       }
     }
     guard groups.count == 1 || groups.allSatisfy({ $0.fields.first?.isOptional == false }) else {
-      throw scanner.error("each group of several begins with a field that tells it from the others")
+      throw scanner.error("each group of several starts with a field that distinguishes it")
     }
     return .map(groups)
   }
@@ -162,11 +162,11 @@ struct CDDLParser {
     let isOptional = try take("?")
     let key = try number()
     guard let number = Int(exactly: key), (0...255).contains(number) else {
-      throw scanner.error("\(key) is no field number")
+      throw scanner.error("\(key) is not a field number")
     }
     try expect(":")
     let name = kind.map { "\(place).\($0),\(number)" } ?? "\(place).\(number)"
-    guard places[name] == nil else { throw scanner.error("field \(number) stands twice in \(place)") }
+    guard places[name] == nil else { throw scanner.error("field \(number) is twice in \(place)") }
     let field = CDDLField(number: number, isOptional: isOptional, type: try type(at: name), place: name)
     places[name] = field.type
     return field
@@ -191,6 +191,6 @@ struct CDDLParser {
   }
 
   private func unexpected(_ wanted: String) -> CDDLError {
-    scanner.error("\(token) stands where \(wanted) should")
+    scanner.error("found \(token), expected \(wanted)")
   }
 }

@@ -1,6 +1,5 @@
-// Owns how the text of a schema in CDDL (RFC 8610) falls into names, numbers, texts and signs. It must not know a rule.
-// What is no part of the language as far as it is understood here (floating point, hexadecimal numbers, byte strings, escapes)
-// is a CDDLError and not skipped.
+// Lexer of a schema in CDDL (RFC 8610): names, numbers, texts and signs. Constructs that are not supported
+// (floating point, hexadecimal numbers, byte strings, escapes) are a CDDLError and not skipped.
 
 /// A piece of a schema.
 enum CDDLToken: Equatable {
@@ -20,7 +19,7 @@ struct CDDLScanner {
 
   init(_ text: String) { rest = text[...] }
 
-  /// The next piece; the end again and again.
+  /// The next piece; at the end always the end.
   mutating func next() throws(CDDLError) -> CDDLToken {
     skipBlanks()
     guard let first = rest.first else { return .end }

@@ -1,23 +1,22 @@
-// Owns a schema in CDDL (RFC 8610) after it was read: its rules, in the part of the language that the protocol of the bank
-// needs. It must not know any message.
-// Invariant: every rule that is named is there, every rule is reached from the first one, and no rule contains itself
-// without a map or an array in between. A schema that is otherwise is a CDDLError, and so is whatever is not understood.
+// A parsed schema in CDDL (RFC 8610): its rules, in the part of the language that the bank's protocol needs.
+// Invariant: every named rule exists, every rule is reached from the first one, and no rule contains itself
+// without a map or an array in between. Any other schema is a CDDLError, and so is an unsupported construct.
 
-/// Why a schema cannot be used.
+/// The reason why a schema cannot be used.
 struct CDDLError: Error, Equatable, CustomStringConvertible {
-  /// The line, from 1; 0 where it is about the schema as a whole.
+  /// The line, from 1; 0 for an error of the schema as a whole.
   let line: Int
   let words: String
   var description: String { line == 0 ? words : "line \(line): \(words)" }
 }
 
-/// What a value may be.
+/// The values of a type.
 indirect enum CDDLType: Sendable {
-  /// What the rule of this name says.
+  /// The rule of this name.
   case rule(String)
   /// A whole number: `uint`, a range, or a number alone.
   case integer(ClosedRange<Int128>)
-  /// Any text of so many bytes of UTF-8.
+  /// Any text with this number of bytes of UTF-8.
   case text(ClosedRange<Int>)
   /// This very text.
   case word(String)
@@ -25,7 +24,7 @@ indirect enum CDDLType: Sendable {
   case bool(Bool?)
   case bytes
   case null
-  /// So many elements, all of one type.
+  /// This number of elements, all of one type.
   case array(CDDLType, ClosedRange<Int>)
   /// The fields of one of these groups.
   case map([CDDLGroup])
@@ -33,7 +32,7 @@ indirect enum CDDLType: Sendable {
   case choice([CDDLOption])
 }
 
-/// The fields that stand together in a map.
+/// The fields that occur together in a map.
 struct CDDLGroup: Sendable {
   var fields: [CDDLField] = []
 }
@@ -43,7 +42,7 @@ struct CDDLField: Sendable {
   let number: Int
   let isOptional: Bool
   let type: CDDLType
-  /// Its name in the schema: `receipt.16`, and `control-command.15,24` for what stands beside a kind.
+  /// Its name in the schema: `receipt.16`, and `control-command.15,24` for a field beside a kind.
   let place: String
 }
 
@@ -57,30 +56,31 @@ struct CDDLOption: Sendable {
 struct CDDLSchema: Sendable {
   /// The rules by their names.
   let rules: [String: CDDLType]
-  /// The rule that a whole document keeps: the first one.
+  /// The rule of a whole document: the first one.
   let root: String
-  /// Everything that a value can go through: rules, fields and options, with their types.
+  /// All rules, fields and options that a value can match, with their types.
   let places: [String: CDDLType]
 
-  /// The schema that a text says.
+  /// The schema of a text.
   init(_ text: String) throws(CDDLError) {
     var parser = try CDDLParser(text)
     (rules, root, places) = try parser.schema()
     for (name, type) in rules {
       for next in Self.names(in: type, alsoInside: true) where rules[next] == nil {
-        throw CDDLError(line: 0, words: "\(name) names \(next), and there is no such rule")
+        throw CDDLError(line: 0, words: "\(name) names \(next), which is not a rule")
       }
     }
     for name in rules.keys where reached(from: name, alsoInside: false).contains(name) {
-      throw CDDLError(line: 0, words: "\(name) is made of itself")
+      throw CDDLError(line: 0, words: "\(name) contains itself")
     }
     let idle = Set(rules.keys).subtracting(reached(from: root, alsoInside: true)).subtracting([root])
     guard idle.isEmpty else {
-      throw CDDLError(line: 0, words: "nothing is made of \(idle.sorted().joined(separator: ", "))")
+      throw CDDLError(line: 0, words: "unused: \(idle.sorted().joined(separator: ", "))")
     }
   }
 
-  /// The numbers and the words that a place can have, with the places of them; nil where it can have anything else.
+  /// The numbers and the words that a place can have, with the places of them; nil if it can have anything
+  /// else.
   func values(at place: String) -> [AnyValue: String]? {
     guard let type = places[place] else { return nil }
     switch type {
@@ -99,7 +99,8 @@ struct CDDLSchema: Sendable {
     }
   }
 
-  /// The numbers that a place can have, the bytes of its text, or the elements of its array; nil where it has no bounds.
+  /// The range of a place's numbers, of the bytes of its text, or of the elements of its array; nil if it has
+  /// no bounds.
   func bounds(at place: String) -> ClosedRange<Int128>? {
     switch places[place] {
     case .rule(let name): bounds(at: name)

@@ -1,5 +1,5 @@
-// The part of CDDL that the schema of the protocol is written in: what of it is understood, and that everything else is an
-// error and not skipped.
+// The part of CDDL in which the schema of the protocol is written: its supported constructs, and that all
+// others are an error and not skipped.
 
 import Testing
 
@@ -17,7 +17,7 @@ struct CDDLTests {
     .map(fields.map { AnyValue.Field(number: $0.0, value: $0.1) })
   }
 
-  @Test("numbers have the ranges that are said, up to both ends of 64 bits")
+  @Test("numbers have the given ranges, up to both ends of 64 bits")
   func numbers() throws {
     #expect(try fits(.unsigned(.max), "a = uint"))
     #expect(try !fits(.negative(-1), "a = uint"))
@@ -40,14 +40,14 @@ struct CDDLTests {
     #expect(try fits(.byteString([1]), "a = bstr") && !fits(.text("a"), "a = bstr"))
   }
 
-  @Test("flags and nothing are told apart")
+  @Test("flags and null are distinguished")
   func simple() throws {
     #expect(try fits(.bool(true), "a = bool") && fits(.bool(false), "a = bool") && !fits(.null, "a = bool"))
     #expect(try fits(.bool(true), "a = true") && !fits(.bool(false), "a = true"))
     #expect(try fits(.null, "a = nil") && fits(.null, "a = null") && !fits(.bool(false), "a = nil"))
   }
 
-  @Test("arrays have as many elements as are said")
+  @Test("arrays have the given numbers of elements")
   func arrays() throws {
     func fitting(_ schema: String) throws -> [Int] {
       try (0...4).filter { try fits(.array(Array(repeating: .unsigned(1), count: $0)), schema) }
@@ -73,7 +73,7 @@ struct CDDLTests {
     #expect(try !fits(.array([]), schema))
   }
 
-  @Test("of several groups the first field decides, and what stands beside it belongs to it")
+  @Test("of several groups the first field decides, and the fields beside it belong to it")
   func groups() throws {
     let schema = "a = { 1: {} // 2: uint, ? 9: bool // 3: tstr }"
     #expect(try fits(map((1, map())), schema) && fits(map((3, .text("x"))), schema))
@@ -84,7 +84,7 @@ struct CDDLTests {
     #expect(try !fits(map(), schema))
   }
 
-  @Test("the mismatch that lies deepest is told")
+  @Test("the deepest mismatch is reported")
   func mismatch() throws {
     let validator = CDDLValidator(try CDDLSchema("a = b / { 1: 0 / 7 } b = { 1: [* c] } c = { 5: 1 / 2 }"))
     let value = map((1, .array([map((5, .unsigned(2))), map((5, .unsigned(3)))])))
@@ -93,7 +93,7 @@ struct CDDLTests {
   }
 
   @Test(
-    "what is not understood is an error, and so is a schema that cannot be meant",
+    "an unsupported construct is an error, and so is a schema without meaning",
     arguments: [
       "", "a", "a =", "a = any", "a = float", "a = b", "a = 1 a = 2", "uint = 1", "a = 1 b = 2", "a = a",
       "a = b / 1 b = a",

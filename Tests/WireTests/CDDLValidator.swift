@@ -1,9 +1,9 @@
-// Owns whether a value is what a rule of a schema in CDDL says, and which places of the schema it goes through. It must not
-// know any message.
-// Invariant: a field of which the rule does not speak is a mismatch, for the schema says what is sent and not what is skipped.
-// Where several groups or options are possible and none fits, the mismatch is the one that lies deepest in the value.
+// Validator of a value against a rule of a schema in CDDL, which reports the matched places of the schema.
+// Invariant: a field that the rule does not list is a mismatch, because the schema describes what is sent and
+// not what is skipped. If several groups or options are possible and none fits, the mismatch is the one that
+// is deepest in the value.
 
-/// Where a value is not what the rule says, and why.
+/// The place where a value does not match the rule, and the reason.
 struct CDDLMismatch: Error, Equatable, CustomStringConvertible {
   /// Field numbers and places in arrays, from the outside.
   let path: [Int]
@@ -11,13 +11,13 @@ struct CDDLMismatch: Error, Equatable, CustomStringConvertible {
   var description: String { "at \(path.map { "\($0)" }.joined(separator: ".")): \(words)" }
 }
 
-/// How a value went through a schema.
+/// The match of a value with a schema.
 struct CDDLTrace {
-  /// The rules, fields and options that it went through.
+  /// The matched rules, fields and options.
   var used: Set<String> = []
   /// The optional fields that it leaves out.
   var absent: Set<String> = []
-  /// What the schema says of each of its maps.
+  /// The groups of each of its maps.
   var maps: [[Int]: CDDLMapTrace] = [:]
 
   fileprivate mutating func add(_ other: CDDLTrace) {
@@ -27,7 +27,7 @@ struct CDDLTrace {
   }
 }
 
-/// What a schema says of one map.
+/// The match of one map.
 struct CDDLMapTrace {
   /// The group that fits.
   let group: CDDLGroup
@@ -40,7 +40,7 @@ struct CDDLValidator {
 
   init(_ schema: CDDLSchema) { self.schema = schema }
 
-  /// The way of a value that is what a rule says.
+  /// The match of a value with a rule.
   func check(_ value: AnyValue, by rule: String) throws(CDDLMismatch) -> CDDLTrace {
     var trace = CDDLTrace()
     try check(value, .rule(rule), [], &trace)
@@ -97,7 +97,7 @@ struct CDDLValidator {
     let kinds = groups.filter { group in fields.contains { $0.number == group.fields.first?.number } }
     let candidates = groups.count == 1 ? groups : kinds
     guard candidates.count == 1 else {
-      throw CDDLMismatch(path: path, words: "exactly one kind is wanted, and there are \(candidates.count)")
+      throw CDDLMismatch(path: path, words: "exactly one kind is required, and there are \(candidates.count)")
     }
     let group = candidates[0]
     let strangers = Set(fields.map(\.number)).subtracting(group.fields.map(\.number))

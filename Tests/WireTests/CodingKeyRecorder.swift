@@ -1,6 +1,6 @@
-// Owns which coding keys stand behind each map of an encoded value. It must not know any message.
-// It is an encoder that keeps nothing but the keys that each keyed container could write, whether they were written or not:
-// so a field is seen that no sample carries. Invariant: the paths are those of the fields' numbers and the places in arrays.
+// Recorder of the coding keys of each map in an encoded value: an encoder that stores only the keys that each
+// keyed container could write, whether they were written or not, so that fields without a sample are found.
+// Invariant: the paths are those of the fields' numbers and the places in arrays.
 
 /// The field numbers that each map of a value could have, by its path.
 func codingKeys(of value: any Encodable) throws -> [[Int]: Set<Int>] {

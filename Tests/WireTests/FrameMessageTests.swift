@@ -1,14 +1,14 @@
-// Compares the short way of messages with the long one: the same bytes, the same values, and nothing that only one
-// of them would accept. Randomised: the seed is printed.
+// The fast encoding of messages, compared with the general one: the same bytes, the same values, and no input
+// that only one of them accepts. Randomised: the seed is printed.
 
 import BankModel
 import Testing
 
 @testable import Wire
 
-@Suite("The short way of messages")
+@Suite("The fast encoding of messages")
 struct FrameMessageTests {
-  @Test("a customer of a list weighs what it takes in a message at least, whatever it carries")
+  @Test("a customer of a list weighs at least what it takes in a message, with any payload")
   func weight() throws {
     let longest = ServiceName(String(repeating: "s", count: ServiceName.longest))!
     let key = String(repeating: "k", count: Limits.keyLength)
@@ -27,7 +27,7 @@ struct FrameMessageTests {
     }
   }
 
-  @Test("every sample has the bytes of the long way, or no short way")
+  @Test("every sample has the bytes of the general encoding, or no fast one")
   func samples() throws {
     for sample in TellerMessage.samples { try compare(sample.message) }
     for sample in WindowMessage.samples { try compare(sample.message) }
@@ -41,19 +41,19 @@ struct FrameMessageTests {
     }
   }
 
-  @Test("what is said once a customer has a short way")
+  @Test("messages sent once for each customer have a fast encoding")
   func hotMessages() {
     let lease = Lease(ticket: 1, attempt: 1, generation: 1)
     #expect(TellerMessage.done(lease).appendDirectly(to: &scrap))
     #expect(TellerMessage.worked(lease, WorkResult(duration: .zero)).appendDirectly(to: &scrap))
     #expect(WindowMessage.acknowledged(lease).appendDirectly(to: &scrap))
     #expect(WindowMessage.sample(.assign).appendDirectly(to: &scrap))
-    var chance = SeededGenerator.announced("what is said once a customer")
+    var chance = SeededGenerator.announced("messages once a customer")
     #expect(chance.order().appendDirectly(to: &scrap))
     #expect(chance.tickets().appendDirectly(to: &scrap))
   }
 
-  @Test("numbers of every length have the bytes of the long way")
+  @Test("numbers of every length have the bytes of the general encoding")
   func numbers() throws {
     var chance = SeededGenerator.announced("numbers of every length")
     for _ in 0..<5_000 {
@@ -68,7 +68,7 @@ struct FrameMessageTests {
     }
   }
 
-  @Test("bytes with a mistake are read as by the long way, or not at all")
+  @Test("bytes with a mistake are read as by the general decoder, or not at all")
   func mistakes() throws {
     var chance = SeededGenerator.announced("bytes with a mistake")
     for _ in 0..<20_000 {
@@ -85,7 +85,7 @@ struct FrameMessageTests {
     }
   }
 
-  @Test("a message that is longer than its limit leaves the buffer as it was, by either way")
+  @Test("a message longer than its limit leaves the buffer unchanged, in either encoding")
   func limit() {
     let lease = Lease(ticket: .max, attempt: 1, generation: 1)
     var buffer: [UInt8] = [1, 2, 3]
@@ -113,7 +113,7 @@ struct FrameMessageTests {
   }
 }
 
-/// What a message is appended to when nobody looks at the bytes.
+/// The buffer of a message whose bytes are not compared.
 private var scrap: [UInt8] {
   get { [] }
   set {}
@@ -140,7 +140,7 @@ extension SeededGenerator {
     return assignment
   }
 
-  /// What a command or a worker has left behind.
+  /// The result of a command or a worker.
   fileprivate mutating func result() -> WorkResult {
     let code: Int32? = Bool.random(using: &self) ? number() : nil
     return WorkResult(

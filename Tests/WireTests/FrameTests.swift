@@ -1,6 +1,5 @@
-// Owns the behaviour of frames: cutting a stream and writing into one.
-// It must not know messages beyond that they are Codable.
-// Invariant: however a stream is split, the same bodies come out; no stream can stop the process.
+// Frames: cutting a stream and writing into one. Invariant: however a stream is split, the same bodies come
+// out; no stream can stop the process.
 
 import Testing
 
@@ -56,7 +55,7 @@ struct FrameTests {
     }
   }
 
-  @Test("a short frame asks for more and says that it is in the middle")
+  @Test("a short frame asks for more and reports that it is incomplete")
   func truncated() throws {
     let stream = try stream([[1, 2, 3]])
     for length in 0..<stream.count {
@@ -110,13 +109,13 @@ struct FrameTests {
     #expect(received == count)
   }
 
-  @Test("the decoder holds on to little more than one read, however long the stream is")
+  @Test("the decoder holds little more than one read, however long the stream is")
   func boundedMemory() throws {
     let frame = try stream([[UInt8](repeating: 1, count: 1_000)])
     let endless = Array(repeatElement(frame, count: 1_000).joined())
     var decoder = FrameDecoder(maximumBodyLength: 1_000)
     var most = 0
-    // Reads that never end where a frame does leave a rest each time.
+    // Reads that never end at the end of a frame leave a rest each time.
     for begin in stride(from: 0, to: endless.count, by: 4_099) {
       decoder.append(endless[begin..<min(begin + 4_099, endless.count)])
       while try decoder.next() != nil {}
@@ -126,7 +125,7 @@ struct FrameTests {
     #expect(decoder.buffer.isEmpty)
   }
 
-  @Test("a large buffer is given back when it has run empty")
+  @Test("a large buffer is released when it has run empty")
   func largeBuffers() throws {
     var decoder = FrameDecoder(maximumBodyLength: FrameLimits.control)
     decoder.append(try stream([[UInt8](repeating: 1, count: 1 << 20)]))
@@ -160,7 +159,7 @@ struct FrameTests {
     }
   }
 
-  @Test("a message is encoded straight behind its length")
+  @Test("a message is encoded right after its length")
   func encoder() throws {
     var buffer: [UInt8] = [9]
     let limit = FrameLimits.teller
@@ -173,7 +172,7 @@ struct FrameTests {
     #expect(try CBORDecoder().decode([Int].self, from: #require(try decoder.next())) == [1, 2])
   }
 
-  @Test("a message or body that cannot be a frame leaves the buffer as it was")
+  @Test("a message or body that cannot be a frame leaves the buffer unchanged")
   func encoderErrors() throws {
     var buffer: [UInt8] = [9]
     #expect(throws: FrameEncodingError.message(.floatingPoint)) {

@@ -1,16 +1,16 @@
-// Owns the comparison of a message's encoding with the file that says how it has always been.
-// It must not know any message.
-// Invariant: golden files are never deleted and never change once released; they are written only on demand.
-// A missing file is a failure: otherwise a deleted one would pass.
+// Comparison of a message's encoding with its golden file. Invariant: golden files are never deleted and
+// never change once released; they are written only on demand. A missing file is a failure: otherwise a
+// deleted one would pass.
 
 import Glibc
 import Testing
 
 @testable import Wire
 
-/// Expects that a message encodes to what `Golden/NAME.hex` says, and that the file decodes to the message.
+/// Expects that a message encodes to the contents of `Golden/NAME.hex`, and that the file decodes to the
+/// message.
 ///
-/// With `BANK_RECORD_GOLDEN=1` in the environment the file is written instead, to be looked at and committed.
+/// With `BANK_RECORD_GOLDEN=1` in the environment the file is written instead, to be checked and committed.
 func expectGolden<T: Codable & Equatable>(
   _ message: T, _ name: String, sourceLocation: SourceLocation = #_sourceLocation
 ) throws {
@@ -27,9 +27,9 @@ func expectGolden<T: Codable & Equatable>(
   #expect(try CBORDecoder().decode(T.self, from: golden) == message, sourceLocation: sourceLocation)
 }
 
-/// Why there is nothing to compare with.
+/// The reason why there is nothing to compare with.
 enum GoldenFileError: Error, Equatable {
-  /// Record it with `BANK_RECORD_GOLDEN=1` and commit it; if it was deleted, bring it back.
+  /// Record it with `BANK_RECORD_GOLDEN=1` and commit it; if it was deleted, restore it.
   case missing(path: String)
   case notHexadecimal(path: String)
 }
@@ -42,14 +42,14 @@ func goldenBytes(_ name: String) throws(GoldenFileError) -> [UInt8] {
   return golden
 }
 
-/// Where a golden file is: beside this source file, so that a test needs no resource bundle.
+/// The path of a golden file: beside this source file, so that a test needs no resource bundle.
 func goldenPath(_ name: String) -> String {
   let here = #filePath
   let directory = here[..<(here.lastIndex(of: "/") ?? here.startIndex)]
   return "\(directory)/Golden/\(name).hex"
 }
 
-/// The names of all golden files of a kind; nil where they cannot be listed.
+/// The names of all golden files of a kind; nil if they cannot be listed.
 func goldenNames(_ suffix: String = ".hex") -> [String]? {
   let path = goldenPath("x").split(separator: "/").dropLast().joined(separator: "/")
   guard let directory = opendir("/" + path) else { return nil }
@@ -64,7 +64,7 @@ func goldenNames(_ suffix: String = ".hex") -> [String]? {
   return names
 }
 
-/// The text of a file; nil where it cannot be read.
+/// The text of a file; nil if it cannot be read.
 func readFile(_ path: String) -> String? {
   guard let file = fopen(path, "r") else { return nil }
   defer { fclose(file) }

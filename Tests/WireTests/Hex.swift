@@ -1,7 +1,5 @@
-// Owns hexadecimal text for the tests of this target.
-// It must not know what the bytes mean.
-// Invariant: `bytes(hex(x)) == x`; white space in hexadecimal text is ignored.
-// Text that is not hexadecimal gives nil.
+// Hexadecimal text for the tests of this target. Invariant: `bytes(hex(x)) == x`; white space in hexadecimal
+// text is ignored. Other text gives nil.
 
 /// Lower-case hexadecimal text, two digits a byte.
 func hex(_ bytes: some Sequence<UInt8>) -> String {

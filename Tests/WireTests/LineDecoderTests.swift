@@ -1,11 +1,11 @@
-// Holds the cutting of lines to its contract: the same lines whatever the portions, and a bound that is never passed.
+// Cutting of lines: the same lines for all portions, and a bound that is never exceeded.
 
 import Testing
 
 @testable import Wire
 
 @Suite("Cutting lines") struct LineDecoderTests {
-  /// Every line that comes out when the bytes come in these portions.
+  /// Every line of the bytes in these portions.
   private func lines(_ portions: [ArraySlice<UInt8>], limit: Int = 100) throws(LineError) -> [String] {
     var decoder = LineDecoder(maximumLength: limit)
     var lines: [String] = []
@@ -34,7 +34,7 @@ import Testing
     #expect(try lines(stream.indices.map { stream[$0...$0] }) == expected)
   }
 
-  @Test("what has no newline behind it is half a line") func midLine() throws {
+  @Test("text without a newline after it is an incomplete line") func midLine() throws {
     var decoder = LineDecoder(maximumLength: 100)
     #expect(!decoder.isMidLine)
     decoder.append("{}\n".utf8)
@@ -55,7 +55,8 @@ import Testing
     #expect(throws: LineError.tooLong(maximum: limit)) { try lines([longest + [0x78, 0x0a]], limit: limit) }
   }
 
-  @Test("a line that is too long is refused before its end is there, for good") func refusedEarly() throws {
+  @Test("a line that is too long is refused before its end, and so is everything after it")
+  func refusedEarly() throws {
     var decoder = LineDecoder(maximumLength: 10)
     decoder.append("short\n0123456789".utf8)
     #expect(try decoder.next() != nil && decoder.next() == nil)

@@ -1,5 +1,6 @@
-// Every line that is said to a worker, byte by byte, and every line of a worker that was ever understood. A changed byte here
-// is a program in another language that no longer understands us. The files are written by hand and never deleted.
+// Every line that is sent to a worker, byte by byte, and every line of a worker that was ever accepted. A
+// changed byte here is a program in another language that no longer understands us. The files are written by
+// people and never deleted.
 
 import BankModel
 import Testing
@@ -19,7 +20,7 @@ import Testing
     return lines
   }
 
-  @Test("what a worker says is what it has always been, in every spelling") func read() throws {
+  @Test("the messages of a worker are read as ever, in every spelling") func read() throws {
     for sample in LineSamples.all {
       for line in try lines(sample.name) {
         #expect(
@@ -28,7 +29,7 @@ import Testing
     }
   }
 
-  @Test("what a worker is told has the bytes it has always had") func written() throws {
+  @Test("the messages to a worker have their permanent bytes") func written() throws {
     for sample in WindowMessage.samples {
       guard let line = lineTold(by: sample.message) else { continue }
       #expect(try lines(sample.name).map { String(decoding: $0, as: UTF8.self) } == [line], "\(sample.name)")
@@ -38,7 +39,7 @@ import Testing
     }
   }
 
-  @Test("only what the contract has is said in lines, in both directions") func kinds() throws {
+  @Test("only messages of the contract are sent in lines, in both directions") func kinds() throws {
     let told: Set<WindowMessage.Case> = [.engaged, .refused, .entrust, .recall, .close]
     for which in WindowMessage.Case.allCases {
       #expect((lineTold(by: .sample(which)) != nil) == told.contains(which), "\(which)")
@@ -67,7 +68,7 @@ import Testing
     #expect(Refusal.Reason(rawValue: 8) == nil, "a new reason needs a name in lines")
   }
 
-  @Test("no golden line is left that nothing reads, and none is missing") func noOrphans() throws {
+  @Test("no golden line is unused, and none is missing") func noOrphans() throws {
     let names =
       LineSamples.all.map(\.name)
       + WindowMessage.samples.filter { lineTold(by: $0.message) != nil }.map(\.name)
@@ -88,7 +89,7 @@ import Testing
         byte == 0 ? .frames : [0x7b, 0x20, 0x09, 0x0a, 0x0d].contains(byte) ? .lines : nil
       #expect(MessageEncoding(firstByte: byte) == expected)
     }
-    #expect(FrameLimits.teller < 1 << 24 && FrameLimits.control < 1 << 24, "frames begin with 0")
+    #expect(FrameLimits.teller < 1 << 24 && FrameLimits.control < 1 << 24, "frames start with 0")
   }
 }
 
@@ -108,7 +109,7 @@ import Testing
     #expect(written == spoken)
   }
 
-  @Test("the schema has the bounds that are kept") func bounds() {
+  @Test("the schema has the bounds that the code checks") func bounds() {
     #expect(WorkerOffer.longest == 1_000 && ServiceName.longest == 64 && WorkProgress.longestText == 200)
     #expect(Attempt.longestWords == 2_048 && Excerpt.longest == 65_536)
   }

@@ -1,4 +1,4 @@
-// Each rule of a worker's lines, broken: what is said of it, and at which byte. And that no bytes whatever do harm.
+// Each rule of a worker's lines, broken: the error, and its byte. No bytes do harm.
 
 import BankModel
 import JSON
@@ -17,7 +17,7 @@ import Time
   }
 
   private static let lines: [(line: String, reason: LineFault.Reason, byte: Int)] = [
-    // What is no line.
+    // Not a line.
     ("[]", .notObject, 0), ("  7", .notObject, 2), ("\"ready\"", .notObject, 0), ("null", .notObject, 0),
     ("{}", .noKind, 1), ("{ }", .noKind, 2), ("{", .endsEarly, 1), ("{\"ready\"", .endsEarly, 8),
     ("{\"ready\":{}", .endsEarly, 11), ("{ready:{}}", .unexpected(0x72), 1),
@@ -70,7 +70,7 @@ import Time
     ("{\"done\":{\"ticket\":7,\"ticket\":7}}", .twice("ticket"), 20),
     ("{\"done\":{\"ticket\":7,\"\\u0074icket\":7}}", .twice("ticket"), 20),
     ("{\"done\":{\"ticket\":7", .endsEarly, 19), ("{\"done\":{\"ticket\":", .endsEarly, 18),
-    // What stands beside them.
+    // Values beside them.
     ("{\"done\":{\(lease),\"result\":7}}", .wanted("result", "a string"), 56),
     (
       "{\"done\":{\(lease),\"result\":\"\",\"result_b64\":\"\"}}", .together("result", "result_b64"), 72
@@ -113,7 +113,7 @@ import Time
     for (line, reason, byte) in Self.lines { #expect(fault(line) == LineFault(reason, at: byte), "\(line)") }
   }
 
-  @Test("no line is understood before its last byte is there") func prefixes() {
+  @Test("no line is accepted before its last byte is there") func prefixes() {
     let refused = Self.lines.filter { $0.reason != .trailing }.map(\.line)
     for sample in refused + ["{\"done\":{\(Self.lease),\"result\":\"\\ud83c\\udf53é\"}}"] {
       let bytes = Array(sample.utf8)
@@ -121,7 +121,7 @@ import Time
     }
   }
 
-  @Test("invalid UTF-8 is refused wherever it stands, with its byte") func notUTF8() {
+  @Test("invalid UTF-8 is refused anywhere, with its byte") func notUTF8() {
     let line = Array("{\"ready\":{\"a\":\"b\"}}".utf8)
     for bad: [UInt8] in [
       [0xff], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xe2, 0x82], [0xf5, 0x80, 0x80, 0x80],
@@ -145,7 +145,7 @@ import Time
     #expect(fault(line) == LineFault(.wanted("result_b64", what), at: 60))
   }
 
-  @Test("objects and arrays may stand inside one another up to a depth, and no stack ends") func depth()
+  @Test("objects and arrays may be nested up to a depth, and the stack does not overflow") func depth()
     throws
   {
     func nested(_ count: Int) -> String {
@@ -159,7 +159,7 @@ import Time
     #expect(fault("{\"ready\":" + objects)?.reason == .tooDeep(limit: 32))
   }
 
-  @Test("a result is cut to its ends and keeps its length, in every writing") func cut() throws {
+  @Test("a result is cut to its ends and keeps its length, in every notation") func cut() throws {
     for count in [Excerpt.longest - 1, Excerpt.longest, Excerpt.longest + 1, 3 << 20] {
       let bytes = (0..<count).map { UInt8(0x61 + $0 % 26) }
       let text = String(decoding: bytes, as: UTF8.self)
@@ -210,7 +210,7 @@ import Time
       fault(hello(WorkerOffer.longest + 1))?.reason == .wanted("services", "a list of 1 to 1000 names"))
   }
 
-  @Test("a long unknown kind is told in short") func longKind() {
+  @Test("a long unknown kind is reported in short") func longKind() {
     guard case .unknownKind(let name)? = fault("{\"\(String(repeating: "é", count: 1_000_000))\":{}}")?.reason
     else {
       Issue.record("taken")
@@ -219,7 +219,7 @@ import Time
     #expect(name == String(repeating: "é", count: 32))
   }
 
-  @Test("a fault says what was refused, where and why") func words() {
+  @Test("a fault names what was refused, where and why") func words() {
     #expect(
       fault("{\"sing\":{}}")?.description
         == "refused the line at byte 1: 'sing' is nothing that a worker says")

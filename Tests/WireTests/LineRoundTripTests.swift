@@ -1,5 +1,6 @@
-// Random messages as lines: what a worker of any library may write is read as what it meant, and what is written to one is read
-// by a reader that shares nothing with the writer. Then the same lines with mistakes. The seed is printed.
+// Random messages as lines: what a worker of any library may write is read with its meaning, and lines to a
+// worker are read by a reader that shares nothing with the writer. Then the same lines with mistakes. The
+// seed is printed.
 
 import BankModel
 import JSON
@@ -9,8 +10,8 @@ import Time
 @testable import Wire
 
 @Suite("Random lines of workers") struct LineRoundTripTests {
-  @Test("what a worker writes is what it meant") func read() throws {
-    var chance = SeededGenerator.announced("what a worker writes")
+  @Test("a line of a worker is read with its meaning") func read() throws {
+    var chance = SeededGenerator.announced("lines of a worker")
     for _ in 0..<4_000 {
       let message = chance.workersMessage()
       let line = chance.line(of: message)
@@ -18,8 +19,8 @@ import Time
     }
   }
 
-  @Test("what a worker is told is read by another reader as what was meant") func written() throws {
-    var chance = SeededGenerator.announced("what a worker is told")
+  @Test("a line to a worker is read by another reader with its meaning") func written() throws {
+    var chance = SeededGenerator.announced("lines to a worker")
     for _ in 0..<2_000 {
       let message = chance.windowMessage()
       let line = try #require(lineTold(by: message))
@@ -29,7 +30,7 @@ import Time
     }
   }
 
-  @Test("lines with mistakes are read or refused with a byte that is theirs, and never do harm")
+  @Test("lines with mistakes are read, or refused at one of their bytes, and never do harm")
   func mistakes() {
     var chance = SeededGenerator.announced("lines with mistakes")
     var refused = 0
@@ -39,7 +40,7 @@ import Time
         refused += 1
         #expect((0...line.count).contains(error.byte) && !error.description.isEmpty)
       }
-      // What this reader takes another one takes, too.
+      // A line that this reader accepts the other one accepts, too.
       if let message = try? readLine(line) {
         #expect((try? JSONReader.read(line)) != nil, "\(message): \(String(decoding: line, as: UTF8.self))")
       }
@@ -59,7 +60,7 @@ import Time
     #expect(Array("Zm9vYmE=".utf8).withUnsafeBufferPointer { try? Base64.decode($0) } == Array("fooba".utf8))
   }
 
-  // MARK: What a line means
+  // MARK: The meaning of a line
 
   /// The members of the only object in a line, and its key.
   private func meaning(of node: JSONNode) -> [String: JSONNode.Content]? {
@@ -181,7 +182,7 @@ extension SeededGenerator {
 
   // MARK: As some library would write it
 
-  /// A line with this meaning: keys in any order, space anywhere, characters escaped or not, keys that nobody knows.
+  /// A line with this meaning: keys in any order, space anywhere, characters escaped or not, unknown keys.
   fileprivate mutating func line(of message: TellerMessage) -> String {
     var members: [(String, String)] = []
     func add(_ lease: Lease) {
@@ -231,7 +232,7 @@ extension SeededGenerator {
     case .returned(let lease):
       kind = "returned"
       add(lease)
-    case .outOfStock: preconditionFailure("no worker says so")
+    case .outOfStock: preconditionFailure("a worker has no such result")
     }
     if Bool.random(using: &self) {
       members.append(

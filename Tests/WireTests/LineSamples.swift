@@ -1,4 +1,5 @@
-// Owns what the golden lines of workers say. Every line of a file reads as its message: they are spellings of the same.
+// The messages of the golden lines of workers. Every line of a file reads as its message: they are spellings
+// of the same.
 
 import BankModel
 import Time
@@ -36,15 +37,15 @@ enum LineSamples {
   }
 }
 
-/// What these bytes are, as a line of a worker.
+/// The message of these bytes, as a line of a worker.
 func readLine(_ bytes: [UInt8]) throws(LineFault) -> TellerMessage {
   try bytes.withUnsafeBufferPointer { line throws(LineFault) in try TellerMessage.readLine(line) }
 }
 
-/// What this text is, as a line of a worker.
+/// The message of this text, as a line of a worker.
 func readLine(_ text: String) throws(LineFault) -> TellerMessage { try readLine(Array(text.utf8)) }
 
-/// The line of what is said to a worker, without its end; nil where there is none.
+/// The line of a message to a worker, without its end; nil if there is none.
 func lineTold(by message: WindowMessage) -> String? {
   var bytes: [UInt8] = []
   message.appendLine(to: &bytes)

@@ -1,5 +1,5 @@
-// Every message in the bytes that it has always had. A changed byte here is a peer that no longer
-// understands us. The files are recorded once with BANK_RECORD_GOLDEN=1, looked at, and never deleted.
+// Every message in its permanent bytes. A changed byte here is a peer that no longer understands us. The
+// files are recorded once with BANK_RECORD_GOLDEN=1, checked, and never deleted.
 
 import BankModel
 import Testing
@@ -8,25 +8,25 @@ import Testing
 
 @Suite("Golden files of the messages")
 struct MessageGoldenTests {
-  @Test("what a teller says has the bytes it has always had")
+  @Test("messages of a teller have their permanent bytes")
   func teller() throws { try compare(TellerMessage.samples) }
 
-  @Test("what a teller is told has the bytes it has always had")
+  @Test("messages to a teller have their permanent bytes")
   func window() throws { try compare(WindowMessage.samples) }
 
-  @Test("what a client sends has the bytes it has always had")
+  @Test("messages of a client have their permanent bytes")
   func client() throws { try compare(ClientMessage.samples) }
 
-  @Test("what a client is sent has the bytes it has always had")
+  @Test("messages to a client have their permanent bytes")
   func bank() throws { try compare(BankMessage.samples) }
 
-  @Test("every command has the bytes it has always had")
+  @Test("every command has its permanent bytes")
   func commands() throws { try compare(ControlCommand.samples) }
 
-  @Test("every answer has the bytes it has always had")
+  @Test("every answer has its permanent bytes")
   func answers() throws { try compare(ControlAnswer.samples) }
 
-  @Test("what is said to and by the stock service has the bytes it has always had")
+  @Test("messages to and from the stock service have their permanent bytes")
   func stock() throws {
     try compare(StockMessage.samples)
     try compare(StockServiceMessage.samples)
@@ -38,7 +38,7 @@ struct MessageGoldenTests {
     try compare(VendingResult.samples)
   }
 
-  @Test("what a supervised service says and hears has the bytes it has always had")
+  @Test("messages to and from a supervised service have their permanent bytes")
   func worker() throws {
     try compare(WorkerMessage.samples)
     try compare(SupervisorMessage.samples)
@@ -82,7 +82,7 @@ struct MessageGoldenTests {
     }
   }
 
-  @Test("every value of an enumeration has the number or the name it has always had")
+  @Test("every value of an enumeration has its permanent number or name")
   func values() throws {
     try expectGolden([.deposit, .loan] as [BankModel.Service], "values-service")
     try expectGolden([.juice] as [BankModel.Service], "values-service-juice")
@@ -158,7 +158,7 @@ struct MessageGoldenTests {
       "\(name): a value was added and has no golden file")
   }
 
-  @Test("no golden file is left that nothing reads")
+  @Test("no golden file is unused")
   func noOrphans() throws {
     let names =
       TellerMessage.samples.map(\.name) + WindowMessage.samples.map(\.name)

@@ -1,4 +1,4 @@
-// What a message may differ in and still be understood, and what ends a connection with a typed error.
+// Differences of a message that are accepted, and those that end a connection with a typed error.
 
 import BankModel
 import Testing
@@ -23,7 +23,7 @@ struct MessageRefusalTests {
     if case .valueRefused(let words) = error?.reason { words.contains(unknownKind) } else { false }
   }
 
-  /// Every map in a value with a field that nobody knows.
+  /// Every map in a value with an unknown field.
   private func withUnknownFields(_ value: AnyValue) -> AnyValue {
     switch value {
     case .map(let fields):
@@ -92,7 +92,7 @@ struct MessageRefusalTests {
     #expect(isUnknownKind(try refusal(ControlAnswer.self, map())))
   }
 
-  @Test("a message of two kinds is refused, although each of them would be well")
+  @Test("a message of two kinds is refused, even if each of them would be valid")
   func twoKinds() throws {
     let lease = map((1, .unsigned(1)), (2, .unsigned(1)), (3, .unsigned(1)))
     #expect(isUnknownKind(try refusal(TellerMessage.self, map((3, lease), (6, lease)))))
@@ -131,7 +131,7 @@ struct MessageRefusalTests {
     #expect(isRefused(try refusal(ControlAnswer.self, map((10, progress)))))
   }
 
-  @Test("a missing field and a number that does not fit are refused by name and place, not made up")
+  @Test("a missing field and a number that does not fit are refused by name and place, not invented")
   func missingAndTooLarge() throws {
     let short = map((3, map((1, .unsigned(1)), (2, .unsigned(1)))))
     #expect(try refusal(TellerMessage.self, short)?.reason == .missingField(3))
@@ -142,7 +142,7 @@ struct MessageRefusalTests {
       try refusal(ControlCommand.self, text)?.reason == .typeMismatch(expected: .integer, found: .textString))
   }
 
-  @Test("no message that is cut short is taken for a message")
+  @Test("no truncated message is taken for a message")
   func truncated() throws {
     try expectWhole(ControlAnswer.samples)
     try expectWhole(StockMessage.samples)

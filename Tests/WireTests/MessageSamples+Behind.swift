@@ -1,5 +1,5 @@
-// One value of what the control socket says of those behind the windows: an order of juice and its receipt, and a service
-// that does not work.
+// Samples of messages on the control socket about the processes besides the windows: an order of juice and
+// its receipt, and a service that does not work.
 
 import BankModel
 import Time
@@ -137,7 +137,7 @@ extension TicketReport {
     return report
   }()
 
-  /// A dead letter in a list: how its last attempt ended, and how many there were.
+  /// A dead letter in a list: the end of its last attempt, and the number of attempts.
   fileprivate static let listedDead: TicketReport = {
     var attempt = AttemptReport(
       window: "thumbs-1", generation: 1, pid: 4_243, startedAt: 1_700_000_000_100,

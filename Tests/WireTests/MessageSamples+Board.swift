@@ -1,5 +1,5 @@
-// One value of what is said of the board and of several tickets at once, with everything that may be left open once filled in
-// and once left open.
+// Samples of messages about the board and about several tickets at once, with every optional field filled in
+// once and left out once.
 
 import BankModel
 import Time

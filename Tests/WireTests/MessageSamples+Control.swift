@@ -1,5 +1,5 @@
-// One value of every command and of every answer on the control socket, with everything that may be left open
-// once filled in and once left open.
+// Samples of every command and every answer on the control socket, with every optional field filled in once
+// and left out once.
 
 import BankModel
 import Time
@@ -50,7 +50,7 @@ extension ControlCommand {
     }
   }
 
-  /// The command with everything that it can carry.
+  /// The command with all of its fields.
   static func full(_ which: Case) -> ControlCommand {
     switch which {
     case .status: .status
@@ -99,7 +99,7 @@ extension ControlCommand {
     }
   }
 
-  /// The command with everything left open that can be; nil where nothing can be.
+  /// The command without its optional fields; nil if it has none.
   static func bare(_ which: Case) -> ControlCommand? {
     switch which {
     case .enqueue:
@@ -184,7 +184,7 @@ extension ControlAnswer {
     }
   }
 
-  /// The answer with everything that it can carry.
+  /// The answer with all of its fields.
   static func full(_ which: Case) -> ControlAnswer {
     switch which {
     case .failure: .failure(Failure(.wrongState, subject: "42 serving", detail: "at window deposit-1"))
@@ -234,7 +234,7 @@ extension ControlAnswer {
     }
   }
 
-  /// The answer with everything left open that can be; nil where nothing can be.
+  /// The answer without its optional fields; nil if it has none.
   static func bare(_ which: Case) -> ControlAnswer? {
     switch which {
     case .failure: .failure(Failure(.draining))

@@ -1,5 +1,5 @@
-// One value of what is said and told of a bank whose books several branches share, with everything that may be left open once
-// filled in and once left open.
+// Samples of messages about a bank whose database several branches share, with every optional field filled in
+// once and left out once.
 
 import BankModel
 import Time

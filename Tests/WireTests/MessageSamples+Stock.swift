@@ -1,5 +1,5 @@
-// One value of everything that is said to and by the stock service, and between a supervised service and the
-// coordinator. What may be left open is filled in once and left open once.
+// Samples of all messages to and from the stock service, and between a supervised service and the
+// coordinator. Every optional field is filled in once and left out once.
 
 import BankModel
 import Time

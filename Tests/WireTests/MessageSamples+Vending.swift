@@ -1,5 +1,5 @@
-// One value of everything that is said to and by a vending machine. What may be left open is filled in once and left
-// open once.
+// Samples of all messages to and from a vending machine. Every optional field is filled in once and left out
+// once.
 
 import BankModel
 import Time

@@ -1,5 +1,5 @@
-// One value of every shape that a message can have. The tests compare their bytes with the golden files.
-// A new case of a message does not compile here before it has a name and a sample.
+// Samples of every shape of a message. The tests compare their bytes with the golden files. A new case of a
+// message does not compile here before it has a name and a sample.
 
 import BankModel
 import Time
@@ -279,7 +279,7 @@ extension BankMessage {
 }
 
 extension WorkResult {
-  /// A command that has written more than is kept, and to a file.
+  /// A command whose output is longer than the kept ends, and in a file.
   static let sample = WorkResult(
     ending: .code(0), duration: .milliseconds(1_234),
     output: Excerpt(first: Array("begin".utf8), last: Array("end".utf8), length: 1_000_000, filed: 900_000)!,

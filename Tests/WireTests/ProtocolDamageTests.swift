@@ -1,4 +1,5 @@
-// What is planted in a golden message is found: the schema is as strict as it looks, and the validator looks everywhere.
+// Damage planted in golden messages is found: the schema is as strict as it looks, and the validator checks
+// every place.
 
 import Testing
 
@@ -18,7 +19,6 @@ struct ProtocolDamageTests {
   private struct Spot {
     let sample: ProtocolSample
     let message: AnyValue
-    /// The map in which it stands.
     let map: [Int]
     let field: CDDLField
   }
@@ -75,7 +75,7 @@ struct ProtocolDamageTests {
     }
   }
 
-  /// Values that no field has, and one of a kind that this field has not.
+  /// Values that no field has, and one of a kind that this field does not have.
   private func strangers(to spot: Spot) -> [AnyValue] {
     let other: AnyValue =
       switch spot.message.at(spot.map + [spot.field.number]) {
@@ -90,7 +90,7 @@ struct ProtocolDamageTests {
     return [.null, .byteString([1]), .array([.null]), other]
   }
 
-  @Test("no number of a message is as large as 64 bits allow, but the seed")
+  @Test("no number of a message is as large as 64 bits allow, except the seed")
   func largestNumber() throws {
     for spot in try spots() where spot.field.place != "enqueue.6" {
       guard case .unsigned = spot.message.at(spot.map + [spot.field.number]) else { continue }
@@ -134,7 +134,7 @@ struct ProtocolDamageTests {
     }
   }
 
-  @Test("a message of another conversation, of two kinds, of none, and of one that nobody knows is refused")
+  @Test("a message of another protocol, of two kinds, of none, and of an unknown one is refused")
   func wrongKind() throws {
     for rule in Set(ProtocolSample.all.map(\.rule)) {
       #expect(isRefused(.map([]), rule), "\(rule)")
@@ -164,7 +164,7 @@ struct ProtocolDamageTests {
 }
 
 extension AnyValue {
-  /// What stands at a path of field numbers and places in arrays.
+  /// The value at a path of field numbers and places in arrays.
   fileprivate func at(_ path: [Int]) -> AnyValue? {
     guard let step = path.first else { return self }
     let inner: AnyValue? =
@@ -176,7 +176,7 @@ extension AnyValue {
     return inner?.at(Array(path.dropFirst()))
   }
 
-  /// The same with something else at a path.
+  /// The same with another value at a path.
   fileprivate func changing(_ path: [Int], _ change: (AnyValue) -> AnyValue) -> AnyValue {
     guard let step = path.first else { return change(self) }
     let rest = Array(path.dropFirst())

@@ -1,6 +1,5 @@
-// Owns which rule of the schema each golden file keeps: messages by their conversation, values by their enumeration. It must
-// not know what the rules say.
-// Invariant: every golden file but those of the codec is named here; a test compares the list with the directory.
+// The schema rule of each golden file: messages by their protocol, values by their enumeration. Invariant:
+// every golden file except those of the codec is named here; a test compares the list with the directory.
 
 import BankModel
 
@@ -8,7 +7,6 @@ import BankModel
 
 /// A message with a golden file, and its rule.
 struct ProtocolSample: Sendable {
-  /// The golden file.
   let name: String
   let rule: String
   /// The message itself, for its coding keys.
@@ -32,10 +30,10 @@ struct ProtocolSample: Sendable {
     samples.map { ProtocolSample(name: $0.name, rule: rule, message: $0.message) }
   }
 
-  /// What the golden file holds.
+  /// The contents of the golden file.
   func value() throws -> AnyValue { try CBORDecoder().decode(AnyValue.self, from: goldenBytes(name)) }
 
-  /// The rules of whole messages, one for each direction of each conversation.
+  /// The rules of whole messages, one for each direction of each protocol.
   static let conversations: Set = [
     "teller-message", "window-message", "client-message", "bank-message", "stock-message",
     "stock-service-message",
@@ -43,10 +41,10 @@ struct ProtocolSample: Sendable {
   ]
 }
 
-/// An enumeration with golden files, and where it stands in the schema.
+/// An enumeration with golden files, and its place in the schema.
 struct ProtocolValues: Sendable {
   let places: [String]
-  /// The numbers or the words that Swift has.
+  /// The numbers or the words of the Swift type.
   let values: Set<AnyValue>
   /// The golden files: each holds one value, or an array of them.
   let files: [String]
@@ -119,7 +117,7 @@ struct ProtocolValues: Sendable {
     ProtocolValues(places: [rule], values: Set(type.allCases.map { .text($0.rawValue) }), files: files)
   }
 
-  /// What the golden files hold.
+  /// The contents of the golden files.
   func goldenValues() throws -> Set<AnyValue> {
     var values: Set<AnyValue> = []
     for file in files {

@@ -1,5 +1,6 @@
-// The schema of the protocol, the golden messages and the messages in Swift say the same, each pair of them both ways:
-// nothing is sent of which the schema does not speak, and it speaks of nothing that no golden message has.
+// The schema of the protocol, the golden messages and the messages in Swift agree, each pair of them both
+// ways: nothing is sent that the schema does not describe, and it describes nothing that no golden message
+// has.
 
 import BankModel
 import Testing
@@ -16,7 +17,7 @@ struct ProtocolSchemaTests {
     validator = CDDLValidator(schema)
   }
 
-  @Test("every golden message is what its rule says")
+  @Test("every golden message matches its rule")
   func messages() throws {
     for sample in ProtocolSample.all {
       let value = try sample.value()
@@ -25,7 +26,7 @@ struct ProtocolSchemaTests {
         if ProtocolSample.conversations.contains(sample.rule) {
           _ = try validator.check(value, by: schema.root)
         }
-      } catch { Issue.record("\(sample.name) is no \(sample.rule), \(error)") }
+      } catch { Issue.record("\(sample.name) is not a \(sample.rule), \(error)") }
     }
   }
 
@@ -36,7 +37,7 @@ struct ProtocolSchemaTests {
     #expect(Set(files).symmetricDifference(names) == [])
   }
 
-  @Test("every rule, every field and every option of the schema stands in a golden file")
+  @Test("every rule, every field and every option of the schema is in a golden file")
   func everyPlace() throws {
     var used: Set<String> = []
     for sample in ProtocolSample.all {
@@ -50,14 +51,14 @@ struct ProtocolSchemaTests {
         }
       }
     }
-    // The first rule is for other tools: where conversations begin alike, it finds the first one of them only.
+    // The first rule is for other tools: if protocols start alike, it finds the first one of them only.
     let idle = schema.places.keys.filter {
       $0 != schema.root && !$0.hasPrefix(schema.root + "/") && !used.contains($0)
     }
     #expect(idle.sorted() == [], "no golden file has these; record samples of them")
   }
 
-  @Test("every field that may be left out is left out in a golden message")
+  @Test("every optional field is left out in a golden message")
   func everyAbsence() throws {
     var absent: Set<String> = []
     for sample in ProtocolSample.all {
@@ -67,7 +68,7 @@ struct ProtocolSchemaTests {
   }
 
   @Test(
-    "every map of every message has the coding keys that the schema says, also those that no sample carries")
+    "every map of every message has the coding keys of the schema, also those without a sample")
   func everyKey() throws {
     for sample in ProtocolSample.all {
       let maps = try validator.check(sample.value(), by: sample.rule).maps
@@ -79,7 +80,7 @@ struct ProtocolSchemaTests {
     }
   }
 
-  @Test("every enumeration has the values that the schema says")
+  @Test("every enumeration has the values of the schema")
   func everyValue() throws {
     for values in ProtocolValues.all {
       var inSchema: Set<AnyValue> = []
@@ -91,7 +92,7 @@ struct ProtocolSchemaTests {
     }
   }
 
-  @Test("the bounds are those that the domain has")
+  @Test("the bounds are those of the domain")
   func bounds() {
     func expect(_ place: String, _ bounds: ClosedRange<some BinaryInteger>) {
       #expect(
@@ -144,10 +145,10 @@ struct ProtocolSchemaTests {
       schema.bounds(at: "ledger-account")?.upperBound == Int128("customer-\(Limits.account)".utf8.count))
   }
 
-  @Test("the first rule is the choice of all conversations")
+  @Test("the first rule is the choice of all protocols")
   func root() throws {
     guard case .choice(let options)? = schema.rules[schema.root] else {
-      Issue.record("\(schema.root) is no choice")
+      Issue.record("\(schema.root) is not a choice")
       return
     }
     let names = options.map { if case .rule(let name) = $0.type { name } else { $0.place } }

@@ -1,6 +1,5 @@
-// Owns the run of the RFC's examples through the codec.
-// It must not know more of an example than its row.
-// Invariant: what is taken encodes to the very same bytes; what is refused has its own reason and place.
+// The RFC's examples, run through the codec. Invariant: an accepted example encodes to the very same bytes; a
+// refused one has its own reason and place.
 
 import Testing
 
@@ -9,7 +8,7 @@ import Testing
 @Suite("Examples of RFC 8949, appendix A")
 struct RFC8949VectorTests {
   @Test(
-    "each example is taken and written back exactly, or refused for its own reason",
+    "each example is accepted and written back exactly, or refused for its own reason",
     arguments: RFC8949Vector.all)
   func example(_ vector: RFC8949Vector) throws {
     let input = try #require(bytes(vector.hex))

@@ -1,7 +1,6 @@
-// Owns the examples of RFC 8949, appendix A, and what this profile makes of each.
-// It must not know how the codec works.
-// Invariant: every row of the appendix is here once, in its order.
-// A row is either taken, with the value it stands for, or refused, with the reason and the offset.
+// The examples of RFC 8949, appendix A, with the result of this profile for each. Invariant: every row of the
+// appendix is here once, in its order. A row is either accepted, with its value, or refused, with the reason
+// and the offset.
 
 import Testing
 

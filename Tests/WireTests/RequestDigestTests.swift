@@ -1,12 +1,12 @@
-// The number by which a request is known again: of what was asked and of nothing else, and the same for ever, because it
-// is kept on disk.
+// The digest by which a repeated request is recognised: of its contents alone, and permanent, because it is
+// stored on disk.
 
 import BankModel
 import Testing
 
 @testable import Wire
 
-@Suite("The number of a request")
+@Suite("The digest of a request")
 struct RequestDigestTests {
   private func order(_ change: (inout EnqueueOrder) -> Void = { _ in }) -> Int64 {
     var order = EnqueueOrder(
@@ -15,7 +15,7 @@ struct RequestDigestTests {
     return order.digest(for: order.service.flatMap { ServiceDirectory()[$0] })
   }
 
-  @Test("it has the value that it has always had")
+  @Test("it has its permanent value")
   func golden() {
     #expect(order() == -2_469_585_380_069_637_829)
     let bare = EnqueueOrder(
@@ -25,7 +25,7 @@ struct RequestDigestTests {
     #expect(order { $0.payload = [1, 2, 255] } == 5_074_013_230_351_826_071)
   }
 
-  @Test("whatever is asked makes another number")
+  @Test("any other request has another digest")
   func parts() {
     let numbers = [
       order(), order { $0.count = 6 }, order { $0.service = .deposit }, order { $0.service = nil },
@@ -39,7 +39,7 @@ struct RequestDigestTests {
     #expect(Set(numbers).count == numbers.count)
   }
 
-  @Test("a key is no part of it, nor a seed that nobody chose or that draws nothing")
+  @Test("a key is not a part of it, nor a seed that was not chosen or that draws nothing")
   func noParts() {
     #expect(order { $0.key = "other" } == order())
     #expect(order { $0.seed = 8 } == order())
@@ -54,7 +54,7 @@ struct RequestDigestTests {
         != order { ($0.amount, $0.seed, $0.isSeedAsked) = (nil, 9, true) })
   }
 
-  @Test("a customer of a list is a request for one such customer, and what was drawn is no part of it")
+  @Test("a customer of a list is a request for one such customer, and random choices are not a part of it")
   func entries() {
     var entry = EnqueueEntry(service: .loan, priority: .vip, amount: 50_000, account: 12, key: "k", drawn: [])
     #expect(entry.digest(for: .loan) == order { $0.count = 1 })
@@ -72,6 +72,6 @@ struct RequestDigestTests {
     entry.amount = 3
     #expect(entry.digest(for: .loan) == drawn)
     entry.drawn = nil
-    #expect(entry.digest(for: .loan) == nil, "a client that does not say what it has drawn is not judged")
+    #expect(entry.digest(for: .loan) == nil, "a client that does not report its random choices is not judged")
   }
 }

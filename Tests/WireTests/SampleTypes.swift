@@ -1,6 +1,5 @@
-// Owns types of every shape that messages may have, for the tests of the codec.
-// It must not know the bytes.
-// Invariant: field numbers are explicit, as in the messages.
+// Types of every shape that messages may have, for the tests of the codec. Invariant: field numbers are
+// explicit, as in the messages.
 
 /// A record without fields of its own: all fields are unknown to it.
 struct Nothing: Codable, Equatable {

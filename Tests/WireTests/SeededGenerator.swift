@@ -1,7 +1,5 @@
-// Owns the random numbers of this target's tests.
-// It must not know what they are used for.
-// Invariant: the same seed gives the same numbers; every run prints its seed and how to repeat it.
-// A BANK_SEED that is no number is ignored, and a seed is drawn.
+// The random numbers of this target's tests. Invariant: the same seed gives the same numbers; every run
+// prints its seed and how to repeat it. A BANK_SEED that is not a number is ignored, and a seed is drawn.
 
 import Glibc
 
