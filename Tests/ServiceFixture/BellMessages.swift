@@ -1,9 +1,9 @@
-// The messages of a third service for tests, as small as one can be: what its clients have to know of it is all here.
+// The messages of a third service for tests, as small as possible: all that its clients need is here.
 
 import Transport
 import Wire
 
-/// What a bell can be asked.
+/// Requests to a bell.
 public enum BellCommand: Int, ServiceCommand {
   case look = 1
   case ring = 2
@@ -18,7 +18,7 @@ public enum BellCommand: Int, ServiceCommand {
   public var isLong: Bool { self == .audit }
 }
 
-/// How often the bell has rung; nil where it could not be written down.
+/// The number of rings of the bell; nil if it could not be stored.
 public struct BellAnswer: Codable, Sendable, Equatable {
   public var rings: Int64?
 
@@ -27,7 +27,7 @@ public struct BellAnswer: Codable, Sendable, Equatable {
   enum CodingKeys: Int, CodingKey { case rings = 1 }
 }
 
-/// Whoever listens to the bell hears every ring, and the present number again after each lost connection.
+/// A follower of the bell receives every ring, and the present number again after each lost connection.
 public struct BellView: ServiceView {
   public init() {}
 

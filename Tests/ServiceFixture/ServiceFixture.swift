@@ -1,6 +1,6 @@
-// A home of its own with a service's built program in it, which a test can kill and start again, alone or as its coordinator.
-// Whatever was started is ended with the fixture, also when the test fails. It waits for what happens, within a generous
-// bound, and never for a time.
+// A home of its own with a service's built program in it, which a test can kill and start again, alone or as
+// its coordinator. All started processes are ended with the fixture, also when the test fails. It waits for
+// events, within a generous bound, and never for a time.
 
 import Glibc
 import Posix
@@ -8,9 +8,9 @@ import Time
 import Transport
 import Wire
 
-/// What the tests of every service's process have in common; each adds how its service is asked.
+/// The common part of the tests of every service's process; each adds its requests.
 open class ServiceFixture {
-  /// Longer than anything takes that a test waits for.
+  /// Longer than any event takes that a test waits for.
   public static let patience = TimeSpan.seconds(120)
 
   /// The directory of the service.
@@ -18,7 +18,7 @@ open class ServiceFixture {
   public final let loop: EventLoop
   /// The service, also when it has ended; nil before its start.
   public private(set) final var process: ChildProcess?
-  /// What the service has said to its coordinator.
+  /// Messages of the service to its coordinator.
   public private(set) final var heard: [WorkerMessage] = []
   public private(set) final var link: MessageChannel<WorkerMessage, SupervisorMessage>?
   public private(set) final var linkEnd: ChannelEnd?
@@ -29,8 +29,8 @@ open class ServiceFixture {
   /// A home without a service.
   ///
   /// - Parameters:
-  ///   - name: What the service is called: `stock`.
-  ///   - program: What it is built as: `bank-stockd`.
+  ///   - name: The name of the service: `stock`.
+  ///   - program: The name of its program: `bank-stockd`.
   ///   - homeName: The last part of the home's path.
   public init(_ name: String, program: String, homeName: String = "home") throws {
     var template = Array("/tmp/bank-\(name)-XXXXXX".utf8CString)
@@ -44,7 +44,7 @@ open class ServiceFixture {
   }
 
   deinit {
-    // The end of the link would be told to a fixture that is gone.
+    // Its end would be reported to a fixture that is gone.
     link?.onEnd = nil
     link?.close()
     kill(process)
@@ -67,7 +67,7 @@ open class ServiceFixture {
 
   public final var database: String { Paths.join(home, "\(name).db") }
 
-  /// What the service has said on standard error.
+  /// Output of the service on standard error.
   public final var complaints: String { (try? Self.text(of: errors)) ?? "" }
   public final var errors: String { Paths.join(scratch, "stderr") }
 
@@ -95,14 +95,14 @@ open class ServiceFixture {
 
   // MARK: The service
 
-  /// Where a program of the bank was built.
+  /// The path of a built program of the bank.
   public static func program(_ name: String) throws -> String {
     let named = Environment.value("BANK_BINARIES") ?? ""
     let directory = named.isEmpty ? Paths.directory(of: try Paths.executable()) : named
     return Paths.join(directory, name)
   }
 
-  /// Starts the service alone, as nobody's child worker.
+  /// Starts the service alone, without a coordinator.
   public final func startAlone(_ more: [String] = [], environment: Variables = [:]) throws {
     try spawn(more, environment, nil)
   }
@@ -152,7 +152,7 @@ open class ServiceFixture {
     _ = process?.wait()
   }
 
-  /// Waits until the service has ended by itself.
+  /// Waits until the service has ended without a signal of the test.
   public final func end(of signal: CInt? = nil) throws -> Posix.ExitStatus.Ending? {
     if let signal { process?.kill(signal) }
     try wait(for: "its end") { process?.reap() != nil }
@@ -161,7 +161,7 @@ open class ServiceFixture {
 
   // MARK: Waiting
 
-  /// Turns the loop until something is so.
+  /// Runs the loop until a condition holds.
   public final func wait(for what: String = "it", until condition: () throws -> Bool) throws {
     let deadline = SystemClock.monotonic() + Self.patience
     while try !condition() {
@@ -171,7 +171,6 @@ open class ServiceFixture {
     }
   }
 
-  /// What was waited for did not happen.
   struct Overdue: Error, CustomStringConvertible {
     let what: String
     let complaints: String

@@ -1,5 +1,5 @@
-// Owns a third service for tests, as small as one can be: what it costs to have one is here and in its messages
-// (ServiceFixture/BellMessages.swift). Its core is a count of rings, and its words are what it says of itself.
+// A third service for tests, as small as possible: it and its messages (ServiceFixture/BellMessages.swift)
+// show what a service needs. Its core is a count of rings.
 
 import BankModel
 import Logbook
@@ -13,7 +13,7 @@ import Wire
 
 // MARK: - The core
 
-/// What can happen to a bell.
+/// Events of a bell.
 enum BellEvent: StoreEvents {
   case ring(UInt64)
   case committed
@@ -21,13 +21,13 @@ enum BellEvent: StoreEvents {
   case roomChanged(isShort: Bool)
 }
 
-/// What follows from it.
+/// Effects of an event.
 enum BellEffect {
   case stage(Int64)
   case reply(UInt64, BellAnswer)
 }
 
-/// A bell that counts how often it has rung.
+/// A bell that counts its rings.
 struct BellMachine: Decisions {
   let identity: Int64 = 7
   private(set) var settledSequence: Int64
@@ -58,7 +58,7 @@ struct BellMachine: Decisions {
 
 // MARK: - The store
 
-/// Keeps a bell, and fails as it is told.
+/// Stores a bell, and fails on request.
 final class BellStore: EntryStore {
   private(set) var rings: [Int64] = []
   private(set) var commits = 0
@@ -109,7 +109,7 @@ final class BellPersistence: ServicePersistence {
 
 // MARK: - The service
 
-/// The bell at work.
+/// The running bell.
 final class BellService: ServiceHandler {
   static let executable = "bank-bell"
   static let whileShort = "it rings all the same"

@@ -1,4 +1,4 @@
-// The wait for more to put into one commit, by moments that are made up.
+// The wait for more changes in one commit, with made-up times.
 
 import Testing
 import Time
@@ -7,7 +7,7 @@ import Time
 
 @Suite("The wait for more to commit")
 struct CommitGatheringTests {
-  @Test("a commit waits for those who were answered before, and no longer than a quarter of a commit")
+  @Test("a commit waits for clients answered before, and no longer than a quarter of a commit")
   func gathering() {
     func at(_ microseconds: Int64) -> MonotonicTime { MonotonicTime(nanoseconds: microseconds * 1_000) }
     var gathering = CommitGathering()

@@ -1,4 +1,5 @@
-// A service as its server runs it: the bell, which knows nothing of sockets, turns and ends, on one loop with its clients.
+// A service as its server runs it: the bell, whose code has no sockets, loops and ends, on one loop with its
+// clients.
 
 import Glibc
 import Logbook
@@ -14,7 +15,7 @@ import Wire
 
 @Suite("A server", .serialized)
 struct ServerTests {
-  /// A home with a bell at work.
+  /// A home with a running bell.
   private final class BellFixture {
     static let patience = TimeSpan.seconds(120)
 
@@ -58,7 +59,7 @@ struct ServerTests {
 
     var deadline: MonotonicTime { SystemClock.monotonic() + Self.patience }
 
-    /// Turns the server and its clients until something is so.
+    /// Runs the server and its clients until a condition holds.
     func wait(until condition: () throws -> Bool) throws {
       let deadline = deadline
       while try !condition() {
@@ -69,7 +70,7 @@ struct ServerTests {
     }
   }
 
-  @Test("answers when the ring is on disk, and tells everybody who follows")
+  @Test("answers when the ring is on disk, and notifies all followers")
   func rings() throws {
     let fixture = try BellFixture()
     let (ringer, listener) = (fixture.client(), fixture.client())
@@ -81,7 +82,7 @@ struct ServerTests {
       ringer.ask(.ring, until: fixture.deadline) {
         if case .success(let answer) = $0 {
           answers.append(answer.rings)
-          #expect(fixture.store.rings.count == answers.count, "it is on disk before it is told")
+          #expect(fixture.store.rings.count == answers.count, "it is on disk before it is reported")
         }
       }
       try fixture.wait { answers.count > count && heard.count == answers.count + 1 }
@@ -90,7 +91,7 @@ struct ServerTests {
     #expect(fixture.store.commits == 2)
   }
 
-  @Test("makes one commit of everything that it hears at once, and one audit of all who ask for one")
+  @Test("makes one commit of all simultaneous requests, and one audit for all that ask for one")
   func shares() throws {
     let fixture = try BellFixture()
     let clients = (0..<8).map { _ in fixture.client() }
@@ -108,7 +109,7 @@ struct ServerTests {
     #expect(fixture.store.commits <= 4 && fixture.store.audits <= 4)
   }
 
-  @Test("says that the disk is full, and that it is not any more")
+  @Test("reports that the disk is full, and that it is not any more")
   func fullDisk() throws {
     let fixture = try BellFixture()
     let client = fixture.client()
@@ -128,7 +129,7 @@ struct ServerTests {
     }
   }
 
-  @Test("answers what it has heard when it is asked to end, and nobody connects any more")
+  @Test("answers the requests it has read when it is asked to end, and accepts no more connections")
   func ends() throws {
     let fixture = try BellFixture()
     let client = fixture.client()

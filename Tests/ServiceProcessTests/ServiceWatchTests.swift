@@ -1,5 +1,6 @@
-// Holds the watch over the files of a service to what it has done about each loss, and when: a database is gone for good
-// at once, a log is rescued at once and begun anew later, a socket is bound anew, and a home that is gone stays away.
+// The watch over the files of a service, and its reaction to each loss: a lost database ends the service at
+// once, a log is rescued at once and created again later, a socket is bound again, and a lost home stays
+// away.
 
 import Glibc
 import Posix
@@ -17,7 +18,7 @@ import Wire
     var watch: ServiceWatch?
     var rescues = 0
     var renewals = 0
-    /// How often a new log cannot be begun.
+    /// The number of times that a new log cannot be created.
     var refusals = 0
     var bound: [String] = []
     var ends: [Failure] = []
@@ -75,7 +76,7 @@ import Wire
       try FileDescriptor.open(path, [.writeOnly, .create], mode: 0o600).writeAll([1])
     }
 
-    /// Turns of the service until `condition` holds.
+    /// Runs the service until `condition` holds.
     func wait(_ what: String, until condition: () -> Bool) throws {
       let deadline = SystemClock.monotonic() + .seconds(120)
       while !condition() {
@@ -95,31 +96,31 @@ import Wire
     if isRenamed { rename(service.home.database, aside) } else { unlink(service.home.database) }
     try service.wait("the service ends") { !service.ends.isEmpty }
     #expect(service.ends.first?.code == .removed && service.ends.first?.subject == service.home.database)
-    #expect(service.repaired == [], "nothing was made again before")
+    #expect(service.repaired == [], "nothing was created again before")
   }
 
-  @Test("a removed log is rescued at once and only once, and begun anew as soon as that can be")
+  @Test("a removed log is rescued at once and only once, and created again as soon as possible")
   func log() throws {
     let service = try Service()
     service.refusals = 1
     unlink(service.home.databaseLog)
     try service.wait("the log is rescued") { service.rescues > 0 }
-    #expect(service.renewals == 0, "whoever removes it has time to finish")
-    try service.wait("the log is begun anew") { service.renewals == 2 }
+    #expect(service.renewals == 0, "its remover has time to finish")
+    try service.wait("the log is created again") { service.renewals == 2 }
     #expect(service.rescues == 1 && service.ends == [])
-    try service.wait("it is said") { service.repaired.contains { $0.hasSuffix(": stock.db-wal") } }
+    try service.wait("it is reported") { service.repaired.contains { $0.hasSuffix(": stock.db-wal") } }
     #expect(service.watch?.nextDeadline == nil, "nothing is left to be done")
   }
 
   @Test(
-    "a removed socket is bound anew, also where its directory has gone with it", arguments: [true, false])
+    "a removed socket is bound again, also if its directory was removed with it", arguments: [true, false])
   func socket(withDirectory: Bool) throws {
     let service = try Service()
     for round in 1...2 {
       unlink(service.home.socket)
       if withDirectory { #expect(rmdir(service.home.run) == 0) }
-      try service.wait("it is bound anew") { service.bound.count == round }
-      try service.wait("it is said") { service.repaired.count == round }
+      try service.wait("it is bound again") { service.bound.count == round }
+      try service.wait("it is reported") { service.repaired.count == round }
       #expect(try FileFacts.inspect(service.home.socket) != nil)
     }
     #expect(service.bound == [service.home.socket, service.home.socket])
@@ -132,11 +133,11 @@ import Wire
     let service = try Service()
     unlink(service.home.databaseReserve)
     try service.wait("it is held back again") { service.reserves == 1 }
-    try service.wait("it is said") { service.repaired.contains { $0.hasSuffix(": stock.db-reserve") } }
+    try service.wait("it is reported") { service.repaired.contains { $0.hasSuffix(": stock.db-reserve") } }
     #expect(service.rescues == 0 && service.ends == [] && service.troubles == [])
   }
 
-  @Test("a home that is gone is not made again")
+  @Test("a home that is gone is not created again")
   func home() throws {
     let service = try Service()
     let home = service.home
@@ -146,7 +147,7 @@ import Wire
     for file in files { unlink(file) }
     #expect(rmdir(home.run) == 0 && rmdir(home.logs) == 0 && rmdir(home.path) == 0)
     try service.wait("the service ends") { !service.ends.isEmpty }
-    try service.wait("what cannot be made again is said") { !service.troubles.isEmpty }
+    try service.wait("the loss is reported as permanent") { !service.troubles.isEmpty }
     #expect(try FileFacts.inspect(home.path) == nil && service.bound == [])
   }
 }

@@ -1,6 +1,6 @@
-// Random histories of orders, repeats, crashes and full disks. After each step: what lies on a shelf is the sum of its
-// ledger, nothing is negative or too much, and whoever asks again hears what was said before.
-// A failure names its seed; `BANK_SEED=… swift test --filter StockHistoryTests` repeats it alone.
+// Random histories of orders, repeats, crashes and full disks. After each step the amount on a shelf is the
+// sum of its ledger, nothing is negative or too much, and a repeated request gets its former answer. A
+// failure names its seed; `BANK_SEED=… swift test --filter StockHistoryTests` repeats it alone.
 
 import BankModel
 import Glibc
@@ -32,7 +32,7 @@ private struct History {
   private let world = StockWorld(StockWorld.fruits + [ItemAmount(ItemID("top"), 0)])
   private var chance: SeededGenerator
   private var today: DayNumber = 100
-  /// Everything that was ever asked under a name, and what was last said of it.
+  /// Every request under a name, and its last answer.
   private var asked: [(name: String, action: StockAction)] = []
   private var said: [String: StockAnswer] = [:]
   private var open: [(request: RequestNumber, place: Int)] = []
@@ -54,7 +54,7 @@ private struct History {
     case 8: today += 1
     case 9...11 where !asked.isEmpty: ask(Int(chance.draw(0...Int64(asked.count - 1))))
     case 12 where !asked.isEmpty:
-      // Give back somebody's order, known or not, under its name.
+      // Give back an order, known or not, under its name.
       let name = asked[Int(chance.draw(0...Int64(asked.count - 1)))].name
       _ = world.ask(.giveBack, as: name)
     default:
@@ -88,7 +88,7 @@ private struct History {
 
   private mutating func crash() {
     world.crash()
-    // Nobody answers what was open; some are asked again.
+    // Open requests get no answer; some are repeated.
     let lost = open.filter { world.answers[$0.request] == nil }.map(\.place)
     open.removeAll { world.answers[$0.request] == nil }
     hear()
@@ -104,7 +104,7 @@ private struct History {
       let name = asked[place].name
       switch answer {
       case .done, .short:
-        if let before = said[name], before != answer { problem = "\(name) heard \(before), then \(answer)" }
+        if let before = said[name], before != answer { problem = "\(name) got \(before), then \(answer)" }
         said[name] = answer
       case .refused, .picture: break
       }
@@ -112,7 +112,7 @@ private struct History {
     open.removeAll()
   }
 
-  /// The ledger alone tells what is there.
+  /// The ledger alone gives the amounts.
   private mutating func check() {
     let disk = world.committed
     for (place, row) in disk.changes.enumerated() where row.sequence != Int64(place + 1) {
@@ -124,14 +124,14 @@ private struct History {
     if steps % 20 == 0 { checkOrders(disk) }
     guard !world.machine.isUnsettled else { return }
     if world.machine.picture.items != disk.stored.items {
-      problem = "the shelves are not what the ledger says"
+      problem = "the shelves do not match the ledger"
     }
   }
 
   private mutating func checkOrders(_ disk: StockWorld.Disk) {
     for (id, order) in disk.orders {
       let rows = disk.changes.filter { $0.order == id }
-      if rows != order.changes + (order.returned ?? []) { problem = "\(id) has other rows than it says" }
+      if rows != order.changes + (order.returned ?? []) { problem = "\(id) has other rows than its answer" }
       guard order.outcome == .done, let amounts = StockAction.amounts(inContent: order.content) else {
         continue
       }

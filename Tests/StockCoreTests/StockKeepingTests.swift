@@ -1,4 +1,5 @@
-// What whoever keeps the stock does: setting, adding, removing, lots with dates, throwing away what has expired.
+// Operations of the stock's keeper: setting, adding, removing, lots with dates, throwing away what has
+// expired.
 
 import BankModel
 import Testing
@@ -9,7 +10,7 @@ import Testing
 struct StockKeepingTests {
   let kiwi = ItemID("kiwi")
 
-  @Test("sets an amount, which is nothing where it is so already")
+  @Test("sets an amount, which has no effect if it is so already")
   func set() {
     let world = StockWorld()
     #expect(world.order(.set(kiwi, 0))?.rows?.map(\.difference) == [-10])
@@ -44,7 +45,7 @@ struct StockKeepingTests {
     #expect(world.present("kiwi") == 15)
   }
 
-  @Test("what is given back is not kept where there would be too much of it")
+  @Test("items given back beyond the limit of a shelf are not stored")
   func returnOverflow() {
     let world = StockWorld()
     _ = world.take([("banana", 1), ("kiwi", 2)], as: "a")
@@ -76,7 +77,7 @@ struct StockKeepingTests {
     #expect(world.machine.picture == dated().machine.picture.at(world.machine.settledSequence))
   }
 
-  @Test("what has expired is not taken, and counts as not there")
+  @Test("expired pieces are not taken, and do not count")
   func expired() {
     let world = dated()
     #expect(world.take([("top", 9)], as: "a", today: 106)?.rows?.map(\.dates?.made) == [100, nil])
@@ -112,7 +113,7 @@ struct StockKeepingTests {
     }
   }
 
-  @Test("there are so many lots and not one more")
+  @Test("the number of lots is limited")
   func lotLimit() {
     let world = StockWorld([ItemAmount(ItemID("top"), 0)])
     for day in 0..<Int64(StockLimits.lots) {
@@ -126,7 +127,7 @@ struct StockKeepingTests {
     #expect(world.order(.change(ItemID("top"), by: 1, dates: known))?.rows?.count == 1)
   }
 
-  @Test("furnishes what is new and leaves what is known alone")
+  @Test("adds new items and leaves known ones unchanged")
   func furnish() {
     let world = StockWorld()
     _ = world.take([("kiwi", 3)], as: "a")

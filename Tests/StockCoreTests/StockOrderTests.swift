@@ -1,4 +1,4 @@
-// Orders one by one: taken whole or not at all, remembered under their names, given back, and refused by name.
+// Orders one by one: taken whole or not at all, stored under their names, given back, and refused by name.
 
 import BankModel
 import Testing
@@ -18,7 +18,7 @@ struct StockOrderTests {
     #expect(world.machine.settledSequence == 7)
   }
 
-  @Test("takes nothing where one item is short, and says what is missing of each")
+  @Test("takes nothing if one item is short, and reports the shortage of each")
   func short() {
     let world = StockWorld()
     let answer = world.take([("banana", 1), ("strawberry", 16), ("kiwi", 11)], as: "a")
@@ -32,7 +32,7 @@ struct StockOrderTests {
     #expect(world.committed.changes.count == 5)
   }
 
-  @Test("gets the same answer again, also a shortage that has been mended, also after a crash")
+  @Test("gets the same answer again, also for a shortage since ended, also after a crash")
   func repeated() {
     let world = StockWorld()
     let taken = world.take([("banana", 2)], as: "a")
@@ -47,7 +47,7 @@ struct StockOrderTests {
     #expect(world.take([("strawberry", 16)], as: "c")?.rows?.count == 1)
   }
 
-  @Test("asked for twice before it is on disk is taken once, and both hear the same")
+  @Test("requested twice before it is on disk is taken once, with the same answer to both")
   func twiceInOneCommit() {
     let world = StockWorld()
     let action = StockAction.take([ItemAmount(ItemID("banana"), 3)], today: 1)
@@ -60,7 +60,7 @@ struct StockOrderTests {
     #expect(world.present("banana") == 7)
   }
 
-  @Test("is known by its amounts, in whatever order they stand, and refused with others")
+  @Test("is recognised by its amounts, in any order, and refused with others")
   func content() {
     let world = StockWorld()
     let taken = world.take([("mango", 2), ("kiwi", 1)], as: "a")
@@ -101,7 +101,7 @@ struct StockOrderTests {
     #expect(world.order(.giveBack, as: "b")?.refusal == .otherOrder(OrderID("b")))
   }
 
-  @Test("is refused by name where it contradicts itself, and nothing is remembered of it")
+  @Test("is refused by name if it contradicts itself, and is not stored")
   func refused() {
     let world = StockWorld()
     let before = world.committed.orders
@@ -123,7 +123,7 @@ struct StockOrderTests {
     #expect(world.committed.orders == before)
   }
 
-  @Test("waits for the disk, and is taken back where the disk is full")
+  @Test("waits for the disk, and is taken back if the disk is full")
   func fullDisk() {
     let world = StockWorld()
     let before = world.machine.picture

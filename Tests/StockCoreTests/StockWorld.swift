@@ -1,5 +1,5 @@
-// A stock with a shell and a disk of its own, both as plain as can be: what is staged is a list, what is committed is
-// another. The world remembers every answer, and can crash or run out of disk at any moment.
+// A stock with a shell and a disk of its own, both as plain as possible: staged changes are a list, committed
+// ones another. The world records every answer, and can crash or run out of disk at any moment.
 
 import BankModel
 import Time
@@ -17,7 +17,7 @@ final class StockWorld {
   private var lastRequest: RequestNumber = 0
   private var clock: Int64 = 1_000
 
-  /// What is on a disk, as rows.
+  /// The contents of a disk, as rows.
   struct Disk {
     var items: [ItemID] = []
     var changes: [StockChange] = []
@@ -35,7 +35,7 @@ final class StockWorld {
       }
     }
 
-    /// The stock as the ledger alone tells it.
+    /// The stock by the ledger alone.
     var stored: StoredStock {
       var shelves = Dictionary(uniqueKeysWithValues: items.map { ($0, [LotDates?: Quantity]()) })
       for row in changes { shelves[row.item, default: [:]][row.dates, default: 0] += row.difference }
@@ -69,7 +69,7 @@ final class StockWorld {
     }
   }
 
-  /// Asks, and does not wait.
+  /// Sends a request, and does not wait.
   func ask(_ action: StockAction, as name: String? = nil) -> RequestNumber {
     lastRequest += 1
     happen(.order(lastRequest, name.map { OrderID($0) }, action))
@@ -82,7 +82,7 @@ final class StockWorld {
     return lastRequest
   }
 
-  /// Asks, commits, and gives back the answer.
+  /// Sends a request, commits, and returns the answer.
   func order(_ action: StockAction, as name: String? = nil) -> StockAnswer? {
     let request = ask(action, as: name)
     commit()
@@ -116,7 +116,7 @@ final class StockWorld {
 }
 
 extension StockAnswer {
-  /// The rows of an answer that something was done.
+  /// The rows of an answer for a change that was done.
   var rows: [StockChange]? { if case .done(let changes) = self { changes } else { nil } }
 
   var refusal: StockRefusal? { if case .refused(let refusal) = self { refusal } else { nil } }

@@ -1,4 +1,5 @@
-// How a juice station gets its fruit, with a real stock service that is killed, stands still, or sells something else.
+// A juice station's way to its fruit, with a real stock service that is killed, is suspended, or sells
+// something else.
 
 import BankModel
 import Glibc
@@ -54,7 +55,7 @@ struct FruitProviderTests {
     }
   }
 
-  @Test("takes what the recipe says, or says what is missing and takes nothing")
+  @Test("takes what the recipe needs, or reports what is missing and takes nothing")
   func takes() throws {
     let fixture = try StockFixture()
     try fixture.start()
@@ -86,7 +87,7 @@ struct FruitProviderTests {
   }
 
   @Test(
-    "a stock service that comes late is waited for; one that does not come is to be asked later, and nothing is taken"
+    "a stock service that comes late is waited for; without one the order is deferred, untaken"
   )
   func away() throws {
     let fixture = try StockFixture()
@@ -110,7 +111,7 @@ struct FruitProviderTests {
     #expect(try fixture.quantities() == [10, 10, 10, 7, 10])
   }
 
-  @Test("a juice that nobody knows is unknown; one that is new since the recipes were read is made")
+  @Test("an unknown juice is refused; one that is new since the recipes were read is made")
   func newJuice() throws {
     let fixture = try StockFixture()
     try fixture.start()
@@ -132,15 +133,15 @@ struct FruitProviderTests {
     try fixture.write(Array(text.utf8), to: file)
     fixture.kill()
     try fixture.start(["--config", file])
-    // The end of the old service is heard in the turns of the loop that this takes.
+    // The end of the old service is noticed in the iterations that this takes.
     #expect(try fixture.quantities()[3] == 7)
     #expect(try station.provide("kiwi", ticket: 3) == .ready)
-    #expect(try fixture.quantities()[3] == 6, "by the recipe that holds now")
+    #expect(try fixture.quantities()[3] == 6, "by the present recipe")
     #expect(try station.provide("tea", ticket: 4) == .ready)
     #expect(try fixture.quantities()[3] == 4)
   }
 
-  @Test("a ticket whose juice is another one than before takes nothing more")
+  @Test("a ticket whose juice has changed takes nothing more")
   func otherContent() throws {
     let fixture = try StockFixture()
     try fixture.start()

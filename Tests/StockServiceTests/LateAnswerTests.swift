@@ -1,4 +1,4 @@
-// The station's way to the stock, against the built stock service: what an answer is for, when it comes late.
+// The station's way to the stock, with the built stock service: the customer of an answer that comes late.
 
 import BankModel
 import Glibc
@@ -9,7 +9,7 @@ import Testing
 import Time
 import Wire
 
-@Suite("Answers of the stock that come late", .serialized)
+@Suite("Late answers of the stock", .serialized)
 struct LateAnswerTests {
   @Test("after a reset an answer for the day before is not taken for the same ticket of the new day")
   func otherDay() throws {
@@ -42,7 +42,7 @@ struct LateAnswerTests {
     provider.provide(serve(1, 1, "banana"))
     try turn { provided.count == 1 }
     #expect(provided[0].provision == .ready)
-    // Too little for the customer of day 1, who is taken back before the answer has come.
+    // A shortage for the customer of day 1, who is recalled before the answer has come.
     provider.provide(serve(1, 2, "strawberry"))
     provider.endTurn()
     provider.provide(serve(2, 2, "kiwi"))

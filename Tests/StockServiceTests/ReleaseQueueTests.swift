@@ -1,5 +1,5 @@
-// What was put by for cancelled tickets goes back to the shelves: once, after the cancellation is on disk, and however
-// often the stock is killed over it.
+// Fruit reserved for cancelled tickets goes back to the shelves: once, after the cancellation is on disk,
+// however often the stock is killed meanwhile.
 
 import BankModel
 import Posix
@@ -74,7 +74,7 @@ struct ReleaseQueueTests {
     }
   }
 
-  @Test("what a ticket holds goes back, and a ticket that holds nothing is done with as well")
+  @Test("fruit of a ticket goes back, and a ticket without any is done as well")
   func givesBack() throws {
     let fixture = try StockFixture()
     try fixture.start()
@@ -84,7 +84,7 @@ struct ReleaseQueueTests {
     try office.wait { try office.store.unreleased(after: nil, limit: 9).isEmpty }
     #expect(office.released.sorted() == [1, 2] && office.troubles == [])
     #expect(try fixture.quantities() == [10, 10, 10, 10, 10])
-    // An order that comes after all, from a station that was killed, takes nothing any more.
+    // A late order, from a station that was killed, takes nothing any more.
     #expect(try fixture.take([("kiwi", 3)], as: "1-2").failure?.code == .givenBack)
     #expect(try fixture.audit()?.problems == [])
   }
@@ -99,14 +99,14 @@ struct ReleaseQueueTests {
     office.queue.look()
     try office.queue.advance(office.store, now: MonotonicTime(nanoseconds: 0))
     office.stock.endTurn()
-    #expect(office.stock.nextDeadline == nil, "nothing was asked")
+    #expect(office.stock.nextDeadline == nil, "no request was sent")
     office.store.rollBack()
     try office.queue.advance(office.store, now: MonotonicTime(nanoseconds: 0))
     #expect(office.stock.nextDeadline == nil)
     #expect(try fixture.quantities()[3] == 7)
   }
 
-  @Test("a stock that is killed again and again is asked again, and gives back each once")
+  @Test("a stock that is killed repeatedly is asked again, and gives back each order once")
   func kills() throws {
     let fixture = try StockFixture()
     try fixture.start()
@@ -146,7 +146,7 @@ struct ReleaseQueueTests {
     #expect(try fixture.quantities()[3] == 10)
   }
 
-  @Test("on a full disk nobody is asked until a pause is over, however often it is looked")
+  @Test("on a full disk no request is sent until a pause is over, however often the queue is checked")
   func putOff() throws {
     let fixture = try StockFixture()
     try fixture.start()
@@ -165,7 +165,7 @@ struct ReleaseQueueTests {
   }
 
   @Test(
-    "what the stock refuses holds up nobody behind it; it is named, and asked for again with a longer pause")
+    "a refused release blocks no later one; it is named, and repeated with a longer pause")
   func stuck() throws {
     let fixture = try StockFixture()
     try fixture.start()
@@ -177,17 +177,17 @@ struct ReleaseQueueTests {
     _ = try fixture.call(.set(ItemAmount(ItemID("kiwi"), StockLimits.quantity)))
     let office = try Office(fixture)
     try office.cancel(1...count + 3)
-    try office.wait(for: "the return of what stands behind \(count) that are refused") {
+    try office.wait(for: "the release after \(count) refused ones") {
       office.released.count == 3 && office.queue.refused.count == count
     }
     #expect(office.released.sorted() == Array(count + 1...count + 3))
     #expect(Set(office.troubles.map { $0.split(separator: ":")[0] }).count == Int(count))
-    #expect(office.troubles.count == Int(count), "each is told once")
+    #expect(office.troubles.count == Int(count), "each is reported once")
     #expect(office.queue.problems(limit: 5).count == 6)
     #expect(
       office.queue.problems()[0].description.contains("ticket 1 of day 1")
         && office.queue.problems()[0].description.contains("overflow"))
-    // A new note is worked on, and those that are stuck are not asked for again because of it.
+    // A new note is worked on, and does not cause those that are stuck to be repeated.
     office.queue.look()
     try office.turn()
     #expect(office.stock.nextDeadline == nil && office.troubles.count == Int(count))

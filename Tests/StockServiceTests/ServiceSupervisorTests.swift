@@ -1,5 +1,5 @@
-// The supervisor of the services: a process is started, watched, replaced however it ends, given up, and told to go. Time
-// that a test would have to wait for is handed in.
+// The supervisor of the services: a process is started, watched, replaced after any end, given up, and asked
+// to go. The test advances the clock instead of waiting.
 
 import BankModel
 import Glibc
@@ -14,17 +14,18 @@ import Wire
 
 @Suite("The supervisor of the services", .serialized)
 struct ServiceSupervisorTests {
-  /// Somebody who keeps a stock service, in the place of a coordinator.
+  /// A keeper of a stock service, in the place of a coordinator.
   private final class Keeper {
     let fixture: StockFixture
     let supervisor: ServiceSupervisor
     var post: SupervisedService { supervisor.posts[0] }
     private(set) var changes = 0
-    /// By how much the clock that the supervisor is shown is ahead.
+    /// The offset of the clock that the supervisor sees.
     private(set) var ahead = TimeSpan.zero
 
     init(_ policy: RestartPolicy = RestartPolicy()) throws {
-      // Whoever is aborted has nobody describe its end, who would outlive it and hold the output of these tests.
+      // An aborted process must not start a backtrace program, which would outlive it and hold the output of
+      // these tests.
       setenv("SWIFT_BACKTRACE", "enable=no", 1)
       fixture = try StockFixture()
       try Directory.create(path: fixture.home + "/logs")
@@ -69,7 +70,7 @@ struct ServiceSupervisorTests {
       }
     }
 
-    /// Lets so much time pass.
+    /// Advances the clock.
     func pass(_ span: TimeSpan) {
       ahead = ahead + span
       supervisor.keepTime(now)
@@ -77,7 +78,7 @@ struct ServiceSupervisorTests {
 
     func isReady() throws { try wait("it is ready") { post.phase == .ready } }
 
-    /// Stops the process, as somebody at a keyboard would, and waits until it stands.
+    /// Stops the process, as a user at a terminal would, and waits until it is stopped.
     func stop() throws {
       kill(post.pid, SIGSTOP)
       try wait("it stands") { post.sight == .stopped }
@@ -89,7 +90,7 @@ struct ServiceSupervisorTests {
     }
   }
 
-  @Test("a process is welcomed and ready; killed at work, it has a successor at once, as often as it takes")
+  @Test("a process is welcomed and ready; killed at work, it is replaced at once, any number of times")
   func kills() throws {
     let keeper = try Keeper()
     try keeper.open()
@@ -106,7 +107,7 @@ struct ServiceSupervisorTests {
     #expect(try keeper.fixture.quantities() == [10, 10, 10, 10, 10])
   }
 
-  @Test("one that is killed as soon as it has done its work is never slowed down, and never given up")
+  @Test("one killed right after its work is never slowed down, and never given up")
   func killedAfterWork() throws {
     let keeper = try Keeper()
     try keeper.open()
@@ -122,12 +123,12 @@ struct ServiceSupervisorTests {
     #expect(try !keeper.log().contains("event=backoff"))
   }
 
-  @Test("one that dies again and again when it was only looked at is slowed down")
+  @Test("one that dies repeatedly when it only answered questions is slowed down")
   func killedAfterLook() throws {
     let keeper = try Keeper()
     try keeper.open()
     try keeper.wait("it is slowed down") {
-      // Whoever follows the stock looks at it as soon as it is there.
+      // A follower of the stock reads it as soon as it is there.
       if keeper.post.phase == .ready, (try? keeper.fixture.quantities()) != nil {
         kill(keeper.post.pid, SIGKILL)
       }
@@ -136,7 +137,7 @@ struct ServiceSupervisorTests {
     #expect(try keeper.log().contains("event=backoff"))
   }
 
-  @Test("told to go it goes, and nobody comes after it")
+  @Test("asked to go, it goes, and has no successor")
   func closing() throws {
     let keeper = try Keeper()
     try keeper.open()
@@ -161,14 +162,14 @@ struct ServiceSupervisorTests {
   }
 
   @Test(
-    "one that dies before it is ready is tried slower and slower, then given up, until somebody asks again")
+    "one that dies before ready is retried ever slower, then given up until the next request")
   func givenUp() throws {
     var policy = RestartPolicy()
     policy.patience = 4
     let keeper = try Keeper(policy)
     try keeper.open(program: "/bin/sh", arguments: ["-c", "exit 7"])
-    try keeper.wait("it rests") { keeper.post.restartAt != nil }
-    #expect(keeper.supervisor.isSettled, "nobody waits for it")
+    try keeper.wait("its restart is postponed") { keeper.post.restartAt != nil }
+    #expect(keeper.supervisor.isSettled, "none is waited for")
     // With so much time gone no pause is long enough to be waited for.
     keeper.pass(.seconds(120))
     try keeper.wait("it is given up") { keeper.post.isGivenUp }
@@ -183,7 +184,7 @@ struct ServiceSupervisorTests {
     #expect(keeper.post.lastEnd == nil)
   }
 
-  @Test("a program that is not there is told, and tried like one that dies")
+  @Test("a missing program is reported, and retried like one that dies")
   func noProgram() throws {
     let keeper = try Keeper()
     try keeper.open(program: "/nonexistent/bank-stockd")
@@ -193,12 +194,12 @@ struct ServiceSupervisorTests {
     #expect(keeper.supervisor.isSettled)
   }
 
-  @Test("why a process cannot begin is what it says itself, and not its exit code")
+  @Test("the reason why a process cannot start is its own message, and not its exit code")
   func explained() throws {
     let keeper = try Keeper()
     try keeper.fixture.write(Array("this is no database".utf8), to: keeper.fixture.database)
     try keeper.open()
-    // What is damaged does not heal: nobody is started again and again for it.
+    // Damage does not heal: no process is started repeatedly for it.
     try keeper.wait("it is given up") { keeper.post.isGivenUp }
     #expect(keeper.post.restartAt == nil && keeper.post.generation == 1)
     #expect(keeper.post.lastEnd?.description.contains("stock.db") == true)
@@ -206,7 +207,7 @@ struct ServiceSupervisorTests {
     #expect(try keeper.log().contains("code=damaged"))
   }
 
-  @Test("one that never says hello is ended when its time is up")
+  @Test("one that never sends hello is ended when its time is up")
   func mute() throws {
     let keeper = try Keeper()
     try keeper.open(program: "/bin/sleep", arguments: ["1000"])
@@ -216,7 +217,7 @@ struct ServiceSupervisorTests {
     #expect(try keeper.log().contains("was not ready in time"))
   }
 
-  @Test("one that says that it is something else is refused")
+  @Test("one with another identity in its hello is refused")
   func otherRole() throws {
     let keeper = try Keeper()
     try keeper.open(role: .teller)
@@ -225,7 +226,7 @@ struct ServiceSupervisorTests {
   }
 
   @Test(
-    "one that stands still is found by the second question, ended, and replaced; one that answers is left alone"
+    "one that does not answer two questions is replaced; one that answers is left alone"
   )
   func stuck() throws {
     let keeper = try Keeper()
@@ -234,7 +235,7 @@ struct ServiceSupervisorTests {
     for _ in 0..<3 {
       keeper.pass(Standstill.patience)
       #expect(keeper.post.unanswered != nil)
-      try keeper.wait("a sign of life") { keeper.post.unanswered == nil }
+      try keeper.wait("it has answered") { keeper.post.unanswered == nil }
     }
     #expect(keeper.post.generation == 1)
     try keeper.stop()
@@ -246,12 +247,12 @@ struct ServiceSupervisorTests {
     #expect(try keeper.log().contains("stands still"))
   }
 
-  @Test("one that is at a long work and says how it goes on is waited for; when it says no more it is stuck")
+  @Test("one that reports progress of long work is waited for; without reports it is stuck")
   func longWork() throws {
     let keeper = try Keeper()
     try keeper.open()
     try keeper.isReady()
-    // It answers nothing, as one that counts every row; what such a work says is said in its place.
+    // It answers nothing, as one that counts every row; the test sends the reports of such work in its place.
     try keeper.stop()
     keeper.pass(Standstill.patience)
     for _ in 0..<30 {
@@ -268,7 +269,7 @@ struct ServiceSupervisorTests {
     #expect(keeper.post.phase == .leaving)
   }
 
-  @Test("time in which nobody listened is held against no process")
+  @Test("time in which the coordinator did not read counts against no process")
   func unattended() throws {
     let keeper = try Keeper()
     try keeper.open()
@@ -285,7 +286,7 @@ struct ServiceSupervisorTests {
   }
 
   @Test(
-    "one that is to be another makes way, with what was asked of it answered, and its successor comes at once"
+    "one with a new configuration leaves, its requests answered, and its successor comes at once"
   )
   func replaced() throws {
     let keeper = try Keeper()
@@ -305,13 +306,13 @@ struct ServiceSupervisorTests {
     try keeper.wait("the next one") { keeper.post.generation == 3 && keeper.post.phase == .ready }
   }
 
-  @Test("one that was given up, or rests between two attempts, comes at once where it is to be another")
+  @Test("one given up, or between two attempts, starts at once with a new configuration")
   func replacedWhileAway() throws {
     var policy = RestartPolicy()
     policy.patience = 2
     let keeper = try Keeper(policy)
     try keeper.open(program: "/bin/sh", arguments: ["-c", "exit 7"])
-    try keeper.wait("it rests") { keeper.post.restartAt != nil }
+    try keeper.wait("its restart is postponed") { keeper.post.restartAt != nil }
     keeper.pass(.seconds(31))
     try keeper.wait("it is given up") { keeper.post.isGivenUp }
     keeper.post.specification.program = try StockFixture.program()

@@ -1,4 +1,4 @@
-// Audits of the stock that are asked for at once, of a service within this process, on a store in memory that counts them.
+// Concurrent audits of the stock, of a service within this process, on a store in memory that counts them.
 
 import BankModel
 import Logbook
@@ -14,9 +14,9 @@ import Wire
 
 @testable import StockService
 
-@Suite("Audits of the stock that are asked for at once", .serialized)
+@Suite("Concurrent audits of the stock", .serialized)
 struct SharedAuditTests {
-  @Test("share one look at every row; somebody else is served meanwhile")
+  @Test("share one look at every row; other clients are served meanwhile")
   func shared() throws {
     let fixture = try StockFixture()
     let home = ServiceHome(path: fixture.home, name: "stock")

@@ -1,5 +1,5 @@
-// Somebody who looks at the stock and was too slow, on a socket that stands for the service; and how many views the built
-// service shows on one connection.
+// A viewer of the stock that was too slow, on a socket that plays the service; and the number of views that
+// the built service has on one connection.
 
 import BankModel
 import Posix
@@ -11,7 +11,7 @@ import Wire
 @Suite("A viewer of the stock", .serialized)
 struct SlowViewerTests {
   @Test(
-    "that was too slow asks again from where it was, and whoever looks through it only sees the stock go on")
+    "that was too slow continues from where it was, and its user sees only the stock's changes")
   func again() throws {
     let fixture = try StockFixture()
     try Directory.create(path: Paths.directory(of: fixture.socket))
@@ -41,7 +41,7 @@ struct SlowViewerTests {
   }
 
   @Test(
-    "is one of four on a connection at most; many on many see every change, also those who come meanwhile")
+    "is one of four on a connection at most; many on many see every change, also late ones")
   func many() throws {
     let fixture = try StockFixture()
     try fixture.start()
@@ -87,7 +87,7 @@ struct SlowViewerTests {
       _ = try fixture.call(.set(ItemAmount(ItemID("kiwi"), 60)))
     }
     guard case .picture(let present) = try fixture.call(.look) else {
-      Issue.record("no picture")
+      Issue.record("no snapshot")
       return
     }
     try fixture.wait { viewers.allSatisfy { $0.seen.values.allSatisfy { $0 == present.sequence } } }
@@ -97,7 +97,7 @@ struct SlowViewerTests {
 }
 
 extension StockFixture {
-  /// A connection to the service, non-blocking, that is the caller's to close.
+  /// A connection to the service, non-blocking, that the caller closes.
   fileprivate func connected() throws -> CInt? {
     guard case .connected(let socket) = try UnixSocket.connect(path: socket, nonBlocking: true) else {
       return nil

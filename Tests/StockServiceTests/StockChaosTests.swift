@@ -1,7 +1,7 @@
-// Eight clients take, give back, set and change while the service is killed at random instants and started again. A
-// viewer follows from the first change. In the end the ledger that the viewer has seen accounts for every answer that
-// was ever given, and for everything that lies on the shelves.
-// A failure names its seed; BANK_SEED repeats the same draws (the instants of the kills differ).
+// Eight clients take, give back, set and change while the service is killed at random instants and started
+// again. A viewer follows from the first change. In the end the ledger that the viewer has seen accounts for
+// every answer, and for everything on the shelves. A failure names its seed; BANK_SEED repeats the same draws
+// (the instants of the kills differ).
 
 import BankModel
 import Glibc
@@ -47,11 +47,11 @@ private final class Chaos {
     chance = SeededGenerator(seed: seed)
     try fixture.start()
     viewer = fixture.client()
-    guard case .picture(let first) = try fixture.call(.look) else { preconditionFailure("no picture came") }
+    guard case .picture(let first) = try fixture.call(.look) else { preconditionFailure("no snapshot came") }
     viewer.follow(from: StockPlace(ledger: first.ledger, sequence: 0)) { [unowned self] news in
       switch news {
       case .changes(let changes): ledger += changes
-      case .picture: found.append("the viewer was shown a picture in the middle")
+      case .picture: found.append("the viewer was sent a snapshot in the middle")
       case .refused(let failure): found.append("the viewer was refused: \(failure)")
       }
     }
@@ -62,7 +62,7 @@ private final class Chaos {
     for _ in 0..<kills {
       let goal = answered + Int(chance.draw(20...300))
       try turn { self.answered >= goal }
-      // In the middle of whatever it is doing: requests are in flight from all clients.
+      // In the middle of its work: requests are in flight from all clients.
       let turns = chance.draw(0...5)
       for _ in 0..<turns { try fixture.loop.runOnce(until: SystemClock.monotonic() + .milliseconds(1)) }
       fixture.kill()
@@ -71,14 +71,16 @@ private final class Chaos {
     }
   }
 
-  /// Lets everybody finish, and asks once more for everything whose answer nobody has heard.
+  /// Lets all clients finish, and repeats every request without an answer.
   func settle() throws {
     isEnding = true
     try turn { self.busy.isEmpty }
     for (name, order) in orders.sorted(by: { $0.key < $1.key }) where order.answer == nil {
       hear(try fixture.call(order.command, as: name), name, isReturn: false)
     }
-    guard case .picture(let present) = try fixture.call(.look) else { return found.append("no picture came") }
+    guard case .picture(let present) = try fixture.call(.look) else {
+      return found.append("no snapshot came")
+    }
     picture = present
     try turn { self.ledger.last?.sequence == present.sequence }
   }
@@ -94,7 +96,7 @@ private final class Chaos {
     }
   }
 
-  /// The asker is gone too; somebody else asks for the same later.
+  /// The asker is gone too; another client repeats the request later.
   private func loseAClient() {
     let place = Int(chance.draw(0...7))
     clients[place].close()
@@ -117,7 +119,7 @@ private final class Chaos {
       isReturn ? .giveBack : order.command, as: OrderID(name),
       until: SystemClock.monotonic() + StockFixture.patience
     ) { [unowned self] result in
-      // A client that was lost hears nothing; its place is taken.
+      // A lost client receives nothing; its place is taken.
       if clients[place] === client { busy.remove(place) }
       answered += 1
       switch result {
@@ -144,7 +146,7 @@ private final class Chaos {
 
   private func hear(_ answer: StockResult, _ name: String, isReturn: Bool) {
     if let failure = answer.failure {
-      // An order that was given back is not done again; what it was told before still holds.
+      // An order that was given back is not done again; its former answer still holds.
       guard failure.code == .givenBack, !isReturn else { return found.append("\(name): \(failure)") }
       let known = orders[name]?.answer
       orders[name]?.answer = known ?? answer
@@ -152,12 +154,12 @@ private final class Chaos {
     }
     let before = isReturn ? orders[name]?.returned : orders[name]?.answer
     if let before, before != answer, before.failure == nil {
-      found.append("\(name) heard \(before), then \(answer)")
+      found.append("\(name) got \(before), then \(answer)")
     }
     if isReturn { orders[name]?.returned = answer } else { orders[name]?.answer = answer }
   }
 
-  /// Everything that does not hold.
+  /// All violations.
   func problems() throws -> [String] {
     if ledger.map(\.sequence) != Array(1...Int64(ledger.count)) {
       found.append("the viewer has missed a change")
@@ -171,11 +173,11 @@ private final class Chaos {
     }
     for stock in picture?.items ?? [] where present[stock.item, default: 0] != stock.quantity {
       found.append(
-        "of \(stock.item) there are \(stock.quantity), and the ledger says \(present[stock.item] ?? 0)")
+        "of \(stock.item) there are \(stock.quantity), and by the ledger \(present[stock.item] ?? 0)")
     }
     let rows = Dictionary(grouping: ledger.filter { $0.order != nil }) { $0.order?.text ?? "" }
     for (name, order) in orders { check(name, order, rows[name] ?? []) }
-    for name in rows.keys where orders[name] == nil { found.append("nobody asked for \(name)") }
+    for name in rows.keys where orders[name] == nil { found.append("\(name) was not requested") }
     if let audit = try fixture.audit(), audit.problems != [] || audit.changes != Int64(ledger.count) {
       found.append("the audit: \(audit)")
     }
@@ -186,7 +188,7 @@ private final class Chaos {
     let done = rows.filter { $0.kind != .returned }
     let returned = rows.filter { $0.kind == .returned }
     if let answer = order.answer?.rows, answer != done {
-      found.append("\(name) was told \(answer) and did \(done)")
+      found.append("\(name) got \(answer) and did \(done)")
     }
     if case .short? = order.answer, !rows.isEmpty { found.append("\(name) was short and did \(done)") }
     if let answer = order.returned?.rows, answer != returned { found.append("\(name) returned \(returned)") }

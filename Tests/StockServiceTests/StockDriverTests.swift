@@ -1,4 +1,4 @@
-// The stock's rules driven over its disk, on a store in memory that fails when it is told to.
+// The stock's rules with its disk, on a store in memory that fails on request.
 
 import BankModel
 import QueueCore
@@ -11,7 +11,7 @@ import Wire
 
 @testable import StockService
 
-@Suite("The stock over its disk")
+@Suite("The stock with its disk")
 struct StockDriverTests {
   private final class Counter {
     let store = MemoryStockStore()
@@ -36,7 +36,7 @@ struct StockDriverTests {
     }
   }
 
-  @Test("answers nothing before the commit, and hands on what was committed")
+  @Test("answers nothing before the commit, and publishes what was committed")
   func commits() throws {
     let counter = try Counter()
     counter.take(1, "a")
@@ -48,7 +48,7 @@ struct StockDriverTests {
   }
 
   @Test(
-    "whoever looks, repeats an order or is refused for want of something meanwhile hears it with the commit")
+    "a view, a repeated order and a refusal for a shortage are answered with the commit, too")
   func toldWithTheCommit() throws {
     let counter = try Counter()
     counter.take(1, "a")
@@ -59,11 +59,11 @@ struct StockDriverTests {
     counter.driver.commit(at: counter.at)
     #expect(counter.answers.count == 4 && counter.answers[3] == counter.answers[1])
     guard case .picture(let picture) = counter.answers[2] else {
-      Issue.record("no picture in \(counter.answers)")
+      Issue.record("no snapshot in \(counter.answers)")
       return
     }
     #expect(picture.items.first?.quantity == 9 && picture.sequence == counter.driver.machine.settledSequence)
-    // What is taken back was never shown.
+    // What is rolled back was never shown.
     counter.take(5, "c")
     counter.driver.happen(.look(6), at: counter.at)
     counter.store.failCommit(with: .diskFull(detail: "test"))
@@ -71,7 +71,7 @@ struct StockDriverTests {
     #expect(counter.answers[6] == counter.answers[2])
   }
 
-  @Test("a full disk refuses what was asked, is told once, and is over with the next commit")
+  @Test("a full disk refuses the requests, is reported once, and is over with the next commit")
   func fullDisk() throws {
     let counter = try Counter()
     for round in 1...2 as ClosedRange<UInt64> {
@@ -154,7 +154,7 @@ struct StockDriverTests {
     ]
     for (refusal, code) in refusals {
       guard case .failure(let failure) = StockResult(.refused(refusal)) else {
-        Issue.record("\(refusal) is no failure")
+        Issue.record("\(refusal) is not a failure")
         continue
       }
       #expect(failure.code == code)

@@ -1,4 +1,4 @@
-// A home of its own with the built `bank-stockd` in it, and how it is asked.
+// A home of its own with the built `bank-stockd` in it, and its clients.
 
 import BankModel
 import Posix

@@ -1,5 +1,5 @@
-// How the stock service begins and ends: under a coordinator, alone, on a home that it cannot use, with a database that
-// is not to be touched.
+// Start and end of the stock service: under a coordinator, alone, on a home that it cannot use, with a
+// database that must not be touched.
 
 import BankModel
 import Glibc
@@ -12,7 +12,7 @@ import Wire
 
 @Suite("The life of the stock service", .serialized)
 struct StockLifeTests {
-  @Test("says hello and ready to its coordinator, gives signs of life, and ends when it is told to")
+  @Test("sends hello and ready to its coordinator, reports that it is alive, and ends on request")
   func supervised() throws {
     let fixture = try StockFixture()
     try fixture.startSupervised()
@@ -34,7 +34,7 @@ struct StockLifeTests {
     #expect(try FileFacts.inspect(fixture.socket) == nil)
   }
 
-  @Test("tells its coordinator that work on the database goes on, which keeps it from turning")
+  @Test("reports to its coordinator that work on the database continues while it cannot answer")
   func progress() throws {
     let fixture = try StockFixture()
     try fixture.startSupervised()
@@ -42,8 +42,8 @@ struct StockLifeTests {
     try fixture.wait { fixture.heard.contains(.ready) }
     let client = fixture.client()
     let names = (1...StockLimits.ordersPerPage).map { OrderID("o-\($0)") }
-    // SQLite says so after so many steps of a statement, wherever they fall.
-    try fixture.wait(for: "a sign of progress") {
+    // SQLite reports this after a number of steps of a statement, wherever they fall.
+    try fixture.wait(for: "a report of progress") {
       _ = try fixture.call(.known(names), as: nil, client)
       return fixture.heard.contains(.beat(WorkerMessage.progress))
     }
@@ -51,17 +51,17 @@ struct StockLifeTests {
     #expect(try fixture.end() == .code(0))
   }
 
-  @Test("a change that comes while it ends is made and answered, or said not to be made")
+  @Test("a change that comes while it ends is made and answered, or reported as not made")
   func askedToTheEnd() throws {
     let fixture = try StockFixture()
     try fixture.start()
     let client = fixture.client()
     guard case .picture = try fixture.call(.look, as: nil, client) else {
-      Issue.record("no picture")
+      Issue.record("no snapshot")
       return
     }
-    // The word that it ends is there before the changes, of which it hears some, and all wait for a process that stands
-    // still.
+    // The request to end is there before the changes, of which it reads some, and all wait for a suspended
+    // process.
     fixture.process?.kill(SIGSTOP)
     fixture.process?.kill(SIGTERM)
     var results: [Result<StockResult, StockClientError>] = []
@@ -88,7 +88,7 @@ struct StockLifeTests {
     #expect(try fixture.take([("kiwi", rest)], as: "rest").rows?.map(\.present) == [0])
   }
 
-  @Test("ends when its coordinator is gone, and a successor goes on at once")
+  @Test("ends when its coordinator is gone, and a successor continues at once")
   func orphaned() throws {
     let fixture = try StockFixture()
     for round in 1...3 as ClosedRange<Int32> {
@@ -104,7 +104,7 @@ struct StockLifeTests {
     #expect(try fixture.end() == .code(0))
   }
 
-  @Test("that its coordinator refuses or does not understand ends with 1")
+  @Test("ends with 1 if its coordinator refuses or does not understand it")
   func refused() throws {
     for message in [
       SupervisorMessage.refused(Refusal(reason: .build, build: "other", detail: "another build")), .check(1),
@@ -118,13 +118,13 @@ struct StockLifeTests {
     }
   }
 
-  @Test("that has gone is nothing to wake up for while nobody asks it anything")
+  @Test("wakes no client without requests when it has gone")
   func goneWhileNobodyAsks() throws {
     let fixture = try StockFixture()
     try fixture.start()
     let client = fixture.client()
     guard case .picture = try client.call(.look, within: StockFixture.patience) else {
-      Issue.record("it does not say what it has")
+      Issue.record("it does not list its contents")
       return
     }
     fixture.process?.kill(SIGKILL)
@@ -132,11 +132,11 @@ struct StockLifeTests {
       client.endTurn()
       return !client.isConnected
     }
-    // A moment that has passed would keep the loop of whoever asks awake for ever.
+    // A moment that has passed would keep the client's loop awake for ever.
     #expect(client.nextDeadline == nil)
   }
 
-  @Test("answers what it has heard before a signal ends it")
+  @Test("answers the requests that it has read before a signal ends it")
   func terminated() throws {
     let fixture = try StockFixture()
     try fixture.start()
@@ -190,7 +190,7 @@ struct StockLifeTests {
     #expect(try fixture.take([("kiwi", 1)], as: "a").rows?.count == 1)
   }
 
-  @Test("reports a database that is not to be used, to both who may hear it, and overwrites nothing")
+  @Test("reports an unusable database to coordinator and clients, and overwrites nothing")
   func damaged() throws {
     let fixture = try StockFixture()
     try fixture.start()
@@ -217,13 +217,13 @@ struct StockLifeTests {
       let isUntouched = try StockFixture.bytes(of: fixture.database) == wreck.bytes
       #expect(isUntouched)
     }
-    // Once the owner has put a copy back, all is as it was.
+    // Once the owner has restored a copy, all is as it was.
     try fixture.write(whole, to: fixture.database)
     try fixture.start()
     #expect(try fixture.quantities() == [10, 10, 10, 9, 10])
   }
 
-  @Test("reads its assortment, furnishes what is new in it, and names the line of a mistake")
+  @Test("reads its assortment, adds what is new in it, and names the line of a mistake")
   func configured() throws {
     let fixture = try StockFixture()
     try fixture.start()
@@ -252,7 +252,7 @@ struct StockLifeTests {
   }
 
   @Test(
-    "says what is wrong with its command line",
+    "reports mistakes on its command line",
     arguments: [[], ["--home"], ["--home", "here"], ["--x", "y"]])
   func misused(_ words: [String]) throws {
     let fixture = try StockFixture()

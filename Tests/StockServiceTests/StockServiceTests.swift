@@ -1,4 +1,5 @@
-// The built stock service over its socket: selling, remembering, refusing, showing every change, and its ends.
+// The built stock service over its socket: sales, repeated orders, refusals, views of every change, and its
+// ends.
 
 import BankModel
 import Glibc
@@ -11,7 +12,7 @@ import Wire
 
 @Suite("The stock service", .serialized)
 struct StockServiceTests {
-  @Test("sells from what it begins with, remembers its orders, and keeps its files to itself")
+  @Test("sells from its initial contents, remembers its orders, and has private files")
   func sells() throws {
     let fixture = try StockFixture()
     try fixture.start()
@@ -55,7 +56,7 @@ struct StockServiceTests {
     #expect(try fixture.audit()?.problems == [])
   }
 
-  @Test("refuses what cannot be with a code, and goes on with the same client")
+  @Test("refuses impossible requests with a code, and continues with the same client")
   func refusals() throws {
     let fixture = try StockFixture()
     try fixture.start()
@@ -84,7 +85,7 @@ struct StockServiceTests {
     #expect(try fixture.quantities() == [10, 10, 10, 9, 10])
   }
 
-  @Test("ends a connection that speaks nonsense, and nobody else notices")
+  @Test("ends a connection that sends nonsense, and no other client notices")
   func nonsense() throws {
     let fixture = try StockFixture()
     try fixture.start()
@@ -100,7 +101,7 @@ struct StockServiceTests {
       #expect(end == .endOfFile)
     }
     guard case .connected(let socket) = try UnixSocket.connect(path: fixture.socket) else {
-      Issue.record("nobody listens")
+      Issue.record("there is no listener")
       return
     }
     _ = try [UInt8]([0xFF, 0xFF, 0xFF, 0xFF, 0]).withUnsafeBytes { try socket.send($0) }
@@ -115,7 +116,7 @@ struct StockServiceTests {
     try fixture.call(command, as: nil, client)
   }
 
-  /// Connects, says something, and gives back how the connection ended, with a refusal as the last word.
+  /// Connects, sends bytes, and returns how the connection ended, with a refusal as the last message.
   private func stranger(
     _ fixture: StockFixture, _ speak: (MessageChannel<StockServiceMessage, StockMessage>) -> Void
   ) throws -> ChannelEnd? {
@@ -130,7 +131,7 @@ struct StockServiceTests {
     channel.flush()
     try fixture.wait { end != nil }
     guard case .refused = last else {
-      Issue.record("the last word was \(String(describing: last))")
+      Issue.record("the last message was \(String(describing: last))")
       return nil
     }
     return end
@@ -161,7 +162,7 @@ struct StockServiceTests {
     #expect(try fixture.audit()?.problems == [])
   }
 
-  @Test("shows every change to every viewer, over its own death too, and no change twice")
+  @Test("shows every change to every viewer, also over its own death, and no change twice")
   func follows() throws {
     let fixture = try StockFixture()
     try fixture.start()
@@ -192,7 +193,7 @@ struct StockServiceTests {
       }
     }
     guard case .picture(let present) = try fixture.call(.look) else {
-      Issue.record("no picture")
+      Issue.record("no snapshot")
       return
     }
     try fixture.wait {
@@ -203,12 +204,12 @@ struct StockServiceTests {
     #expect(pictures == 1)
   }
 
-  @Test("shows the missed changes to a viewer who comes back, and a picture to one who comes from elsewhere")
+  @Test("shows a returning viewer the missed changes, and a snapshot to one of another ledger")
   func comesBack() throws {
     let fixture = try StockFixture()
     try fixture.start()
     guard case .picture(let first) = try fixture.call(.look) else {
-      Issue.record("no picture")
+      Issue.record("no snapshot")
       return
     }
     for number in 0..<3 { _ = try fixture.take([("kiwi", 1)], as: "a\(number)") }
@@ -232,12 +233,12 @@ struct StockServiceTests {
       StockPlace(ledger: first.ledger, sequence: -1),
     ] {
       guard case .picture(let picture) = try news(from: place) else {
-        Issue.record("no picture from \(place)")
+        Issue.record("no snapshot from \(place)")
         return
       }
       #expect(picture.sequence == 8)
     }
-    // A ledger that has gone on for long is not told again.
+    // A long ledger is not sent again.
     let deadline = SystemClock.monotonic() + StockFixture.patience
     let (client, count) = (fixture.client(), 10_100)
     var answers = 0
@@ -250,12 +251,12 @@ struct StockServiceTests {
       return answers == count
     }
     guard case .picture = try news(from: StockPlace(ledger: first.ledger, sequence: 6)) else {
-      Issue.record("no picture after a long time")
+      Issue.record("no snapshot after a long time")
       return
     }
   }
 
-  @Test("is waited for while it is away, and asked for no longer than the caller likes")
+  @Test("is waited for while it is away, and asked for no longer than the caller allows")
   func away() throws {
     let fixture = try StockFixture()
     let client = fixture.client()
@@ -274,7 +275,7 @@ struct StockServiceTests {
     fixture.kill()
     do {
       _ = try client.call(take, as: OrderID("b"), within: .milliseconds(50))
-      Issue.record("somebody answered")
+      Issue.record("there was an answer")
     } catch {
       guard case .tryLater = error else {
         Issue.record("\(error)")

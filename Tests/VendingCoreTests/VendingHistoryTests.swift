@@ -1,6 +1,7 @@
-// Random histories of money, purchases, repeats, crashes, full disks and a stock that comes and goes. After each step the
-// money put in is where it must be; in the end, when everything has been answered, every drink that left the shelves was
-// paid for once. A failure names its seed; `BANK_SEED=… swift test --filter VendingHistoryTests` repeats it alone.
+// Random histories of money, purchases, repeats, crashes, full disks and a stock that comes and goes. After
+// each step the money put in is where it must be; in the end, when all requests are answered, every drink
+// that left the shelves was paid for once. A failure names its seed; `BANK_SEED=… swift test --filter
+// VendingHistoryTests` repeats it alone.
 
 import BankModel
 import Glibc
@@ -88,7 +89,7 @@ private struct History {
 
   private mutating func crash() {
     world.crash()
-    // Nobody answers what was open; some are asked again.
+    // Open requests get no answer; some are repeated.
     let lost = open.filter { world.answers[$0.request] == nil }.map(\.place)
     open.removeAll { world.answers[$0.request] == nil }
     for place in lost where chance.draw(0...1) == 0 { ask(place) }
@@ -98,9 +99,9 @@ private struct History {
     for (request, place) in open {
       guard let answer = world.answers[request] else { continue }
       let name = asked[place].name
-      if let before = said[name], before != answer { problem = "\(name) heard \(before), then \(answer)" }
+      if let before = said[name], before != answer { problem = "\(name) got \(before), then \(answer)" }
       switch answer {
-      // What changed nothing and is not remembered may become possible later.
+      // A request without effect that is not stored may become possible later.
       case .refused(.tooLittleMoney), .refused(.diskFull), .refused(.crowded), .refused(.tillFull): break
       default: said[name] = answer
       }
@@ -117,18 +118,18 @@ private struct History {
     let requests = disk.changes.map(\.request)
     if Set(requests).count != requests.count { problem = "a request was done twice" }
     if disk.changes.last.map({ $0.balance != account.balance }) == true { problem = "the balance is another" }
-    // The stock holds nothing that no intent on disk stands for.
+    // The stock holds nothing without an intent on disk.
     for case (let name, .taken) in world.names
     where !disk.purchases.values.contains(where: {
       name.text.hasPrefix(VendingStateMachine.stockOrder(machine: 7, purchase: $0).text)
     }) {
-      problem = "\(name) took a drink, and nobody knows why"
+      problem = "\(name) took a drink without a purchase"
     }
     let reserved = disk.purchases.values.reduce(0) { $0 + ($1.state == .open ? $1.price : 0) }
-    if reserved > account.balance { problem = "purchases under way cost \(reserved) of \(account.balance)" }
+    if reserved > account.balance { problem = "purchases in progress cost \(reserved) of \(account.balance)" }
   }
 
-  /// Everything comes to its end: the stock answers, the disk has room.
+  /// All requests come to their end: the stock answers, the disk has room.
   private mutating func finish() {
     for _ in 0..<2 {
       for _ in 0..<2_000 where !world.asked.isEmpty || world.machine.isUnsettled || world.machine.hasUnwritten
@@ -155,11 +156,11 @@ private struct History {
     }
     let price = bought.reduce(0) { $0 + (VendingWorld.prices[$1.product ?? ItemID("")] ?? 0) }
     if price != disk.account.spent {
-      problem = "what was bought costs \(price), and \(disk.account.spent) was paid"
+      problem = "the purchases cost \(price), and \(disk.account.spent) was paid"
     }
     for (name, answer) in said {
       guard case .done(let change) = answer else { continue }
-      if !disk.changes.contains(change) { problem = "\(name) heard of a change that there is not" }
+      if !disk.changes.contains(change) { problem = "\(name) got a change that does not exist" }
     }
   }
 }

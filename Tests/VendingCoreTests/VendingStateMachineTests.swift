@@ -1,5 +1,5 @@
-// The machine's rules one by one: money, purchases, what is refused and with which words, what is repeated, and what a
-// crash at every boundary of a purchase leaves.
+// The machine's rules one by one: money, purchases, refusals with their sentences, repeated requests, and a
+// crash at every boundary of a purchase.
 
 import BankModel
 import Testing
@@ -18,7 +18,7 @@ struct VendingStateMachineTests {
     return world
   }
 
-  @Test("any amount from 1 to 1,000,000 is taken, and nothing else")
+  @Test("any amount from 1 to 1,000,000 is accepted, and no other")
   func amounts() {
     let world = VendingWorld()
     for (place, amount) in ([1, 1_000, 5_000, 1_000_000] as [Won]).enumerated() {
@@ -51,7 +51,7 @@ struct VendingStateMachineTests {
     #expect(effects.last == .reply(9, .refused(.tillFull(balance: 0))))
   }
 
-  @Test("a purchase takes its price, and stands in the history with its dates")
+  @Test("a purchase takes its price, and is in the history with its dates")
   func purchase() {
     let world = filled()
     let change = world.order(.buy(top), as: "b")?.change
@@ -62,7 +62,7 @@ struct VendingStateMachineTests {
     #expect(world.committed.account == MoneyAccount(balance: 3_300, inserted: 5_000, spent: 1_700))
   }
 
-  @Test("too little money, a product there is not, and an empty shelf change nothing and say which")
+  @Test("too little money, an unknown product, and an empty shelf change nothing and are reported")
   func refusals() {
     let world = filled(1_000, top: 0)
     #expect(world.order(.buy(top), as: "a")?.refusal == .tooLittleMoney(top, price: 1_700, available: 1_000))
@@ -77,7 +77,7 @@ struct VendingStateMachineTests {
     #expect(world.committed.account.balance == 1_000)
   }
 
-  @Test("the balance is given back to the last won, also a balance of nothing")
+  @Test("the balance is returned to the last won, also a balance of zero")
   func change() {
     let world = filled()
     _ = world.order(.buy(top), as: "b")
@@ -87,7 +87,7 @@ struct VendingStateMachineTests {
       world.committed.account == MoneyAccount(balance: 0, inserted: 5_000, spent: 1_700, returned: 3_300))
   }
 
-  @Test("what a purchase under way will cost is neither spent twice nor given back")
+  @Test("the price of a purchase in progress is neither spent twice nor returned")
   func reserved() {
     let world = filled(3_000)
     let first = world.ask(.buy(top), as: "a")
@@ -103,7 +103,7 @@ struct VendingStateMachineTests {
     #expect(world.answers[first]?.change?.balance == 0)
   }
 
-  @Test("a request repeated under its name is answered, not repeated, and its name is for nothing else")
+  @Test("a request repeated under its name is answered, not repeated, and the name fits no other")
   func repeated() {
     let world = filled()
     let bought = world.order(.buy(top), as: "b")
@@ -121,14 +121,14 @@ struct VendingStateMachineTests {
     }
   }
 
-  @Test("whoever repeats a purchase under way hears its end")
+  @Test("a repeated purchase in progress is answered with its end")
   func waiting() {
     let world = filled()
     let requests = [world.ask(.buy(top), as: "b"), world.ask(.buy(top), as: "b")]
     world.commit()
     let third = world.ask(.buy(top), as: "b")
     world.stockAnswers()
-    #expect(world.answers[third] == nil, "nothing is told before it is on disk")
+    #expect(world.answers[third] == nil, "nothing is reported before it is on disk")
     world.commit()
     for request in requests + [third] { #expect(world.answers[request]?.change?.balance == 3_300) }
     #expect(world.shelves[top] == 2)
@@ -139,7 +139,7 @@ struct VendingStateMachineTests {
     let world = filled()
     _ = world.ask(.buy(top), as: "b")
     if boundary >= 1 { world.commit() }
-    // The stock has done it, and the machine never hears of it.
+    // The stock has done it, and the machine never receives the answer.
     if boundary == 2 { world.stockAnswers() }
     if boundary == 3 { world.stockAnswers(isLost: true) }
     if boundary >= 4 { world.stockAnswers() }
@@ -158,7 +158,7 @@ struct VendingStateMachineTests {
   }
 
   @Test(
-    "a stock that does not answer ends the purchase; whatever it took is put back, and the name buys nothing")
+    "a silent stock ends the purchase; its drink is put back, and the name buys nothing")
   func away() {
     let world = filled()
     let request = world.ask(.buy(top), as: "b")
@@ -175,7 +175,7 @@ struct VendingStateMachineTests {
     #expect(world.order(.buy(top), as: "c")?.change != nil)
   }
 
-  @Test("a full disk refuses what is new, and what the stock has said is written when there is room")
+  @Test("a full disk refuses new requests, and the stock's answers are written when there is room")
   func fullDisk() {
     let world = filled()
     let insert = world.ask(.insert(1_000), as: "a")
@@ -193,7 +193,7 @@ struct VendingStateMachineTests {
     #expect(!world.machine.hasUnwritten)
   }
 
-  @Test("so many purchases can be under way, and no more")
+  @Test("the number of purchases in progress is limited")
   func crowded() {
     let world = VendingWorld()
     for coin in 0..<2 { _ = world.order(.insert(1_000_000), as: "c\(coin)") }
@@ -218,7 +218,8 @@ struct VendingStateMachineTests {
     #expect(names.allSatisfy { OrderID($0).isValid })
     #expect(!names.contains(name(6, 1)))
     #expect(OrderID(name(.max, .max, at: .max)).isValid)
-    // The same number of an older copy was given at another moment; those from before names had one keep theirs.
+    // The same number of an older copy was given at another time; those from before names had one keep
+    // theirs.
     #expect(!names.contains(name(5, 1, at: 10)))
     #expect(name(5, 2, lastPlain: 2) == "v0000000000000005-0000000002")
     #expect(name(5, 3, lastPlain: 2) != name(5, 3, lastPlain: 3))

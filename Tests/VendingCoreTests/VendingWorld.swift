@@ -1,25 +1,25 @@
-// A vending machine with a shell, a disk and a stock of its own, all as plain as can be. What was asked of the stock is
-// answered when the world says so, or never. The world remembers every answer, and can crash or run out of disk at any
-// moment. A bug can be planted in the shell, to see that the checks would find it.
+// A vending machine with a shell, a disk and a stock of its own, all as plain as possible. A request to the
+// stock is answered when the world decides, or never. The world records every answer, and can crash or run
+// out of disk at any moment. A bug can be planted in the shell, to show that the checks would find it.
 
 import BankModel
 import Time
 
 @testable import VendingCore
 
-/// A mistake that somebody could make.
+/// A possible mistake of a programmer.
 enum PlantedBug: String, CaseIterable {
   /// Requests that were answered are not found again.
   case forgetsRequests
   /// The stock is asked before the intent is on disk.
   case takesBeforeCommit
-  /// A machine that begins again knows nothing of what was left open.
+  /// A restarted machine has lost its open purchases.
   case forgetsIntents
-  /// What was given up is never put back.
+  /// A purchase that was given up is never put back.
   case neverReleases
-  /// A drink comes for nothing.
+  /// A drink is free.
   case chargesNothing
-  /// A crash makes the stock be asked under another name.
+  /// After a crash the stock is asked under another name.
   case renamesPurchases
 }
 
@@ -49,7 +49,7 @@ final class VendingWorld {
     }
   }
 
-  /// What the stock remembers of a name.
+  /// The stock's record of a name.
   enum Remembered: Equatable {
     case taken(ItemID)
     case short
@@ -61,9 +61,9 @@ final class VendingWorld {
   private(set) var answers: [RequestNumber: VendingAnswer] = [:]
   private(set) var committed = Disk()
   private var staged = Disk()
-  /// What the stock has been asked and has not answered.
+  /// Requests to the stock without an answer.
   private(set) var asked: [(purchase: PurchaseNumber, product: ItemID?)] = []
-  /// What is on the shelves, and what the stock remembers.
+  /// The contents of the shelves, and the records of the stock.
   var shelves: [ItemID: Quantity] = [:]
   private(set) var names: [OrderID: Remembered] = [:]
   private var lastRequest: RequestNumber = 0
@@ -128,7 +128,7 @@ final class VendingWorld {
     return .taken(nil)
   }
 
-  /// The stock answers what it was asked first; or does it, and its answer is lost.
+  /// The stock answers its first open request; or does it, and its answer is lost.
   func stockAnswers(isLost: Bool = false) {
     guard !asked.isEmpty else { return }
     let (purchase, product) = asked.removeFirst()
@@ -141,7 +141,7 @@ final class VendingWorld {
     happen(.stockAnswered(purchase, isLost ? .away : outcome))
   }
 
-  /// The stock does not answer in time, and has not heard of it.
+  /// The stock does not answer in time, and has not received it.
   func stockIsAway() {
     guard let place = asked.firstIndex(where: { $0.product != nil }) else { return }
     let (purchase, _) = asked.remove(at: place)
@@ -156,7 +156,7 @@ final class VendingWorld {
     return lastRequest
   }
 
-  /// Asks, and lets the disk and the stock answer; the answer.
+  /// Sends a request, and lets the disk and the stock answer; returns the answer.
   func order(_ action: VendingAction, as name: String) -> VendingAnswer? {
     let request = ask(action, as: name)
     commit()

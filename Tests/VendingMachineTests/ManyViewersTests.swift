@@ -1,5 +1,5 @@
-// Many who look at the vending machine, on both of its sockets; and somebody who was too slow, on a socket that stands for
-// the machine.
+// Many viewers of the vending machine, on both of its sockets; and a viewer that was too slow, on a socket
+// that plays the machine.
 
 import BankModel
 import Posix
@@ -8,9 +8,9 @@ import Transport
 import VendingClient
 import Wire
 
-@Suite("Those who look at the vending machine", .serialized)
+@Suite("Viewers of the vending machine", .serialized)
 struct ManyViewersTests {
-  /// What somebody sees who looks on.
+  /// The contents that a viewer has received.
   private final class Viewer {
     let client: VendingClient
     var seen: VendingPicture?
@@ -28,7 +28,7 @@ struct ManyViewersTests {
     }
   }
 
-  @Test("see the same as whoever looks once, each side its own, also those who come meanwhile")
+  @Test("see the same as a single view, each side its own, also those who come meanwhile")
   func same() throws {
     let fixture = try VendingFixture()
     try fixture.start()
@@ -51,7 +51,7 @@ struct ManyViewersTests {
     }
     let present = try fixture.picture()
     guard case .picture(let whole) = try fixture.call(.stock) else {
-      Issue.record("no picture")
+      Issue.record("no snapshot")
       return
     }
     try wait { customers.allSatisfy { $0.seen == present } && managers.allSatisfy { $0.seen == whole } }
@@ -66,7 +66,7 @@ struct ManyViewersTests {
     _ = try fixture.picture()
     let path = VendingClient.customersSocket(inHome: fixture.home)
     guard case .connected(let socket) = try UnixSocket.connect(path: path, nonBlocking: true) else {
-      Issue.record("nobody listens")
+      Issue.record("there is no listener")
       return
     }
     let channel = try MessageChannel<VendingServiceMessage, VendingMessage>(
@@ -82,7 +82,7 @@ struct ManyViewersTests {
     #expect(answers == [1: nil, 2: nil, 3: nil, 4: nil, 5: .crowded])
   }
 
-  @Test("and were too slow are shown a new picture, and hear of nothing else")
+  @Test("that were too slow get a new snapshot, and nothing else")
   func slow() throws {
     let fixture = try VendingFixture()
     try Directory.create(path: Paths.join(fixture.home, "run"))

@@ -1,4 +1,5 @@
-// A client of the vending machine that was held up itself: what the machine has said meanwhile is heard first.
+// A client of the vending machine that was stalled itself: messages of the machine that came meanwhile are
+// handled first.
 
 import BankModel
 import Posix
@@ -8,9 +9,9 @@ import Transport
 import VendingClient
 import Wire
 
-@Suite("A client that was held up")
+@Suite("A client that was stalled")
 struct VendingClientTests {
-  @Test("hears an answer that has come while nobody listened before it gives the question up")
+  @Test("handles an answer that came during the stall before it gives the question up")
   func heardFirst() throws {
     let fixture = try VendingFixture()
     let path = VendingClient.customersSocket(inHome: fixture.home)

@@ -1,5 +1,5 @@
-// The meeting of the machine's rules with a disk that is full, on the store in memory: what is said of it, what is
-// written when there is room again, and that nothing is written in part.
+// The machine's rules with a full disk, on the store in memory: the report of it, the changes written when
+// there is room again, and that nothing is written in part.
 
 import BankModel
 import QueueCore
@@ -42,7 +42,7 @@ struct VendingDriverTests {
       return last
     }
 
-    /// Two purchases whose drinks are taken, and of which nothing more is on disk than that they were intended.
+    /// Two purchases whose drinks are taken, and of which only the intent is on disk.
     func buyTwoWithoutRoom() {
       _ = ask(.insert(10_000), at: 1)
       _ = ask(.buy(ItemID("top")), at: 1)
@@ -71,7 +71,7 @@ struct VendingDriverTests {
       counter.answers[purchase] == nil && counter.driver.persistence.recent.isEmpty
         && counter.driver.persistence.sales.isEmpty)
     #expect(counter.driver.machine.settledAccount.balance == 5_000)
-    // Whoever repeats the request meanwhile is told no sooner.
+    // A repeated request is answered no sooner.
     counter.driver.happen(.asked(99, OrderID("r2"), .buy(ItemID("top"))), at: counter.moment(3))
     #expect(counter.answers[99] == nil)
     counter.driver.commit(at: counter.moment(3))
@@ -80,7 +80,7 @@ struct VendingDriverTests {
       counter.driver.persistence.recent.count == 1 && counter.driver.persistence.sales[ItemID("top")] == 1)
   }
 
-  @Test("refuses an audit for which there is no room, and goes on")
+  @Test("refuses an audit for which there is no room, and continues")
   func audit() throws {
     let counter = try Counter()
     counter.store.failAudit(with: .diskFull(detail: "no room to sort"))
@@ -97,7 +97,7 @@ struct VendingDriverTests {
     #expect(counter.driver.audit() == nil && counter.driver.failure != nil)
   }
 
-  @Test("says that it is")
+  @Test("reports the full disk")
   func says() throws {
     let counter = try Counter()
     let request = counter.ask(.insert(1_000), at: 1)
@@ -122,7 +122,7 @@ struct VendingDriverTests {
     for (refusal, code) in refusals { #expect(VendingFailure(refusal).code == code) }
   }
 
-  @Test("writes what the stock has said as soon as something else has found room")
+  @Test("writes the stock's answer as soon as another change has found room")
   func retries() throws {
     let counter = try Counter()
     counter.buyTwoWithoutRoom()
@@ -137,7 +137,7 @@ struct VendingDriverTests {
     #expect(try counter.store.audit().problems.isEmpty)
   }
 
-  @Test("writes nothing of what was refused in part")
+  @Test("writes nothing of a change that was refused in part")
   func isWhole() throws {
     let counter = try Counter()
     counter.buyTwoWithoutRoom()
@@ -152,7 +152,7 @@ struct VendingDriverTests {
   }
 
   @Test(
-    "reads as many purchases at its start as it shows, however many there are and whatever lies between them")
+    "reads as many purchases at its start as it shows, in a history of any length")
   func start() throws {
     let counter = try Counter()
     for round in 1...150 as ClosedRange<Int64> {
@@ -174,7 +174,7 @@ struct VendingDriverTests {
   }
 }
 
-/// A store that counts the purchases that it is asked for.
+/// A store that counts the purchases read from it.
 private final class WatchedStore: VendingStore {
   private let store: MemoryVendingStore
   private(set) var rowsRead = 0

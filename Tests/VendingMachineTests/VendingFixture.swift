@@ -1,4 +1,4 @@
-// A home of its own with the built `bank-vending` and `bank-stockd` in it, and how the machine is asked.
+// A home of its own with the built `bank-vending` and `bank-stockd` in it, and the requests to the machine.
 
 import BankModel
 import Posix
@@ -16,7 +16,7 @@ final class VendingFixture: ServiceFixture {
 
   deinit { kill(stock) }
 
-  /// Starts both, as nobody's child workers.
+  /// Starts both, without a coordinator.
   func start() throws {
     try startStock()
     try startAlone()
@@ -40,7 +40,7 @@ final class VendingFixture: ServiceFixture {
     VendingClient(socket: VendingClient.managersSocket(inHome: home), loop: loop)
   }
 
-  /// Asks on the socket of whoever may.
+  /// Sends a request to the socket of a side that may.
   func call(_ command: VendingCommand, as order: String? = nil) throws -> VendingResult {
     let client = command.side == .manager ? manager() : customer()
     return try client.call(command, as: order.map { OrderID($0) }, within: Self.patience)

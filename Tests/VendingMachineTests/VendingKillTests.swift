@@ -1,5 +1,5 @@
-// Purchases from several clients while the machine and the stock are killed again and again, at moments drawn from a
-// seed. In the end every coin and every drink is where it must be, and no name has bought twice.
+// Purchases from several clients while the machine and the stock are killed again and again, at moments drawn
+// from a seed. In the end every coin and every drink is where it must be, and no name has bought twice.
 // `BANK_SEED=… swift test --filter VendingKillTests` repeats a run.
 
 import BankModel
@@ -30,7 +30,7 @@ struct VendingKillTests {
       self.name = name
     }
 
-    /// Asks for the next purchase when the last one was answered.
+    /// Requests the next purchase when the last one was answered.
     func shop(_ product: ItemID) {
       guard !isWaiting else { return }
       isWaiting = true
@@ -50,7 +50,7 @@ struct VendingKillTests {
   }
 
   @Test(
-    "kill the machine and the stock while four clients buy: money and drinks are conserved, and nobody buys twice"
+    "kill machine and stock while four clients buy: money and drinks are conserved, each buys once"
   )
   func killed() throws {
     let seed = Self.seed
@@ -115,7 +115,7 @@ struct VendingKillTests {
     try fixture.start()
     _ = try fixture.add("top", 3)
     _ = try fixture.call(.insert(5_000))
-    // The stock stands still: the intent is written, and the drink is not taken yet.
+    // The stock is suspended: the intent is written, and the drink is not taken yet.
     fixture.stock?.kill(SIGSTOP)
     let client = fixture.customer()
     var answer: VendingResult?

@@ -1,5 +1,5 @@
-// How the vending machine begins and ends: under a coordinator, alone, without a stock, with a product table or a database
-// that is not to be used.
+// Start and end of the vending machine: under a coordinator, alone, without a stock, with a product table or
+// a database that it cannot use.
 
 import BankModel
 import Glibc
@@ -12,7 +12,7 @@ import Wire
 
 @Suite("The life of the vending machine", .serialized)
 struct VendingLifeTests {
-  @Test("says hello and ready to its coordinator, gives signs of life, and ends when it is told to")
+  @Test("sends hello and ready to its coordinator, reports that it is alive, and ends on request")
   func supervised() throws {
     let fixture = try VendingFixture()
     try fixture.startSupervised()
@@ -32,7 +32,7 @@ struct VendingLifeTests {
     #expect(try FileFacts.inspect(Paths.join(fixture.home, "run", "vending.sock")) == nil)
   }
 
-  @Test("tells its coordinator that work on the database goes on, which keeps it from turning")
+  @Test("reports to its coordinator that work on the database continues while it cannot answer")
   func progress() throws {
     let fixture = try VendingFixture()
     try fixture.startSupervised()
@@ -44,7 +44,7 @@ struct VendingLifeTests {
         _ = try client.call(command, within: VendingFixture.patience)
       }
     }
-    // SQLite says so after so many steps of a statement, wherever they fall.
+    // SQLite reports this after a number of steps of a statement, wherever they fall.
     try fixture.wait {
       for _ in 0..<20 {
         _ = try client.call(.history(PurchasePage(after: 0, limit: 500)), within: VendingFixture.patience)
@@ -55,18 +55,18 @@ struct VendingLifeTests {
     #expect(try fixture.end() == .code(0))
   }
 
-  @Test("whose client has hung up is nothing for that client to wake up for")
+  @Test("wakes no client that has hung up")
   func nothingAsked() throws {
     let fixture = try VendingFixture()
     try fixture.start()
     let client = fixture.customer()
     _ = try client.call(.balance, within: .seconds(30))
     client.close()
-    // A moment that has passed would keep the loop of whoever asks awake for ever.
+    // A moment that has passed would keep the client's loop awake for ever.
     #expect(!client.isConnected && client.nextDeadline == nil)
   }
 
-  @Test("ends when its coordinator is gone, and a successor goes on at once")
+  @Test("ends when its coordinator is gone, and a successor continues at once")
   func orphaned() throws {
     let fixture = try VendingFixture()
     for round in 1...3 as ClosedRange<Int32> {
@@ -80,7 +80,7 @@ struct VendingLifeTests {
   }
 
   @Test(
-    "takes money and gives it back without a stock; whoever looks or buys is told to try later, and pays nothing"
+    "takes and returns money without a stock; views and purchases are deferred, free of charge"
   )
   func withoutStock() throws {
     let fixture = try VendingFixture()
@@ -94,7 +94,7 @@ struct VendingLifeTests {
       return
     }
     #expect(picture.balance == 5_000 && picture.free == 5_000)
-    // The stock comes: what was given up is let go of, and its name buys nothing any more.
+    // The stock comes: abandoned purchases are released, and their names buy nothing any more.
     try fixture.startStock()
     _ = try fixture.picture()
     _ = try fixture.add("top", 1)
@@ -104,7 +104,7 @@ struct VendingLifeTests {
     #expect(try fixture.call(.giveChange).change?.amount == 3_300)
   }
 
-  @Test("reports a database that is not to be used, to both who may hear it, and overwrites nothing")
+  @Test("reports an unusable database to coordinator and clients, and overwrites nothing")
   func damaged() throws {
     let fixture = try VendingFixture()
     try fixture.startMachine()
@@ -159,7 +159,7 @@ struct VendingLifeTests {
   }
 
   @Test(
-    "says what is wrong with its command line",
+    "reports mistakes on its command line",
     arguments: [[], ["--home"], ["--home", "here"], ["--x", "y"]])
   func misused(_ words: [String]) throws {
     let fixture = try VendingFixture()

@@ -1,5 +1,5 @@
-// The built vending machine and the built stock service, asked through their sockets: each operation of the original,
-// the two sides, what the viewers see, and what is refused.
+// The built vending machine and the built stock service, over their sockets: each operation of the original,
+// the two sides, the viewers, and refusals.
 
 import BankModel
 import Glibc
@@ -12,7 +12,7 @@ import Wire
 struct VendingMachineTests {
   private let day: DayNumber = 20_000
 
-  @Test("begins with nothing in it and nothing to pay with")
+  @Test("starts without drinks and without money")
   func empty() throws {
     let fixture = try VendingFixture()
     try fixture.start()
@@ -23,7 +23,7 @@ struct VendingMachineTests {
     #expect(try fixture.history() == [])
   }
 
-  @Test("takes money, sells, tells its history, and gives the change back")
+  @Test("takes money, sells, shows its history, and returns the change")
   func sale() throws {
     let fixture = try VendingFixture()
     try fixture.start()
@@ -45,7 +45,7 @@ struct VendingMachineTests {
     )
   }
 
-  @Test("sells the earliest to expire first, and what has expired never")
+  @Test("sells the earliest to expire first, and expired ones never")
   func expiry() throws {
     let fixture = try VendingFixture()
     try fixture.start()
@@ -89,7 +89,7 @@ struct VendingMachineTests {
     #expect(try fixture.call(.remove(ItemAmount(ItemID("top"), 9))).failure?.code == .soldOut)
   }
 
-  @Test("refuses what makes no sense, with a reason, and changes nothing")
+  @Test("refuses invalid requests, with a reason, and changes nothing")
   func refusals() throws {
     let fixture = try VendingFixture()
     try fixture.start()
@@ -111,7 +111,7 @@ struct VendingMachineTests {
     #expect(try fixture.audit()?.changes == 0)
   }
 
-  @Test("the customers' socket refuses everything that is the manager's, and the other way round")
+  @Test("the customers' socket refuses requests of the manager's, and the other way round")
   func sides() throws {
     let fixture = try VendingFixture()
     try fixture.start()
@@ -136,7 +136,7 @@ struct VendingMachineTests {
     }
   }
 
-  @Test("a request that is repeated under its name is answered and not repeated, also after a kill")
+  @Test("a request repeated under its name is answered and not repeated, also after a kill")
   func repeated() throws {
     let fixture = try VendingFixture()
     try fixture.start()
@@ -157,7 +157,7 @@ struct VendingMachineTests {
     #expect(try fixture.call(.buy(ItemID("top")), as: "with space").failure?.code == .badRequest)
   }
 
-  @Test("tells those who follow of stock, balance and history; the manager sees lots, a customer does not")
+  @Test("sends followers stock, balance and history; the manager sees lots, a customer does not")
   func viewers() throws {
     let fixture = try VendingFixture()
     try fixture.start()
