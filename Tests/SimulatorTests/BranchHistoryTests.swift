@@ -1,15 +1,16 @@
 #if HAS_POSTGRES
-  // Runs histories of several branches of one bank, over a simulated PostgreSQL, and shows that a seed decides everything in one, that
-  // everything goes wrong that can, and that the checker finds what is planted. A failure names its seed.
+  // Histories of several branches of one bank, over a simulated PostgreSQL: a seed decides everything in one,
+  // every fault occurs, and the checker finds planted bugs. A failure names its seed.
 
   import Simulator
   import Testing
 
   @Suite("Histories of several branches")
   struct BranchSimulationTests {
-    /// In 75 and 814 the clock of a branch was set between two looks, and 1496 while the books had no room; in 445 nobody had a
-    /// window for those who were left, in 2387 nobody closed the day of an empty bank, and in 100389 another branch had served
-    /// whom a branch was told to have taken out. In 702012 a refusal was heard before the commit that it came behind.
+    /// In 75 and 814 the clock of a branch was set between two looks, and 1496 while the database had no
+    /// room; in 445 no branch had a window for the customers who were left, in 2387 no branch closed the day
+    /// of an empty bank, and in 100389 another branch had served a customer that a branch was sent as
+    /// cancelled. In 702012 a refusal was handled before the commit that it came after.
     @Test(
       "several branches keep every promise",
       arguments: Array(1...36) + [75, 445, 814, 1496, 2387, 100_389, 702_012] as [UInt64])
@@ -41,7 +42,7 @@
 
     /// Seeds that are tried for one bug, at most.
     private static let patience: UInt64 = 300
-    /// Seeds that find those that take long, tried before the others.
+    /// Seeds that find slow ones, tried before the others.
     private static let late: [PlantedBranchBug: UInt64] = [
       .claimsWithoutTheEpoch: 12, .losesTheReturned: 12, .losesARefusedTransaction: 12, .neverRescues: 12,
       .keepsItsCustomersOverTheLoss: 16, .takesARefusalForACommit: 18, .keepsItsCommitsOverTheLoss: 20,

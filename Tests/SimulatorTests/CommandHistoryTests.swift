@@ -1,16 +1,16 @@
-// Histories in which commands do the work: that there are some, that everything happens in them that can, and that those go as
-// ever that have none.
+// Histories in which commands do the work: there are some, everything that can happen does, and histories
+// without commands are unchanged.
 
 import Simulator
 import Testing
 
 @Suite("Histories with commands")
 struct CommandHistoryTests {
-  /// 8462: what a command has left behind whose customer was taken out outlives its runner and the coordinator.
-  /// 9454: a runner that was stopped is being ended, and its customer went to another meanwhile.
-  /// 1807: the last that a runner has left behind is gone, and with it the coordinator's last child.
+  /// 8462: descendants of a command whose customer was cancelled outlive its runner and the coordinator.
+  /// 9454: a runner that was stopped is being ended, and its customer went to another meanwhile. 1807: the
+  /// last descendant of a runner is gone, and with it the coordinator's last child.
   @Test(
-    "every promise is kept where commands do the work",
+    "every promise is kept if commands do the work",
     arguments: [4, 22, 27, 28, 31, 35, 41, 58, 63, 66, 69, 71, 94, 96, 115, 118, 1_807, 8_462, 9_454]
       as [UInt64])
   func keepsPromises(seed: UInt64) {
@@ -22,7 +22,7 @@ struct CommandHistoryTests {
     #expect(outcome == Simulation.run(seed: seed))
   }
 
-  @Test("whatever can be wrong with a command happens")
+  @Test("every fault of a command occurs")
   func everythingHappens() {
     var statistics = Statistics()
     for seed in 1...300 as ClosedRange<UInt64> { statistics += Simulation.run(seed: seed).statistics }

@@ -1,14 +1,15 @@
-// Histories in which customers are served by programs of their own: that there are some, that everything happens in them that
-// can, and that those are lived through in which something was wrong once.
+// Histories in which user programs serve customers: there are some, everything that can happen does, and
+// those that failed once pass.
 
 import Simulator
 import Testing
 
 @Suite("Histories with foreign workers")
 struct ForeignHistoryTests {
-  /// 39: a worker at a window that speaks frames is told nothing that only tellers are told. 479: what a customer carries cannot
-  /// be read while the disk is full. 465, 590, 686: half a frame, a receipt that was lost, a frame that is answered in a line.
-  @Test("what was wrong once is right", arguments: [8, 39, 254, 465, 479, 590, 686] as [UInt64])
+  /// 39: a worker at a window that uses frames gets no messages meant for tellers. 479: a customer's payload
+  /// cannot be read while the disk is full. 465, 590, 686: half a frame, a receipt that was lost, a frame
+  /// that is answered in a line.
+  @Test("histories that failed once pass", arguments: [8, 39, 254, 465, 479, 590, 686] as [UInt64])
   func keepsPromises(seed: UInt64) {
     let outcome = Simulation.run(seed: seed)
     #expect(
@@ -17,7 +18,7 @@ struct ForeignHistoryTests {
     #expect(outcome == Simulation.run(seed: seed))
   }
 
-  @Test("whatever can be wrong with a foreign worker happens")
+  @Test("every fault of a foreign worker occurs")
   func everythingHappens() {
     var statistics = Statistics()
     for seed in 801...1_200 as ClosedRange<UInt64> { statistics += Simulation.run(seed: seed).statistics }

@@ -1,4 +1,4 @@
-// Asks Linux and the simulated kernel the same about locks and datagrams, through the same code.
+// The same requests about locks and datagrams to Linux and to the simulated kernel, through the same code.
 
 import BankModel
 import Glibc
@@ -10,7 +10,7 @@ import Time
 
 @Suite("Locks and datagrams of the simulated kernel are those of Linux")
 struct GuardKernelTests {
-  /// Runs something in a directory of its own.
+  /// Runs a closure in a directory of its own.
   private func onBoth(_ body: (_ directory: String) throws -> Void) throws {
     var template = Array("/tmp/guard-XXXXXX".utf8CString)
     let made = template.withUnsafeMutableBufferPointer { mkdtemp($0.baseAddress!) }
@@ -41,7 +41,7 @@ struct GuardKernelTests {
     try onBoth { directory in
       let path = "\(directory)/lock"
       guard case .acquired(let lock) = try LockFile.acquire(path: path) else {
-        Issue.record("nobody had it")
+        Issue.record("it was free")
         return
       }
       #expect(try !acquires(path))
@@ -59,7 +59,7 @@ struct GuardKernelTests {
     }
   }
 
-  @Test("datagrams arrive whole and in order where somebody receives, and nowhere else")
+  @Test("datagrams arrive whole and in order at a receiver, and nowhere else")
   func datagrams() throws {
     try onBoth { directory in
       let path = "\(directory)/a"
@@ -70,7 +70,7 @@ struct GuardKernelTests {
       #expect(try Datagrams.receive(from: socket) == nil)
       #expect(try Datagrams.send([1, 2], to: path) == .sent)
       #expect(try Datagrams.send([3, 4, 5], to: path) == .sent)
-      #expect(try Datagrams.receive(from: socket, limit: 1) == [1], "what is longer is cut")
+      #expect(try Datagrams.receive(from: socket, limit: 1) == [1], "a longer one is cut")
       #expect(try Datagrams.receive(from: socket) == [3, 4, 5])
       try socket.close()
       #expect(try Datagrams.send([6], to: path) == .nobody)

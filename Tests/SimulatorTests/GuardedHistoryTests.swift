@@ -1,5 +1,5 @@
-// Runs histories in which the bank is guarded: the production guardian starts the production coordinator, either is killed,
-// stopped and stalled, and the promises of a guarded bank are kept. A failure names its seed.
+// Histories in which the bank is guarded: the production guardian starts the production coordinator, either
+// is killed, stopped and stalled, and the guarantees of a guarded bank hold. A failure names its seed.
 
 import Posix
 import Testing
@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Histories of a guarded bank")
 struct GuardedHistoryTests {
-  /// The seeds below a number that decide for a guarded bank.
+  /// The seeds below a number that choose a guarded bank.
   private static func guarded(below end: UInt64) -> [UInt64] {
     (1..<end).filter { GuardScene(seed: $0).isThere }
   }
@@ -16,7 +16,7 @@ struct GuardedHistoryTests {
   @Test("one history in four is guarded")
   func share() { #expect((800...1_200).contains(Self.guarded(below: 4_000).count)) }
 
-  @Test("a guarded bank keeps every promise, and everything that can go wrong with its guardian does")
+  @Test("a guarded bank keeps every promise, and every fault of its guardian occurs")
   func keepsPromises() {
     var statistics = Statistics()
     for seed in Self.guarded(below: 800) {
@@ -41,7 +41,7 @@ struct GuardedHistoryTests {
     #expect(violation == nil, "repeat with: scripts/simulate --seed \(seed) --trace")
   }
 
-  @Test("a guardian's death changes nothing for a customer: the coordinator that it guarded goes on")
+  @Test("a guardian's death changes nothing for a customer: its coordinator continues")
   func deathOfAGuardian() {
     var seen = 0
     for seed in Self.guarded(below: 100) {
@@ -52,7 +52,7 @@ struct GuardedHistoryTests {
           let present = (
             guardian: world.guardians.first?.pid, coordinator: world.coordinator?.process.pid
           )
-          // One that has replaced another guards the coordinator that was there.
+          // A guardian that has replaced another guards the coordinator that was there.
           if let old = last.guardian, let new = present.guardian, old != new, let pid = last.coordinator,
             let coordinator = present.coordinator
           {

@@ -1,5 +1,5 @@
-// Asks Linux and the simulated kernel the same things, through the same code, and expects the same answers. Where they
-// differ, what is simulated is not what runs.
+// The same requests to Linux and to the simulated kernel, through the same code, with the same answers. A
+// difference would mean that the simulation is not what runs.
 
 import BankModel
 import Glibc
@@ -14,7 +14,7 @@ import Time
 struct KernelConformanceTests {
   enum Machine: CaseIterable { case linux, simulated }
 
-  /// Runs something as a process: a directory of its own for names, and a way to let what was sent arrive.
+  /// Runs a closure as a process: a directory of its own for names, and a way to let sent bytes arrive.
   private func asProcess(
     on machine: Machine, openFiles: Int = 64, _ body: (_ names: String, _ arrive: () -> Void) throws -> Void
   ) throws {
@@ -76,7 +76,7 @@ struct KernelConformanceTests {
     }
   }
 
-  @Test("whoever hears nothing more has heard all that was sent before", arguments: Machine.allCases)
+  @Test("a socket shut for reading has read all that was sent before", arguments: Machine.allCases)
   func hearingNothingMore(_ machine: Machine) throws {
     try asProcess(on: machine) { _, arrive in
       let pair = try UnixSocket.pair(nonBlocking: true)
@@ -87,14 +87,14 @@ struct KernelConformanceTests {
       #expect(try pair.first.send(UnsafeRawBufferPointer(words)) == .peerClosed)
       #expect(try read(pair.second) == [7, 8])
       #expect(try read(pair.second) == [])
-      #expect(try pair.second.write([9]) == .bytes(1), "and can still speak")
+      #expect(try pair.second.write([9]) == .bytes(1), "and can still send")
       arrive()
       #expect(try read(pair.first) == [9])
     }
   }
 
   @Test(
-    "whoever writes to nobody learns so; whoever reads hears what was said before",
+    "a writer without a reader gets an error; a reader gets what was sent before",
     arguments: Machine.allCases)
   func ends(_ machine: Machine) throws {
     try asProcess(on: machine) { _, arrive in
@@ -111,7 +111,9 @@ struct KernelConformanceTests {
     }
   }
 
-  @Test("a socket that nobody reads takes so much, and more when it was read", arguments: Machine.allCases)
+  @Test(
+    "a socket that is not read takes a limited number of bytes, and more when it was read",
+    arguments: Machine.allCases)
   func backpressure(_ machine: Machine) throws {
     try asProcess(on: machine) { _, arrive in
       let pair = try UnixSocket.pair(nonBlocking: true)
@@ -121,7 +123,7 @@ struct KernelConformanceTests {
         switch try pair.first.write(block) {
         case .bytes(let count): taken += count
         case .wouldBlock: break loop
-        case .peerClosed: Issue.record("nobody has closed"); break loop
+        case .peerClosed: Issue.record("it was not closed"); break loop
         }
       }
       #expect((64 << 10...1 << 20).contains(taken))
@@ -145,15 +147,15 @@ struct KernelConformanceTests {
         #expect(throws: SystemError.self) { _ = try UnixSocket.listen(path: path) }
         #expect(try UnixSocket.removeStaleSocket(path: path) == .inUse)
         arrive()
-        // Whoever looked whether somebody listens has gone again.
+        // The client that checked for a listener has gone again.
         if let looker = try UnixSocket.accept(listener) { _ = try looker.close() }
         guard case .connected(let client) = try UnixSocket.connect(path: path, nonBlocking: true) else {
-          Issue.record("nobody listens")
+          Issue.record("there is no listener")
           return
         }
         arrive()
         guard let server = try UnixSocket.accept(listener) else {
-          Issue.record("nobody has come")
+          Issue.record("no client has come")
           return
         }
         #expect(try UnixSocket.accept(listener) == nil)
@@ -178,7 +180,8 @@ struct KernelConformanceTests {
     }
   }
 
-  @Test("the loop tells what is ready, again and again, until it is taken", arguments: Machine.allCases)
+  @Test(
+    "the loop reports ready descriptors, again and again, until they are read", arguments: Machine.allCases)
   func readiness(_ machine: Machine) throws {
     try asProcess(on: machine) { _, arrive in
       let loop = try EventLoop()
@@ -225,7 +228,7 @@ struct KernelConformanceTests {
   }
 
   @Test(
-    "a child that is killed is told by its descriptor and reaped with its signal, once",
+    "a child that is killed is reported by its descriptor and reaped with its signal, once",
     arguments: Machine.allCases)
   func children(_ machine: Machine) throws {
     try asProcess(on: machine) { _, arrive in
@@ -252,7 +255,7 @@ struct KernelConformanceTests {
 
   // MARK: - Files
 
-  /// The number of the error that something fails with; nil where it does not.
+  /// The error number of a failing call; nil if it succeeds.
   private func code(_ body: () throws -> Void) -> CInt? {
     do { try body() } catch { return (error as? SystemError)?.code ?? -1 }
     return nil
@@ -266,7 +269,7 @@ struct KernelConformanceTests {
     try FileDescriptor.open(path, options.union(.writeOnly)).writeAll(Array(text.utf8))
   }
 
-  @Test("a file is made, written to, appended to, cut and read at any place", arguments: Machine.allCases)
+  @Test("a file is created, written to, appended to, cut and read at any place", arguments: Machine.allCases)
   func files(_ machine: Machine) throws {
     try asProcess(on: machine) { names, _ in
       let path = names + "/a"
@@ -302,7 +305,7 @@ struct KernelConformanceTests {
     }
   }
 
-  @Test("names are given, taken away and listed, and a file outlives its name", arguments: Machine.allCases)
+  @Test("names are added, removed and listed, and a file outlives its name", arguments: Machine.allCases)
   func fileNames(_ machine: Machine) throws {
     try asProcess(on: machine) { names, _ in
       let (a, b, d) = (names + "/a", names + "/b", names + "/d")
@@ -339,7 +342,7 @@ struct KernelConformanceTests {
     }
   }
 
-  @Test("a file is always ready, so nobody can wait for one", arguments: Machine.allCases)
+  @Test("a file is always ready, so it cannot be waited for", arguments: Machine.allCases)
   func waitingForFiles(_ machine: Machine) throws {
     try asProcess(on: machine) { names, _ in
       let file = try FileDescriptor.open(names + "/a", [.readWrite, .create])
@@ -349,7 +352,7 @@ struct KernelConformanceTests {
   }
 
   @Test(
-    "a log is written and rotated, and goes on in a new file when somebody removes it",
+    "a log is written and rotated, and continues in a new file when it is removed",
     arguments: Machine.allCases)
   func logs(_ machine: Machine) throws {
     try asProcess(on: machine) { names, _ in
@@ -371,7 +374,7 @@ struct KernelConformanceTests {
 
   @Test("a process without descriptors is refused every new one, and gets them again")
   func exhaustion() throws {
-    // On Linux the limit is that of the whole test process: the same is tried there by real ones.
+    // On Linux the limit is that of the whole test process: real processes try the same there.
     try asProcess(on: .simulated, openFiles: 4) { names, arrive in
       let listener = try UnixSocket.listen(path: names + "/a")
       let pair = try UnixSocket.pair(nonBlocking: true)

@@ -1,16 +1,17 @@
-// Shows that the checker is worth its name: every planted bug is caught within a bounded number of histories, for a
-// promise that it breaks, and the real core lives through the very same histories with every promise kept.
+// The check of the checker: every planted bug is caught within a bounded number of histories, for a guarantee
+// that it breaks, and the real core passes the very same histories with every guarantee kept.
 
 import Simulator
 import Testing
 
-@Suite("The checker catches what is planted")
+@Suite("The checker catches planted bugs")
 struct PlantedBugTests {
   /// Seeds that are tried for one bug, at most.
   static let patience: UInt64 = 1_000
 
-  /// The seeds that find those bugs which take the longest, tried before the others: most of the time of this suite would be
-  /// spent on the histories before them. Where such a seed has come to find nothing, the first thousand are tried as ever.
+  /// The seeds that find the slowest bugs, tried before the others: most of the time of this suite would be
+  /// spent on the histories before them. If such a seed finds nothing any more, the first thousand are tried
+  /// as for the other bugs.
   private static let late: [PlantedBug: UInt64] = [
     .keepsTheBooksApart: 17, .takesAFailedSyncForAFullDisk: 17, .forgetsWhatItHeldBack: 2,
     .auditsTheDismissed: 21, .forgetsToBury: 19, .neverBuries: 19, .performsLastFirst: 19,
@@ -50,6 +51,6 @@ struct PlantedBugTests {
     Issue.record("\(bug.name) was not caught in \(Self.patience) histories: \(bug.sentence)")
   }
 
-  @Test("there are bugs enough to say so")
+  @Test("there are bugs enough to show it")
   func areEnough() { #expect(PlantedBug.allCases.count >= 20) }
 }

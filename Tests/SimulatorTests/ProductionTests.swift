@@ -1,20 +1,20 @@
-// Looks into the programs that run in the simulated world, object by object, so that nobody puts a copy there for what runs
-// in production: what has to be there is found, and of the simulator's own is nothing there but what is named here.
+// Inspection of the programs that run in the simulated world, object by object, so that none of them is a
+// copy of production code: all expected types are found, and of the simulator's own only those named here.
 
 import Testing
 
 @testable import Simulator
 
-@Suite("What runs in production runs in the simulator")
+@Suite("Production code runs in the simulator")
 struct ProductionTests {
-  /// Everything that hangs on an object, by the names of the types without what they are generic over.
+  /// All objects reachable from a program, by the names of the types without their generic arguments.
   private struct Findings {
     /// All of them, with their modules.
     private(set) var types: Set<String> = []
     private var seen: Set<ObjectIdentifier> = []
 
-    /// Looks through a value and everything that it holds. Into what is the simulator's own it looks only at the top: the
-    /// world hangs on it, and with the world everything else.
+    /// Looks through a value and everything that it holds. Into types of the simulator it looks only at the
+    /// top: the world is reachable from them, and with the world everything else.
     mutating func look(through value: Any, isTop: Bool = true) {
       let mirror = Mirror(reflecting: value)
       if mirror.displayStyle == .class {
@@ -30,11 +30,12 @@ struct ProductionTests {
       }
     }
 
-    /// Takes in what was found elsewhere.
+    /// Adds the findings of another look.
     mutating func formUnion(_ other: Findings) { types.formUnion(other.types) }
 
     private static func name(of type: Any.Type) -> String {
-      // A type within a type that is private has its context between brackets, and so has a generic one what it is of.
+      // The name of a private nested type has its context in brackets, and that of a generic one its
+      // arguments.
       let name = String(reflecting: type).split(separator: "<", maxSplits: 1).first.map(String.init) ?? ""
       return name.hasPrefix("Simulator.") ? ProductionTests.outermost(name) : name
     }
@@ -43,12 +44,12 @@ struct ProductionTests {
     var own: Set<String> { types.filter { $0.hasPrefix("Simulator.") } }
   }
 
-  /// The name without that of a private type within.
+  /// The name without that of a private nested type.
   private static func outermost(_ name: String) -> String {
     String(name.split(separator: ".(", maxSplits: 1).first ?? "")
   }
 
-  /// What was found in the programs of a few histories, by the program's type.
+  /// The findings in the programs of a few histories, by the program's type.
   private static func look() -> [String: Findings] {
     var found: [String: Findings] = [:]
     let guarded = (1...100 as ClosedRange<UInt64>).first { GuardScene(seed: $0).isThere } ?? 1
@@ -61,11 +62,11 @@ struct ProductionTests {
           turns += 1
           guard turns % 100 == 0 else { return }
           for (_, process) in world.host.processes {
-            // A command is a program of somebody's: there is nothing of it in production.
+            // A command is a user's program: there is nothing of it in production.
             guard !(process.body is CommandProgram || process.body is CommandChild) else { continue }
             let service = (process.body as? SupervisedProgram)?.service
             for case let program? in [process.body, service] {
-              // The same program is looked through anew: it holds more at one time than at another.
+              // The same program is inspected again: its objects change over time.
               var findings = Findings()
               findings.look(through: program)
               found[String(reflecting: type(of: program)), default: Findings()].formUnion(findings)
@@ -76,7 +77,7 @@ struct ProductionTests {
     return found
   }
 
-  @Test("the processes of the host are production code from the kernel up, and nothing of them is copied")
+  @Test("the processes of the host are production code from the kernel up, and nothing is copied")
   func programs() throws {
     let service: Set = [
       "Posix.EventLoop", "Transport.Listener", "Transport.MessageChannel", "Transport.ServiceSocket",
@@ -159,7 +160,7 @@ struct ProductionTests {
     for (program, findings) in found {
       guard let (production, own) = expected[program] else { continue }
       #expect(production.subtracting(findings.types) == [], "does not run in \(program)")
-      #expect(findings.own.subtracting(own) == [], "stands in \(program) for something")
+      #expect(findings.own.subtracting(own) == [], "is in \(program) instead of something")
     }
   }
 }

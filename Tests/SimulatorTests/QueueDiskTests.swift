@@ -1,5 +1,5 @@
-// Shows that the production store keeps the queue in a share of the histories, through crashes and losses of power. That it
-// would be found out if it did it badly is shown by the planted bugs.
+// The production store, which keeps the queue in a share of the histories, through crashes and losses of
+// power. The planted bugs show that a bad store would be found.
 
 import BankModel
 import QueueCore
@@ -39,9 +39,9 @@ struct QueueDiskTests {
   }
 
   @Test(
-    "a start that cannot make the log durable which it found copies nothing of it", arguments: [false, true])
+    "a start that cannot make the found log durable copies nothing of it", arguments: [false, true])
   func leavesTheLog(isFull: Bool) throws {
-    // A volume on which nothing can be written over when it is full.
+    // A volume on which nothing can be overwritten when it is full.
     let volume = try #require(
       (1...40 as ClosedRange<UInt64>).lazy.map { SimulatedVolume(seed: $0) }.first { $0.copiesOnWrite })
     var store: SQLiteStore? = try SQLiteStore(path: "/queue.db", on: volume)

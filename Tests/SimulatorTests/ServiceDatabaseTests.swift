@@ -1,6 +1,6 @@
-// Drives the production stores of the stock and of the vending machine through random changes on a simulated volume, where
-// the power is lost, writes are torn and fail, and the disk gets full. A store in memory is the model: after every crash
-// what is opened again is what was before the commit that was under way, or what came after it.
+// The production stores of the stock and of the vending machine, driven through random changes on a simulated
+// volume, where the power is lost, writes are torn and fail, and the disk gets full. A store in memory is the
+// model: after every crash the reopened store has the state before the commit in flight, or the one after it.
 
 import BankModel
 import QueueCore
@@ -15,7 +15,7 @@ import VendingMachine
 
 @testable import Simulator
 
-/// A kind of service with its store on a disk, its store in memory, and the machine that wants the changes.
+/// A kind of service with its store on a disk, its store in memory, and the machine that makes the changes.
 private protocol KeptService: AnyObject {
   associatedtype Machine: Decisions
   associatedtype Model: ServicePersistence
@@ -25,19 +25,19 @@ private protocol KeptService: AnyObject {
 
   var machine: Machine { get set }
   var model: Model { get }
-  /// The moment of the next event.
+  /// The time of the next event.
   var clock: Int64 { get set }
 
   init() throws(StoreError)
   func open(on volume: SimulatedVolume) throws(StoreError) -> Store
   func contents(of store: Store) throws(StoreError) -> Contents
   func contentsOfModel() throws(StoreError) -> Contents
-  /// Something that a machine wants to be kept which begins with what the model holds.
+  /// A change of a machine that starts with the contents of the model.
   func entries(_ chance: inout SeededGenerator) throws(StoreError) -> [Model.Entry]
 }
 
 extension KeptService {
-  /// What the machine wants to be kept when something happens.
+  /// The changes of the machine for an event.
   func happen(_ event: Machine.Event) throws(StoreError) -> [Model.Entry] {
     clock += 1
     var effects: [Machine.Effect] = []
@@ -53,7 +53,6 @@ extension KeptService {
     return entries
   }
 
-  /// Keeps something in a store.
   func keep(_ entries: [Model.Entry], in store: any EntryStore<Model.Entry, StoreError>) throws(StoreError) {
     for entry in entries { try store.stage(entry) }
     try store.commit()
@@ -78,7 +77,7 @@ struct ServiceDatabaseTests {
     }
   }
 
-  /// Lives through one history; false where what was found after a crash cannot be.
+  /// Runs one history; false if the state found after a crash is impossible.
   @discardableResult
   private func history<Service: KeptService>(
     of service: Service.Type, _ seed: UInt64, mistake: String? = nil, isQuiet: Bool = false
@@ -139,7 +138,6 @@ struct ServiceDatabaseTests {
   }
 }
 
-/// The stock.
 private final class KeptStock: KeptService {
   struct Contents: Equatable {
     var stored: StoredStock
@@ -186,7 +184,6 @@ private final class KeptStock: KeptService {
   }
 }
 
-/// The vending machine.
 private final class KeptMachine: KeptService {
   struct Contents: Equatable {
     var stored: StoredVending
@@ -230,7 +227,7 @@ private final class KeptMachine: KeptService {
         }
       entries += try happen(.asked(UInt64(lastRequest), OrderID("request-\(lastRequest)"), action))
     }
-    // What was open before is finished by the stock's answer.
+    // Purchases that were open before are finished by the stock's answer.
     for purchase in try memory.load(newMachine: 7).unfinished where purchase.state == .open {
       guard chance.draw(0...1) == 0 else { continue }
       entries += try happen(.stockAnswered(purchase.number, .taken(nil)))

@@ -1,5 +1,5 @@
-// Tries the simulated volume: what a process sees and what is durable, names, torn sectors, failures, room, locks, and SQLite
-// on it. A test that leaves something to chance tries many seeds, and always the same.
+// The simulated volume: what a process sees and what is durable, names, torn sectors, failures, room, locks,
+// and SQLite on it. A test with random choices tries many seeds, and always the same.
 
 import BankModel
 import CSQLite
@@ -12,7 +12,6 @@ import Time
 
 @Suite("A simulated volume")
 struct VolumeTests {
-  /// A connection of SQLite to a database on a volume.
   final class Connection {
     private let volume: SimulatedVolume
     private var handle: OpaquePointer?
@@ -20,7 +19,7 @@ struct VolumeTests {
     init(_ volume: SimulatedVolume) {
       self.volume = volume
       let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
-      // Where the process is gone already, nothing works.
+      // If the process is gone already, nothing works.
       #expect(sqlite3_open_v2("/a.db", &handle, flags, volume.vfs) == SQLITE_OK || volume.isDead)
       sqlite3_extended_result_codes(handle, 1)
     }
@@ -30,7 +29,7 @@ struct VolumeTests {
     @discardableResult
     func run(_ sql: String) -> Int32 { sqlite3_exec(handle, sql, nil, nil, nil) }
 
-    /// The number in the first column of the first row; nil where there is none.
+    /// The number in the first column of the first row; nil if there is none.
     func number(_ sql: String) -> Int64? {
       var statement: OpaquePointer?
       guard sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK else { return nil }
@@ -51,7 +50,7 @@ struct VolumeTests {
   private func bytes(_ count: Int, _ byte: UInt8) -> [UInt8] { [UInt8](repeating: byte, count: count) }
 
   @Test(
-    "a process that is killed loses nothing that it has written; a machine without power loses what was not synced"
+    "a killed process loses nothing that it has written; a power loss loses what was not synced"
   )
   func crashes() {
     for losingPower in [false, true] {
@@ -71,7 +70,7 @@ struct VolumeTests {
     }
   }
 
-  @Test("of what was not synced a machine without power keeps any of the sectors, each old or new as a whole")
+  @Test("after a power loss any of the unsynced sectors may be there, each old or new as a whole")
   func tears() {
     var patterns: Set<[Bool]> = []
     for seed in 0..<200 as Range<UInt64> {
@@ -96,13 +95,13 @@ struct VolumeTests {
     #expect(patterns.contains([true, true, false, false]) && patterns.contains([false, true, false, true]))
   }
 
-  @Test("a name is durable when the directory is, and the names that are lost are the last ones")
+  @Test("a name is durable when the directory is, and the lost names are the last ones")
   func names() {
     var outcomes: Set<[Bool]> = []
     for seed in 0..<60 as Range<UInt64> {
       let volume = SimulatedVolume(seed: seed)
       for name in ["/a", "/b", "/c"] { #expect(volume.create(name) == 0) }
-      #expect(volume.create("/a") == 0, "a file that is there stays")
+      #expect(volume.create("/a") == 0, "an existing file stays")
       for name in ["/a", "/b", "/c"] {
         guard let file = volume.file(name) else { return }
         #expect(volume.sync(file, names: name == "/a" && seed % 2 == 0))
@@ -119,7 +118,7 @@ struct VolumeTests {
   }
 
   @Test(
-    "SQLite finds after each loss of power what it has committed, and nothing of what it had not",
+    "SQLite finds after each power loss what it has committed, and nothing uncommitted",
     arguments: settings)
   func commits(_ settings: String) {
     for seed in 0..<12 as Range<UInt64> {
@@ -138,11 +137,12 @@ struct VolumeTests {
         volume.endProcess(losingPower: chance.draw(0...3) > 0) { connection = nil }
         connection = Connection(volume)
         connection?.run(settings)
-        // What a killed process has not synced is read, and is durable with the next commit, as the bank's count of starts.
+        // What a killed process has not synced is read, and is durable with the next commit, as the bank's
+        // count of starts.
         connection?.run("PRAGMA user_version = \(life + 1)")
         let found = connection?.number("SELECT count(*) FROM t") ?? 0
         #expect(connection?.isSound == true, "seed \(seed), life \(life)")
-        // The one under way may be there.
+        // The one in flight may be there.
         #expect((committed...committed + 1).contains(found), "seed \(seed), life \(life)")
         committed = found
         volume.endProcess(losingPower: false) { connection = nil }
@@ -168,7 +168,7 @@ struct VolumeTests {
     #expect(losses > 5)
   }
 
-  @Test("a full volume, a write and a sync that fail once, and a slow one are told to SQLite as such")
+  @Test("a full volume, a single failure of write or sync, and a slow one are reported to SQLite")
   func failures() {
     let volume = SimulatedVolume(seed: 1)
     var connection: Connection? = Connection(volume)
@@ -211,7 +211,7 @@ struct VolumeTests {
     volume.endProcess(losingPower: false) { first = nil }
   }
 
-  @Test("room that is held back is nobody else's, and survives the process")
+  @Test("reserved room is not used by others, and survives the process")
   func reserve() {
     let volume = SimulatedVolume(seed: 3)
     let reserve = volume.reserve(at: "/a-reserve")
