@@ -1,5 +1,4 @@
-// Owns the tests of a command's words: what becomes of placeholders, and of everything that looks like one.
-// It must not know any process. Failure: a failed expectation.
+// The arguments of a command: the substitution of placeholders, and of text that looks like one.
 import CommandRunner
 import Testing
 
@@ -11,14 +10,14 @@ import Testing
       .map { String(decoding: $0, as: UTF8.self) }
   }
 
-  @Test("a placeholder is one argument, whatever the customer has brought")
+  @Test("a placeholder is one argument, whatever the customer's value is")
   func placeholders() throws {
     #expect(try words(["convert", "-", "{payload}"]) == ["convert", "-", "a b;$(c)"])
     #expect(try words(["a", "{key}", "{payload}", "{key}"]) == ["a", "K", "a b;$(c)", "K"])
     #expect(try words(["a", "{payload}"], payload: "") == ["a", ""])
   }
 
-  @Test("what a customer brings is not read again, and nothing is put into another word")
+  @Test("a customer's value is not expanded again, and no other argument changes")
   func nothingPasted() throws {
     #expect(try words(["a", "{payload}"], payload: "{key}") == ["a", "{key}"])
     for word in ["--text={payload}", "{payload} ", "{ payload }", "{{payload}}", "{Payload}", "$payload"] {
@@ -26,13 +25,13 @@ import Testing
     }
   }
 
-  @Test("bytes that are no text are an argument as they are")
+  @Test("bytes that are not text are an argument unchanged")
   func bytes() throws {
     let template = try #require(CommandTemplate(["a", "{payload}"]))
     #expect(try template.words(payload: [0xff, 0xfe, 10], key: "").get().last == [0xff, 0xfe, 10])
   }
 
-  @Test("what cannot be an argument is refused, and only where it is to be one")
+  @Test("an invalid argument is refused, and only if it is to be one")
   func refused() throws {
     let template = try #require(CommandTemplate(["a", "{payload}"]))
     let longest = [UInt8](repeating: 1, count: CommandTemplate.longestArgument)
@@ -45,7 +44,7 @@ import Testing
   }
 
   @Test(
-    "a command without a program is none",
+    "a command without a program is invalid",
     arguments: [[], [""], ["", "a"], ["{payload}"], ["{key}", "a"], ["a\0b"], ["a", "\0"]])
   func none(words: [String]) { #expect(CommandTemplate(words) == nil) }
 }

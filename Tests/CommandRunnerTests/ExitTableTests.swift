@@ -1,5 +1,4 @@
-// Owns the tests of what an ending means. No process is started.
-// Failure: a failed expectation.
+// The meaning of a command's end. No process is started.
 import CommandRunner
 import Glibc
 import Posix
@@ -14,7 +13,7 @@ import Time
   }
 
   @Test(
-    "codes mean what sysexits.h and shells say",
+    "codes have the meanings of sysexits.h and of shells",
     arguments: [
       0: CommandVerdict.served, 1: .failed, 2: .failed, 64: .dead, 65: .dead, 66: .failed, 75: .later,
       125: .failed,
@@ -24,13 +23,13 @@ import Time
     #expect(ExitTable.standard.verdict(of: outcome(.code(code))) == verdict)
   }
 
-  @Test("a signal is a crash, and so is an end that nobody has seen")
+  @Test("a signal is a crash, and so is an unknown end")
   func signals() {
     #expect(ExitTable.standard.verdict(of: outcome(.signal(SIGSEGV, coreDumped: true))) == .crash)
     #expect(ExitTable.standard.verdict(of: outcome(.unseen)) == .crash)
   }
 
-  @Test("who was ended has not ended well, whatever it says to it")
+  @Test("a command that was ended has not succeeded, whatever its exit code")
   func interrupted() {
     for ending in [Posix.ExitStatus.Ending.code(0), .code(126), .signal(SIGTERM, coreDumped: false)] {
       #expect(ExitTable.standard.verdict(of: outcome(ending, .timeout)) == .failed)
@@ -40,7 +39,7 @@ import Time
     #expect(!outcome(.code(0), .cancel).isTimedOut)
   }
 
-  @Test("a service can change all of it, and only codes that there are")
+  @Test("a service can change all of it, and only for existing codes")
   func changed() {
     var table = ExitTable.standard
     let taken = [table.set(3, to: .later), table.set(0, to: .failed)]
@@ -54,7 +53,7 @@ import Time
     #expect(ExitTable.standard[3] == .failed)
   }
 
-  @Test("a command that cannot begin is judged by the same table")
+  @Test("a command that cannot start is judged by the same table")
   func refusals() {
     #expect(ExitTable.standard.verdict(of: .programMissing("x", searched: "")) == .pause)
     #expect(ExitTable.standard.verdict(of: .notExecutable("x", reason: "")) == .pause)

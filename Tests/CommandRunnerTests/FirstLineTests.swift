@@ -1,4 +1,4 @@
-// Owns the tests of the first line of a script. Failure: a failed expectation.
+// The first line of a script.
 import Posix
 import PosixFixture
 import Testing
@@ -21,7 +21,7 @@ import Testing
     #expect(line("#!" + String(repeating: "x", count: 400))?[0]?.utf8.count == 253)
   }
 
-  @Test("what is missing is named, and a line of another system is explained")
+  @Test("a missing interpreter is named, and a line of another system is explained")
   func faults() throws {
     func fault(_ text: String) -> String? {
       FirstLine(Array(text.utf8))?.fault(search: "/usr/bin:/bin", directory: "/")
@@ -36,7 +36,7 @@ import Testing
     #expect(fault("#!/etc/passwd\n")?.contains("Permission denied") == true)
   }
 
-  @Test("a command whose directory is gone says so, and not that its program is")
+  @Test("a command whose directory is gone reports that, and not a missing program")
   func directory() {
     let found = ProgramSearch.find("./tool", path: nil, directory: "/no/such/place")
     #expect(found == .failure(.directoryUnusable("/no/such/place", reason: "No such file or directory")))

@@ -1,22 +1,22 @@
-// Owns what several tests need: a command of a shell, a wait on a loop with an end, a directory that goes away.
-// It must not know what is tested with it.
-// Invariant: nothing here waits longer than two minutes; a command that a test leaves is killed with its group.
-// Failure: an error that the test lets out.
+// Shared fixtures: a shell command, a bounded wait on a loop, a temporary directory. Invariant: nothing here
+// waits longer than two minutes; a command that a test leaves is killed with its group. Failure: an error
+// that the test throws.
 import CommandRunner
 import Glibc
 import Posix
 import Testing
 import Time
 
-/// A command that is run in a loop of its own.
+/// A command that runs in a loop of its own.
 final class Run {
   let loop: EventLoop
   let command: RunningCommand
   private let isAlone: Bool
 
   /// - Parameters:
-  ///   - isAlone: whether this is a process of its own, in which every child is the command's, or is ended with it.
-  ///   - adopts: which children belong to the command.
+  ///   - isAlone: true if this is a process of its own, in which every child is the command's, or is ended
+  ///     with it.
+  ///   - adopts: the children that belong to the command.
   init(
     _ order: CommandOrder, isAlone: Bool = false, unattended: TimeSpan = .zero,
     adopts: @escaping (pid_t) -> Bool = { _ in false }
@@ -31,7 +31,7 @@ final class Run {
   }
 
   deinit {
-    // Nothing is left where a test has gone well.
+    // Nothing is left after a passed test.
     while isAlone, Subreaper.hasChildren {
       for pid in Subreaper.children() {
         kill(pid, SIGKILL)
@@ -51,10 +51,10 @@ final class Run {
     return try #require(outcome)
   }
 
-  /// Runs the loop until the command has said so much.
+  /// Runs the loop until the command has printed this.
   func hears(_ text: String) throws { try hears { $0.contains(text) } }
 
-  /// Runs the loop until what the command has said is enough.
+  /// Runs the loop until the command has printed enough.
   func hears(_ isEnough: (String) -> Bool) throws {
     try until {
       isEnough(command.said.output.text)
@@ -76,7 +76,7 @@ final class Run {
 
 let path = "/usr/local/bin:/usr/bin:/bin"
 
-/// A command of the shell.
+/// A shell command.
 func shell(_ script: String, payload: [UInt8] = [], timeout: TimeSpan? = nil) -> CommandOrder {
   CommandOrder(
     ChildProcess.Program(
@@ -84,7 +84,7 @@ func shell(_ script: String, payload: [UInt8] = [], timeout: TimeSpan? = nil) ->
     payload: payload, timeout: timeout)
 }
 
-/// What a command of the shell comes to.
+/// The outcome of a shell command.
 func run(_ script: String, change: (inout CommandOrder) -> Void = { _ in }) throws -> CommandOutcome {
   var order = shell(script)
   change(&order)
@@ -92,16 +92,16 @@ func run(_ script: String, change: (inout CommandOrder) -> Void = { _ in }) thro
 }
 
 extension CapturedOutput {
-  /// All that was said, where it was short.
+  /// All output, if it was short.
   var text: String { String(decoding: first + last, as: UTF8.self) }
 }
 
-/// Makes a file with these permissions.
+/// Creates a file with these permissions.
 func write(_ text: String, to path: String, mode: mode_t) throws {
   try FileDescriptor.open(path, [.writeOnly, .create, .exclusive], mode: mode).writeAll(Array(text.utf8))
 }
 
-/// Says again what was measured in a process of its own.
+/// Prints again what was measured in a process of its own.
 func tell(_ result: ExitTest.Result?) {
   let lines = String(decoding: result?.standardOutputContent ?? [], as: UTF8.self).split(separator: "\n")
   for line in lines where line.contains(": ") { print(line) }

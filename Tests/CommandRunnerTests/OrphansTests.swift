@@ -1,5 +1,5 @@
-// Owns the tests of what is found by the key of its customer, and ended.
-// Invariant: whatever a test starts is killed by it in the end, by its key. Failure: a failed expectation.
+// Processes that are found by the key of their customer, and ended. Invariant: every process a test starts is
+// killed by it in the end, by its key.
 import Glibc
 import Posix
 import PosixFixture
@@ -9,7 +9,7 @@ import Time
 @testable import CommandRunner
 
 @Suite struct OrphansTests {
-  /// Has processes run that are nobody's children here, and says when they are there.
+  /// Starts processes that are not children of this one, and reports when they run.
   private func abandon(_ script: String, key: String) throws {
     let directory = try TemporaryDirectory("command-tests")
     let file = directory.file("ready")
@@ -39,13 +39,13 @@ import Time
 
   private func freshKey() -> String { "test-\(getpid())-\(RandomSeed.fromSystem())" }
 
-  @Test("those with the key are found and ended with what they have started, and nobody else is")
+  @Test("those with the key are found and ended with their descendants, and no others are")
   func found() throws {
     let (key, mark) = (freshKey(), "600.\(getpid())\(RandomSeed.fromSystem() % 1_000_000)")
     defer { for pid in Orphans.find(key: key) + Orphans.find(key: key + "x") { kill(pid, SIGKILL) } }
     try abandon("sleep 600 & env -i sleep \(mark) & trap \"\" TERM;", key: key)
     try abandon("sleep 600 &", key: key + "x")
-    // Besides the shell and its sleep, the touch that says they are there may not have left yet.
+    // Besides the shell and its sleep, the touch that reports them may not have ended yet.
     #expect(try eventually { Orphans.find(key: key + "x").count == 2 })
     let others = Orphans.find(key: key + "x")
     // The shell and one sleep; the other has cleared its environment.
@@ -67,7 +67,7 @@ import Time
   }
 
   @Test(
-    "a process that replaces itself by its child, again and again, is found between two of them",
+    "a process that replaces itself by its child, again and again, is found in between",
     arguments: ["0.001", "0.005", "0.02"])
   func replaced(_ pause: String) throws {
     let key = freshKey()
@@ -80,11 +80,11 @@ import Time
       ], environment: ["PATH": path, "BANK_KEY": key], newSession: true)
     _ = shell.wait()
     for _ in 1...3 where try !end(key, grace: .zero) { Issue.record("it was given up") }
-    // Whatever is missed shows itself soon: it lives for a minute.
+    // A missed process shows itself soon: it runs for a minute.
     #expect(try !eventually(within: .milliseconds(300)) { !Orphans.find(key: key).isEmpty })
   }
 
-  /// Has a process of the mark run, and what the script starts, and says when they are there.
+  /// Starts a process with the mark, and the processes of the script, and reports when they run.
   private func abandon(_ script: String, mark: ProcessMark, environment: Variables = [:]) throws {
     let directory = try TemporaryDirectory("command-tests")
     let file = directory.file("ready")
@@ -100,7 +100,7 @@ import Time
     #expect(try eventually { try FileFacts.inspect(file) != nil })
   }
 
-  @Test("a mark finds those who cleared their environment, left their session and became another user")
+  @Test("a mark finds processes with cleared environment, another session and another user")
   func marked() throws {
     let number = RandomSeed.fromSystem()
     let mark = ProcessMark(owner: number, service: 7)
@@ -118,20 +118,20 @@ import Time
     try abandon("exec setsid env -i sleep \(names[0])", mark: mark)
     let user = CurrentProcess.uid == 0 ? "setpriv --reuid=65534 --regid=65534 --clear-groups " : ""
     try abandon("exec setsid env -i \(user)sleep \(names[1])", mark: mark)
-    // Of another home of the same books, a copy for instance: the same keys, another mark.
+    // Of another home with the same database, a copy for instance: the same keys, another mark.
     try abandon("exec setsid sleep \(names[2])", mark: other, environment: ["BANK_KEY": key + "-1"])
     #expect(try eventually { names.allSatisfy(isThere) })
     #expect(try end(traces))
     #expect(names.map(isThere) == [false, false, true])
   }
 
-  @Test("nobody with the key is no work")
+  @Test("without a process with the key there is nothing to do")
   func nobody() throws {
     #expect(Orphans.find(key: freshKey()).isEmpty)
     #expect(try end(freshKey(), grace: .seconds(60)))
   }
 
-  @Test("descendants of this process are its own and no orphans")
+  @Test("descendants of this process are its own, and not orphans")
   func own() throws {
     let key = freshKey()
     let child = try ChildProcess.spawn(

@@ -1,5 +1,4 @@
-// Owns the tests of what comes from a pipe: kept in memory, in a file, and counted.
-// Failure: a failed expectation.
+// The capture of a pipe's output: in memory, in a file, and counted.
 import CommandRunner
 import Glibc
 import Posix
@@ -8,7 +7,7 @@ import Testing
 import Time
 
 @Suite struct OutputCaptureTests {
-  @Test("both streams are kept apart, whole where they are short")
+  @Test("both streams are kept apart, whole if they are short")
   func short() throws {
     let outcome = try run("echo out; echo err >&2; echo more")
     #expect(outcome.output.text == "out\nmore\n")
@@ -17,7 +16,7 @@ import Time
     #expect(outcome.output.omitted == 0)
   }
 
-  @Test("of much the first and the last is kept, all of it is counted, and the file has its bound")
+  @Test("of long output both ends are kept, all of it is counted, and the file has its bound")
   func much() throws {
     let directory = try TemporaryDirectory("command-tests")
     let file = directory.file("out")
@@ -33,7 +32,7 @@ import Time
     #expect(outcome.ending == .code(0))
   }
 
-  @Test("the file is of this attempt alone, and there is none where nothing was said")
+  @Test("the file has the output of this attempt alone, and without output there is none")
   func files() throws {
     let directory = try TemporaryDirectory("command-tests")
     let (out, err) = (directory.file("out"), directory.file("err"))
@@ -49,7 +48,7 @@ import Time
     #expect(try FileFacts.inspect(out)?.mode == 0o600)
   }
 
-  @Test("a file that cannot be written is said, and the command goes on")
+  @Test("a file that cannot be written is reported, and the command continues")
   func noFile() throws {
     let outcome = try run("echo hello") { $0.output.file = "/nowhere/at/all/out" }
     #expect(outcome.output.text == "hello\n")
@@ -58,7 +57,7 @@ import Time
     #expect(outcome.ending == .code(0))
   }
 
-  @Test("the directory of the file is made with it, and not without")
+  @Test("the directory of the file is created with it, and not without")
   func directory() throws {
     let directory = try TemporaryDirectory("command-tests")
     let day = directory.file("day")
@@ -81,13 +80,13 @@ import Time
     #expect(try contents(of: file) == "hello\n")
   }
 
-  @Test("64 MiB of output leave the memory as it was")
+  @Test("64 MiB of output do not grow the memory")
   func memory() async {
     let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
       func speak(_ bytes: Int64) throws -> CommandOutcome {
         try run("head -c \(bytes) /dev/zero")
       }
-      // What the first one needs stays: buffers, pages of code.
+      // Memory for the first one stays: buffers, pages of code.
       _ = try speak(1 << 20)
       let before = try #require(ProcessMemory.residentBytes(pid: getpid()))
       let outcome = try speak(64 << 20)
@@ -100,21 +99,21 @@ import Time
     tell(result)
   }
 
-  @Test("a grandchild that keeps the pipes open holds up nobody")
+  @Test("a grandchild that keeps the pipes open delays nothing")
   func lingering() throws {
     var order = shell("sleep 600 & echo $!")
     order.linger = .milliseconds(50)
     let run = try Run(order)
     let outcome = try run.outcome()
     let pid = try #require(pid_t(outcome.output.text.dropLast()))
-    // Nobody's child here: this process does not adopt it.
+    // Not a child of this process, which does not adopt it.
     defer { kill(pid, SIGKILL) }
     #expect(ProcessTable.alive(pid))
     #expect(outcome.ending == .code(0))
     #expect(outcome.duration < .seconds(10))
   }
 
-  @Test("what a grandchild says in time is heard")
+  @Test("output of a grandchild that comes in time is captured")
   func late() throws {
     let directory = try TemporaryDirectory("command-tests")
     let fifo = directory.file("fifo")

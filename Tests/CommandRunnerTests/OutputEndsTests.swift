@@ -1,5 +1,5 @@
-// Owns the tests of what is kept of a stream, against a simple model that keeps all of it.
-// No process is started. Failure: a failed expectation, with the seed of what was tried.
+// The kept ends of a stream, compared with a simple model that keeps all of it. No process is started. A
+// failure prints the seed.
 import Testing
 
 @testable import CommandRunner
@@ -19,7 +19,7 @@ import Testing
     #expect(ends.length == 7)
   }
 
-  @Test("in the end the first and the last are left, in whatever pieces they came")
+  @Test("in the end the first and the last part are kept, in pieces of any size")
   func anyPieces() {
     for seed: UInt64 in 1...200 {
       var state = seed &* 0x9e37_79b9_7f4a_7c15
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test("a size that makes no sense keeps nothing")
+  @Test("a size without meaning keeps nothing")
   func negative() {
     let ends = ends(-1, -5, [[1, 2, 3]])
     #expect(ends.first.isEmpty && ends.last.isEmpty)

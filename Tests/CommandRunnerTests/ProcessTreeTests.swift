@@ -1,5 +1,4 @@
-// Owns the tests of the end of a whole tree. A sub-reaper is a whole process, so each test is one of its own.
-// Failure: a failed expectation.
+// The end of a whole process tree. A sub-reaper is a whole process, so each test is one of its own.
 import CommandRunner
 import Glibc
 import Posix
@@ -8,7 +7,8 @@ import Testing
 import Time
 
 @Suite struct ProcessTreeTests {
-  /// Traps SIGTERM, forks twice, and one of them is in a session of its own, without a parent. Each says its number.
+  /// Traps SIGTERM, forks twice, and one of them is in a session of its own, without a parent. Each prints
+  /// its number.
   private static let stubborn = """
     trap '' TERM
     (trap '' TERM; setsid sh -c 'trap "" TERM; echo $$; while :; do sleep 600; done' & echo $!) &
@@ -17,7 +17,7 @@ import Time
     while :; do sleep 600; done
     """
 
-  /// A process that is a sub-reaper, with a command whose tree has said that it is there.
+  /// A process that is a sub-reaper, with a command whose tree has reported itself.
   private static func started(
     _ script: String, grace: TimeSpan, isReady: (String) -> Bool = { $0.contains("ready") }
   ) throws -> Run {
@@ -33,7 +33,7 @@ import Time
     outcome.output.text.split(separator: "\n").compactMap { pid_t($0) }
   }
 
-  @Test("of a job that traps SIGTERM, forks twice and calls setsid nothing is left")
+  @Test("nothing is left of a job that traps SIGTERM, forks twice and calls setsid")
   func stubborn() async {
     let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
       var times: [Double] = []
@@ -55,7 +55,7 @@ import Time
     tell(result)
   }
 
-  @Test("the same in a group of its own: one call ends them, and they are collected")
+  @Test("the same in a group of its own: one call ends them, and they are reaped")
   func stubbornInGroup() async {
     let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
       guard let group = try? ControlGroup.own()?.made("bank-tree-tests-\(getpid())"), group.takesProcesses
@@ -91,7 +91,7 @@ import Time
     tell(result)
   }
 
-  @Test("those who listen to SIGTERM have the grace to end, and nobody waits for it longer than they do")
+  @Test("processes that handle SIGTERM have the grace to end, and are waited for no longer than needed")
   func graceful() async {
     await #expect(processExitsWith: .success) {
       let run = try Self.started(
@@ -105,14 +105,14 @@ import Time
     }
   }
 
-  @Test("what a command leaves behind goes with it, though it has ended well")
+  @Test("processes left by a command are ended with it, even if it has succeeded")
   func leftBehind() async {
     await #expect(processExitsWith: .success) {
       try Subreaper.become()
       let run = try Run(
         shell("setsid sh -c 'echo $$; trap \"\" TERM; exec sleep 600' & read line"), isAlone: true,
         adopts: { _ in true })
-      // The shell ends because its input does; its child may not have begun to speak by then.
+      // The shell ends because its input does; its child may not have written yet.
       let outcome = try run.outcome()
       #expect(outcome.ending == .code(1) || outcome.ending == .code(0))
       for pid in Self.pids(outcome) { #expect(!ProcessTable.alive(pid)) }
@@ -150,7 +150,7 @@ import Time
     }
   }
 
-  @Test("a child that was started for something else is left alone")
+  @Test("a child that was started for another purpose is left alone")
   func spared() async {
     await #expect(processExitsWith: .success) {
       try Subreaper.become()
@@ -166,7 +166,7 @@ import Time
     }
   }
 
-  @Test("descendants that end in the background are collected while the command goes on")
+  @Test("descendants that end in the background are reaped while the command continues")
   func collected() async {
     await #expect(processExitsWith: .success) {
       let run = try Self.started(
@@ -182,7 +182,7 @@ import Time
     }
   }
 
-  @Test("what another left to this process is ended without a root")
+  @Test("processes that another one left to this process are ended without a root")
   func inherited() async {
     await #expect(processExitsWith: .success) {
       try Subreaper.become()

@@ -1,5 +1,4 @@
-// Owns the tests of where a program is found, and of what is said where none is.
-// Nothing is run. Failure: a failed expectation.
+// The search for a program, and the message if none is found. No program is run.
 import CommandRunner
 import Posix
 import PosixFixture
@@ -16,7 +15,7 @@ import Testing
     return directory
   }
 
-  @Test("the directories are looked through in turn, and what may not be run is passed over")
+  @Test("the directories are searched in order, and files without execute permission are skipped")
   func inPath() throws {
     let directory = try places()
     let (first, second) = (directory.file("first"), directory.file("second"))
@@ -34,7 +33,7 @@ import Testing
     #expect(ProgramSearch.find("nothing", path: both) == .failure(.programMissing("nothing", searched: both)))
   }
 
-  @Test("without a PATH it is looked for where execvp does")
+  @Test("without a PATH it is searched for in the directories of execvp")
   func withoutPath() throws {
     #expect(ProgramSearch.find("sh", path: nil) == .success("/bin/sh"))
     #expect(
@@ -42,7 +41,7 @@ import Testing
         == .failure(.programMissing("no-such-tool", searched: "/bin:/usr/bin")))
   }
 
-  @Test("what is relative is looked for from the directory of the command, and named as it sees it")
+  @Test("a relative path starts from the directory of the command, and is named as it sees it")
   func relative() throws {
     let directory = try places()
     let home = directory.path
@@ -54,7 +53,7 @@ import Testing
     }
   }
 
-  @Test("a place is remembered until it is forgotten, and that there is none is not")
+  @Test("a found place is remembered until it is forgotten, a missing one is not")
   func remembered() throws {
     let directory = try places()
     let (first, second) = (directory.file("first"), directory.file("second"))
@@ -68,7 +67,7 @@ import Testing
     #expect(memory.find("late", path: both) == .success("\(second)/late"))
     try write("", to: directory.file("first/late"), mode: 0o700)
     try Directory.unlink(directory.file("second/late"))
-    // Within a second it is told again, and whoever finds nothing there forgets it.
+    // Within a second it is returned again, and a caller that finds nothing there forgets it.
     while memory.find("late", path: both) == .success("\(second)/late") { if memory.forget() { break } }
     #expect(memory.find("late", path: both) == .success("\(first)/late"))
     #expect(memory.find("late", path: first) == .success("\(first)/late"))
@@ -86,7 +85,7 @@ import Testing
     #expect(ProgramSearch.find("", path: "/bin").isRefusal(with: 127))
   }
 
-  @Test("a refusal says what is missing, and where it was looked for")
+  @Test("a refusal names what is missing, and where it was searched")
   func sentences() {
     #expect(
       CommandRefusal.programMissing("thumbs", searched: "/bin").description

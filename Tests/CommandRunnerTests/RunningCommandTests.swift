@@ -1,5 +1,4 @@
-// Owns the tests of one command: what it begins with, how it is fed, how it ends and is ended.
-// Failure: a failed expectation.
+// One command: its start, its input, its own end and a forced one.
 import Glibc
 import Posix
 import PosixFixture
@@ -41,13 +40,13 @@ import Time
   }
 
   @Test(
-    "its payload is there before it begins, whatever becomes of whoever has started it",
+    "its payload is there before it starts, and outlives the process that started it",
     arguments: [1, 65_536, 65_537, 1 << 20])
   func payloadBeforehand(size: Int) throws {
     let loop = try EventLoop()
     let pipe = try DescriptorPair.pipe()
     let payload = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31) }
-    // Nobody reads, and nobody turns the loop.
+    // No process reads, and the loop does not run.
     let feed = try PayloadFeed(payload, into: pipe.second, on: loop)
     #expect(feed.isDone)
     #expect(try pipe.first.readAll() == payload)
@@ -55,18 +54,20 @@ import Time
     let file = directory.file("count")
     let order = shell("wc -c > \(file).new; mv \(file).new \(file)", payload: payload)
     let command = try RunningCommand.start(order, on: loop, at: SystemClock.monotonic()) { _ in false }.get()
-    // It is collected when it is dropped.
+    // It is reaped when it is dropped.
     defer { withExtendedLifetime(command) {} }
     #expect(try eventually { try FileFacts.inspect(file) != nil })
     #expect(try contents(of: file) == "\(size)\n")
   }
 
-  @Test("who does not read the payload is not to blame for it", arguments: ["exit 0", "exec <&-; echo x"])
+  @Test(
+    "a command that does not read the payload is not to blame for it",
+    arguments: ["exit 0", "exec <&-; echo x"])
   func unread(script: String) throws {
     #expect(try run(script) { $0.payload = [UInt8](repeating: 1, count: 1 << 20) }.ending == .code(0))
   }
 
-  @Test("it begins with descriptors 0, 1 and 2 and no other")
+  @Test("it starts with descriptors 0, 1 and 2 and no other")
   func descriptors() throws {
     let careless = dup(STDERR_FILENO)
     defer { close(careless) }
@@ -78,26 +79,26 @@ import Time
     #expect(try run(look).output.text.hasPrefix("/dev/null\npipe:"), "there is no payload")
   }
 
-  @Test("one that nobody attends to loses nothing of what it has said, and only its end wakes anybody")
+  @Test("one that is not attended to loses no output, and only its end wakes the loop")
   func unattended() throws {
     let brief = try Run(shell("echo out; echo err >&2"), unattended: .seconds(3_600))
     #expect(brief.command.isUnattended)
-    #expect(brief.loop.count == 1, "its end is all that is waited for")
+    #expect(brief.loop.count == 1, "only its end is waited for")
     let outcome = try brief.outcome()
     #expect(outcome.ending == .code(0))
     #expect(outcome.output.text == "out\n" && outcome.errors.text == "err\n")
   }
 
-  @Test("one that says more than its pipe holds is attended to after a while, and goes on")
+  @Test("one that prints more than its pipe holds is attended to after a while, and continues")
   func unattendedForAWhile() throws {
     let run = try Run(shell("head -c 300000 /dev/zero"), unattended: .milliseconds(3))
     let outcome = try run.outcome()
     #expect(outcome.ending == .code(0) && outcome.output.length == 300_000)
   }
 
-  @Test("what one that nobody attends to leaves behind may still speak for as long as others")
+  @Test("descendants of one that is not attended to may still write for as long as others")
   func unattendedLinger() throws {
-    // A background job of a shell reads from the null device unless it is told otherwise. It speaks when the shell is gone.
+    // A background job of a shell reads from the null device by default. It writes when the shell is gone.
     let shell = CommandRunnerTests.shell(
       "exec 3<&0; p=$$; (while kill -0 $p 2>/dev/null && [ $(ps -o stat= $p | cut -c1) != Z ]; do :; done; "
         + "read -r line <&3; echo $line late) & echo early", payload: Array("word\n".utf8))
@@ -124,7 +125,7 @@ import Time
     }
   }
 
-  @Test("its environment and its directory are what it was given, and nothing else")
+  @Test("its environment and its directory are the given ones, and nothing else")
   func surroundings() throws {
     let directory = try TemporaryDirectory("command-tests")
     let outcome = try run("/usr/bin/env; pwd") {
@@ -135,7 +136,7 @@ import Time
     #expect(lines == ["BANK_KEY=k 1", "EMPTY=", "PWD=\(directory.path)", directory.path])
   }
 
-  @Test("it keeps to its limits from its first instruction on")
+  @Test("its limits apply from its first instruction on")
   func limits() throws {
     let limits = CommandLimits(memory: 1 << 30, processorSeconds: 7, openFiles: 40, fileSize: 1 << 20)
     let script = "cat /proc/self/limits"
@@ -150,7 +151,7 @@ import Time
     #expect(row("Max file size") == ["1048576", "1048576"])
   }
 
-  @Test("a limit that is reached ends the command, or what it asked for")
+  @Test("a limit that is reached ends the command, or fails its call")
   func beyondLimits() throws {
     let directory = try TemporaryDirectory("command-tests")
     let big = try run("exec head -c 100000 /dev/zero >\(directory.file("big"))") {
@@ -179,7 +180,7 @@ import Time
     #expect(outcome.output.text == "\(limit.rlim_max)\n")
   }
 
-  @Test("what takes too long is asked to end, and the answer is not taken for a success")
+  @Test("a command that takes too long is asked to end, and that end is not a success")
   func timeout() throws {
     let order = shell("trap 'echo bye; exit 0' TERM; echo ready; while :; do sleep 0.01; done")
     let run = try Run(order)
@@ -197,7 +198,7 @@ import Time
     #expect(ExitTable.standard.verdict(of: late) == .failed)
   }
 
-  @Test("who does not listen to SIGTERM is killed after the grace")
+  @Test("a command that ignores SIGTERM is killed after the grace")
   func grace() throws {
     var order = shell("trap '' TERM; echo ready; while :; do sleep 600; done")
     order.grace = .milliseconds(50)
@@ -231,7 +232,7 @@ import Time
     #expect(try eventually { kill(-pid, 0) == -1 || !ProcessTable.alive(pid) })
   }
 
-  @Test("a command that cannot begin is refused, with what is wrong")
+  @Test("a command that cannot start is refused, with the reason")
   func refusals() throws {
     let directory = try TemporaryDirectory("command-tests")
     try write("echo hello\n", to: directory.file("text"), mode: 0o700)

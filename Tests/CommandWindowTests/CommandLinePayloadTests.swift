@@ -1,5 +1,4 @@
-// Owns the tests of what a customer brings who brings a command line.
-// Failure: a failed expectation.
+// Payloads that are command lines.
 import ByteText
 import JSON
 import Posix
@@ -17,7 +16,7 @@ import Testing
     #expect(line.environment == ["A": "1 2", "B": ""])
   }
 
-  @Test("the words are enough, and none of them stands for anything")
+  @Test("the words are enough, and none of them is a placeholder")
   func words() throws {
     let line = try CommandLinePayload(bytes(#"{"command":["echo","{payload}","{key}",""]}"#))
     #expect(line.words == ["echo", "{payload}", "{key}", ""])
@@ -25,7 +24,7 @@ import Testing
   }
 
   @Test(
-    "whatever else it is, a sentence says what is wrong",
+    "any other payload is refused with a sentence",
     arguments: [
       ("", "it is empty"), ("true", "no JSON object"), ("{", "no JSON at line 1, column 2"),
       ("{}", "\"command\" is missing"), (#"{"command":[]}"#, "\"command\" names no program"),
@@ -48,7 +47,7 @@ import Testing
 @Suite("Bytes in a command line") struct CommandLineBytesTests {
   private static let e9 = ByteText.text(of: [0x61, 0xe9])
 
-  @Test("what is no UTF-8 stands there as base64")
+  @Test("invalid UTF-8 is given as base64")
   func bytesOfAnyKind() throws {
     let word = Base64.encode([0x61, 0xe9])
     let variable = Base64.encode(Array("N=".utf8) + [0xe9])
@@ -67,7 +66,7 @@ import Testing
       line.limits == [ResourceLimit(.openFiles, 100, hard: ResourceLimit.unlimited), ResourceLimit(.core, 0)])
   }
 
-  @Test("names that Unicode takes for the same are two variables")
+  @Test("names that Unicode treats as equal are two variables")
   func names() throws {
     let line = try CommandLinePayload(
       bytes("{\"command\":[\"a\"],\"environment\":{\"\u{e9}\":\"1\",\"e\u{301}\":\"2\"}}"))
@@ -75,7 +74,7 @@ import Testing
   }
 
   @Test(
-    "whatever else it is, a sentence says what is wrong",
+    "any other payload is refused with a sentence",
     arguments: [
       (#"{"command":["a"],"command_b64":["YQ=="]}"#, "\"command\" and \"command_b64\" conflict"),
       (#"{"command_b64":["YQ"]}"#, "a word of \"command_b64\" is not valid base64 at character 3"),

@@ -1,5 +1,4 @@
-// Owns the tests of what a command begins with, and of what its end is to its customer, without starting one.
-// Failure: a failed expectation.
+// The start of a command, and the meaning of its end for its customer, without a process.
 import BankModel
 import CommandRunner
 import Glibc
@@ -23,7 +22,7 @@ import Wire
     return CommandPlan(try #require(orders.command), service: orders.serviceName, home: home, own: own)
   }
 
-  @Test("the environment is the service's, six variables of the bank's own, and what is told of the customer")
+  @Test("the environment is the service's, six variables of the bank, and those of the customer")
   func environment() throws {
     let own: Variables = [
       "PATH": "/own", "HOME": "/h", "TZ": "Asia/Seoul", "BANK_HOME": "/bank", "BANK_CONFIG": "c",
@@ -48,14 +47,14 @@ import Wire
     #expect(variables.map(\.key).filter { !$0.hasPrefix("BANK_") } == ["PATH"])
   }
 
-  @Test("a customer without a key of the books has the day and the ticket as one")
+  @Test("a customer without a key of the database has the day and the ticket as one")
   func key() throws {
     var customer = assignment()
     customer.order = nil
     #expect(try plan().order(for: customer, at: now).program.environment["BANK_KEY"] == "3-7")
   }
 
-  @Test("the payload is the standard input, and an argument where the words say so")
+  @Test("the payload is the standard input, and an argument if the template has it")
   func words() throws {
     let plan = try plan { $0.words = ["sh", "-c", "--", "{payload}", "{key}", "x{key}"] }
     let order = try plan.order(for: assignment(payload: [0xff, 10]), at: now)
@@ -94,7 +93,7 @@ import Wire
     ).failure
   }
 
-  @Test("what cannot be a command is refused by what it is, and the service's own fault pauses the service")
+  @Test("an invalid command is refused with its fault, and a fault of the service pauses it")
   func refusals() throws {
     let missing = try unserved(try plan { $0.words = ["no-such-program-anywhere"] })
     #expect(missing.consequence == .pause && missing.processEnd == nil)
@@ -114,10 +113,10 @@ import Wire
       $0.words = ["no-such-program-anywhere"]
       $0.meanings = [CommandOrders.Meaning(code: 127, consequence: nil)]
     }
-    #expect(try unserved(served).consequence == .again, "what was not begun is not done")
+    #expect(try unserved(served).consequence == .again, "what was not started is not done")
   }
 
-  @Test("who brings a command line that cannot be run is a dead letter, and nobody else waits for it")
+  @Test("a command line that cannot be run is a dead letter, and no other customer waits for it")
   func commandLines() throws {
     let plan = try plan { $0.words = [] }
     #expect(try unserved(plan).words == "the payload is not a command line: it is empty")
@@ -178,7 +177,7 @@ import Wire
     #expect(try judge(.code(0)) == .worked(WorkResult(ending: .code(0), duration: .milliseconds(3))))
   }
 
-  @Test("a service says what it means otherwise")
+  @Test("a service can change the meanings")
   func otherMeanings() throws {
     func change(_ orders: inout CommandOrders) {
       typealias Meaning = CommandOrders.Meaning
@@ -206,7 +205,7 @@ import Wire
     }
   }
 
-  @Test("a failure closes with the last lines of standard error, or of the output where there are none")
+  @Test("a failure ends with the last lines of standard error, or else of the output")
   func lastLines() throws {
     func words(errors: String = "", output: String = "") throws -> String {
       guard case .failed(let failure) = try judge(.code(3), errors: errors, output: output) else { return "" }
@@ -224,7 +223,7 @@ import Wire
     #expect(try words(errors: long + "\nthe end") == "exit code 3\nthe end")
   }
 
-  @Test("bytes that are no text never make the words longer than words may be")
+  @Test("bytes that are not text never make the message longer than allowed")
   func noText() throws {
     let stream = CapturedOutput(first: [UInt8](repeating: 0xff, count: 4_000), length: 4_000)
     let lines = CommandJudgement.lastLines(of: stream, atMost: 100)
@@ -240,7 +239,7 @@ import Wire
       $0.resultBytes = 100
     }.judgement
     let all = (0..<length).map { UInt8(truncatingIfNeeded: $0) }
-    // As it is captured: 50 of the first, and more of the last than are wanted.
+    // As it is captured: 50 of the first, and more of the last than needed.
     let (first, last) = (Array(all.prefix(50)), Array(all.dropFirst(50).suffix(2_048)))
     let stream = CapturedOutput(
       first: first, last: last, length: Int64(length), lengthOfFile: Int64(min(length, 3_000)))

@@ -1,5 +1,4 @@
-// Owns the tests of one customer's work from the assignment to the answer, with real commands.
-// Failure: a failed expectation.
+// One customer's work from the assignment to the answer, with real commands.
 import BankModel
 import CommandRunner
 import Glibc
@@ -13,7 +12,7 @@ import Wire
 @testable import CommandWindow
 
 @Suite struct CommandProviderTests {
-  @Test("the result is the exit code, the time, and what the command has said")
+  @Test("the result is the exit code, the time, and the command's output")
   func served() throws {
     let result = try CommandWindowTests.served("cat; echo oops >&2; echo $BANK_TICKET", payload: bytes("in "))
     #expect(result.ending == .code(0))
@@ -23,7 +22,7 @@ import Wire
   }
 
   @Test(
-    "an exit code has its consequence, and the last lines say why",
+    "an exit code has its consequence, and the last lines give the reason",
     arguments: [
       (1, .again), (3, .again), (64, .never), (65, .never), (75, .later), (126, .pause), (127, .pause),
     ]
@@ -33,7 +32,7 @@ import Wire
     #expect(failure == WorkFailure("exit code \(code)\nwhy", consequence, processEnd: .code(code)))
   }
 
-  @Test("after a brief command the next begins at once and is attended to only when it is not brief itself")
+  @Test("after a brief command the next starts at once, and is attended to only if it is not brief")
   func brief() throws {
     let window = try Window(orders("[ $BANK_TICKET -lt 9 ] || head -c 200000 /dev/zero"))
     // A busy machine may need several until one is brief.
@@ -45,11 +44,11 @@ import Wire
       ticket += 1
     }
     guard case .worked(let result) = try window.answer(9) else {
-      Issue.record("nothing came of it")
+      Issue.record("there was no result")
       return
     }
     #expect(result.output.length == 200_000, "more than a pipe holds")
-    #expect(!window.provider.isBrief, "it has said too much")
+    #expect(!window.provider.isBrief, "it has printed too much")
   }
 
   @Test("a signal is a crash")
@@ -58,7 +57,7 @@ import Wire
     #expect(failure == WorkFailure("killed by SIGKILL", .crash, processEnd: .signal(SIGKILL)))
   }
 
-  @Test("a program that is not there pauses the service; a customer's own is their dead letter")
+  @Test("a missing program pauses the service; one that the customer names makes a dead letter")
   func missing() throws {
     #expect(try refused("") { $0.words = ["no-such-program-anywhere"] }.consequence == .pause)
     #expect(try refused("") { $0.directory = "/no/such/place" }.consequence == .pause)
@@ -69,7 +68,7 @@ import Wire
     #expect(try refused("", payload: bytes("{}")) { $0.words = [] }.consequence == .never)
   }
 
-  @Test("one who brings a command line has it run as it is, with nothing on standard input")
+  @Test("a command line from a customer runs unchanged, with nothing on standard input")
   func commandLine() throws {
     let payload = bytes(
       #"{"command":["sh","-c","cat; echo $A; pwd; env | grep -c ^BANK_; exit ${B:-0}"],"directory":"/tmp","#
@@ -79,7 +78,7 @@ import Wire
   }
 
   @Test(
-    "exit code 75 of a command line is an end where a client waits for it, and is tried later otherwise",
+    "exit code 75 of a command line is final if a client waits for it, and else is retried later",
     arguments: [
       ("", WorkFailure.Consequence.later), (#","waited":false"#, .later), (#","waited":true"#, .never),
     ])
@@ -89,7 +88,7 @@ import Wire
     #expect(failure == WorkFailure("exit code 75\nwhy", consequence, processEnd: .code(75)))
   }
 
-  @Test("the payload is an argument where the words say so, and only as a whole")
+  @Test("the payload is an argument if the template has it, and only as a whole")
   func argument() throws {
     let result = try CommandWindowTests.served("", payload: bytes("a b; $(c)")) {
       $0.words = ["sh", "-c", "printf '%s|' \"$@\"", "sh", "{payload}", "x{payload}"]
@@ -97,14 +96,14 @@ import Wire
     #expect(text(result.output) == "a b; $(c)|x{payload}|")
   }
 
-  @Test("who does not read a payload of 1 MiB is not to blame for it")
+  @Test("a command that does not read a payload of 1 MiB is not to blame for it")
   func unread() throws {
     let payload = [UInt8](repeating: 1, count: 1 << 20)
     #expect(try CommandWindowTests.served("exit 0", payload: payload).ending == .code(0))
     #expect(text(try CommandWindowTests.served("wc -c", payload: payload).output).contains("1048576"))
   }
 
-  @Test("what takes too long is ended, and its words say how long it had")
+  @Test("a command that takes too long is ended, and the message names its time limit")
   func timeout() throws {
     let window = try Window(orders("echo begun; while :; do sleep 0.01; done", timeout: 200))
     let failure = try window.failure()
@@ -112,13 +111,13 @@ import Wire
     #expect(failure.consequence == .again && failure.processEnd == .signal(SIGTERM))
   }
 
-  @Test("a grandchild that keeps the pipes open holds nobody up")
+  @Test("a grandchild that keeps the pipes open delays nothing")
   func grandchild() throws {
     let window = try Window(orders("sleep 600 & echo done"))
     #expect(text(try window.result().output) == "done\n")
   }
 
-  @Test("one that is given up is given back when it has ended, and the next one is served")
+  @Test("a recalled customer is returned when its command has ended, and the next one is served")
   func abandoned() throws {
     let directory = try TemporaryDirectory("command-window")
     let marker = directory.file("ready")
@@ -137,14 +136,14 @@ import Wire
     guard case .worked = try window.answer(8) else { return _ = Issue.record("\(window.answers)") }
   }
 
-  @Test("one that is given up before it begins is given back, and so is nobody whose work is done")
+  @Test("a customer recalled before the start is returned, and not one whose work is done")
   func abandonedEarly() throws {
     let window = try Window(orders("exit 0") { $0.words = ["no-such-program-anywhere"] })
     window.provide()
     window.provider.endTurn()
     window.provider.abandon()
     try window.wait { !window.answers.isEmpty }
-    guard case .failed = window.answers[0] else { return _ = Issue.record("what was decided stays") }
+    guard case .failed = window.answers[0] else { return _ = Issue.record("a decided outcome stays") }
     window.answers = []
     window.provider.provide(assignment())
     window.provider.abandon()
@@ -152,7 +151,7 @@ import Wire
     #expect(window.answers == [.returned])
   }
 
-  @Test("when the process ends the command is killed, and nothing is answered")
+  @Test("when the process ends the command is killed, and no answer is sent")
   func end() throws {
     let window = try Window(orders("trap '' TERM; while :; do sleep 600; done"))
     window.provide()
@@ -162,15 +161,15 @@ import Wire
     #expect(!window.provider.hasEnded)
     try window.wait { window.provider.hasEnded }
     #expect(window.answers.isEmpty && window.provider.nextDeadline == nil)
-    // On a busy machine it is not waited for to the last, and yet all are killed.
+    // On a busy machine the last one is not waited for, and yet all are killed.
     try window.wait { working(key: window.key).isEmpty }
     window.provider.end()
     #expect(window.provider.hasEnded)
   }
 
-  @Test("where descriptors have run out the customer waits, and is served when there are some again")
+  @Test("without descriptors the customer waits, and is served when there are some again")
   func shortage() async {
-    // A limit is the whole process's.
+    // A limit applies to the whole process.
     await #expect(processExitsWith: .success) {
       let window = try Window(orders("exit 0"))
       var limit = rlimit()
@@ -197,7 +196,7 @@ import Wire
 
   // MARK: Output
 
-  @Test("of 100 MB of output the first and the last 32 KiB and the true length are kept, and memory stays")
+  @Test("of 100 MB of output the first and last 32 KiB and the true length are kept, in bounded memory")
   func muchOutput() throws {
     let window = try Window(orders("echo begin; head -c 100000000 /dev/zero; echo end"))
     let before = ProcessMemory.residentBytes(pid: CurrentProcess.pid) ?? 0
@@ -217,7 +216,7 @@ import Wire
     }
   }
 
-  @Test("what is longer than the result stands in a file, as far as that may go")
+  @Test("output longer than the result is in a file, up to its bound")
   func files() throws {
     let place = try TemporaryDirectory("command-window")
     let directory = place.file("output")
@@ -227,13 +226,13 @@ import Wire
     #expect(try contents(of: directory + "/3/7.out") == all)
     #expect(result.output.filed == Int64(all.utf8.count) && result.output.length == result.output.filed)
     #expect(text(result.errors) == "short\n" && result.errors.filed == 0)
-    #expect(try Directory.entries(of: directory + "/3") == ["7.out"], "what the result holds needs no file")
+    #expect(try Directory.entries(of: directory + "/3") == ["7.out"], "output that fits needs no file")
     let bounded = try CommandWindowTests.served(script, change: withFiles(300, in: directory))
     #expect(bounded.output.filed == 300 && bounded.output.length == Int64(all.utf8.count))
-    #expect(try contents(of: directory + "/3/7.out") == String(all.prefix(300)), "made anew")
+    #expect(try contents(of: directory + "/3/7.out") == String(all.prefix(300)), "created again")
   }
 
-  @Test("the file grows while the command runs, and stays where there is no result")
+  @Test("the file grows while the command runs, and stays if there is no result")
   func following() throws {
     let place = try TemporaryDirectory("command-window")
     let directory = place.file("output")
@@ -247,7 +246,7 @@ import Wire
     #expect(try contents(of: directory + "/3/7.out") == "first\nsecond\n")
   }
 
-  @Test("a file that cannot be written costs nobody a result, and is complained of once")
+  @Test("a file that cannot be written costs no customer its result, and is reported once")
   func noFiles() throws {
     let place = try TemporaryDirectory("command-window")
     let window = try Window(orders("echo x", change: withFiles(1_000, in: place.file("no/such/place"))))

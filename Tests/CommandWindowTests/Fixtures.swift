@@ -1,7 +1,6 @@
-// Owns what the tests of a window of commands need: its orders, its customers, a provider in this process, and the built
-// executable with the other end of its channel. It must not know what a test expects.
-// Invariant: a wait has an end; whoever was started with the key of a fixture is ended with it, however the test goes.
-// Failure: an error that the test lets out.
+// Fixtures of a window of commands: its orders, its customers, a provider in this process, and the built
+// executable with the other end of its channel. Invariant: a wait has an end; all processes with the key of a
+// fixture are ended with it, however the test ends. Failure: an error that the test throws.
 import BankModel
 import CommandRunner
 import Glibc
@@ -18,7 +17,7 @@ import Wire
 
 let patience = TimeSpan.seconds(120)
 
-/// The orders of a window whose command is a script of the shell.
+/// The orders of a window whose command is a shell script.
 func orders(
   _ script: String = "exit 0", timeout: Int64? = nil, grace: Int64 = 10_000,
   change: (inout CommandOrders) -> Void = { _ in }
@@ -34,7 +33,6 @@ func orders(
     logsCustomers: true, command: command)
 }
 
-/// A customer of this window.
 func assignment(_ ticket: Int64 = 7, attempt: Int32 = 1, payload: [UInt8]? = nil, key: String = "k")
   -> Assignment
 {
@@ -55,7 +53,7 @@ func text(_ excerpt: Excerpt) -> String { String(decoding: excerpt.bytes, as: UT
 /// A key that no other process of this machine was started with.
 func freshKey() -> String { "test-\(CurrentProcess.pid)-\(RandomSeed.fromSystem())" }
 
-/// Everybody who lives and was started with a key, also below this process.
+/// All live processes that were started with a key, also below this process.
 func working(key: String) -> [pid_t] {
   let setting = bytes("BANK_KEY=\(key)")[...]
   return ProcessTable.all().filter { pid in
@@ -66,12 +64,12 @@ func working(key: String) -> [pid_t] {
   }
 }
 
-/// Ends everybody who was started with a key.
+/// Ends all processes that were started with a key.
 func clear(key: String) {
   for pid in working(key: key) { kill(pid, SIGKILL) }
 }
 
-/// A provider in this process, which adopts nobody: other tests have children, too.
+/// A provider in this process, which adopts no processes: other tests have children, too.
 final class Window {
   let loop: EventLoop
   let provider: CommandProvider
@@ -95,7 +93,7 @@ final class Window {
 
   deinit { clear(key: key) }
 
-  /// Hands a customer over, as a worker does it.
+  /// Assigns a customer, as a worker does it.
   func provide(_ ticket: Int64 = 7, attempt: Int32 = 1, payload: [UInt8]? = nil) {
     isProviding = true
     provider.provide(assignment(ticket, attempt: attempt, payload: payload, key: key))
@@ -103,19 +101,19 @@ final class Window {
     isProviding = false
   }
 
-  /// Lets everything go on until this holds.
+  /// Runs the loop until the condition holds.
   func wait(until condition: () throws -> Bool) throws {
     let end = SystemClock.monotonic() + patience
     while try !condition() {
       try #require(SystemClock.monotonic() < end, "nothing has come for two minutes: \(answers)")
-      // What is asked of the world outside of this loop is asked again soon.
+      // Conditions outside of this loop are checked again soon.
       let soon = SystemClock.monotonic() + .milliseconds(20)
       try loop.runOnce(until: .earlier(provider.nextDeadline, soon))
       provider.endTurn()
     }
   }
 
-  /// What comes of a customer.
+  /// The answer for a customer.
   func answer(_ ticket: Int64 = 7, attempt: Int32 = 1, payload: [UInt8]? = nil) throws -> Provision {
     answers = []
     provide(ticket, attempt: attempt, payload: payload)
@@ -123,7 +121,7 @@ final class Window {
     return try #require(answers.count == 1 ? answers.first : nil)
   }
 
-  /// The result of a customer who is served.
+  /// The result of a served customer.
   func result(payload: [UInt8]? = nil) throws -> WorkResult {
     let answer = try answer(payload: payload)
     guard case .worked(let result) = answer else {
@@ -133,7 +131,7 @@ final class Window {
     return result
   }
 
-  /// Why a customer is not served.
+  /// The reason why a customer is not served.
   func failure(payload: [UInt8]? = nil) throws -> WorkFailure {
     let answer = try answer(payload: payload)
     guard case .failed(let failure) = answer else {
@@ -144,12 +142,12 @@ final class Window {
   }
 }
 
-/// What comes of one customer of a script.
+/// The answer for one customer of a script.
 func served(
   _ script: String, payload: [UInt8]? = nil, change: (inout CommandOrders) -> Void = { _ in }
 ) throws -> WorkResult { try Window(orders(script, change: change)).result(payload: payload) }
 
-/// Why the customer of a script is not served.
+/// The reason why the customer of a script is not served.
 func refused(
   _ script: String, payload: [UInt8]? = nil, change: (inout CommandOrders) -> Void = { _ in }
 ) throws -> WorkFailure { try Window(orders(script, change: change)).failure(payload: payload) }
@@ -197,7 +195,7 @@ final class SpawnedRunner {
     say(.assign(assignment(ticket, payload: payload, key: key)))
   }
 
-  /// Lets everything go on until this holds.
+  /// Runs the loop until the condition holds.
   func wait(until condition: () throws -> Bool) throws {
     let end = SystemClock.monotonic() + patience
     while try !condition() {
@@ -213,7 +211,7 @@ final class SpawnedRunner {
     try wait { heard.contains(.ready) }
   }
 
-  /// What was said last, if it is an answer.
+  /// The last message, if it is an answer.
   var answer: TellerMessage? {
     switch heard.last {
     case .worked, .failed, .returned: heard.last
@@ -223,10 +221,10 @@ final class SpawnedRunner {
 
   func complaints() throws -> String { try contents(of: Paths.join(directory, "stderr")) }
 
-  /// Those who live and were started with the key of this fixture.
+  /// Live processes that were started with the key of this fixture.
   var working: [pid_t] { CommandWindowTests.working(key: key) }
 
-  /// How it has ended, waited for no longer than for anything else.
+  /// Its end, waited for no longer than for anything else.
   func ending() throws -> Posix.ExitStatus.Ending {
     try wait { child.reap() != nil }
     return try #require(child.exitStatus).ending

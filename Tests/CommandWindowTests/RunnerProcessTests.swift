@@ -1,6 +1,6 @@
-// Holds the built executable to its word that nothing of a command outlives it. A sub-reaper is a whole process, so these are
-// its tests and not the provider's. The test plays the coordinator.
-// Failure: a failed expectation; whoever was started is ended with the fixture.
+// The built executable, of whose commands no process outlives it. A sub-reaper is a whole process, so this is
+// tested here and not with the provider. The test plays the coordinator; all processes it has started are
+// ended with the fixture.
 import BankModel
 import CommandRunner
 import Glibc
@@ -23,7 +23,7 @@ import Wire
     while :; do sleep 600; done
     """
 
-  /// A runner at such a command, of which everybody is there.
+  /// A runner with such a command, all of whose processes run.
   private func atWork(timeout: Int64? = nil, grace: Int64 = 100) throws -> SpawnedRunner {
     let runner = try SpawnedRunner()
     let directory = runner.directory
@@ -37,7 +37,7 @@ import Wire
     return runner
   }
 
-  @Test("it says hello as a runner, serves, and its log tells the story")
+  @Test("it sends hello as a runner, serves, and logs its work")
   func serves() throws {
     let runner = try SpawnedRunner()
     let log = runner.directory + "/thumbs-1.log"
@@ -67,7 +67,7 @@ import Wire
   }
 
   @Test(
-    "a job that traps SIGTERM, forks twice and calls setsid is over when its time is, and nothing is left")
+    "a job that traps SIGTERM, forks twice and calls setsid ends by its timeout, with nothing left")
   func timeout() throws {
     let runner = try atWork(timeout: 1_000)
     try runner.wait { runner.answer != nil }
@@ -78,7 +78,7 @@ import Wire
     #expect(ProcessTable.children(of: runner.child.pid).isEmpty)
   }
 
-  @Test("a customer who is taken back in the middle is given back when nothing is left")
+  @Test("a customer recalled during its work is returned when no process is left")
   func recall() throws {
     let runner = try atWork()
     runner.say(.recall(assignment().lease))
@@ -89,7 +89,7 @@ import Wire
     #expect(try runner.ending() == .code(0))
   }
 
-  @Test("when the coordinator hangs up nothing of a command lives on, whatever grace it has")
+  @Test("when the coordinator hangs up no process of a command is left, whatever its grace")
   func hungUp() throws {
     let runner = try atWork(grace: 600_000)
     let start = SystemClock.monotonic()
@@ -101,7 +101,7 @@ import Wire
     )
   }
 
-  @Test("when the coordinator cannot be understood nothing of a command lives on")
+  @Test("after an invalid message of the coordinator no process of a command is left")
   func misunderstood() throws {
     let runner = try atWork(grace: 600_000)
     runner.say(.welcome(orders()))
@@ -110,7 +110,7 @@ import Wire
     #expect(try runner.complaints().contains("a welcome out of turn"))
   }
 
-  @Test("one who is being ended has no grace when the coordinator hangs up meanwhile")
+  @Test("a command being ended has no grace if the coordinator hangs up meanwhile")
   func hungUpMeanwhile() throws {
     let runner = try atWork(grace: 600_000)
     runner.say(.recall(assignment().lease))
@@ -134,7 +134,7 @@ import Wire
     guard case .worked = runner.answer else { return _ = Issue.record("\(runner.heard)") }
   }
 
-  @Test("what a command leaves in the background goes with it, and what ends there meanwhile is collected")
+  @Test("background processes of a command end with it, and those that end before are reaped")
   func background() throws {
     let runner = try SpawnedRunner()
     let go = runner.directory + "/go"
@@ -144,7 +144,7 @@ import Wire
           + "while ! [ -e \(go) ]; do sleep 0.01; done"))
     runner.assign()
     try runner.wait { (try? contents(of: runner.directory + "/up")) == "up\n" }
-    // The shell, and who sleeps in a session of its own.
+    // The shell, and the sleep in a session of its own.
     try runner.wait { ProcessTable.children(of: runner.child.pid).count == 2 }
     try FileDescriptor.open(go, [.writeOnly, .create]).writeAll([])
     try runner.wait { runner.answer != nil }
@@ -153,7 +153,7 @@ import Wire
     #expect(ProcessTable.children(of: runner.child.pid).isEmpty)
   }
 
-  @Test("the command itself dies with a runner that is killed, and the others are found by their key")
+  @Test("the command itself dies with a killed runner, and the others are found by their key")
   func killed() throws {
     let runner = try atWork()
     runner.child.kill(SIGKILL)
@@ -169,7 +169,7 @@ import Wire
     #expect(runner.working.isEmpty)
   }
 
-  @Test("100 MB of output leave its memory as it was")
+  @Test("100 MB of output do not grow its memory")
   func memory() throws {
     let runner = try SpawnedRunner()
     let directory = runner.directory
@@ -190,7 +190,7 @@ import Wire
 }
 
 extension TellerMessage {
-  /// The first word of what the command of a ticket has said.
+  /// The first word of the command's output for a ticket.
   fileprivate func description(of ticket: Int64) -> String? {
     guard case .worked(let lease, let result) = self, lease.ticket == ticket else { return nil }
     return text(result.output).split(separator: " ").first.map { String($0) }

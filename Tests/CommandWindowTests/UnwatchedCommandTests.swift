@@ -1,6 +1,5 @@
-// Owns the tests of a command that has begun while the kernel refuses to watch anything: it is started once, and its result
-// comes all the same. Each case has a process of its own, whose event loop is spoiled for a while.
-// Failure: a failed expectation.
+// A command that has started while the kernel refuses every watch: it is started once, and its result comes
+// all the same. Each case has a process of its own, whose event loop is spoiled for a while.
 import BankModel
 import CommandRunner
 import Glibc
@@ -14,14 +13,16 @@ import Wire
 @testable import CommandWindow
 
 @Suite("A command that cannot be watched") struct UnwatchedCommandTests {
-  @Test("it is not started again, and is served when the kernel can watch again") func served() async {
+  @Test("it is not started again, and its customer is served when the kernel can watch again") func served()
+    async
+  {
     await #expect(processExitsWith: .success) {
       let directory = try TemporaryDirectory("command-window")
       let log = directory.file("log")
       let (window, spoiled) = try SpoiledLoop.find { try Window(orders("echo begun >>\(log); echo done")) }
       spoiled.spoil()
       window.provide()
-      // The first turn makes way for what was said before, and the second starts the command.
+      // The first iteration handles earlier messages, and the second starts the command.
       window.provider.endTurn()
       window.provider.endTurn()
       spoiled.mend()

@@ -1,4 +1,4 @@
-// What becomes of a bank whose coordinator has ended, without a process and without a clock.
+// The decision of a guardian whose coordinator has ended, without a process and without a clock.
 import Supervision
 import Testing
 import Time
@@ -15,7 +15,7 @@ import Time
   private static let ends: [CoordinatorEnd] = [.code(1), .code(70), .signal(9), .unseen]
 
   @Test(
-    "a bank that never opened is left to whoever was starting it, with the coordinator's own code",
+    "a bank that never opened is left to its starter, with the coordinator's own code",
     arguments: ends)
   func neverOpened(end: CoordinatorEnd) {
     var policy = policy()
@@ -24,7 +24,7 @@ import Time
     #expect(GuardianEnd.neverOpened(.signal(9)).exitCode == 137)
   }
 
-  @Test("a coordinator that died at work is started again at once, as often as it happens", arguments: ends)
+  @Test("a coordinator that died at work is restarted at once, as often as it happens", arguments: ends)
   func atWork(end: CoordinatorEnd) {
     var policy = policy()
     var now = start
@@ -37,7 +37,7 @@ import Time
     }
   }
 
-  @Test("one that opens and dies of it over and over is started for ever, but not in a tight loop")
+  @Test("one that opens and dies of it repeatedly is restarted without end, but not in a tight loop")
   func storm() {
     var policy = policy()
     var now = start
@@ -54,10 +54,10 @@ import Time
     now = now + GuardianPolicy.stormSpan
     policy.opened(at: now)
     #expect(
-      policy.ended(.signal(9), at: now) == .restart, "and a calm while is enough to be as quick as ever")
+      policy.ended(.signal(9), at: now) == .restart, "and a calm while restores the former speed")
   }
 
-  @Test("a coordinator that dies while it opens the bank again is started slower and slower, then given up")
+  @Test("a coordinator that dies while it reopens the bank is restarted ever slower, then given up")
   func crashLoop() {
     for seed in UInt64(0)..<100 {
       var policy = GuardianPolicy(seed: seed, at: start)
@@ -78,7 +78,7 @@ import Time
     #expect(GuardianEnd.givenUp(.code(1)).exitCode == 1)
   }
 
-  @Test("deaths while the bank is opened again are in no row where the bank was open between them")
+  @Test("deaths while the bank is reopened are not consecutive if the bank was open between them")
   func openBetween() {
     for seed in UInt64(0)..<20 {
       var policy = GuardianPolicy(seed: seed, at: start)
@@ -110,7 +110,7 @@ import Time
     #expect(GuardianEnd.closed.exitCode == 0)
   }
 
-  @Test("a coordinator that ends by itself without a complaint has closed the bank")
+  @Test("a coordinator that ends by itself without an error has closed the bank")
   func codeZero() {
     var policy = policy()
     #expect(policy.ended(.code(0), at: start) == .end(.closed))
@@ -125,7 +125,7 @@ import Time
     #expect(policy.phase == .opening)
   }
 
-  @Test("a bank whose database is gone is not opened again, for it would be another one", arguments: ends)
+  @Test("a bank whose database is gone is not reopened, because it would be another one", arguments: ends)
   func lost(end: CoordinatorEnd) {
     var policy = policy()
     policy.opened(at: start)
@@ -133,7 +133,7 @@ import Time
     #expect(policy.ended(end, at: start) == .end(.givenUp(end)))
   }
 
-  @Test("after a wish to end nobody is started again", arguments: ends)
+  @Test("after a request to end no coordinator is started again", arguments: ends)
   func wish(end: CoordinatorEnd) {
     var open = policy()
     open.opened(at: start)
@@ -162,7 +162,7 @@ import Time
 }
 
 @Suite struct GuardianOptionsTests {
-  @Test("the words behind -- are the coordinator's, whatever they say")
+  @Test("the arguments after -- are the coordinator's, whatever they are")
   func words() throws {
     let options = try GuardianOptions(["--home", "/h", "--", "--home", "/h", "--adopt", "--", "x"])
     #expect(options.home == "/h")
@@ -170,7 +170,7 @@ import Time
     #expect(options.words == ["--home", "/h", "--adopt", "--", "x"])
   }
 
-  @Test("a coordinator is taken over in the phase that is said")
+  @Test("a coordinator is taken over in the given phase")
   func adoption() throws {
     let options = try GuardianOptions([
       "--home", "/h", "--adopt", "42", "--phase", "stopping", "--opened", "--patience", "500", "--",
@@ -183,7 +183,7 @@ import Time
   }
 
   @Test(
-    "what is not understood is refused with a sentence",
+    "invalid arguments are refused with a sentence",
     arguments: [
       [], ["--home"], ["--home", "relative"], ["--home", "/h", "--adopt", "0"],
       ["--home", "/h", "--adopt", "x"],

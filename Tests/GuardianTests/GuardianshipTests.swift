@@ -1,6 +1,6 @@
-// The coordinator's side of being guarded: guardians that die young, one after the other, and guardians that do not listen yet.
-// The guardian is a program that ends at once, or one that never does and hears nothing by itself; the pauses between two of
-// them are handed in as time that has passed.
+// The coordinator's side of being guarded: guardians that die early, one after the other, and guardians that
+// do not receive yet. The guardian is a program that ends at once, or one that never does and receives
+// nothing; the test advances the clock over the pauses between two of them.
 import Glibc
 import Logbook
 import Posix
@@ -11,7 +11,7 @@ import Time
 
 @Suite("The tie to the guardian", .serialized)
 struct GuardianshipTests {
-  /// A coordinator's tie in a home that vanishes with it.
+  /// A coordinator's tie in a home that is removed with it.
   private final class Tie {
     let guardianship: Guardianship
     private let home: BankHome
@@ -19,21 +19,22 @@ struct GuardianshipTests {
     private let logFile: LogFile
     private var passed = TimeSpan.zero
 
-    /// Where the guardian hears how the bank is.
+    /// The socket at which the guardian receives the state of the bank.
     var address: String { Paths.join(home.run, "told.sock") }
 
-    /// - Parameter program: the guardian's; nil for one that stays, whatever it is told.
+    /// - Parameter program: the guardian's; nil for one that never ends.
     init(guardian program: String? = nil) throws {
       var template = Array("/tmp/bank-tie-XXXXXX".utf8CString)
       home = BankHome(
         template.withUnsafeMutableBufferPointer { mkdtemp($0.baseAddress!).map { String(cString: $0) } ?? "" }
       )
-      try #require(home.path != "", "no directory could be made")
+      try #require(home.path != "", "no directory could be created")
       try home.prepare()
       loop = try EventLoop()
       logFile = try LogFile(
         path: home.log(of: "coordinator"), worker: "coordinator", generation: 1, limit: 1 << 20, keep: 1)
-      // The process that is named here is not the parent of this one, so that the tie begins without a guardian.
+      // The process that is named here is not the parent of this one, so that the tie starts without a
+      // guardian.
       let options = try CoordinatorOptions(["--home", home.path, "--guardian", "\(getpid())"])
       guardianship = Guardianship(
         home, options, lock: try HomeLock(home), loop: loop, log: logFile,
@@ -56,7 +57,7 @@ struct GuardianshipTests {
       return path
     }
 
-    /// Time passes for the tie, and nothing else happens.
+    /// Advances the clock of the tie, and nothing else happens.
     func pass(_ span: TimeSpan) {
       passed += span
       var moment = loop.moment()
@@ -64,7 +65,7 @@ struct GuardianshipTests {
       guardianship.keepTime(moment)
     }
 
-    /// Begins without a guardian, and starts one.
+    /// Starts without a guardian, and starts one.
     func beginWithGuardian() throws {
       guardianship.begin()
       let deadline = SystemClock.monotonic() + .seconds(120)
@@ -72,7 +73,7 @@ struct GuardianshipTests {
       try #require(guardianship.pid != nil)
     }
 
-    /// The words with which the guardian was started that stays.
+    /// The arguments of the guardian that never ends.
     func words() throws -> String {
       let path = Paths.join(home.path, "guardian.words")
       let deadline = SystemClock.monotonic() + .seconds(120)
@@ -85,7 +86,8 @@ struct GuardianshipTests {
       throw SystemError(call: "open", subject: path, code: ENOENT)
     }
 
-    /// Asks the guardian to end, and says which signal it has ended by: that one, or SIGKILL where it was sent before.
+    /// Asks the guardian to end, and returns the signal that ended it: that one, or SIGKILL if it was sent
+    /// before.
     func signalOfEnd() throws -> CInt {
       let pid = try #require(guardianship.pid)
       kill(pid, SIGTERM)
@@ -103,15 +105,15 @@ struct GuardianshipTests {
       }
     }
 
-    /// Lets the end of a guardian be seen, or the pause pass that comes before the next one.
+    /// Handles the end of a guardian, or lets the pause before the next one pass.
     ///
-    /// - Returns: how long the pause was; nil while there is a guardian.
+    /// - Returns: the length of the pause; nil while there is a guardian.
     func turn() throws -> TimeSpan? {
       guard guardianship.pid == nil else {
         try loop.runOnce(until: SystemClock.monotonic() + .seconds(1))
         return nil
       }
-      let due = try #require(guardianship.nextDeadline, "nobody comes any more")
+      let due = try #require(guardianship.nextDeadline, "no successor is due")
       var moment = loop.moment()
       let pause = due.since(moment.monotonic)
       moment.monotonic = max(moment.monotonic, due)
@@ -121,7 +123,7 @@ struct GuardianshipTests {
   }
 
   @Test(
-    "however many guardians die young, there is always another one after a bounded pause, and the log says so",
+    "however many guardians die early, another one follows a bounded pause, and it is logged",
     arguments: ["/bin/false", "/nobody/has/this/program"])
   func dieYoung(program: String) throws {
     let tie = try Tie(guardian: program)
@@ -135,11 +137,11 @@ struct GuardianshipTests {
     #expect(pauses.allSatisfy { $0 <= .seconds(1) }, "\(pauses)")
     #expect(pauses.suffix(10).allSatisfy { $0 > .milliseconds(400) }, "they are slowed down: \(pauses)")
     #expect(try tie.count("guardian_lost") >= 30)
-    #expect(try tie.count("guardian_missing") >= 20, "from the tenth on it is told as an error")
+    #expect(try tie.count("guardian_missing") >= 20, "from the tenth on it is logged as an error")
   }
 
   @Test(
-    "what a guardian could not hear that was only just started is told again when it listens, and then no more"
+    "a message that a new guardian could not receive is sent again when it can, and then not again"
   )
   func toldAgain() throws {
     let tie = try Tie()
@@ -156,7 +158,7 @@ struct GuardianshipTests {
     #expect(try Datagrams.receive(from: socket) == nil)
   }
 
-  @Test("what is told again is how the bank is now")
+  @Test("a repeated message contains the present state of the bank")
   func toldTheLatest() throws {
     let tie = try Tie()
     try tie.beginWithGuardian()
@@ -170,7 +172,7 @@ struct GuardianshipTests {
   }
 
   @Test(
-    "a guardian that cannot be told of the end would open the bank again, and is ended; one that hears it is not"
+    "a guardian that cannot receive the end is ended, since it would reopen the bank; others are not"
   )
   func toldOfTheEnd() throws {
     let deaf = try Tie()
@@ -188,7 +190,7 @@ struct GuardianshipTests {
   }
 
   @Test(
-    "a guardian that comes before the bank is open may never hear that it is: it opens the bank again in any case"
+    "a guardian that starts before the bank is open reopens it in any case"
   )
   func isToldBeforehand() throws {
     let tie = try Tie()

@@ -1,5 +1,5 @@
-// A guardian that has not listened for long: what the coordinator has said meanwhile is heard before it is judged, though
-// it is more than one look at the loop brings.
+// A guardian that did not run for long: the coordinator's messages are handled before it is judged, even if
+// one poll of the loop does not return all of them.
 import Glibc
 import Posix
 import Supervision
@@ -10,7 +10,7 @@ import Time
 
 @Suite("Before a coordinator is judged", .serialized)
 struct HeardFirstTests {
-  /// A guardian in a home that vanishes with it, of a process that sleeps instead of a coordinator.
+  /// A guardian in a home that is removed with it, with a process that sleeps instead of a coordinator.
   private final class Watch {
     let guardian: Guardian
     let home: String
@@ -21,8 +21,8 @@ struct HeardFirstTests {
       home = template.withUnsafeMutableBufferPointer {
         mkdtemp($0.baseAddress!).map { String(cString: $0) } ?? ""
       }
-      try #require(home != "", "no directory could be made")
-      // A guardian leaves its signals blocked, and the process of the tests goes on.
+      try #require(home != "", "no directory could be created")
+      // A guardian leaves its signals blocked, and the process of the tests continues.
       pthread_sigmask(SIG_BLOCK, nil, &mask)
       guardian = try Guardian(
         Guardian.Order(home: home, program: "/bin/sh", words: ["-c", "exec sleep 600"]))
@@ -42,23 +42,23 @@ struct HeardFirstTests {
       for directory in ["/run", "/logs", ""] { rmdir(home + directory) }
     }
 
-    /// Whether the guardian has found that its coordinator stands still.
+    /// True if the guardian has found its coordinator stuck.
     var hasJudged: Bool { guardian.ward?.killAt != nil }
   }
 
   @Test(
-    "a coordinator that has spoken is not taken for stuck, however much else there is to hear; one that has not is",
+    "a coordinator with a message is not taken for stuck, however long the queue; a silent one is",
     arguments: [true, false])
   func heardFirst(hasSpoken: Bool) throws {
     let watch = try Watch()
     let guardian = watch.guardian
     let pid = try #require(guardian.ward?.pid, "no process was started")
-    // Stopped, so that one look is enough to find it guilty where it has said nothing.
+    // Stopped, so that a silent one is judged at the first look.
     guardian.ward?.kill(SIGSTOP)
     var seen = siginfo_t()
     try #require(waitid(P_PID, id_t(pid), &seen, CInt(WSTOPPED) | CInt(WNOWAIT)) == 0)
     try #require(ProcessTable.activity(of: pid)?.state == .stopped)
-    // More than one look at the loop brings is ready, and only then the coordinator's word comes.
+    // More than one poll of the loop returns is ready, and only then the coordinator's message comes.
     var pipes: [CInt] = []
     defer { pipes.forEach { close($0) } }
     var heard: Set<Int> = []
@@ -77,7 +77,7 @@ struct HeardFirstTests {
       let word = ServiceMessage().with("MAINPID", "\(pid)").withPulse(1, patience: .seconds(3_600))
       #expect(try Datagrams.send(word.bytes, to: guardian.home.socket) == .sent)
     }
-    // It was silent for longer than it may be.
+    // It was silent for longer than allowed.
     let long = MonotonicTime(nanoseconds: guardian.loop.moment().attended.nanoseconds - 1_000_000_000)
     guardian.ward?.silence = Standstill(patience: .milliseconds(100), at: long)
     _ = try guardian.run()

@@ -1,4 +1,4 @@
-// The note of the windows that a coordinator leaves for the one after it.
+// The note of the windows that a coordinator leaves for its successor.
 import BankModel
 import Glibc
 import Posix
@@ -7,7 +7,7 @@ import Testing
 @testable import Coordinator
 
 @Suite struct WindowsRecordTests {
-  @Test("what is kept is read, and a later note replaces it")
+  @Test("a stored note is read, and a later note replaces it")
   func roundTrip() throws {
     let path = "/tmp/bank-windows-\(getpid())-\(RandomSeed.fromSystem())"
     defer { unlink(path) }
@@ -20,7 +20,7 @@ import Testing
     #expect(try FileFacts.inspect(path + ".new") == nil)
   }
 
-  @Test("a note that cannot be kept takes the old one away")
+  @Test("a note that cannot be stored removes the old one")
   func cannotBeKept() throws {
     let path = "/tmp/bank-windows-\(getpid())-\(RandomSeed.fromSystem())"
     defer { unlink(path) }
@@ -31,7 +31,7 @@ import Testing
     #expect(WindowsRecord.read(from: path) == nil)
   }
 
-  @Test("every beginning of a note, and every damage to it, is no note")
+  @Test("every prefix of a note, and every damage to it, is refused")
   func damage() {
     let text = WindowsRecord.text([.deposit: 12, .loan: 1, .juice: 3])
     #expect(WindowsRecord.parse(text) == [.deposit: 12, .loan: 1, .juice: 3])

@@ -1,5 +1,5 @@
-// The four steps of a drain, without a process and without a clock: what is looked at goes in, what is to be done
-// comes out.
+// The four steps of a drain, without a process and without a clock: observations are the input, actions are
+// the output.
 
 import BankModel
 import Supervision
@@ -20,7 +20,7 @@ import Time
     }
   }
 
-  @Test("without a bound everyone is served: four steps in order, each begun once")
+  @Test("without a bound all are served: four steps in order, each started once")
   func patient() {
     var bank = Bank()
     bank.sight.isTakingIn = true
@@ -62,7 +62,7 @@ import Time
     #expect(bank.drain.spans(at: bank.now).map(\.step) == DrainStep.allCases)
   }
 
-  @Test("each step has the bound to itself, and what it leaves is dealt with in a harder way")
+  @Test("each step has the bound to itself, and its rest is ended with more force")
   func bounded() {
     var bank = Bank()
     bank.sight.isTakingIn = true
@@ -83,12 +83,12 @@ import Time
     #expect(bank.look() == [])
     bank.pass(1)
     #expect(bank.look() == [.killRest])
-    #expect(bank.drain.nextDeadline == nil, "whoever was sent SIGKILL is waited for")
+    #expect(bank.drain.nextDeadline == nil, "a process that was sent SIGKILL is waited for")
     bank.sight.tellers = 0
     #expect(bank.look() == [.end])
   }
 
-  @Test("tellers with free hands get the time to finish their logs, and never more than three seconds")
+  @Test("idle tellers get time to finish their logs, and never more than three seconds")
   func leaving() {
     for (bound, grace) in [(nil, 3_000), (0, 100), (60_000, 3_000), (800, 800)] as [(Int64?, Int64)] {
       var bank = Bank()
@@ -100,7 +100,7 @@ import Time
     }
   }
 
-  @Test("a bound of nothing goes through every step at once, and kills")
+  @Test("a bound of zero goes through every step at once, and kills")
   func noTime() {
     var bank = Bank()
     bank.sight.isTakingIn = true
@@ -113,7 +113,7 @@ import Time
       ])
   }
 
-  @Test("whoever asks further goes one step further each time")
+  @Test("each further request advances the drain by one step")
   func further() {
     var bank = Bank()
     bank.ask()
@@ -128,7 +128,7 @@ import Time
     #expect(bank.drain.nextDeadline != nil)
   }
 
-  @Test("a step that is asked for by name is not skipped over, and one that has begun is no change")
+  @Test("a step requested by name is not skipped, and one that has started is not repeated")
   func named() {
     var bank = Bank()
     bank.ask(for: .finishServing)
@@ -140,7 +140,7 @@ import Time
     #expect(bank.look() == [.begin(.kill), .takeBack, .dismiss])
   }
 
-  @Test("the shortest bound that anybody asks for counts, from the moment of asking")
+  @Test("the shortest requested bound counts, from the time of its request")
   func bounds() {
     var bank = Bank()
     bank.ask(bound: 10_000)
@@ -155,7 +155,7 @@ import Time
     #expect(bank.drain.nextDeadline == bank.now + .milliseconds(2_000))
   }
 
-  @Test("a drain that is over is waited for no more, and nobody who asks for it begins it again")
+  @Test("a drain that is over is not waited for, and a further request does not restart it")
   func over() {
     var bank = Bank()
     bank.sight = DrainSight(isTakingIn: false, hasWaiting: false, isDrained: true, tellers: 0)

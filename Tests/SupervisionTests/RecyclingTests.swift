@@ -1,24 +1,25 @@
-// When a worker has worked long enough, and whose turn it is.
+// The time at which a worker is recycled, and the order of several.
 
 import Supervision
 import Testing
 
 @Suite("Recycling") struct RecyclingTests {
-  @Test("nobody is replaced unless it is said")
+  @Test("no worker is replaced unless configured")
   func off() {
     let policy = RecyclePolicy()
     #expect(policy.isOff)
     #expect(policy.reason(customers: .max, residentBytes: .max) == nil)
   }
 
-  @Test("after so many customers, or above so much memory")
+  @Test("after a number of customers, or above a size of memory")
   func reasons() {
     let policy = RecyclePolicy(afterCustomers: 100, aboveBytes: 1_000)
     #expect(!policy.isOff)
     #expect(policy.reason(customers: 99, residentBytes: 1_000) == nil)
     #expect(policy.reason(customers: 100, residentBytes: nil) == .customers)
     #expect(policy.reason(customers: 1, residentBytes: 1_001) == .memory)
-    #expect(policy.reason(customers: 1, residentBytes: nil) == nil, "who was not looked at is not judged")
+    #expect(
+      policy.reason(customers: 1, residentBytes: nil) == nil, "a worker without a measurement is not judged")
     #expect(RecyclePolicy(aboveBytes: 5).reason(customers: .max, residentBytes: 5) == nil)
     #expect(RecyclePolicy(afterCustomers: 5).reason(customers: 4, residentBytes: .max) == nil)
   }

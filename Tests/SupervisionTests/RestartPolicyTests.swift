@@ -24,7 +24,7 @@ import Time
     }
   }
 
-  @Test("deaths before being ready are in no row where something was done between them")
+  @Test("deaths before being ready are not consecutive if work was done between them")
   func goodBetween() {
     var history = RestartHistory(policy: RestartPolicy(), seed: 1)
     for round in 0..<100 {
@@ -43,7 +43,7 @@ import Time
   }
 
   @Test(
-    "one that dies as soon as it is ready, again and again, is slowed down apart from the others, then given up"
+    "one that dies as soon as it is ready, repeatedly, has its own pauses, then is given up"
   )
   func hasty() {
     let policy = RestartPolicy()
@@ -64,7 +64,7 @@ import Time
     }
     #expect(history.earlyDeaths == 0)
     #expect(die() == .giveUp)
-    // Whoever does something has broken the row.
+    // Work in between ends the run.
     history.becameReady(at: moment(2))
     history.didWork()
     #expect(history.died(at: moment(2)) == .atOnce && history.deathsInARow == 0)
@@ -110,7 +110,7 @@ import Time
     #expect(history.earlyDeaths == 0)
   }
 
-  @Test("new rules count at once, for what has happened before as well")
+  @Test("a new policy counts at once, for past deaths as well")
   func adopted() {
     var history = RestartHistory(policy: RestartPolicy(), seed: 3)
     for _ in 0..<4 { _ = history.died(at: moment(0)) }
@@ -120,7 +120,7 @@ import Time
     #expect(history.died(at: moment(0)) == .giveUp)
   }
 
-  @Test("an operator's word begins the count anew")
+  @Test("a request of an operator restarts the count")
   func forgiven() {
     var history = RestartHistory(policy: RestartPolicy(), seed: 3)
     for _ in 0..<12 { _ = history.died(at: moment(0)) }

@@ -1,4 +1,4 @@
-// When a silent process stands still, without a process and without a clock.
+// The judgement that a silent process is stuck, without a process and without a clock.
 
 import Supervision
 import Testing
@@ -9,7 +9,7 @@ import Time
     MonotonicTime(nanoseconds: seconds * 1_000_000_000)
   }
 
-  @Test("one that reports progress is not looked at; one that is stopped has its patience and no more")
+  @Test("one that reports progress is not examined; a stopped one has its patience and no more")
   func stopped() {
     var silence = Standstill(patience: .seconds(10), at: moment(0))
     for second in stride(from: Int64(3), through: 300, by: 3) {
@@ -19,7 +19,7 @@ import Time
     #expect(silence.seen(.stopped, at: moment(310)) == true)
   }
 
-  @Test("one that sleeps without a word, and does nothing, stands still after six times its patience")
+  @Test("one that sleeps silently, and does nothing, is stuck after six times its patience")
   func asleep() {
     var silence = Standstill(patience: .seconds(10), at: moment(0))
     for look in 1...5 {
@@ -29,7 +29,7 @@ import Time
   }
 
   @Test(
-    "one that does something meanwhile begins anew, and one that runs without a word has thirty times its patience"
+    "activity restarts the patience, and a silent running one has thirty times the normal patience"
   )
   func busy() {
     var silence = Standstill(patience: .seconds(10), at: moment(0))
@@ -51,7 +51,7 @@ import Time
     #expect(silence.seen(.asleep(processorTicks: 1), at: moment(10_001)) == false)
   }
 
-  @Test("a process says itself how long it may be silent")
+  @Test("a process defines how long it may be silent")
   func patience() {
     var silence = Standstill(at: moment(0))
     #expect(silence.lookAt == MonotonicTime(nanoseconds: 0) + Standstill.patience)

@@ -1,5 +1,5 @@
-// A worker whose whole work is a command's: nothing but its end is waited for, and a customer is given back only when
-// nothing of the work is left.
+// A worker whose whole work is a command's: only its end is waited for, and a customer is returned only when
+// no process of the work is left.
 
 import BankModel
 import Posix
@@ -9,7 +9,7 @@ import Wire
 
 @testable import Teller
 
-@Suite("A worker that hands the whole work over") struct HandedOverTests {
+@Suite("A worker that hands over the whole work") struct HandedOverTests {
   private static let customer = TestTeller.assignment(7)
   private static let result = WorkResult(
     ending: .code(0), duration: .milliseconds(12), output: Excerpt(first: [1, 2]) ?? .nothing)
@@ -22,7 +22,7 @@ import Wire
     return orders
   }
 
-  /// A runner that has said ready.
+  /// A runner that has sent ready.
   private func ready(logsCustomers: Bool = true) -> TestTeller {
     var teller = TestTeller(machine: TellerMachine(build: "test", role: .runner, provides: true))
     #expect(teller.when(.began) == [.say(.hello(Hello(build: "test", role: .runner)))])
@@ -58,7 +58,7 @@ import Wire
     #expect(teller.when(.provided(Self.customer.lease, .worked(Self.result))) == [], "once is enough")
   }
 
-  @Test("a failure goes as it is, with what follows from it")
+  @Test("a failure is passed on unchanged, with its consequence")
   func failed() {
     var teller = serving()
     let failure = WorkFailure("exit code 65", .never, processEnd: .code(65))
@@ -70,19 +70,19 @@ import Wire
     #expect(teller.when(.heard(.assign(TestTeller.assignment(8)))).last == .provide(TestTeller.assignment(8)))
   }
 
-  @Test("a customer who is taken back is given back when nothing of the work is left")
+  @Test("a recalled customer is returned when no process of the work is left")
   func recalled() {
     var teller = serving()
     #expect(teller.when(.heard(.recall(Self.customer.lease))) == [.abandon(Self.customer.lease)])
     #expect(teller.when(.heard(.recall(Self.customer.lease))) == [], "once is enough")
-    #expect(teller.machine.wakeAt == nil, "how long it may take now is not the lease's to say")
+    #expect(teller.machine.wakeAt == nil, "its duration does not depend on the lease now")
     #expect(
       teller.when(.provided(Self.customer.lease, .returned)) == [
         .log(.recalled(Self.customer)), .say(.returned(Self.customer.lease)),
       ])
   }
 
-  @Test("what had ended before it was to be given up is done all the same")
+  @Test("work that had ended before its recall is reported as done")
   func recalledTooLate() {
     var teller = serving()
     _ = teller.when(.heard(.recall(Self.customer.lease)))
@@ -91,7 +91,7 @@ import Wire
         == .say(.worked(Self.customer.lease, Self.result)))
   }
 
-  @Test("a customer whose turn has not come is given back at once, and the command goes on")
+  @Test("a customer that was not started is returned at once, and the command continues")
   func recalledAhead() {
     var teller = serving()
     let next = TestTeller.assignment(8)
@@ -116,13 +116,13 @@ import Wire
     #expect(
       teller.when(.provided(Self.customer.lease, .later("no processes")), at: 250_000_000) == [
         .say(.beat(Self.customer.lease))
-      ], "the log knows it")
+      ], "the log contains it")
     #expect(
       teller.when(.heard(.recall(Self.customer.lease))).last == .say(.returned(Self.customer.lease)),
-      "nothing was begun")
+      "nothing was started")
   }
 
-  @Test("who is to be given up and cannot be started is given back")
+  @Test("a recalled customer whose work cannot be started is returned")
   func laterAndRecalled() {
     var teller = serving()
     _ = teller.when(.heard(.recall(Self.customer.lease)))
@@ -131,7 +131,7 @@ import Wire
         == .say(.returned(Self.customer.lease)))
   }
 
-  @Test("the window closes after the customers in hand", arguments: [WindowMessage.close, nil])
+  @Test("the window closes after the assigned customers", arguments: [WindowMessage.close, nil])
   func closing(message: WindowMessage?) {
     var teller = serving()
     _ = teller.when(.heard(.assign(TestTeller.assignment(8))))
@@ -143,14 +143,14 @@ import Wire
       teller.when(.provided(TestTeller.assignment(8).lease, .worked(Self.result))).last == .exit(0))
   }
 
-  @Test("who only works at a window refuses to run a command")
+  @Test("a worker that is not a runner refuses to run a command")
   func noRunner() {
     var teller = TestTeller()
     _ = teller.when(.began)
     #expect(teller.when(.heard(.welcome(Self.orders()))).last == .exit(65))
   }
 
-  @Test("whatever comes in whatever order, no assignment has two answers, and who is given up is answered")
+  @Test("in any order of events no assignment has two answers, and a recalled one is answered")
   func anyOrder() {
     let seed = Environment.value("TELLER_SEED").flatMap { UInt64($0) } ?? RandomSeed.fromSystem()
     print("any order: seed \(seed); repeat: TELLER_SEED=\(seed) swift test --filter HandedOverTests")

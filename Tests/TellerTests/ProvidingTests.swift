@@ -1,5 +1,5 @@
-// A worker whose customers need something first: what is begun when, what is answered when it is missing, and that
-// nothing which comes late is taken for the present customer's.
+// A worker whose customers need something first: what starts when, the answer if it is missing, and that a
+// late delivery is not taken for the present customer's.
 
 import BankModel
 import Testing
@@ -13,7 +13,7 @@ import Wire
   private static let customer = TestTeller.assignment(7)
   private static let missing = [Shortage(item: ItemID("kiwi"), needed: 3, available: 2)]
 
-  /// A worker that has said ready, with work of 500 ms and a beat of a second.
+  /// A worker that has sent ready, with work of 500 ms and a beat of a second.
   private func ready(work: Int64 = 500_000, logsCustomers: Bool = true) -> TestTeller {
     var teller = TestTeller(machine: TellerMachine(build: "test", role: .juice, provides: true))
     #expect(teller.when(.began) == [.say(.hello(Hello(build: "test", role: .juice)))])
@@ -29,7 +29,7 @@ import Wire
       teller.when(.heard(.assign(Self.customer)), at: 0) == [
         .log(.started(Self.customer)), .provide(Self.customer),
       ])
-    #expect(teller.when(.timeCame, at: 400_000_000) == [], "waiting is no progress")
+    #expect(teller.when(.timeCame, at: 400_000_000) == [], "waiting is not progress")
     #expect(
       teller.when(.provided(Self.customer.lease, .ready), at: 600_000_000) == [
         .say(.beat(Self.customer.lease))
@@ -42,14 +42,14 @@ import Wire
     #expect(teller.machine.wakeAt == nil)
   }
 
-  @Test("work of no time is done as soon as everything is there")
+  @Test("work of no time is done as soon as all goods are there")
   func atOnce() {
     var teller = ready(work: 0, logsCustomers: false)
     #expect(teller.when(.heard(.assign(Self.customer))) == [.provide(Self.customer)])
     #expect(teller.when(.provided(Self.customer.lease, .ready)) == [.say(.done(Self.customer.lease))])
   }
 
-  @Test("what is missing is the answer, and the next customer may come")
+  @Test("a shortage is the answer, and the next customer may come")
   func missing() {
     var teller = ready()
     _ = teller.when(.heard(.assign(Self.customer)))
@@ -62,7 +62,7 @@ import Wire
     #expect(teller.when(.heard(.assign(next))) == [.log(.started(next)), .provide(next)])
   }
 
-  @Test("what could not be found out is a failed attempt")
+  @Test("an unknown outcome is a failed attempt")
   func unknown() {
     var teller = ready()
     _ = teller.when(.heard(.assign(Self.customer)))
@@ -73,7 +73,7 @@ import Wire
   }
 
   @Test(
-    "what cannot be had for now is nobody's failure: it is asked for again after a pause, for as long as it takes"
+    "goods unavailable for now are not a failure: they are requested again after a pause"
   )
   func later() {
     var teller = ready(work: 0)
@@ -99,7 +99,7 @@ import Wire
   }
 
   @Test(
-    "a stock that does not answer within two beats is asked again, and the lease does not run out meanwhile")
+    "a stock silent for two beats is asked again, and the lease does not run out meanwhile")
   func silence() {
     var teller = ready(work: 0)
     _ = teller.when(.heard(.assign(Self.customer)), at: 0)
@@ -114,7 +114,7 @@ import Wire
   }
 
   @Test(
-    "who waits for what cannot be had is given back when nobody comes any more, and so is who comes to wait then"
+    "a customer waiting for goods is returned when the window closes, and so is a later one"
   )
   func closingSoon() {
     var teller = ready(work: 0)
@@ -131,10 +131,10 @@ import Wire
     _ = teller.when(.heard(.assign(last)))
     #expect(
       teller.when(.provided(last.lease, .ready)).last == .say(.done(last.lease)),
-      "whom it can serve it serves")
+      "it serves the customers it can")
   }
 
-  @Test("a customer who is taken back meanwhile is given back at once, and what comes for them is nobody's")
+  @Test("a customer recalled meanwhile is returned at once, and a late delivery is ignored")
   func recalled() {
     var teller = ready()
     _ = teller.when(.heard(.assign(Self.customer)))
@@ -151,7 +151,7 @@ import Wire
   }
 
   @Test(
-    "closing waits for the customer in hand, whether the stock has what they need or not",
+    "closing waits for the present customer, whether the stock has the goods or not",
     arguments: [true, false])
   func closing(hasIt: Bool) {
     var teller = ready(work: 0)
@@ -164,7 +164,7 @@ import Wire
         .say(hasIt ? .done(Self.customer.lease) : .outOfStock(Self.customer.lease, Self.missing))))
   }
 
-  @Test("a teller at a bank's window provides nothing, and takes no word of it")
+  @Test("a teller at a bank's window provides nothing, and ignores messages about it")
   func banksWindow() {
     var teller = TestTeller.ready(work: 1_000)
     #expect(teller.when(.heard(.assign(Self.customer))) == [.log(.started(Self.customer))])

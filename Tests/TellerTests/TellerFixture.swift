@@ -1,5 +1,5 @@
-// Owns the coordinator's end of a conversation for a test, in this process or with a child.
-// It must not know what a test expects. A wait has a deadline that only a broken teller reaches.
+// The coordinator's end of a connection for a test, in this process or with a child. A wait has a deadline
+// that only a broken teller reaches.
 
 import Glibc
 import Logbook
@@ -11,7 +11,8 @@ import Wire
 
 @testable import Teller
 
-/// What a test that plays the coordinator has in common: the channel, what was heard, a directory for the log.
+/// The common part of tests that play the coordinator: the channel, the messages received, a directory for
+/// the log.
 class TellerFixture {
   let loop: EventLoop
   let coordinator: MessageChannel<TellerMessage, WindowMessage>
@@ -19,7 +20,7 @@ class TellerFixture {
   var heard: [TellerMessage] = []
   var ends: [ChannelEnd] = []
   var log: String { folder + "/deposit-1.log" }
-  /// How many reports of progress were heard.
+  /// The number of beats received.
   var beats: Int { heard.count { if case .beat = $0 { true } else { false } } }
 
   init(_ descriptor: consuming FileDescriptor, loop: EventLoop) throws {
@@ -51,13 +52,13 @@ class TellerFixture {
 }
 
 extension TellerFixture {
-  /// Lets everything go on until the condition holds.
+  /// Runs the loop until the condition holds.
   static func wait<InProcessTeller: TellerFixture>(
     _ teller: InProcessTeller, until condition: (InProcessTeller) -> Bool
   ) throws {
     let deadline = SystemClock.monotonic() + .seconds(120)
     while !condition(teller) {
-      try #require(SystemClock.monotonic() < deadline, "heard \(teller.heard), ended \(teller.ends)")
+      try #require(SystemClock.monotonic() < deadline, "received \(teller.heard), ended \(teller.ends)")
       try teller.turn(until: deadline)
     }
   }
@@ -68,7 +69,7 @@ final class InProcessTeller: TellerFixture {
   private(set) var teller: TellerProcess! = nil
   var complaints: [String] = []
 
-  /// - Parameter provider: has the work done, as a runner's does.
+  /// - Parameter provider: does the work, as a runner's does.
   init(provider: (any Provider)? = nil) throws {
     let pair = try UnixSocket.pair()
     let loop = try EventLoop()

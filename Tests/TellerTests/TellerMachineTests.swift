@@ -1,5 +1,5 @@
-// Holds the teller's machine to the conversation: every assignment has one answer, whatever crosses it on the way.
-// No input, no output, no clock: time is a number.
+// The teller's state machine and its protocol: every assignment has one answer, whatever crosses it on the
+// way. No input, no output, no clock: time is a number.
 
 import BankModel
 import Posix
@@ -10,9 +10,9 @@ import Wire
 @testable import Teller
 
 @Suite("The teller's machine") struct TellerMachineTests {
-  // MARK: The beginning
+  // MARK: Start
 
-  @Test("says hello, then opens its log, and is ready") func greeting() {
+  @Test("sends hello, then opens its log, and is ready") func greeting() {
     var teller = TestTeller()
     #expect(teller.when(.began) == [.say(.hello(Hello(build: "test", role: .teller)))])
     let orders = TestTeller.orders()
@@ -20,7 +20,7 @@ import Wire
     #expect(teller.machine.wakeAt == nil)
   }
 
-  @Test("a refusal is told to whoever started it, and ends with 65") func refused() {
+  @Test("a refusal is reported to the starter, and ends with 65") func refused() {
     var teller = TestTeller()
     _ = teller.when(.began)
     let actions = teller.when(
@@ -37,7 +37,7 @@ import Wire
   }
 
   @Test(
-    "orders that nobody can follow end with 65",
+    "orders that cannot be followed end with 65",
     arguments: [(-1, 1000), (1000, 0), (1000, -1), (.min, .min)] as [(Int64, Int64)])
   func impossibleOrders(work: Int64, beat: Int64) {
     var teller = TestTeller()
@@ -45,7 +45,7 @@ import Wire
     #expect(teller.when(.heard(.welcome(TestTeller.orders(work: work, beat: beat)))).last == .exit(65))
   }
 
-  @Test("the longest orders there are overflow nothing") func longestOrders() {
+  @Test("the longest possible orders overflow nothing") func longestOrders() {
     var teller = TestTeller.ready(work: .max, beat: .max)
     _ = teller.when(.heard(.assign(TestTeller.assignment(1))), at: 1 << 62)
     #expect(teller.machine.wakeAt == MonotonicTime(nanoseconds: .max))
@@ -67,7 +67,7 @@ import Wire
 
   // MARK: Serving
 
-  @Test("serves for as long as the work takes, and says done") func serves() {
+  @Test("serves for as long as the work takes, and reports done") func serves() {
     var teller = TestTeller.ready(work: 700_000, beat: 2_000_000)
     let customer = TestTeller.assignment(7)
     #expect(teller.when(.heard(.assign(customer)), at: 1_000_000_000) == [.log(.started(customer))])
@@ -80,7 +80,7 @@ import Wire
     #expect(teller.machine.wakeAt == nil)
   }
 
-  @Test("work of no time is answered on the spot") func atOnce() {
+  @Test("work of no time is answered at once") func atOnce() {
     var teller = TestTeller.ready(work: 0)
     for number in 1...3 {
       let customer = TestTeller.assignment(Int64(number))
@@ -92,13 +92,13 @@ import Wire
     }
   }
 
-  @Test("says nothing in the log about customers where the orders say so") func silent() {
+  @Test("logs nothing about customers if the orders say so") func silent() {
     var teller = TestTeller.ready(work: 0, logsCustomers: false)
     let customer = TestTeller.assignment(1)
     #expect(teller.when(.heard(.assign(customer))) == [.say(.done(customer.lease))])
   }
 
-  @Test("beats while it works, at least as often as asked, and not at the end") func beats() {
+  @Test("beats while it works, at least as often as required, and not at the end") func beats() {
     var teller = TestTeller.ready(work: 1_000, beat: 300)
     let customer = TestTeller.assignment(1)
     _ = teller.when(.heard(.assign(customer)), at: 0)
@@ -137,7 +137,7 @@ import Wire
     #expect(teller.when(.heard(.assign(next))).last == .say(.done(next.lease)))
   }
 
-  @Test("customers who come while one is served are served in their order, one answer each") func ahead() {
+  @Test("prefetched customers are served in their order, one answer each") func ahead() {
     var teller = TestTeller.ready()
     let customers = (1...3).map { TestTeller.assignment($0) }
     for customer in customers { _ = teller.when(.heard(.assign(customer))) }
@@ -150,7 +150,7 @@ import Wire
     }
   }
 
-  @Test("customers in hand are served before the window closes") func aheadOfClosing() {
+  @Test("prefetched customers are served before the window closes") func aheadOfClosing() {
     var teller = TestTeller.ready()
     let customers = (1...2).map { TestTeller.assignment($0) }
     for customer in customers { _ = teller.when(.heard(.assign(customer))) }
@@ -160,7 +160,7 @@ import Wire
     #expect(actions.contains(.say(.done(customers[1].lease))) && actions.last == .exit(0))
   }
 
-  @Test("more customers than hands can hold end with 65, without an answer to any") func tooManyInHand() {
+  @Test("more customers than the prefetch limit end with 65, without an answer to any") func tooManyInHand() {
     var teller = TestTeller.ready()
     for number in 1...Int64(BankModel.Limits.customersInHand) {
       let actions = teller.when(.heard(.assign(TestTeller.assignment(number))))
@@ -171,7 +171,8 @@ import Wire
     #expect(!actions.contains { if case .say = $0 { true } else { false } })
   }
 
-  @Test("a customer whose turn has not come is given back, and the others are served") func recallAhead() {
+  @Test("a customer that was not started is returned on recall, and the others are served") func recallAhead()
+  {
     var teller = TestTeller.ready()
     let customers = (1...3).map { TestTeller.assignment($0) }
     for customer in customers { _ = teller.when(.heard(.assign(customer))) }
@@ -187,7 +188,7 @@ import Wire
 
   // MARK: Recall
 
-  @Test("gives back the customer in hand") func recall() {
+  @Test("returns the recalled customer") func recall() {
     var teller = TestTeller.ready()
     let customer = TestTeller.assignment(1)
     _ = teller.when(.heard(.assign(customer)))
@@ -243,7 +244,7 @@ import Wire
     #expect(actions.last == .exit(0))
   }
 
-  @Test("a customer recalled while closing is given back, and then it ends") func recallClosing() {
+  @Test("a customer recalled while closing is returned, and then it ends") func recallClosing() {
     var teller = TestTeller.ready()
     let customer = TestTeller.assignment(1)
     _ = teller.when(.heard(.assign(customer)))
@@ -262,15 +263,15 @@ import Wire
     #expect(busy.when(.timeCame, at: .max).last == .exit(0))
   }
 
-  @Test("a coordinator that is gone ends it at once, also with a customer in hand") func gone() {
+  @Test("a lost coordinator ends it at once, also with an assigned customer") func gone() {
     var teller = TestTeller.ready()
     _ = teller.when(.heard(.assign(TestTeller.assignment(1))))
     #expect(
       teller.when(.coordinatorGone) == [.log(.exit(code: 0, reason: "the coordinator is gone")), .exit(0)])
   }
 
-  @Test("a coordinator that cannot be understood ends it with 65, and the log says why") func unintelligible()
-  {
+  @Test("an invalid message of the coordinator ends it with 65, and the log gives the reason")
+  func unintelligible() {
     var teller = TestTeller.ready()
     let actions = teller.when(.coordinatorUnintelligible("garbage"))
     #expect(actions.first == .log(.violation("garbage")))
@@ -292,9 +293,9 @@ import Wire
     ] { #expect(teller.when(event) == []) }
   }
 
-  // MARK: Everything in any order
+  // MARK: Any order of events
 
-  @Test("whatever is said in whatever order, no assignment has two answers, and nothing follows the exit")
+  @Test("in any order of messages no assignment has two answers, and nothing follows the exit")
   func anyOrder() {
     let seed = Environment.value("TELLER_SEED").flatMap { UInt64($0) } ?? RandomSeed.fromSystem()
     print("any order: seed \(seed); repeat: TELLER_SEED=\(seed) swift test --filter TellerMachineTests")

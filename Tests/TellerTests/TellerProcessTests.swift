@@ -1,5 +1,5 @@
-// Holds the teller's shell, and the built executable, to the conversation over a real socket.
-// The test plays the coordinator. It waits for messages and for the end of processes, never for a time.
+// The teller's shell, and the built executable, over a real socket. The test plays the coordinator. It waits
+// for messages and for the end of processes, never for a time.
 
 import BankModel
 import Glibc
@@ -13,7 +13,7 @@ import Wire
 @testable import Teller
 
 @Suite("The teller's process", .serialized) struct TellerProcessTests {
-  @Test("serves over a socket, and its log tells the story in Korean") func serves() throws {
+  @Test("serves over a socket, and logs its work in Korean") func serves() throws {
     let teller = try InProcessTeller()
     try teller.welcome(TestTeller.orders(work: 2_000, logPath: teller.log))
     let customer = TestTeller.assignment(7, priority: .vip)
@@ -46,7 +46,7 @@ import Wire
     #expect(try teller.lines().filter { $0["event"] == "completed" }.count == 500)
   }
 
-  @Test("writes of the first customer of the next day what is true of that one, though the lease is the same")
+  @Test("logs of the first customer of the next day its own data, although the lease is the same")
   func nextDay() throws {
     let teller = try InProcessTeller()
     try teller.welcome(TestTeller.orders(work: 0, logPath: teller.log))
@@ -61,7 +61,7 @@ import Wire
     #expect(try teller.lines().compactMap { $0["day"] } == ["1", "1", "2", "2"])
   }
 
-  @Test("the answers of brief work leave together, and not before the work at hand has had its time")
+  @Test("answers of brief work are sent together, and not before the present work had its time")
   func together() throws {
     let provider = ScriptedProvider()
     let teller = try InProcessTeller(provider: provider)
@@ -73,20 +73,19 @@ import Wire
     for _ in 0..<2 { provider.finish() }
     #expect(provider.begun == [1, 2, 3])
     #expect(!teller.heard.contains { $0.isWorked }, "both are held back for the third")
-    // The third takes long: they leave nevertheless, in one piece.
+    // The third takes long: they are sent nevertheless, in one piece.
     try teller.wait { $0.heard.contains { $0.isWorked } }
     #expect(teller.heard.count { $0.isWorked } == 2)
     provider.isBrief = false
     provider.finish()
     try teller.wait { $0.heard.count { $0.isWorked } == 3 }
-    // Nobody is in hand behind the last one.
+    // No customer follows the last one.
     provider.isBrief = true
     provider.finish()
     try teller.wait { $0.heard.count { $0.isWorked } == 4 }
   }
 
-  @Test("reports progress while it works, and gives a customer back in the middle of it") func recall() throws
-  {
+  @Test("reports progress while it works, and returns a customer in the middle of it") func recall() throws {
     let teller = try InProcessTeller()
     try teller.welcome(TestTeller.orders(work: TestTeller.anHour, beat: 500, logPath: teller.log))
     let customer = TestTeller.assignment(1)
@@ -106,7 +105,7 @@ import Wire
     #expect(try teller.lines().last?["reason"] == "the coordinator is gone")
   }
 
-  @Test("ends with 65 when the coordinator sends garbage, and says so") func garbage() throws {
+  @Test("ends with 65 when the coordinator sends garbage, and logs it") func garbage() throws {
     let loop = try EventLoop()
     let pair = try UnixSocket.pair()
     var complaints: [String] = []
@@ -118,7 +117,7 @@ import Wire
     #expect(complaints.count == 1)
   }
 
-  @Test("serves without a log where none can be opened, and says so") func noLog() throws {
+  @Test("serves without a log if none can be opened, and reports it") func noLog() throws {
     let teller = try InProcessTeller()
     try teller.welcome(TestTeller.orders(work: 0, logPath: teller.log + "/not/there.log"))
     #expect(teller.complaints.first?.hasPrefix("serving without a log: open(") == true)
@@ -144,7 +143,7 @@ import Wire
     #expect(try teller.lines().map { $0["event"] } == ["ready", "started", "completed", "exit"])
   }
 
-  @Test("the executable goes on with its customer after SIGTERM, ends after it, and hears no SIGINT")
+  @Test("the executable finishes its customer after SIGTERM, then ends, and ignores SIGINT")
   func signals() throws {
     let teller = try SpawnedTeller()
     let child = try teller.start()
@@ -171,7 +170,7 @@ import Wire
     #expect(child.wait().ending == .code(0))
   }
 
-  @Test("the executable that is refused says so on standard error and exits 65") func executableRefused()
+  @Test("the executable that is refused reports it on standard error and exits 65") func executableRefused()
     throws
   {
     let teller = try SpawnedTeller()
@@ -181,7 +180,7 @@ import Wire
     #expect(try teller.complaints().contains("refuses this teller"))
   }
 
-  @Test("the executable that is started by hand explains itself and exits 2") func byHand() throws {
+  @Test("the executable started without a coordinator explains itself and exits 2") func byHand() throws {
     let teller = try SpawnedTeller()
     let child = try teller.start(withChannel: false)
     #expect(child.wait().ending == .code(2))
@@ -193,11 +192,11 @@ extension TellerMessage {
   fileprivate var isWorked: Bool { if case .worked = self { true } else { false } }
 }
 
-/// Does the whole work of customers when the test says so.
+/// Completes the whole work of customers when the test decides.
 private final class ScriptedProvider: Provider {
   var onProvided: ((Lease, Provision) -> Void)?
   var isBrief = false
-  /// The tickets of those whose work has begun.
+  /// The tickets whose work has started.
   private(set) var begun: [Int64] = []
   private var present: Lease?
 
@@ -211,7 +210,7 @@ private final class ScriptedProvider: Provider {
 
   /// The work of the present customer is done.
   func finish() {
-    guard let lease = present else { preconditionFailure("somebody is in hand") }
+    guard let lease = present else { preconditionFailure("no customer is assigned") }
     present = nil
     onProvided?(lease, .worked(WorkResult(duration: .zero)))
   }

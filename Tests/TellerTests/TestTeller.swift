@@ -1,4 +1,4 @@
-// Owns a machine with the words of these tests. It must not know what a test expects.
+// A teller's machine with the messages of these tests.
 
 import BankModel
 import Time
@@ -9,7 +9,7 @@ import Wire
 struct TestTeller {
   var machine = TellerMachine(build: "test")
 
-  /// What the machine wants done after an event, at so many nanoseconds.
+  /// Actions of the machine after an event, at this many nanoseconds.
   mutating func when(_ event: TellerEvent, at nanoseconds: Int64 = 0) -> [TellerAction] {
     var actions: [TellerAction] = []
     machine.apply(event, at: MonotonicTime(nanoseconds: nanoseconds), into: &actions)
@@ -19,7 +19,7 @@ struct TestTeller {
   /// Work that no test waits for, in microseconds.
   static let anHour: Int64 = 3_600_000_000
 
-  /// A teller that has said ready.
+  /// A teller that has sent ready.
   static func ready(work: Int64 = 1_000, beat: Int64 = 1_000_000, logsCustomers: Bool = true) -> TestTeller {
     var teller = TestTeller()
     _ = teller.when(.began)
