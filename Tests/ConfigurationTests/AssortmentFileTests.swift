@@ -1,4 +1,4 @@
-// What the file of fruits, juices and recipes may say, and the sentence for everything that it may not.
+// The file of fruits, juices and recipes: its valid contents, and the sentence for each fault.
 
 import BankModel
 import Posix
@@ -19,13 +19,13 @@ struct AssortmentFileTests {
     "{\n\"fruits\": [\(fruits)],\n\"juices\": [\(juices)]\n}"
   }
 
-  @Test("in the repository says exactly what is built in")
+  @Test("in the repository has exactly the built-in contents")
   func repository() throws {
     let root = Paths.directory(of: Paths.directory(of: Paths.directory(of: #filePath)))
     #expect(try AssortmentFile.load(path: Paths.join(root, "config", "stock.json")) == .standard)
   }
 
-  @Test("says what it says")
+  @Test("gives its contents")
   func plain() throws {
     let assortment = try decode(Self.file())
     #expect(assortment.fruits.map(\.initial) == [7])
@@ -35,7 +35,7 @@ struct AssortmentFileTests {
     #expect(try decode(Self.file(Self.fruit, "")).juices == [])
   }
 
-  @Test("that is not there has an error of its own")
+  @Test("that is missing has an error of its own")
   func missing() {
     let error = #expect(throws: ConfigurationError.self) { try AssortmentFile.load(path: "/no/stock.json") }
     #expect(error == ConfigurationError(path: "/no/stock.json", reason: .notFound))

@@ -1,4 +1,4 @@
-// Holds the configuration to its defaults, its bounds, and the sentences with which it refuses.
+// The configuration: its defaults, its bounds, and the sentences of its refusals.
 
 import Arguments
 import BankModel
@@ -24,13 +24,13 @@ import Time
     }
   }
 
-  /// The repository's own file, found from where this test's source stands.
+  /// The repository's own file, found from this source file.
   private var repositoryFile: String {
     let repository = Paths.directory(of: Paths.directory(of: Paths.directory(of: #filePath)))
     return Paths.join(repository, "config", "bank.json")
   }
 
-  @Test("the file of the repository says exactly the defaults") func defaults() throws {
+  @Test("the file of the repository has exactly the defaults") func defaults() throws {
     #expect(try BankConfiguration.load(path: repositoryFile) == BankConfiguration())
   }
 
@@ -92,12 +92,12 @@ import Time
     #expect(BankConfiguration().scaledWork(.loan) == .milliseconds(1100))
   }
 
-  @Test("a file that is not there is a typed error") func missing() {
+  @Test("a missing file is a typed error") func missing() {
     let error = #expect(throws: ConfigurationError.self) { try BankConfiguration.load(path: "/no/bank.json") }
     #expect(error == ConfigurationError(path: "/no/bank.json", reason: .notFound))
   }
 
-  @Test("a directory in place of the file says which call failed") func unreadable() {
+  @Test("a directory in place of the file is reported with the failed call") func unreadable() {
     let error = #expect(throws: ConfigurationError.self) { try BankConfiguration.load(path: "/") }
     guard case .unreadable(let why)? = error?.reason else {
       Issue.record("refused with \(String(describing: error))")
@@ -106,7 +106,7 @@ import Time
     #expect(why.contains("EISDIR"))
   }
 
-  @Test("what is longer than a configuration is refused before it is looked at") func tooLong() {
+  @Test("a file longer than a configuration is refused before it is parsed") func tooLong() {
     let error = #expect(throws: ConfigurationError.self) {
       try BankConfiguration.decode(bytes: Array(repeating: 0x20, count: (1 << 20) + 1), path: "x")
     }
@@ -114,7 +114,7 @@ import Time
   }
 
   @Test(
-    "refuses in a sentence that says where, what, why and what to do",
+    "a refusal is a sentence with place, fault, reason and remedy",
     arguments: [
       (
         #"{"windws": {}}"#, #"config/bank.json:1: unknown key "windws" — did you mean "windows"?"#,
@@ -180,7 +180,7 @@ import Time
     #expect(error?.description == english)
   }
 
-  @Test("durations and speeds that are none are refused with the advice of their grammar") func texts() {
+  @Test("invalid durations and speeds are refused with the advice of their grammar") func texts() {
     #expect(refusal(#"{"lease": "-1s"}"#)?.reason == .duration("-1s", .negative))
     #expect(refusal(#"{"lease": "10"}"#)?.reason == .duration("10", .missingUnit))
     #expect(refusal(#"{"work": {"loan": "1 s"}}"#)?.key == "work.loan")

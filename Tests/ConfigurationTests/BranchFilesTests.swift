@@ -1,4 +1,4 @@
-// Which files a bank goes by, and what becomes of one that is not good.
+// The files that a bank uses, and the error for a bad one.
 
 import BankModel
 import Foundation
@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  @Test("without any file everything is built in") func none() throws {
+  @Test("without any file all values are built in") func none() throws {
     try withPlaces { home, _ in
       let files = BranchFiles(home: home, configuration: nil)
       #expect(files.assortment == nil && files.products == nil)
@@ -40,7 +40,8 @@ import Testing
     }
   }
 
-  @Test("fruits and drinks are the home's own, or else those beside the configuration") func places() throws {
+  @Test("fruits and drinks are in the home's own files, or else in those beside the configuration")
+  func places() throws {
     try withPlaces { home, beside in
       let files = BranchFiles(home: home, configuration: beside + "/bank.json")
       #expect(files.assortment == nil)
@@ -66,7 +67,7 @@ import Testing
       try FileManager.default.createDirectory(
         atPath: home + "/stock.json", withIntermediateDirectories: true)
       guard case .unreadable? = refusal(files)?.reason else {
-        Issue.record("a directory is no file of fruits: \(String(describing: refusal(files)))")
+        Issue.record("a directory is not a file of fruits: \(String(describing: refusal(files)))")
         return
       }
       try FileManager.default.removeItem(atPath: beside + "/stock.json")
@@ -75,7 +76,7 @@ import Testing
     }
   }
 
-  @Test("a bank needs the programs of the windows that it has, and those behind them") func programs() {
+  @Test("a bank needs the programs of its own windows, and those of the services for them") func programs() {
     let programs = WorkerPrograms(in: "/p")
     var configuration = BankConfiguration()
     #expect(

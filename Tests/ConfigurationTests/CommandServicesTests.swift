@@ -1,4 +1,4 @@
-// Services whose customers are served by commands: what is read of them, what is refused, and what is shown.
+// Services whose customers are served by commands: settings that are read, refused, and shown.
 
 import BankModel
 import Posix
@@ -21,7 +21,7 @@ import Time
 
   private let thumbs = ServiceName("thumbs")!
 
-  @Test("everything that can be said of a command is read")
+  @Test("every setting of a command is read")
   func whole() throws {
     let configuration = try read(
       #"""
@@ -61,7 +61,7 @@ import Time
     #expect(named.count == 2)
   }
 
-  @Test("what contradicts itself or no program can be given is refused, with its place")
+  @Test("contradictions, and arguments that no program can get, are refused with their place")
   func refused() throws {
     #expect(reason(#"{"windows": 1}"#) == .noKind)
     #expect(reason(#"{"run": []}"#) == nil, "customers bring their commands")
@@ -90,7 +90,7 @@ import Time
       "nothing could be opened")
     #expect(
       reason(#"{"run": ["true"], "limits": {"memory": 4194303}}"#)
-        == .outOfRange("4194303", from: "4194304", to: "1125899906842624"), "nothing would begin")
+        == .outOfRange("4194303", from: "4194304", to: "1125899906842624"), "nothing would start")
     #expect(reason(#"{"rnu": ["true"]}"#) == .unknownKey(suggestion: "run"))
     do {
       _ = try read("{\"services\":\n{\"thumbs\":\n{\"work\": \"1s\",\n\"grace\": \"1s\"}}}")
@@ -104,7 +104,7 @@ import Time
   }
 
   @Test(
-    "a pause of a service is held against the bank's, wherever that stands in the file, and the key is named")
+    "a pause of a service is checked against the bank's, anywhere in the file, and the key is named")
   func pauses() throws {
     let service = #""services": {"thumbs": {"run": ["true"], "retries": {"initial_delay": "2m"}}}"#
     for text in ["{\(service), \"retry_max_delay\": \"5m\"}", "{\"retry_max_delay\": \"5m\", \(service)}"] {
@@ -121,7 +121,7 @@ import Time
     }
   }
 
-  @Test("a service may be called as a member of another is, and neither is taken for the other")
+  @Test("a service may have the name of a member of another, and they are not confused")
   func likeAMember() throws {
     let text =
       #"{"services": {"a.timeout": {"work": "0s"}, "a": {"work": "1s"}, "a.limits": {"work": "2s"}}}"#
@@ -131,7 +131,7 @@ import Time
   }
 
   @Test(
-    "the service for command lines is always there, behind those of the file, and can be set up but not made another"
+    "the service for command lines always exists, after those of the file, and keeps its kind"
   )
   func run() throws {
     let plain = BankConfiguration()
@@ -147,7 +147,7 @@ import Time
     }
   }
 
-  @Test("what is said of a command is shown with its place, and what is not said is not")
+  @Test("a given setting of a command is shown with its place, and others are not shown")
   func shown() throws {
     let read = try read("{\"services\":\n{\"thumbs\": {\"run\":\n[\"sh\", \"-c\", \"echo \\\"\\n\\\"\"]}}}")
     let shown = read.settings().filter { $0.key.hasPrefix("services.") }
@@ -160,7 +160,7 @@ import Time
     #expect(shown.last?.value.written == #"["sh", "-c", "echo \"\u000a\""]"#)
   }
 
-  @Test("what is shown of any command, put into a file, is read as the same")
+  @Test("the settings shown of any command, put into a file, are read as the same")
   func written() throws {
     let text = #"""
       {"services": {"thumbs": {"run": ["a", "\u0001\\\"가"], "windows": 1, "timeout": "1ms", "directory": "/\n",

@@ -1,4 +1,4 @@
-// What the product table of the vending machine may say, and the sentence for everything that it may not.
+// The product table of the vending machine: its valid contents, and the sentence for each fault.
 
 import BankModel
 import Posix
@@ -25,13 +25,13 @@ struct ProductFileTests {
     "{\n\"products\": [\(products)]\n}"
   }
 
-  @Test("in the repository says exactly what is built in")
+  @Test("in the repository has exactly the built-in contents")
   func repository() throws {
     let root = Paths.directory(of: Paths.directory(of: Paths.directory(of: #filePath)))
     #expect(try ProductFile.load(path: Paths.join(root, "config", "vending.json")) == .standard)
   }
 
-  @Test("says what it says")
+  @Test("gives its contents")
   func plain() throws {
     let table = try decode(Self.file())
     #expect(table.products.map(\.id.name) == ["top", "coke"] && table.customersGroup == nil)
@@ -40,7 +40,7 @@ struct ProductFileTests {
     #expect(try decode("{\"customers_group\": \"bar\", \"products\": [\(Self.top)]}").customersGroup == "bar")
   }
 
-  @Test("makes another product of a class that there is without a line of code")
+  @Test("defines another product of an existing class without a line of code")
   func anotherOne() throws {
     let more = Self.top.replacing("\"top\"", with: "\"roots\"").replacing("맥심TOP", with: "루츠")
       .replacing("Maxim", with: "Roots")
@@ -86,14 +86,14 @@ struct ProductFileTests {
     ("", "the file ends too early"),
   ]
 
-  @Test("that means nothing is refused with its line and what to do", arguments: refusals)
+  @Test("with a value without meaning is refused with its line and what to do", arguments: refusals)
   func refused(_ text: String, _ sentence: String) throws {
     let error = #expect(throws: ConfigurationError.self) { try decode(text) }
     #expect(error?.description.contains(sentence) == true, "\(error?.description ?? "")")
     #expect(error?.message(in: .korean).hasPrefix("config/vending.json:") == true)
   }
 
-  @Test("that is not there has an error of its own")
+  @Test("that is missing has an error of its own")
   func missing() {
     let error = #expect(throws: ConfigurationError.self) { try ProductFile.load(path: "/no/vending.json") }
     #expect(error == ConfigurationError(path: "/no/vending.json", reason: .notFound))

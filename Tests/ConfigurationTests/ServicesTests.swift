@@ -1,4 +1,4 @@
-// Services of a configuration file: what stands under `services`, beside the settings of those that every branch has.
+// Services of a configuration file: the entries of `services`, beside the settings of the built-in ones.
 
 import BankModel
 import Testing
@@ -18,7 +18,7 @@ import Time
 
   private let thumbs = ServiceName("thumbs")!
 
-  @Test("services are added to those of every branch, in the order of the file")
+  @Test("services are added to the built-in ones, in the order of the file")
   func added() throws {
     let configuration = try read(
       #"{"services": {"thumbs": {"work": "1s", "windows": 3}, "a.b": {"work": "0s"}}, "windows": {"loan": 0}}"#
@@ -31,7 +31,7 @@ import Time
     #expect(try read(#"{"services": {}}"#).configuration == BankConfiguration())
   }
 
-  @Test("those of every branch may stand there, too, but not in both places")
+  @Test("built-in ones may be listed there, too, but not in both places")
   func branch() throws {
     let configuration = try read(#"{"services": {"deposit": {"windows": 4}, "juice": {"work": "2s"}}}"#)
       .configuration
@@ -44,7 +44,7 @@ import Time
     ] { #expect(reason(text) == .duplicateKey) }
   }
 
-  @Test("what cannot be is refused")
+  @Test("an invalid service is refused")
   func refused() {
     #expect(reason(#"{"services": {"Thumbs": {"work": "1s"}}}"#) == .badServiceName("Thumbs"))
     #expect(reason(#"{"services": {"": {"work": "1s"}}}"#) == .badServiceName(""))
@@ -61,7 +61,7 @@ import Time
     #expect(reason("{\"services\": {\(many)}}") == .tooManyServices(ServiceDirectory.configurable))
   }
 
-  @Test("a service may say how many attempts may begin, from 1 to 1000, and most say nothing")
+  @Test("a service may limit its attempts, from 1 to 1000, and has no limit by default")
   func attempts() throws {
     for most in [1, 1_000] {
       let read = try read("{\"services\": {\"thumbs\": {\"work\": \"1s\", \"max_attempts\": \(most)}}}")
@@ -76,7 +76,7 @@ import Time
     }
   }
 
-  @Test("a service may say which accounts its customers move: two of three, of every kind")
+  @Test("a service may name the accounts that its customers move: two of three, of every kind")
   func ledger() throws {
     for kind in [#""work": "1s""#, #""run": ["true"]"#, #""worker": ["cat"]"#, #""outside": true"#] {
       let read = try read(
@@ -98,13 +98,13 @@ import Time
       reason(#"{"debit": "gold", "credit": "cash"}"#) == .notAChoice("gold", ["cash", "loans", "customer"]))
     #expect(reason(#"{"debit": 5, "credit": "cash"}"#) == .wrongKind(expected: .text, found: .number))
     #expect(reason(#"{"debt": "cash"}"#) == .unknownKey(suggestion: "debit"))
-    #expect(reason("{}") == nil, "nothing is said")
+    #expect(reason("{}") == nil, "none is named")
     #expect(
       self.reason(#"{"services": {"deposit": {"work": "1s", "ledger": {}}}}"#) != nil, "a deposit has its own"
     )
   }
 
-  @Test("a service may let fewer wait than the bank does, and spread its pauses")
+  @Test("a service may have a lower limit of waiting customers, and jitter of its pauses")
   func rules() throws {
     let read = try read(
       #"{"services": {"thumbs": {"work": "1s", "max_waiting": 7, "retries": {"jitter": 0.25}}}}"#)
@@ -139,7 +139,7 @@ import Time
         == .outOfRange("0", from: "1", to: "1000000000"))
   }
 
-  @Test("the settings that are shown name them, and where they come from")
+  @Test("the settings that are shown name them, and their source")
   func shown() throws {
     let read = try read("{\"services\":\n{\"thumbs\": {\"work\":\n\"1s\"}}}")
     let shown = read.settings(with: [(.windows(thumbs, 7), .option("--windows"))]).suffix(2)

@@ -1,5 +1,6 @@
-// Holds the table of settings to what a file says, to what is shown of it, and to the page that explains it.
-// A failure of the drawn configurations prints its seed; `BANK_CONFIGURATION_SEED=N scripts/test SettingsTests` repeats it.
+// The table of settings, compared with a file's contents, with the settings shown, and with their page. A
+// failure of the random configurations prints its seed; `BANK_CONFIGURATION_SEED=N scripts/test
+// SettingsTests` repeats it.
 
 import Arguments
 import BankModel
@@ -19,12 +20,12 @@ import Time
     settings.first { $0.key == key }
   }
 
-  /// The repository, found from where this test's source stands.
+  /// The repository, found from this source file.
   private var repository: String {
     Paths.directory(of: Paths.directory(of: Paths.directory(of: #filePath)))
   }
 
-  /// A file that says what is shown, key by key; no service in it has a name with a dot.
+  /// A file with the settings that are shown, key by key; no service in it has a name with a dot.
   private func file(of settings: [PresentSetting]) -> String {
     object(of: settings.map { ($0.key.split(separator: ".").map(String.init)[...], $0.value.written) }) + "\n"
   }
@@ -46,7 +47,7 @@ import Time
     return "{" + lines.joined(separator: ",\n") + "}"
   }
 
-  @Test("no key stands twice, and none is the group of another") func keys() {
+  @Test("no key is listed twice, and none is the group of another") func keys() {
     let keys = Setting.all.map(\.key)
     #expect(Set(keys).count == keys.count)
     for key in keys { #expect(!keys.contains { $0.hasPrefix(key + ".") }, "\(key)") }
@@ -86,13 +87,13 @@ import Time
     }
   }
 
-  /// What stands between backquotes.
+  /// The text between backquotes.
   private func words(of cell: Substring) -> [String] {
     cell.split(separator: "`", omittingEmptySubsequences: false).enumerated()
       .filter { $0.offset % 2 == 1 }.map { String($0.element) }
   }
 
-  @Test("a value is shown with the line on which it stands, and what is absent as built in") func lines()
+  @Test("a value is shown with its line, and an absent one as built in") func lines()
     throws
   {
     let settings = try read("{\n\"lease\":\n\"5s\", \"log\": {\n\"keep\": 7}\n}").settings()
@@ -104,7 +105,7 @@ import Time
     #expect(shown("max_waiting", settings)?.value.written == "20000000")
   }
 
-  @Test("a choice goes before what the file says, and names what has made it") func choices() throws {
+  @Test("a choice precedes the file's value, and names its source") func choices() throws {
     let read = try read(#"{"windows": {"loan": 3}, "speed": 2, "lang": "en"}"#)
     let settings = read.settings(with: [
       (.windows(.loan, 5), .option("--loan")), (.speed(.max), .option("--speed")),
@@ -124,15 +125,15 @@ import Time
     }
   }
 
-  @Test("what an earlier reading says otherwise is told with its values") func differences() throws {
+  @Test("differences from an earlier reading are reported with their values") func differences() throws {
     let now = try read(#"{"lease": "5s", "windows": {"loan": 1}}"#)
-    #expect(try now.differences(in: read(#"{"lease": "5000ms"}"#)).isEmpty, "the same, written otherwise")
+    #expect(try now.differences(in: read(#"{"lease": "5000ms"}"#)).isEmpty, "the same, written differently")
     let earlier = try read("{\n\"lease\": \"7s\",\n\"log\": {\"customers\": false}}")
     #expect(now.differences(in: earlier).map(\.key) == ["lease", "log.customer_events"])
     #expect(now.differences(in: earlier).map(\.value.written) == ["\"7s\"", "false"])
   }
 
-  @Test("what is shown of any configuration, put into a file, is read as the same configuration")
+  @Test("the settings shown of any configuration, put into a file, are read as the same configuration")
   func written() throws {
     let chosen = ProcessInfo.processInfo.environment["BANK_CONFIGURATION_SEED"].flatMap { UInt64($0) }
     for seed in chosen.map({ [$0] }) ?? Array(1...500) {
@@ -148,7 +149,7 @@ import Time
     }
   }
 
-  @Test("what is shown of services of every kind, put into a file, is read as the same configuration")
+  @Test("the settings shown of services of every kind, put into a file, are read as the same")
   func writtenServices() throws {
     let chosen = ProcessInfo.processInfo.environment["BANK_CONFIGURATION_SEED"].flatMap { UInt64($0) }
     for seed in chosen.map({ [$0] }) ?? Array(1...500) {
@@ -163,7 +164,7 @@ import Time
     }
   }
 
-  /// A service with some of what its kind may say.
+  /// A service with some of the settings of its kind.
   private func drawService(_ kind: ServiceKind, _ chance: inout SeededGenerator) -> [PresentSetting] {
     let name = ServiceName("s-\(kind.rawValue)")!
     let (pauses, sides) = (Setting.pauseKeys(of: name), Setting.sideKeys(of: name))
@@ -193,7 +194,7 @@ import Time
     return drawn
   }
 
-  /// A file with some of the settings, each of any value that it may have.
+  /// A file with some of the settings, each with any valid value.
   private func draw(_ chance: inout SeededGenerator) -> String {
     var drawn: [(key: String, value: SettingValue)] = []
     for setting in Setting.all where chance.draw(0...3) > 0 {
@@ -243,7 +244,7 @@ import Time
     }
   }
 
-  /// Some text of letters that JSON has to escape, and others.
+  /// A text with letters that JSON has to escape, and others.
   private func words(_ chance: inout SeededGenerator) -> String {
     String(
       (0..<chance.draw(0...12)).map { _ in
@@ -263,7 +264,7 @@ import Time
   func formerNames() throws {
     let service = try #require(ServiceName("thumbs"))
     let present = Set((Setting.all + Setting.ofService(service)).map(\.key))
-    /// A file with one member in the groups above it; the error that reading it ends with.
+    /// A file with one member in the groups above it; returns the error of reading it.
     func error(_ groups: [String], _ member: String) -> ConfigurationError? {
       let text = groups.reversed().reduce("{\"\(member)\": 1}") { "{\"\($1)\": \($0)}" }
       do throws(ConfigurationError) { _ = try read(text) } catch { return error }

@@ -1,11 +1,12 @@
-// Where the books are that several branches share: what is an address, and that no password is ever taken or repeated.
+// The address of the database that several branches share: its valid forms, and that no password is ever
+// accepted or repeated.
 
 import BankModel
 import Testing
 
 @testable import Configuration
 
-@Suite("The address of shared books") struct StoreAddressTests {
+@Suite("The address of a shared database") struct StoreAddressTests {
   private func read(_ text: String) throws(ConfigurationError) -> BankConfiguration {
     try BankConfiguration.decode(bytes: Array(text.utf8), path: "bank.json")
   }
@@ -18,7 +19,7 @@ import Testing
   }
 
   @Test(
-    "every address that the library reads is one",
+    "every address that the library reads is valid",
     arguments: [
       "postgres://bank@db/bank", "postgresql://db", "postgres://", "postgres:///bank?service=branch",
       "postgres://bank@db1,db2:5433,[::1]:5434/bank?sslmode=verify-full&target_session_attrs=read-write",
@@ -29,7 +30,7 @@ import Testing
   func good(text: String) throws { #expect(try StoreAddress(text).description == text) }
 
   @Test(
-    "what is none is refused",
+    "an invalid address is refused",
     arguments: [
       "", "bank.db", "mysql://db/bank", "host=db dbname=bank", "Postgres://db", "postgres:/db",
       "postgres://db/a b",
@@ -38,7 +39,7 @@ import Testing
   func bad(text: String) { #expect(fault(text) == .notAnAddress) }
 
   @Test(
-    "a password is refused wherever it stands",
+    "a password is refused in every place",
     arguments: [
       "postgres://bank:hunter2@db/bank", "postgres://bank:@db/bank", "postgres://:hunter2@db/bank",
       "postgres://bank:hun/ter2@db/bank", "postgres://bank:hun@ter2@db/bank",
@@ -56,7 +57,7 @@ import Testing
   func port(text: String) { #expect(fault(text) == .port) }
 
   @Test(
-    "every fault says what is wrong and what to do, in both languages", arguments: StoreAddress.Fault.allCases
+    "every fault has a sentence with the remedy, in both languages", arguments: StoreAddress.Fault.allCases
   )
   func words(fault: StoreAddress.Fault) {
     let (english, korean) = (fault.message(in: .english), fault.message(in: .korean))
@@ -66,7 +67,7 @@ import Testing
     if fault == .password { #expect(english.contains("~/.pgpass") && korean.contains("~/.pgpass")) }
   }
 
-  @Test("a file names it alone or with what else is said of it")
+  @Test("a file has it alone or with its other settings")
   func file() throws {
     let address = try StoreAddress("postgres://bank@db/bank")
     #expect(try read(#"{"store": "postgres://bank@db/bank"}"#).store.address == address)
@@ -78,7 +79,7 @@ import Testing
     #expect(try read("{}").store.page == 100)
   }
 
-  @Test("a file with a mistake names its key and line, and shows nothing of what was written")
+  @Test("a file with a mistake is reported by key and line, and nothing of its text is shown")
   func mistakes() throws {
     let files = [
       #""store": "postgres://bank:hunter2@db/bank""#,
@@ -103,7 +104,7 @@ import Testing
     }
   }
 
-  @Test("what was chosen beside the file goes before it, and the rest of what the file says stays")
+  @Test("a choice outside of the file precedes it, and the file's other settings stay")
   func choice() throws {
     let text = #"{"store": {"url": "postgres://one/bank", "claim_size": 7}}"#
     let read = try ReadConfiguration(bytes: Array(text.utf8), path: "bank.json")

@@ -1,5 +1,5 @@
-// Services of workers: programs at their windows and programs that connect by themselves. What is read of them, which members
-// go together, what is refused, and what is shown.
+// Services of workers: programs at their windows and outside workers. The settings that are read, which ones
+// go together, and those that are refused and shown.
 
 import BankModel
 import Testing
@@ -23,7 +23,7 @@ import Time
 
   private let thumbs = ServiceName("thumbs")!
 
-  @Test("everything that can be said of a worker is read")
+  @Test("every setting of a worker is read")
   func worker() throws {
     let configuration = try read(
       #"""
@@ -44,10 +44,11 @@ import Time
     #expect(settings.memory == 1 << 30 && settings.processor == .seconds(10) && settings.files == 64)
     #expect(settings.environment == ["LANG": "C"] && settings.resultBytes == 100 && settings.crashes == 7)
     #expect(
-      try read(#"{"services": {"thumbs": {"worker": ["x"]}}}"#).configuration.windows[thumbs] == 1, "as ever")
+      try read(#"{"services": {"thumbs": {"worker": ["x"]}}}"#).configuration.windows[thumbs] == 1,
+      "as before")
   }
 
-  @Test("programs that connect by themselves have rules and no windows")
+  @Test("programs that connect by themselves have a policy and no windows")
   func outside() throws {
     let configuration = try read(
       #"""
@@ -63,7 +64,7 @@ import Time
     #expect(reason(#"{"outside": 1}"#) == .wrongKind(expected: .bool, found: .number))
   }
 
-  @Test("false is as if it were left out")
+  @Test("false is the same as no value")
   func notOutside() throws {
     let read = try read(#"{"services": {"thumbs": {"outside": false, "work": "1s", "windows": 2}}}"#)
     #expect(!read.configuration.isOutside(thumbs) && read.configuration.windows[thumbs] == 2)
@@ -96,7 +97,7 @@ import Time
         == .twoKinds("run", 2, "work", 3), "in the order of the lines and of the table")
   }
 
-  @Test("what is said of a service of another kind is refused by its name, with the kinds that have it")
+  @Test("a setting of another kind of service is refused by its name, with the kinds that have it")
   func members() throws {
     let kinds: [(ServiceKind, String)] = [
       (.work, #""work": "1s""#), (.run, #""run": ["true"]"#), (.worker, #""worker": ["true"]"#),
@@ -142,7 +143,7 @@ import Time
     }
   }
 
-  @Test("what is no program is refused, and what stands for a customer, whom a worker has not yet")
+  @Test("an invalid program is refused, and placeholders, because a worker has no customer at its start")
   func refused() throws {
     #expect(reason(#"{"worker": []}"#) == .noWords)
     #expect(reason(#"{"worker": [""]}"#) == .noProgram(""))
@@ -159,7 +160,7 @@ import Time
     }
   }
 
-  @Test("the sentences say what is wrong and what to do")
+  @Test("the sentences name the fault and the remedy")
   func sentences() throws {
     let told: [(String, String, String)] = [
       (
@@ -227,7 +228,7 @@ import Time
     #expect(WorkerPrograms(in: "/p").needed(by: few).contains("/p/bank-teller"))
   }
 
-  @Test("what is said of workers is shown with its place, and what is not said is not")
+  @Test("a given setting of workers is shown with its place, and others are not shown")
   func shown() throws {
     let read = try read(
       "{\"services\":\n{\"thumbs\": {\"worker\":\n[\"python3\"]},\n\"far\": {\"outside\": true,\n\"lease\": \"5s\"}}}"

@@ -1,4 +1,4 @@
-// Holds the cutting into lines to its word: any pieces give the same lines, and memory has a bound.
+// Cutting into lines: pieces of any size give the same lines, and memory has a bound.
 
 import BankModel
 import Testing
@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  @Test("gives the same lines in whatever pieces the bytes come") func pieces() {
+  @Test("gives the same lines for pieces of any size") func pieces() {
     var random = SeededGenerator(seed: testSeed("pieces"))
     for _ in 0..<200 {
       let texts = (0..<Int(random.draw(0...30))).map { _ in
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  @Test("cuts a line of more than 64 KiB at a whole character, and says how much is missing") func long()
+  @Test("cuts a line of more than 64 KiB at a whole character, and gives the missing length") func long()
     throws
   {
     for shift in 0..<4 {

@@ -1,5 +1,5 @@
-// Holds following to its word: over rotation, new workers, cut and removed files, a home that comes later.
-// The tests wait for lines to come, and for nothing else.
+// Following of logs: over rotation, new workers, cut and removed files, a home that comes later. The tests
+// wait for lines, and for nothing else.
 
 import BankModel
 import Glibc
@@ -10,7 +10,7 @@ import Time
 @testable import Logbook
 
 @Suite("Following logs") struct LogFollowerTests {
-  /// A follower with its loop, and the lines it has told.
+  /// A follower with its loop, and the lines it has delivered.
   private final class Listener {
     let loop: EventLoop
     let follower: LogFollower
@@ -45,7 +45,7 @@ import Time
 
     func listen(count: Int) throws { try listen { $0.records.count >= count } }
 
-    /// Runs until everything that was written so far is told. The kernel notes a change before the write
+    /// Runs until all that was written so far is delivered. The kernel notes a change before the write
     /// returns.
     func settle() throws {
       try loop.runOnce(until: SystemClock.monotonic())
@@ -53,7 +53,7 @@ import Time
     }
   }
 
-  @Test("begins with the last lines and goes on with those that come") func tail() throws {
+  @Test("starts with the last lines and continues with new ones") func tail() throws {
     let scratch = Scratch()
     scratch.append("a\nb\nc\n", to: "loan-1.log")
     let listener = try Listener(LogQuery(directory: scratch.logs, last: 2))
@@ -64,7 +64,7 @@ import Time
   }
 
   @Test(
-    "goes on by the clock where the kernel has no watch left, over rotation, new workers and a removed directory"
+    "works by the clock without kernel watches, over rotation, new workers and a removed directory"
   )
   func unwatched() throws {
     let scratch = Scratch()
@@ -83,7 +83,7 @@ import Time
     #expect(due.since(SystemClock.monotonic()) > .milliseconds(50), "it does not spin")
   }
 
-  @Test("waits for nothing but the kernel while nobody writes") func idle() throws {
+  @Test("waits for the kernel alone while no worker writes") func idle() throws {
     let scratch = Scratch()
     scratch.append("a\n", to: "loan-1.log")
     let listener = try Listener(LogQuery(directory: scratch.logs))
@@ -108,7 +108,7 @@ import Time
     #expect(listener.texts == ["one", "two", "three"])
   }
 
-  @Test("sees a worker whose log appears, unless others were asked for") func newcomer() throws {
+  @Test("notices a worker whose log appears, unless others were requested") func newcomer() throws {
     let scratch = Scratch()
     scratch.append("", to: "loan-1.log")
     let all = try Listener(LogQuery(directory: scratch.logs))
@@ -122,7 +122,7 @@ import Time
     #expect(one.texts == ["y"])
   }
 
-  @Test("waits for a home that is not there yet, and for one that comes again") func homeless() throws {
+  @Test("waits for a home that does not exist yet, and for one that comes again") func homeless() throws {
     let scratch = Scratch(withLogs: false)
     #expect(rmdir(scratch.home) == 0)
     let listener = try Listener(LogQuery(directory: scratch.logs, workers: ["loan-1"]))
@@ -139,7 +139,7 @@ import Time
     #expect(listener.texts == ["round 1", "round 2", "round 3"])
   }
 
-  @Test("finishes a file that is rotated away, with what was written to it last") func rotation() throws {
+  @Test("finishes a file that is rotated away, with its last lines") func rotation() throws {
     let scratch = Scratch()
     scratch.append("a\n", to: "loan-1.log")
     let listener = try Listener(LogQuery(directory: scratch.logs))
@@ -153,7 +153,7 @@ import Time
     #expect(listener.texts == ["a", "b", "c", "d", "e"])
   }
 
-  @Test("knows the old files again when only the present one is removed") func removal() throws {
+  @Test("recognises the old files when only the present one is removed") func removal() throws {
     let scratch = Scratch()
     scratch.append("old\n", to: "loan-1.log")
     scratch.rotate("loan-1")
@@ -168,7 +168,7 @@ import Time
     #expect(listener.texts == ["a", "b", "c"])
   }
 
-  @Test("reads on from the beginning of a file that was cut") func truncation() throws {
+  @Test("continues at the start of a file that was cut") func truncation() throws {
     let scratch = Scratch()
     scratch.append("a long first line\nunfinished", to: "loan-1.log")
     let listener = try Listener(LogQuery(directory: scratch.logs))
@@ -180,7 +180,7 @@ import Time
     #expect(listener.texts == ["a long first line", "b"])
   }
 
-  @Test("tells what several workers wrote meanwhile by time") func order() throws {
+  @Test("orders the new lines of several workers by time") func order() throws {
     let scratch = Scratch()
     let listener = try Listener(LogQuery(directory: scratch.logs))
     try listener.settle()
@@ -213,7 +213,7 @@ import Time
     #expect(listener.records.map(\.worker) == ["loan-1", "deposit-1"])
   }
 
-  @Test("a stamp far in the future does not hold a line back for ever") func future() throws {
+  @Test("a stamp far in the future does not hold a line back without end") func future() throws {
     let scratch = Scratch()
     scratch.append(Sample.line("loan-1", 1, at: Timestamp.latest) + "\n", to: "loan-1.log")
     let listener = try Listener(LogQuery(directory: scratch.logs, last: 0))
@@ -223,7 +223,7 @@ import Time
     #expect(listener.texts[0].hasSuffix("ticket=2"))
   }
 
-  @Test("refuses a name that no log has, where there are logs") func stranger() throws {
+  @Test("refuses a name that no log has, if there are logs") func stranger() throws {
     let scratch = Scratch()
     scratch.append("a\n", to: "loan-1.log")
     #expect(throws: LogFailure.unknownWorker("loan-2", known: ["loan-1"])) {
@@ -285,7 +285,7 @@ import Time
     #expect(try Directory.entries(of: scratch.logs).count == 6)
   }
 
-  @Test("tells each line once, in the order of its worker, while workers write and rotate") func storm()
+  @Test("delivers each line once, in its worker's order, while workers write and rotate") func storm()
     throws
   {
     let scratch = Scratch()

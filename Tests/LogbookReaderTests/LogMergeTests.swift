@@ -1,4 +1,4 @@
-// Holds the merge to its word, without any file: order, stability, completeness.
+// The merge of logs, without any file: order, stability, completeness.
 
 import BankModel
 import Testing
@@ -19,7 +19,7 @@ private final class Shelf: LogSource {
     LogRecord(worker: worker, time: time, line: Array(text.utf8))
   }
 
-  @Test("tells lines by time, at the same time by name, and within a log as they stand") func order() throws {
+  @Test("orders lines by time, at the same time by name, and within a log as they are") func order() throws {
     let loan = Shelf([record("loan-1", 1, "a"), record("loan-1", 3, "b"), record("loan-1", 3, "c")])
     let deposit = Shelf([record("deposit-1", 3, "d"), record("deposit-1", 4, "e")])
     var merge = LogMerge([loan, deposit])
@@ -29,7 +29,7 @@ private final class Shelf: LogSource {
     #expect(text == "adbce")
   }
 
-  @Test("equals a plain sort of everything, whatever the logs are") func property() throws {
+  @Test("equals a plain sort of all lines, for any logs") func property() throws {
     var random = SeededGenerator(seed: testSeed("merge"))
     for _ in 0..<300 {
       let expected = naiveMerge(randomLogs(&random, clocksGoBack: true))
@@ -42,7 +42,7 @@ private final class Shelf: LogSource {
     }
   }
 
-  @Test("takes up a source that had run dry, and one that joins later") func refill() throws {
+  @Test("resumes a source that had run dry, and adds one that joins later") func refill() throws {
     let early = Shelf([record("loan-1", 1)])
     var merge = LogMerge([early])
     try merge.refill()

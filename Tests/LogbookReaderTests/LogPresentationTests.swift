@@ -1,4 +1,4 @@
-// Holds what people and scripts see of a line to its word.
+// The presentation of a log line to people and scripts.
 
 import BankModel
 import Testing
@@ -48,7 +48,7 @@ import Testing
           """)
   }
 
-  @Test("JSON says the worker where the line does not, and tells a repeated key once") func defaults() {
+  @Test("JSON names the worker if the line does not, and has a repeated key once") func defaults() {
     #expect(
       shown("pid=x day=99999999999999999999 a=1 a=2", .json) == """
         {"worker":"loan-1","pid":"x","day":"99999999999999999999","a":"1"}
@@ -56,21 +56,21 @@ import Testing
         """)
   }
 
-  @Test("a line that is no logfmt is JSON too") func foreign() {
+  @Test("a line that is not logfmt is JSON too") func foreign() {
     #expect(shown("panic: \"no\"\t\\", .json) == #"{"worker":"loan-1","line":"panic: \"no\"\t\\"}"# + "\n")
     #expect(
       shown([0x00, 0xff, 0x7f], .json) == "{\"worker\":\"loan-1\",\"line\":\"\\u0000\u{fffd}\\u007f\"}\n")
     #expect(shown("", .json) == "{\"worker\":\"loan-1\",\"line\":\"\"}\n")
   }
 
-  @Test("on a terminal no control character gets through, whoever wrote it") func terminal() {
+  @Test("on a terminal no control character gets through, from any writer") func terminal() {
     let evil = "\u{1b}[2J\u{7}\r\u{9b}31m\u{202e}abc\u{7f}\ttab 예금 🍓"
     let visible = "\\u001b[2J\\u0007\\u000d\\u009b31m\\u202eabc\\u007f\ttab 예금 🍓\n"
     #expect(shown(evil, .terminal(coloured: false)) == visible)
     #expect(shown(evil, .terminal(coloured: true)) == visible)
   }
 
-  @Test("colours a line by its level, and what happens all day not at all") func colour() {
+  @Test("colours a line by its level, and frequent events not at all") func colour() {
     for (level, colour) in [("error", "31"), ("warn", "33"), ("debug", "2")] {
       #expect(
         shown("level=\(level) a=1", .terminal(coloured: true))

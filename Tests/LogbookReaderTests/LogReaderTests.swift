@@ -1,4 +1,4 @@
-// Holds reading of finished logs to its word, on files: rotated ones, the last lines, from a time on.
+// Reading of finished logs, on files: rotated ones, the last lines, from a time on.
 
 import BankModel
 import Posix
@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  @Test("gives all lines of all files, merged, and none of a line that is being written") func all() throws {
+  @Test("gives all lines of all files, merged, and no incomplete one") func all() throws {
     var random = SeededGenerator(seed: testSeed("all"))
     for _ in 0..<25 {
       let scratch = Scratch()
@@ -90,14 +90,15 @@ import Testing
     #expect(reader.bytesRead <= 3 * 65_536)
   }
 
-  @Test("keeps control characters and bytes that are no UTF-8 as they are") func bytes() throws {
+  @Test("keeps control characters and invalid UTF-8 unchanged") func bytes() throws {
     let scratch = Scratch()
     let line: [UInt8] = [0x1b, 0x5b, 0x32, 0x4a, 0x00, 0xff, 0x0d, 0x7f]
     scratch.append(line + [10], to: "loan-1.log")
     #expect(try LogReader(LogQuery(directory: scratch.logs)).all().map(\.line) == [line])
   }
 
-  @Test("takes a last line without a line feed as whole in a file that was rotated away") func unterminated()
+  @Test("takes a last line without a line feed as complete in a file that was rotated away")
+  func unterminated()
     throws
   {
     let scratch = Scratch()
@@ -110,7 +111,7 @@ import Testing
     }
   }
 
-  @Test("reads the workers that are asked for, and tells who there is when one is unknown") func workers()
+  @Test("reads the requested workers, and lists the existing ones if one is unknown") func workers()
     throws
   {
     let scratch = Scratch()
@@ -125,7 +126,7 @@ import Testing
     }
   }
 
-  @Test("says that there is no directory, and does not wait for a pipe") func nothing() throws {
+  @Test("reports a missing directory, and does not wait for a pipe") func nothing() throws {
     let scratch = Scratch(withLogs: false)
     #expect(throws: LogFailure.noDirectory(scratch.logs)) { try LogReader(LogQuery(directory: scratch.logs)) }
     scratch.makeLogs()
@@ -134,7 +135,7 @@ import Testing
     #expect(try LogReader(LogQuery(directory: scratch.logs)).all().isEmpty)
   }
 
-  @Test("names belong to workers only where they are written as a rotation writes them") func names() {
+  @Test("names belong to workers only if they are written as a rotation writes them") func names() {
     #expect(LogDirectory.parse("loan-1.log").map { "\($0.worker) \($0.age)" } == "loan-1 0")
     #expect(LogDirectory.parse("loan-1.log.12").map { "\($0.worker) \($0.age)" } == "loan-1 12")
     for other in [
@@ -144,7 +145,7 @@ import Testing
     }
   }
 
-  @Test("a walk over the files misses none and keeps their order, however often they are rotated meanwhile")
+  @Test("a walk over the files misses none and keeps their order, over any number of rotations")
   func rotationWhileWalking() throws {
     for (rotations, within) in [(1, 0), (2, 0), (3, 0), (9, 0), (9, 2), (2, 1)] {
       let scratch = Scratch()
@@ -165,7 +166,7 @@ import Testing
       }
       let texts = try found.map { String(decoding: try $0.read(0..<$0.sizeAtOpening), as: UTF8.self) }
       let all = (1...4).map { "old \($0)\n" } + (1...rotations).map { "new \($0)\n" }
-      // Those that came while it walked may be met or not; they are met by the next walk.
+      // Files that came while it walked may be met or not; the next walk meets them.
       #expect(texts == Array(all.prefix(texts.count)), "\(rotations) rotations at look \(within)")
       #expect(texts.count >= 4)
     }

@@ -1,4 +1,4 @@
-// Holds `bankctl logs` to its word: what it prints, what it refuses with which code, and when it ends.
+// `bankctl logs`: its output, its refusals with their codes, and its end.
 
 import BankModel
 import Posix
@@ -55,7 +55,7 @@ import Testing
     return try #require(MessageCatalog(language: language).complaint(about: error, home: scratch.logs))
   }
 
-  @Test("shows the lines that are asked for") func lines() throws {
+  @Test("shows the requested lines") func lines() throws {
     let scratch = home()
     #expect(try shown(scratch) == ["1", "2", "3"])
     #expect(try shown(scratch, workers: ["loan-1"]) == ["1", "3"])
@@ -85,7 +85,7 @@ import Testing
     #expect(refusal.message.contains("bankctl start"))
   }
 
-  @Test("what is no moment and no number is exit 2", arguments: ["", "5", "yesterday", "-5m", "25:00"])
+  @Test("an invalid time or number is exit 2", arguments: ["", "5", "yesterday", "-5m", "25:00"])
   func usage(since: String) throws {
     for language in Language.allCases {
       #expect(try refusal(home(), since: since, language: language).exit == .usage)
@@ -93,7 +93,7 @@ import Testing
     }
   }
 
-  @Test("following begins with ten lines, goes on, and ends with its reader") func follow() throws {
+  @Test("following starts with ten lines, continues, and ends with its reader") func follow() throws {
     let scratch = Scratch()
     for number in 1...15 {
       scratch.append(

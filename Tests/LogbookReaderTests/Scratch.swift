@@ -1,7 +1,6 @@
-// Owns a directory of logs that exists as long as a test does, and the writer's side of it: lines, rotation.
-// It must not know how logs are read. It writes as the bank does: a line in one piece, a rotation by renaming
-// from the old end on.
-// Failure: a test that cannot write its files traps.
+// A directory of logs for the time of a test, and the writer's side of it: lines, rotation. It writes as the
+// bank does: a line in one piece, a rotation by renaming from the old end on. Failure: a test that cannot
+// write its files traps.
 import BankModel
 import Glibc
 import Posix
@@ -74,7 +73,6 @@ extension LogRecord {
 }
 
 extension LogReader {
-  /// Everything to the end.
   func all() throws -> [LogRecord] {
     var records: [LogRecord] = []
     while let record = try next() { records.append(record) }
@@ -82,8 +80,8 @@ extension LogReader {
   }
 }
 
-/// What a merge has to give, found in the plainest way: all lines of all workers, sorted by time, name and
-/// place.
+/// The expected result of a merge, found in the plainest way: all lines of all workers, sorted by time, name
+/// and place.
 func naiveMerge(_ logs: [String: [String]]) -> [LogRecord] {
   var placed: [(record: LogRecord, place: Int)] = []
   for (worker, lines) in logs {

@@ -1,4 +1,5 @@
-// Owns the chance in these tests. Invariant: the same seed gives the same test, and the seed is always printed.
+// The random choices of these tests. Invariant: the same seed gives the same test, and the seed is always
+// printed.
 
 import BankModel
 import Posix

@@ -1,5 +1,5 @@
-// Holds the log file to its promises: whole lines, few writes, rotation without loss, and a full disk that ends nothing.
-// Time is handed in, so nothing here waits.
+// The log file: whole lines, few writes, rotation without loss, and a full disk that ends nothing. The test
+// sets the time, so nothing here waits.
 
 import BankModel
 import Glibc
@@ -31,7 +31,7 @@ import Time
     #expect(try FileFacts.inspect(folder.log)?.mode == 0o600)
   }
 
-  @Test("writes at once after a quiet time, and gathers what follows") func gathers() throws {
+  @Test("writes at once after a quiet time, and batches later lines") func gathers() throws {
     let folder = try Folder()
     let log = try folder.open()
     log.write(event: "first", at: moment(at: .milliseconds(1000)))
@@ -50,7 +50,7 @@ import Time
     #expect(try folder.events().last == "fourth")
   }
 
-  @Test("begins every line with its own time and level, and goes back in time only with the calendar's clock")
+  @Test("starts every line with its own time and level; time goes back only with the calendar's clock")
   func heads() throws {
     let folder = try Folder()
     let log = try folder.open()
@@ -66,7 +66,7 @@ import Time
     #expect(lines.map { String($0[1]) } == levels.map { "level=\($0)" })
   }
 
-  @Test("writes fields that were made before, and others in their place") func fragments() throws {
+  @Test("writes fields that were prepared before, and others in their place") func fragments() throws {
     let folder = try Folder()
     let log = try folder.open()
     var fragment = LogFragment()
@@ -89,7 +89,7 @@ import Time
         == [7, 7, 8, 8].enumerated().map { "ticket=\($1) payload=\"a b\" event=\($0 % 2)" }.map { $0[...] })
   }
 
-  @Test("a flush writes what waits") func flush() throws {
+  @Test("a flush writes waiting lines") func flush() throws {
     let folder = try Folder()
     let log = try folder.open()
     log.write(event: "first", at: moment(at: .seconds(1)))
@@ -99,7 +99,7 @@ import Time
     #expect(log.nextFlush == nil)
   }
 
-  @Test("does not keep more than its buffer while it gathers") func bounded() throws {
+  @Test("holds no more than its buffer while it batches") func bounded() throws {
     let folder = try Folder()
     let log = try folder.open()
     for _ in 0..<100 {
@@ -111,7 +111,7 @@ import Time
     #expect(log.dropped == 0)
   }
 
-  @Test("goes on at the end of the file that is there") func appends() throws {
+  @Test("continues at the end of an existing file") func appends() throws {
     let folder = try Folder()
     try folder.open().write(event: "first", at: moment(at: .seconds(1)))
     try folder.open().write(event: "second", at: moment(at: .seconds(2)))
@@ -128,7 +128,9 @@ import Time
     #expect(LogLine.parse(Array(lines[1].utf8))?["event"] == "after")
   }
 
-  @Test("rotates between lines, keeps as many as asked for, and loses none of those") func rotates() throws {
+  @Test("rotates between lines, keeps the configured number of files, and loses none of those") func rotates()
+    throws
+  {
     let folder = try Folder()
     let log = try folder.open(limit: 1000, keep: 3)
     for number in 1...200 {
@@ -148,7 +150,7 @@ import Time
     #expect(try FileFacts.inspect(folder.log + ".4") == nil)
   }
 
-  @Test("without kept files a rotation begins anew") func keepsNone() throws {
+  @Test("without kept files a rotation starts an empty file") func keepsNone() throws {
     let folder = try Folder()
     let log = try folder.open(limit: 300, keep: 0)
     for number in 1...20 { log.write(event: "tick", at: moment(at: .seconds(Int64(number)))) }
@@ -156,7 +158,7 @@ import Time
     #expect(try FileFacts.inspect(folder.log + ".1") == nil)
   }
 
-  @Test("goes on in the open file when a rotation fails") func rotationFails() throws {
+  @Test("continues in the open file when a rotation fails") func rotationFails() throws {
     let folder = try Folder()
     try Directory.create(path: folder.log + ".1")
     let log = try folder.open(limit: 300, keep: 1)
@@ -165,7 +167,7 @@ import Time
     #expect(log.dropped == 0)
   }
 
-  @Test("without a descriptor for the new file the log goes on under its name, and nothing is renamed")
+  @Test("without a descriptor for the new file the log keeps its name, and nothing is renamed")
   func rotationWithoutDescriptors() async {
     await #expect(processExitsWith: .success) {
       let folder = try Folder()
@@ -197,9 +199,9 @@ import Time
     #expect(error?.subject == folder.path + "/no/x.log")
   }
 
-  @Test("a full disk ends nothing: lines are counted, and the next that succeeds says how many are missing")
+  @Test("a full disk ends nothing: lines are counted, and the next success gives the missing number")
   func fullDisk() throws {
-    // A pipe that nobody empties takes so much and no more, like a disk.
+    // A pipe that is not read takes a limited amount, like a disk.
     let folder = try Folder()
     #expect(mkfifo(folder.log, 0o600) == 0)
     let reader = try FileDescriptor.open(folder.log, [.readOnly, .nonBlocking])
@@ -254,14 +256,14 @@ import Time
   }
 }
 
-/// A moment so long after 08:00 of the day of the contract's example.
+/// A time this long after 08:00 of the day of the contract's example.
 func moment(at offset: TimeSpan) -> Moment {
   Moment(
     monotonic: MonotonicTime(nanoseconds: offset.nanoseconds),
     wall: WallTime(milliseconds: 1_795_248_000_000 + offset.milliseconds))
 }
 
-/// A directory of its own that goes when the test does.
+/// A directory of its own that is removed with the test.
 final class Folder {
   let path: String
   var log: String { path + "/x.log" }

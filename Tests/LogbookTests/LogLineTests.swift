@@ -1,4 +1,4 @@
-// Holds the format of a log line to its word: one event is one line, and it reads back as it was written.
+// The format of a log line: one event is one line, and it reads back as it was written.
 
 import BankModel
 import Testing
@@ -45,7 +45,7 @@ import Testing
     #expect(written("예금") == "\"예금\"")
   }
 
-  @Test("a sentence that was made ready reads back as the very text", arguments: Language.allCases)
+  @Test("a sentence that was prepared reads back as the very text", arguments: Language.allCases)
   func sentence(language: Language) throws {
     let phrases = Phrasebook(language)
     var samples = [("say \"", "\"\n"), ("", ""), ("=", "\u{202e}"), ("5 ", " of 9")]
@@ -86,7 +86,7 @@ import Testing
     #expect(written(bytes: [0xe0, 0x80, 0xa8]) == #""\xe0\x80\xa8""#)
   }
 
-  @Test("cuts a value that is too long between two characters, and says so") func cut() throws {
+  @Test("cuts a value that is too long between two characters, and marks it") func cut() throws {
     let long = String(repeating: "가", count: LogValue.longest)
     let line = try #require(LogLine.parse(Array("k=\(written(long))".utf8)))
     let value = try #require(line["k"])
@@ -105,7 +105,7 @@ import Testing
   }
 
   @Test(
-    "is nil for what no writer of ours has written",
+    "is nil for lines that no writer of ours has written",
     arguments: [
       "", " ", "hello", "a=", "a=b ", " a=b", "a=b  c=d", "=b", "a=\"", "a=\"x", "a=\"x\"y", "a=b=c", "a=b\"",
       #"a="\q""#, #"a="\"#, #"a="\u12"#, #"a="\ud800""#, #"a="\xZZ""#, #"a=b\c"#, "키=값", "a=\u{1}",
@@ -120,7 +120,7 @@ import Testing
     #expect(line.fields.map(\.value) == ["1", "2"])
   }
 
-  @Test("reads back whatever was written, and is always one line") func roundTrip() throws {
+  @Test("reads back any text, and is always one line") func roundTrip() throws {
     var chance = Chance(test: "LogLineTests")
     let alphabet: [Unicode.Scalar] = [
       "a", "=", "\"", "\\", " ", "\n", "\t", "\u{0}", "\u{7F}", "\u{85}", "\u{2028}", "\u{202E}", "가", "🍓",
