@@ -1,4 +1,4 @@
-// Who is let through: hosts, origins, cookies and links, with each near miss beside what is right.
+// Admission of requests: hosts, origins, cookies and links, with each near miss beside the correct value.
 
 import Foundation
 import Testing
@@ -54,7 +54,7 @@ struct AdmissionTests {
     #expect(rules.refusal(of: request(host: "127.0.0.1:8700", origin: origin)) == nil)
   }
 
-  @Test("behind a proxy the origin is that of the proxy; over the socket in the home there need be none")
+  @Test("behind a proxy its origin is required; over the socket in the home none is needed")
   func otherOrigins() {
     #expect(
       rules.refusal(of: request(.post, host: "bank.example.org", origin: "https://bank.example.org")) == nil)
@@ -82,11 +82,11 @@ struct AdmissionTests {
     #expect((rules.refusal(of: sent) == nil) == isLetIn)
     var old = sent
     old.isOld = true
-    #expect(!rules.isOwners(old), "a proxy that was not told otherwise speaks HTTP/1.0")
+    #expect(!rules.isOwners(old), "a proxy speaks HTTP/1.0 by default")
   }
 
   @Test(
-    "a browser is sent to the bank's own name, a program and Safari stay, and a proxy's name is another's")
+    "a browser is redirected to the bank's name; a program, Safari and a proxy's name are not")
   func ownName() {
     let browser = [("Sec-Fetch-Mode", "navigate"), ("User-Agent", "Mozilla/5.0 Chrome/140.0 Safari/537.36")]
     let there = "http://bank-12ab.localhost:8700/windows"
@@ -127,7 +127,7 @@ struct CredentialsTests {
       headers: HTTPHeaders(cookie.map { [("cookie", $0)] } ?? []), isLocal: isLocal)
   }
 
-  @Test("a link lets in once, and not after its time")
+  @Test("a link admits once, and not after its time")
   func links() {
     let random = numbers()
     var credentials = Credentials(Credentials.Secrets(random: random), port: 8_700)
@@ -141,7 +141,7 @@ struct CredentialsTests {
     #expect(tries.map { $0 != nil } == [false, false, true, false, false])
   }
 
-  @Test("of very many links the oldest is given up")
+  @Test("of very many links the oldest is dropped")
   func manyLinks() {
     let random = numbers()
     var credentials = Credentials(Credentials.Secrets(random: random), port: 1)
@@ -149,7 +149,7 @@ struct CredentialsTests {
     #expect(tokens.prefix(2).map { credentials.redeem($0, at: now) != nil } == [false, true])
   }
 
-  @Test("the cookie of a link lets in until its session ends, and is read by no script")
+  @Test("the cookie of a link admits until its session ends, and is read by no script")
   func cookies() throws {
     let random = numbers()
     var credentials = Credentials(Credentials.Secrets(random: random), port: 8_700)
@@ -188,7 +188,7 @@ struct CredentialsTests {
     #expect(expired == [other.id] && next.sessions.all.isEmpty)
   }
 
-  @Test("of very many sessions the one that was seen least recently ends; a damaged list has none")
+  @Test("of very many sessions the least recently used one ends; a damaged list has none")
   func manySessions() {
     let random = numbers()
     var sessions = Sessions()
@@ -224,7 +224,7 @@ struct CredentialsTests {
             of: Array("a:1 q".utf8), key: Array(credentials.proofKey(of: "12345678").utf8))))
   }
 
-  @Test("a visitor who types wrong codes waits, is told so, and keeps no other visitor out")
+  @Test("a visitor who types wrong codes waits, with a message, and keeps no other visitor out")
   func codes() {
     var credentials = Credentials(Credentials.Secrets(random: numbers()), port: 1)
     let code = credentials.secrets.managerCode
@@ -241,14 +241,14 @@ struct CredentialsTests {
     #expect(judge(other, theirs, later) == .wrong && judge(code, theirs, later) == .right)
   }
 
-  @Test("visitors who try codes are remembered in bounded memory")
+  @Test("visitors who try codes are stored in bounded memory")
   func trials() {
     var trials = CodeTrials()
     for visitor in 0..<(2 * CodeTrials.visitors) {
       #expect(trials.judge("\(visitor)", at: now) { false } == .wrong)
     }
     for _ in 2...CodeTrials.atMost { #expect(trials.judge("0", at: now) { false } == .wrong) }
-    #expect(trials.judge("0", at: now) { true } == .right, "the first visitor was forgotten, and began anew")
+    #expect(trials.judge("0", at: now) { true } == .right, "the first visitor was dropped, and started again")
   }
 
   @Test("secrets come back from their file, and nothing else does")

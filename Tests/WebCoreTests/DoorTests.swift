@@ -1,4 +1,4 @@
-// Digests, roles, and heads of requests: what is let through, with each near miss beside it.
+// Digests, roles, and heads of requests: what is accepted, with each near miss beside it.
 import Testing
 
 @testable import WebCore
@@ -66,7 +66,7 @@ struct RoleTests {
   }
 
   @Test(
-    "a public screen serves customers and shows calls, and nothing of the branch's own people",
+    "a public screen serves customers and shows calls, and none of the operator's pages",
     arguments: [
       ("GET /kiosk", true), ("GET /lobby", true), ("GET /ticket/7", true), ("GET /", true),
       ("GET /juice", true),
@@ -93,7 +93,7 @@ struct HeadCheckTests {
     if case .refused(let status, _) = check(text) { status } else { nil }
   }
 
-  @Test("a head is good as soon as it is whole, in whatever pieces it comes")
+  @Test("a head is accepted as soon as it is complete, in pieces of any size")
   func pieces() {
     let head = "GET /a?b=c HTTP/1.1\r\nHost: x\r\nCookie: a=b\r\n\r\n"
     for count in 0..<head.utf8.count { #expect(HeadCheck(Array(head.utf8.prefix(count))) == .incomplete) }
@@ -102,7 +102,7 @@ struct HeadCheckTests {
     #expect(check("GET / HTTP/1.1\nHost: x\n\n") == .good(24))
   }
 
-  @Test("up to its limit a head is read, and beyond it is refused before it is whole")
+  @Test("up to its limit a head is read, and beyond it is refused before it is complete")
   func large() {
     func head(_ count: Int) -> String {
       let rest = "GET /api HTTP/1.1\r\nHost: x\r\nAccept: application/json\r\nCookie: a="
@@ -114,11 +114,11 @@ struct HeadCheckTests {
       Issue.record("not refused")
       return
     }
-    #expect(request.target.path == "/api" && request.wantsJSON, "it is answered as it wants to be")
+    #expect(request.target.path == "/api" && request.wantsJSON, "the answer has the requested form")
   }
 
   @Test(
-    "what is malformed is refused with its status",
+    "a malformed head is refused with its status",
     arguments: [
       ("GET / HTTP/1.1\r\n\r\n", 400), ("GET / HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n", 400),
       ("nonsense\r\n\r\n", 400), ("GET /a b HTTP/1.1\r\nHost: x\r\n\r\n", 400),

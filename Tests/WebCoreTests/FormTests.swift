@@ -1,4 +1,4 @@
-// What stands in targets, forms, cookies and headers, and what is none.
+// The contents of targets, forms, cookies and headers, and invalid ones.
 
 import BankModel
 import Testing
@@ -16,7 +16,7 @@ struct FormTests {
   }
 
   @Test(
-    "what is no target is refused",
+    "an invalid target is refused",
     arguments: [
       "", "*", "http://127.0.0.1/", "x", "/%", "/%4", "/%zz", "/%00", "/%ff", "/\u{7f}", "/?a=%c3",
       "/" + String(repeating: "a", count: RequestTarget.longest),
@@ -31,7 +31,7 @@ struct FormTests {
     #expect(FormFields(form.text.utf8) == form)
   }
 
-  @Test("a form has no more fields than there may be")
+  @Test("the number of a form's fields is limited")
   func tooMany() {
     let field = "a=b"
     let most = Array(repeating: field, count: FormFields.most).joined(separator: "&")
@@ -40,7 +40,7 @@ struct FormTests {
   }
 
   @Test(
-    "whatever bytes come, they are a form or none, and what is one comes back the same",
+    "any bytes are a form or none, and a form comes back the same",
     arguments: 0..<40 as Range<UInt64>)
   func anything(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
@@ -64,7 +64,7 @@ struct FormTests {
     #expect(!response.headers.contains { $0.name == "Location" })
   }
 
-  @Test("names of headers are looked at letter by letter")
+  @Test("names of headers are checked letter by letter")
   func names() {
     #expect(HTTPHeaders([("Host", "a"), ("X-Y", "")]).areWellNamed)
     for name in ["Host ", "", "a b", "a\t", "é", "a:b"] { #expect(!HTTPHeaders([(name, "")]).areWellNamed) }
@@ -81,7 +81,7 @@ struct PreferencesTests {
   }
 
   @Test(
-    "the language is what was chosen, else what the browser prefers",
+    "the language is the chosen one, else the one that the browser prefers",
     arguments: [
       ("", Language.english), ("ko", .korean), ("ko-KR,ko;q=0.9,en;q=0.8", .korean),
       ("en-US,ko;q=0.9", .english),
@@ -95,7 +95,7 @@ struct PreferencesTests {
     #expect(Preferences.language(of: request(chosen, lang: "ko")) == .korean)
   }
 
-  @Test("an event's name is of one life of the server")
+  @Test("an event's name is valid for one life of the server")
   func events() {
     let id = EventID(epoch: .max, sequence: 7)
     #expect(EventID(id.text) == id)

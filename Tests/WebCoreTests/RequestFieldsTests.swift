@@ -1,4 +1,4 @@
-// Bodies, forms and queries are read by one strict rule, and a fault names the field.
+// Bodies, forms and queries, all read by one strict rule, and a fault names the field.
 
 import Testing
 import WebCore
@@ -23,7 +23,7 @@ struct RequestFieldsTests {
     } catch { return error as? FieldFault }
   }
 
-  @Test("values of the right kind are read, and what is absent is absent")
+  @Test("values of the right kind are read, and missing ones are absent")
   func values() throws {
     let body = try json(#"{"count":3,"word":"x","list":[1,2]}"#)
     #expect(try body.number("count") == 3 && body.text("word") == "x")
@@ -51,7 +51,7 @@ struct RequestFieldsTests {
   }
 
   @Test(
-    "a value of another kind or out of range is refused, and never taken for none",
+    "a value of another kind or out of range is refused, and never treated as absent",
     arguments: [#""1""#, "1.5", "1e2", "true", "[]", "{}", "0", "6", "99999999999999999999"])
   func numbers(value: String) {
     let body = #"{"count":\#(value)}"#

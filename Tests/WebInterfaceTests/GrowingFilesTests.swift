@@ -1,4 +1,4 @@
-// Files that grow while somebody looks: what was shown stays what it was, and no more is read than a page shows.
+// Files that grow during a view: shown lines keep their numbers, and no more is read than a page shows.
 
 import Glibc
 import Posix
@@ -13,7 +13,7 @@ struct GrowingFilesTests {
     try FileDescriptor.open(path, [.writeOnly, .create, .append]).writeAll(Array(text.utf8))
   }
 
-  @Test("a log's last lines keep their numbers as it grows, and a line that is not whole is not shown")
+  @Test("a log's last lines keep their numbers as it grows, and an incomplete line is not shown")
   func log() throws {
     let directory = try TemporaryDirectory()
     #expect(GrowingFiles.log("loan-1", in: directory.path) == nil)
@@ -26,7 +26,7 @@ struct GrowingFilesTests {
     #expect(Array(first.dropFirst()) == Array(second.dropLast()) && second.last?.text == "half and whole")
   }
 
-  @Test("pieces of output are whole lines with the same number each time, and what is too old is cut off")
+  @Test("pieces of output are whole lines with the same number each time, and old ones are cut off")
   func output() throws {
     let directory = try TemporaryDirectory()
     try Directory.create(path: directory.file("3"))

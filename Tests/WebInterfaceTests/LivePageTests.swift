@@ -1,4 +1,4 @@
-// What viewers of a page are told of lists that change faster than anybody reads, and when.
+// Updates to viewers of a page with lists that change faster than anyone reads.
 
 import Posix
 import Testing
@@ -9,13 +9,13 @@ import WebPages
 @testable import WebInterface
 @testable import WebServer
 
-@Suite("What viewers are told")
+@Suite("Updates to viewers")
 struct LivePageTests {
   private func page() -> LivePage {
     LivePage(PageKey(path: .bank, address: "/", language: .english, isManager: false), epoch: 1) { _ in }
   }
 
-  /// A page with a number and a list of so many rows from one on, no two of which look alike.
+  /// A page with a number and a list of this many rows from one on, no two of which look alike.
   private func regions(_ number: Int, from first: Int, count: Int = 200) -> [Region] {
     let rows = (first..<(first + count)).map { place in
       (key: "\(place)", html: "<li>\(place) \(String(repeating: "x", count: 100 + place % 200))</li>")
@@ -28,14 +28,14 @@ struct LivePageTests {
     EventViewer()
   }
 
-  /// What a viewer has not been told yet.
+  /// Updates that a viewer has not got yet.
   private func told(_ page: LivePage, _ viewer: EventViewer) -> [String] {
     var told: [String] = []
     while let item = page.next(for: viewer) { told.append(String(decoding: item.bytes, as: UTF8.self)) }
     return told
   }
 
-  @Test("what is small is told at once, and so is the first large change")
+  @Test("a small update is sent at once, and so is the first large change")
   func small() throws {
     let server = try HTTPServer(loop: EventLoop())
     let page = page()
@@ -54,7 +54,7 @@ struct LivePageTests {
   }
 
   @Test(
-    "of lists that change whole no more is told than can be afforded, numbers are, and the last lists are told in the end"
+    "of lists that change whole a bounded share is sent, numbers are, and in the end the last lists"
   )
   func fullSpeed() throws {
     let server = try HTTPServer(loop: EventLoop())
@@ -84,7 +84,7 @@ struct LivePageTests {
     #expect(page.interval == .milliseconds(50))
   }
 
-  @Test("whoever comes while lists are held back is told the same as the others, and goes on with them")
+  @Test("a viewer that joins while lists are held back gets the same as the others, then updates")
   func newcomer() throws {
     let server = try HTTPServer(loop: EventLoop())
     let page = page()
@@ -93,7 +93,7 @@ struct LivePageTests {
     #expect(page.heldUntil != nil && page.interval == .milliseconds(100))
     let newcomer = viewer(of: page, server)
     let first = try #require(told(page, newcomer).first)
-    // The number is the last one, and the list is one that all have been told.
+    // The number is the last one, and the list is one that all have got.
     #expect(first.contains(#""count":"9""#) && !first.contains(#"["9000""#))
     page.catchUp(try #require(page.heldUntil))
     let second = told(page, newcomer)
@@ -101,10 +101,10 @@ struct LivePageTests {
   }
 }
 
-@Suite("What can be afforded")
+@Suite("The budget of updates")
 struct ListPaceTests {
   @Test(
-    "over time no viewer is told more than its share, however large the pieces are",
+    "over time no viewer gets more than its share, however large the pieces are",
     arguments: [5_000, 50_000])
   func share(size: Int) {
     for isCrowd in [false, true] {
@@ -125,18 +125,18 @@ struct ListPaceTests {
     }
   }
 
-  @Test("a clock that stands still or has stood for years does no harm")
+  @Test("a clock that stops, or has stopped for years, does no harm")
   func clock() {
     var pace = ListPace()
     #expect(pace.take(5_000, at: MonotonicTime(nanoseconds: 0), inCrowd: true) == nil)
     #expect(pace.take(.max, at: MonotonicTime(nanoseconds: .max), inCrowd: false) == nil)
     #expect(pace.take(5_000, at: MonotonicTime(nanoseconds: 0), inCrowd: false) != nil)
-    // Whatever was told before.
+    // Whatever was sent before.
     #expect(pace.take(500, at: MonotonicTime(nanoseconds: 0), inCrowd: false) == nil)
   }
 }
 
-@Suite("Memory that is given back")
+@Suite("Release of memory")
 struct MemoryRestTests {
   private func at(_ milliseconds: Int64) -> MonotonicTime {
     MonotonicTime(nanoseconds: milliseconds * 1_000_000)
@@ -155,7 +155,7 @@ struct MemoryRestTests {
     #expect(rest.nextDeadline == nil)
   }
 
-  @Test("a word to viewers that there is nothing to tell wakes nobody once more")
+  @Test("a keep-alive to viewers does not cause another wake-up")
   func pulse() {
     var rest = MemoryRest()
     #expect(rest.endTurn(at(10_000), hasWorked: true) == nil)
@@ -169,7 +169,7 @@ struct MemoryRestTests {
 @Suite("Several pages on one stream")
 struct PageBundleTests {
   @Test(
-    "several pages share a stream: each event says of which page it is, and each page has a place of its own")
+    "several pages share a stream: each event names its page, and each page has its own place")
   func together() {
     func regions(_ number: Int) -> [Region] { [.block(name: "count", html: "\(number)")] }
     let pages = ["/", "/lobby"].map { address in

@@ -1,4 +1,4 @@
-// Which page an address is of, and what is read from forms and bodies.
+// The page of an address, and the fields read from forms and bodies.
 
 import BankModel
 import Testing
@@ -31,7 +31,7 @@ struct PagePathTests {
     ] { #expect(try path(text) == nil, "\(text)") }
   }
 
-  @Test("a field that a page does not have, or that means nothing, is refused by its name")
+  @Test("a field that a page does not have, or without meaning, is refused by its name")
   func faults() {
     for (text, field) in [
       ("/?x=1", "x"), ("/lobby?x=1", "x"), ("/tickets?state=bogus", "state"), ("/tickets?sate=dead", "sate"),
@@ -57,7 +57,7 @@ struct PagePathTests {
     #expect(try path("/windows/\(String(repeating: "a", count: 90))/log") == nil)
   }
 
-  @Test("the display calls those at the windows, whatever else has happened since")
+  @Test("the display shows the customers at the windows, whatever else has happened since")
   func calls() throws {
     var frame = BoardFrame(
       day: 2, state: .open, coordinator: BoardCoordinator(pid: 1, generation: 1, openedAt: 0), time: 9_000,
@@ -78,7 +78,7 @@ struct PagePathTests {
     #expect(LobbyPage(frame).calls.map(\.ticket) == [9, 8, 1])
   }
 
-  @Test("what is shown has one address, in whatever order and spelling a query says it")
+  @Test("a view has one address, for any order and spelling of its query")
   func addresses() throws {
     for text in ["/", "//", "/?said=added~1~1&lang=ko"] { #expect(try path(text)?.address == "/", "\(text)") }
     for text in [
@@ -93,7 +93,7 @@ struct PagePathTests {
     ] { #expect(try path(text)?.address == address, "\(text)") }
   }
 
-  @Test("numbers that stand behind one another are one span")
+  @Test("consecutive numbers are one span")
   func spans() {
     let spans = FormActions.spans([5, 3, 9, 4, 4, 10, 1])
     #expect(

@@ -1,4 +1,4 @@
-// What the small plots show: what a coordinator tells of before somebody looked, and what is counted from there on.
+// The small plots: a coordinator's counts from before the first look, and the counts from there on.
 
 import BankModel
 import Testing
@@ -6,7 +6,7 @@ import Wire
 
 @testable import WebInterface
 
-@Suite("How fast customers of a service were served")
+@Suite("Rates at which customers of a service were served")
 struct RateHistoryTests {
   private func frame(
     _ time: Int64, served: Int64?, day: Int64 = 1, _ history: BoardHistory? = nil
@@ -20,7 +20,7 @@ struct RateHistoryTests {
 
   private func tail(_ history: RateHistory, _ count: Int) -> [Int64] { history[.loan].suffix(count) }
 
-  @Test("the plot is there at the first look, and goes on with what is served from then on")
+  @Test("the plot is there at the first look, and continues with customers served later")
   func firstLook() {
     var history = RateHistory()
     history.note(frame(1_000_000, served: 9, BoardHistory(since: 998_000, served: [[4, 0, 5]])))
@@ -28,7 +28,7 @@ struct RateHistoryTests {
     history.note(frame(1_003_999, served: 11))
     #expect(tail(history, 3) == [4, 0, 7])
     history.note(frame(1_004_000, served: 12))
-    #expect(tail(history, 4) == [4, 0, 7, 8], "a part that begins is not told as if nobody was served in it")
+    #expect(tail(history, 4) == [4, 0, 7, 8], "a part that starts is not shown as if none was served in it")
     history.note(frame(1_007_000, served: 12))
     #expect(tail(history, 4) == [4, 0, 7, 4])
     history.note(frame(1_017_000, served: 12))
@@ -37,7 +37,7 @@ struct RateHistoryTests {
     #expect(history[.loan].count == BoardHistory.partsAtMost && history[.loan].reduce(0, +) == 2)
   }
 
-  @Test("a day that begins anew counts from zero")
+  @Test("a new day counts from zero")
   func newDay() {
     var history = RateHistory()
     history.note(frame(1_000_000, served: 9, BoardHistory(since: 998_000, served: [[9]])))
@@ -45,19 +45,19 @@ struct RateHistoryTests {
     #expect(tail(history, 2) == [0, 12])
   }
 
-  @Test("what is told anew is taken as it is: nothing is counted twice")
+  @Test("a repeated history is taken as it is: nothing is counted twice")
   func toldAnew() {
     var history = RateHistory()
     history.note(frame(1_000_000, served: 9, BoardHistory(since: 998_000, served: [[4, 0, 5]])))
     history.note(frame(1_002_000, served: 11))
-    // Nobody has looked for a moment.
+    // No frame came for a moment.
     history.note(frame(1_012_000, served: 12, BoardHistory(since: 1_010_000, served: [[4, 0, 7, 1, 0]])))
     #expect(tail(history, 6) == [0, 4, 0, 7, 1, 0])
     history.note(frame(1_012_500, served: 14))
     #expect(tail(history, 3) == [7, 1, 2])
   }
 
-  @Test("whatever a socket tells is no trap")
+  @Test("any counts from a socket are harmless")
   func anything() {
     for since in [Int64.min, -1, 0, .max] {
       for time in [Int64.min, 0, .max] {

@@ -1,4 +1,5 @@
-// Holds the tables of codes on the page about HTTP against the code: the server's own codes, and those of the forms.
+// The tables of codes on the page about HTTP, compared with the code: the server's own codes, and those of
+// the forms.
 
 import Foundation
 import Testing

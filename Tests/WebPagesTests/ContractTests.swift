@@ -1,4 +1,5 @@
-// What scripts outside of the repository look for on the pages, to the letter, and the words of the original screens.
+// Attributes by which scripts outside of the repository find elements, to the letter, and the texts of the
+// original screens.
 
 import BankModel
 import CWebAssets
@@ -88,7 +89,7 @@ struct ContractTests {
     #expect(try attempts(2, .korean).contains("pid 4963, 지점 2</p>"))
   }
 
-  @Test("a juice says whether it can be made, and a fruit how many there are")
+  @Test("a juice shows whether it can be made, and a fruit its amount")
   func juice() throws {
     let all = try elements("juice")
     let juices = all.filter { $0.attributes["data-juice"] != nil }
@@ -119,7 +120,7 @@ struct ContractTests {
     }
   }
 
-  @Test("every way that leads on leads to a page of the table")
+  @Test("every link leads to a page of the table")
   func links() throws {
     let paths: Set = [
       "/", "/kiosk", "/lobby", "/juice", "/juice/stock", "/vending", "/vending/admin", "/windows",
@@ -138,7 +139,7 @@ struct ContractTests {
   }
 
   @Test(
-    "a link to a ticket and a form about one name its day, without which the number is another customer's")
+    "a link to a ticket and a form about one contain its day, as numbers repeat each day")
   func days() throws {
     var seen: Set<String> = []
     for sample in SamplePage.all(.english) {
@@ -167,7 +168,7 @@ struct ContractTests {
   }
 
   @Test(
-    "an event of an earlier day leads to the ticket of that day, and so does a receipt and a selected row")
+    "an event of an earlier day leads to the ticket of that day, like a receipt and a selected row")
   func earlierDays() throws {
     var page = SamplePage.bank
     page.day = 3
@@ -180,13 +181,13 @@ struct ContractTests {
       ReceiptsPage(rows: [receipt]), LedgerPage(lines: [], account: "customer-712", latest: [receipt]),
     ]
     for book in books { #expect(book.html(PageFrame(language: .english)).contains("/ticket/24?day=2")) }
-    // A row that is ticked is taken out with its day, and not made the row of the next one.
+    // A selected row is cancelled with its day, and does not become the row of the next one.
     let row = TicketRow(day: 2, ticket: 5, service: .loan, state: .dead, issuedAt: 0)
     let list = TicketsPage(TicketList(rows: [row], total: 1, day: 2))
     #expect(list.html(PageFrame(language: .english)).contains(#"<tr data-key="2-5" data-ticket="5""#))
   }
 
-  @Test("what was confirmed comes back from its digits, and nothing else does")
+  @Test("a confirmation is restored from its digits, and nothing else is")
   func confirmed() {
     for bound in [
       Confirmed(count: 1, last: 1, day: 1), Confirmed(count: 2_000, last: 1_000_000_000_000, day: 12),
@@ -200,7 +201,7 @@ struct ContractTests {
     }
   }
 
-  @Test("lines of a log are marked by their level, and not by words of the same letters")
+  @Test("lines of a log are marked by their level, and not by words with the same letters")
   func levels() throws {
     let lines = [
       "ts=1 level=warn event=x", "ts=1 level=error event=x", "ts=1 level=info msg=\"level=warn level=error\"",
@@ -221,7 +222,7 @@ struct ContractTests {
   }
 
   @Test(
-    "a ticket shows all of its payload and result, or says how much is left out", arguments: Language.allCases
+    "a ticket shows all of its payload and result, or the amount left out", arguments: Language.allCases
   )
   func texts(language: Language) throws {
     func html(_ change: (inout TicketPage) -> Void) -> String {
@@ -263,7 +264,7 @@ struct ContractTests {
     #expect(html { _ in }.contains(language == .korean ? "출력이 없습니다." : "No output."))
   }
 
-  @Test("a juice is no choice of the kiosk, which leads to the page of the juices")
+  @Test("a juice is not a choice of the kiosk, which leads to the page of the juices")
   func kiosk() throws {
     let choices = try elements("kiosk").filter { $0.name == "option" }.compactMap { $0.attributes["value"] }
     #expect(choices.contains("deposit") && choices.contains("thumbs") && !choices.contains("juice"))
@@ -288,7 +289,7 @@ struct ContractTests {
     }
   }
 
-  @Test("a sheet and a script are sent without what is for their readers alone, and a drawing as it is")
+  @Test("a sheet and a script are sent without comments and layout, and a drawing unchanged")
   func plain() {
     for asset in (0..<bank_web_asset_count()).map({ bank_web_asset_at($0) }) {
       let whole = String(
@@ -306,7 +307,7 @@ struct ContractTests {
   }
 
   @Test(
-    "every file that a page or a script asks for stands in the executable, and each has a digest of its own")
+    "every file that a page or a script loads is in the executable, with a digest of its own")
   func files() throws {
     let assets = assets
     for sample in SamplePage.all(.korean) {
@@ -328,7 +329,7 @@ struct ContractTests {
     }
   }
 
-  @Test("the first page weighs 60 kB at most with everything that it needs, with 200 who wait, too")
+  @Test("the first page weighs 60 kB at most with all that it needs, also with 200 waiting customers")
   func weight() throws {
     var page = SamplePage.bank
     page.waiting = (1...200).map { WaitingRow(ticket: 1_000_000 + $0, service: .deposit) }
@@ -336,7 +337,7 @@ struct ContractTests {
     let loaded = [
       "style.css", "page.js", "live.js", "timer.js", "dialog.js", "server.js", "proof.js", "icon.svg",
     ]
-    // The worker and its stream come behind the first picture, once for all windows of a browser.
+    // The worker and its stream are loaded after the first paint, once for all windows of a browser.
     #expect(!html.contains("more.css"))
     let assets = assets
     let total = loaded.reduce(html.utf8.count) { $0 + (assets[$1]?.bytes.count ?? 60_000) }

@@ -1,10 +1,11 @@
-// Reads a document as strictly as its pages are written: every element is closed, every attribute stands in double quotes.
+// Reads a document as strictly as its pages are written: every element is closed, every attribute is in
+// double quotes.
 
 struct DocumentReader {
   struct Element {
     var name: String
     var attributes: [String: String]
-    /// What stands inside, as it is written.
+    /// The contents, as written.
     var inside = ""
     var parents: [String]
   }

@@ -1,4 +1,4 @@
-// What somebody has written is text wherever it stands, and never an element or an attribute.
+// Text of users is text everywhere, and never an element or an attribute.
 
 import Testing
 import WebPages
@@ -22,7 +22,7 @@ struct HTMLTests {
   }
 
   @Test(
-    "no mark that turns the direction of text gets into a document, and what begins with the same byte stays")
+    "no mark that changes the direction of text gets into a document, others of its bytes stay")
   func directions() {
     for mark: Unicode.Scalar in [
       "\u{202A}", "\u{202B}", "\u{202C}", "\u{202D}", "\u{202E}", "\u{2066}", "\u{2067}", "\u{2068}",
@@ -33,7 +33,7 @@ struct HTMLTests {
     }
   }
 
-  @Test("Korean, emoji and numbers stay as they are; nothing is nothing")
+  @Test("Korean, emoji and numbers stay unchanged; an empty text is empty")
   func plain() {
     let none: HTML? = nil
     let row: HTML = "\("7 - 예금 🍓") \(Int64.min) \(none)\([HTML("<i>"), HTML("</i>")])"

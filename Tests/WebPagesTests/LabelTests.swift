@@ -1,4 +1,4 @@
-// The labels of values that are easily mistaken for others: a moment and a duration, a number and the ones after it.
+// Labels of values that are easily confused: a time and a duration, a number and the ones after it.
 
 import BankModel
 import Testing
@@ -10,7 +10,7 @@ struct LabelTests {
     (page.html(PageFrame(language: .english)), page.html(PageFrame(language: .korean)))
   }
 
-  @Test("the moment of a delayed customer is labelled as a moment, and a wait as a wait")
+  @Test("the due time of a delayed customer is labelled as a time, and a wait as a wait")
   func scheduled() {
     let delayed = both(
       TicketPage(day: 1, ticket: 7, service: .deposit, issuedAt: 0, state: .delayed, dueAt: 60_000))

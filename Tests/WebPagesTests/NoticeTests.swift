@@ -1,11 +1,11 @@
-// A notice goes through a query and back, and no link can make the bank say anything else.
+// A notice in a query: it is read back, and no link can make the bank show anything else.
 
 import BankModel
 import JSON
 import Testing
 import WebPages
 
-@Suite("What is said of a form")
+@Suite("The notice after a form")
 struct NoticeTests {
   static let all: [Notice] =
     [
@@ -32,7 +32,7 @@ struct NoticeTests {
   }
 
   @Test(
-    "anything else reads as none",
+    "any other text reads as none",
     arguments: [
       "", "~", "added", "added~10", "added~x~1", "added~10~1~2", "added~010~1", "refused~nothing", "refused",
       "bought~<b>", "bought~", "paused~Loan", "short~a~b~1", "<script>", "added~99999999999999999999~1",
@@ -40,14 +40,14 @@ struct NoticeTests {
     ])
   func junk(code: String) { #expect(Notice(code: code) == nil) }
 
-  @Test("it has words of its own in each language", arguments: all)
+  @Test("it has a text of its own in each language", arguments: all)
   func words(notice: Notice) {
     let (korean, english) = (notice.text(.korean), notice.text(.english))
     #expect(korean.unicodeScalars.contains { (0xAC00...0xD7A3).contains($0.value) })
     #expect(!english.isEmpty && english.unicodeScalars.allSatisfy { !(0xAC00...0xD7A3).contains($0.value) })
   }
 
-  @Test("numbers at the ends of their range are said and trap nowhere")
+  @Test("numbers at the ends of their range are shown and trap nowhere")
   func ends() {
     for number in [Int64.min, -1, 0, .max] {
       #expect(!Notice.added(count: number, first: number).text(.english).isEmpty)

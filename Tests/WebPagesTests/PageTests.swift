@@ -1,5 +1,5 @@
-// Looks at every page as a document, in both languages: what a strict policy would block, what a person who hears or types needs, what the
-// script needs, and what scripts outside of the repository look for.
+// Every page as a document, in both languages: what a strict policy would block, what users of screen readers
+// and keyboards need, what the script needs, and what scripts outside of the repository look for.
 
 import BankModel
 import Testing
@@ -31,7 +31,7 @@ struct PageTests {
     }
   }
 
-  @Test("holds no script, no style and no handler, and names no other server", arguments: names)
+  @Test("contains no script, no style and no handler, and names no other server", arguments: names)
   func policy(name: String) throws {
     for (_, _, _, elements) in try each(name) {
       for element in elements {
@@ -47,7 +47,7 @@ struct PageTests {
   }
 
   @Test(
-    "shows each of its regions once, with just its contents; the key of a row stands on the row",
+    "shows each of its regions once, with just its contents; the key of a row is on the row",
     arguments: names)
   func regions(name: String) throws {
     for (page, frame, _, elements) in try each(name) {
@@ -68,7 +68,7 @@ struct PageTests {
     }
   }
 
-  @Test("changes nothing of its regions with the key and the notice of whoever looks", arguments: names)
+  @Test("changes nothing of its regions by the viewer's key and notice", arguments: names)
   func shared(name: String) throws {
     let plain = try each(name) { $0.key = "" }.map { $0.page.regions($0.frame) }
     let told = try each(name) {
@@ -77,7 +77,7 @@ struct PageTests {
     #expect(plain == told)
   }
 
-  @Test("sends its forms where the server takes them, with a key", arguments: names)
+  @Test("sends its forms to addresses of the server, with a key", arguments: names)
   func forms(name: String) throws {
     for (_, _, _, elements) in try each(name) {
       for form in elements where form.name == "form" {
@@ -92,7 +92,7 @@ struct PageTests {
     }
   }
 
-  @Test("lets nothing be pressed that changes something while nobody may", arguments: names)
+  @Test("disables every button that changes something while the viewer may not", arguments: names)
   func readOnly(name: String) throws {
     for (_, _, _, elements) in try each(name, { $0.isReadOnly = true }) {
       for form in elements where form.name == "form" && form.attributes["method"] == "post" {
@@ -134,9 +134,9 @@ struct PageTests {
     }
   }
 
-  @Test("speaks English without a Korean word, but for the choice of languages", arguments: names)
+  @Test("is English without a Korean word, except in the choice of languages", arguments: names)
   func english(name: String) throws {
-    // Brands and descriptions of drinks, and lines of a log, are somebody's own words.
+    // Brands and descriptions of drinks, and lines of a log, are texts of users.
     guard !["vending", "admin", "log"].contains(name) else { return }
     let document = try #require(try each(name).last)
     #expect(document.frame.language == .english)
@@ -146,7 +146,7 @@ struct PageTests {
     #expect(korean.isEmpty, "\(String(String.UnicodeScalarView(korean)))")
   }
 
-  @Test("shows what somebody has written as text, wherever it stands")
+  @Test("shows users' texts as text, everywhere")
   func hostile() throws {
     let evil = #""><script>alert(1)</script><img src=x onerror=alert(1)>"#
     let row = AttemptRow(
@@ -192,7 +192,7 @@ struct PageTests {
     }
   }
 
-  @Test("keeps one row of those that came with one key")
+  @Test("keeps one of several rows with one key")
   func duplicates() throws {
     let row = WaitingRow(ticket: 7, service: .deposit)
     let page = BankPage(state: .open, day: 1, waiting: [row, row])

@@ -1,4 +1,5 @@
-// A plain list that applies changes as the script in the page does must show the second value afterwards, for any two values.
+// For any two values a plain list that applies the changes as the script in the page does must show the
+// second value afterwards.
 
 import JSON
 import Testing
@@ -6,11 +7,11 @@ import WebPages
 
 @testable import BankModel
 
-@Suite("What has changed between two values of a page")
+@Suite("Changes between two values of a page")
 struct RegionDifferenceTests {
   private typealias Row = (key: String, html: String)
 
-  /// What live.js does to the rows of a list; nil for a row that was to stand before one that is not there.
+  /// The effect of live.js on the rows of a list; nil for a row that was to be placed before a missing one.
   private func applied(_ change: RegionChange, to rows: [Row]) -> [Row]? {
     switch change {
     case .block: return nil
@@ -51,7 +52,7 @@ struct RegionDifferenceTests {
     #expect(shown.elementsEqual(new, by: ==), "seed \(seed): \(old) to \(new) gave \(shown)")
   }
 
-  @Test("whoever leaves at the head and comes at the end are all that is sent")
+  @Test("only rows that leave at the head and come at the end are sent")
   func small() {
     let old: [Region] = [.rows(name: "waiting", rows: [("7", "a"), ("8", "b"), ("9", "c")])]
     let new: [Region] = [.rows(name: "waiting", rows: [("8", "b"), ("9", "c"), ("10", "d")])]
@@ -60,7 +61,7 @@ struct RegionDifferenceTests {
         == #"{"blocks":{},"rows":{"waiting":{"gone":["7"],"set":[["10","d",""]]}}}"#)
   }
 
-  @Test("a region that is the same is not sent, and one that is new comes whole")
+  @Test("an unchanged region is not sent, and a new one comes whole")
   func regions() {
     let old: [Region] = [.block(name: "a", html: "1"), .block(name: "b", html: "1")]
     let new: [Region] = [
@@ -73,7 +74,7 @@ struct RegionDifferenceTests {
     #expect(RegionDifference(from: new, to: new).isEmpty)
   }
 
-  @Test("many rows that look alike but for their keys are written once, and are spelled out as they were")
+  @Test("many rows that look alike except for their keys are written once, and expanded as before")
   func looks() throws {
     func row(_ number: Int) -> (key: String, html: String) {
       (
@@ -103,7 +104,7 @@ struct RegionDifferenceTests {
     #expect(spelled.elementsEqual(rows, by: ==))
   }
 
-  @Test("lists can be left as they are")
+  @Test("lists can be left unchanged")
   func blocks() {
     let old: [Region] = [.block(name: "a", html: "1"), .rows(name: "b", rows: [("1", "x")])]
     let new: [Region] = [.block(name: "a", html: "2"), .rows(name: "b", rows: [])]
@@ -112,7 +113,7 @@ struct RegionDifferenceTests {
     #expect(!blocks.hasLists && blocks.json == #"{"blocks":{"a":"2"},"rows":{}}"#)
   }
 
-  @Test("the text is one line of JSON, whatever stands in it")
+  @Test("the text is one line of JSON, with any contents")
   func json() throws {
     let regions: [Region] = [
       .block(name: "a", html: "\n\r\t\"\\\u{1}</script>예금"), .rows(name: "b", rows: [("1", "<li>\n</li>")]),

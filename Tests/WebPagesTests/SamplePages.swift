@@ -1,4 +1,5 @@
-// Every page with values as a busy bank has them, in either language: what the tests look at, and what is drawn to be looked at.
+// Every page with the values of a busy bank, in either language: for the tests, and for drawings of the
+// pages.
 
 import BankModel
 import WebPages

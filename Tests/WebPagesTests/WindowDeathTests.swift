@@ -1,10 +1,11 @@
-// What the page of the windows says of the teller that was killed from it last, at each step, in both languages.
+// The report on the windows page about the teller that was killed from it last, at each step, in both
+// languages.
 
 import BankModel
 import Testing
 import WebPages
 
-@Suite("What is said of a teller that was killed")
+@Suite("The report about a killed teller")
 struct WindowDeathTests {
   private func told(_ stage: WindowDeath.Stage, _ language: Language) throws -> DocumentReader.Element {
     let death = WindowDeath(window: "loan-1", generation: 3, pid: 4963, stage: stage)
@@ -14,7 +15,7 @@ struct WindowDeathTests {
   }
 
   @Test(
-    "names the process and what became of its customer; where a time is known it stands there as a number",
+    "names the process and the state of its customer; a known time is there as a number",
     arguments: [
       (.ordered, "Killing", "종료하는 중", nil),
       (.died(ticket: 24), "Customer 24 is not served yet", "24번 고객 다시 대기중", nil),
@@ -46,7 +47,7 @@ struct WindowDeathTests {
     }
   }
 
-  @Test("is good news only where somebody is served or ready again")
+  @Test("is good news only if a customer is served or the window is ready again")
   func looks() throws {
     let stages: [(WindowDeath.Stage, String)] = [
       (.ordered, "bad"), (.died(ticket: 1), "bad"), (.died(ticket: nil), "bad"), (.ended(ticket: 1), "bad"),

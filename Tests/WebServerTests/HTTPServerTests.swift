@@ -1,5 +1,5 @@
-// The server on real sockets: what the library lets through and we do not, slow and endless requests, answers that come
-// later, and streams of events.
+// The server on real sockets: requests that the library accepts and this server refuses, slow and endless
+// requests, answers that come later, and streams of events.
 
 import Foundation
 import Glibc
@@ -11,7 +11,7 @@ import WebCore
 
 @testable import WebServer
 
-/// Answers what it is told to, and remembers what it was asked.
+/// Answers as the test decides, and records the requests.
 private final class Answerer: HTTPHandler {
   var served: [HTTPExchange] = []
   var onServe: ((HTTPExchange) -> Void)?
@@ -25,7 +25,7 @@ private final class Answerer: HTTPHandler {
   }
 }
 
-/// A feed whose items are handed in.
+/// A feed whose items the test adds.
 private final class Feed: EventFeed {
   var items: [EventBytes] = []
   var viewers: [ObjectIdentifier: EventViewer] = [:]
@@ -69,7 +69,7 @@ private final class Stage {
   func turn(until condition: () throws -> Bool) throws {
     let end = SystemClock.monotonic() + .seconds(120)
     while try !condition() {
-      try #require(SystemClock.monotonic() < end, "it has not come to be in time")
+      try #require(SystemClock.monotonic() < end, "the condition does not hold in time")
       try turn()
     }
   }
@@ -88,7 +88,7 @@ private final class Caller {
 
   func say(_ text: String) throws { _ = try Array(text.utf8).withUnsafeBytes { try socket.send($0) } }
 
-  /// Says all of it, as the server takes it; the bytes that could be sent.
+  /// Sends all of it, as the server takes it; returns the number of bytes that could be sent.
   func sayAll(_ text: String) throws -> Int {
     let bytes = Array(text.utf8)
     var sent = 0
@@ -118,7 +118,7 @@ private final class Caller {
     }
   }
 
-  /// Hears until a text was said, or the end.
+  /// Receives until a text has come, or the end.
   @discardableResult
   func hear(_ text: String) throws -> String {
     try stage.turn {
@@ -152,7 +152,7 @@ struct HTTPServerTests {
   }
 
   @Test(
-    "what other servers on the way would read otherwise is refused",
+    "a request that other servers on the way would parse differently is refused",
     arguments: [
       ("GET / HTTP/1.1\r\n\r\n", "400"), ("GET / HTTP/1.0\r\n\r\n", "400"),
       ("GET / HTTP/1.1\r\nHost : x\r\n\r\n", "400"), ("GET / HTTP/1.1\r\nHost: x\r\nA B: c\r\n\r\n", "400"),
@@ -180,7 +180,7 @@ struct HTTPServerTests {
     #expect(stage.answerer.served.isEmpty)
   }
 
-  @Test("a body of the limit is taken, and a longer one in pieces is refused")
+  @Test("a body of the limit is accepted, and a longer one in pieces is refused")
   func bodies() throws {
     let stage = try Stage()
     let caller = try stage.connect()
@@ -200,7 +200,7 @@ struct HTTPServerTests {
     #expect(stage.answerer.served.count == 1)
   }
 
-  @Test("whoever says a word now and then and never finishes is let go; so is whoever says nothing")
+  @Test("a client that sends a request too slowly is disconnected; so is a silent one")
   func slow() throws {
     var limits = HTTPServer.Limits()
     limits.request = .milliseconds(200)
@@ -218,7 +218,7 @@ struct HTTPServerTests {
     #expect(stage.server.nextDeadline == nil)
   }
 
-  @Test("an answer may come later, and whoever has left meanwhile costs nothing more")
+  @Test("an answer may come later, and a client that has left meanwhile costs nothing more")
   func later() throws {
     let stage = try Stage()
     stage.answerer.onServe = { _ in }
@@ -234,7 +234,7 @@ struct HTTPServerTests {
   }
 
   @Test(
-    "many viewers are told the same in order; who leaves is found by the next word, and nobody wakes for nothing"
+    "many viewers get the same in order; a lost one is found by the next write, none wakes for nothing"
   )
   func streams() throws {
     let stage = try Stage()
@@ -245,7 +245,7 @@ struct HTTPServerTests {
     try stage.turn { feed.viewers.count == 100 }
     let long = String(repeating: "x", count: 40_000)
     for text in ["first;", long, ";last\n"] { feed.say(text) }
-    // The head is whole, though the library is told to forget it when the first bytes are written.
+    // The head is complete, although the library is set to forget it when the first bytes are written.
     for caller in callers {
       let heard = try caller.hear(";last")
       #expect(HTTPResponse.events.headers.allSatisfy { heard.contains("\($0.name): \($0.value)\r\n") })
@@ -263,7 +263,7 @@ struct HTTPServerTests {
     }
   }
 
-  @Test("a viewer who reads nothing is let go after some pulses")
+  @Test("a viewer who reads nothing is disconnected after some pulses")
   func deaf() throws {
     let stage = try Stage()
     let feed = Feed()
@@ -279,7 +279,7 @@ struct HTTPServerTests {
     try stage.turn { feed.viewers.isEmpty && stage.server.count == 0 }
   }
 
-  @Test("a server that ends lets everybody go, whatever they wait for")
+  @Test("a server that ends disconnects all clients, whatever they wait for")
   func end() throws {
     let stage = try Stage()
     let feed = Feed()
@@ -298,7 +298,7 @@ struct HTTPServerTests {
   }
 
   @Test(
-    "a request with 14 kB of cookies is answered, and so is each behind it; one with more is told why, once")
+    "a request with 14 kB of cookies is answered, also repeated; one with more is refused, once")
   func cookies() throws {
     let stage = try Stage()
     let caller = try stage.connect()
@@ -323,7 +323,7 @@ struct HTTPServerTests {
     #expect(stage.answerer.served.count == 4)
   }
 
-  @Test("a head that comes in pieces is put together, and one that never comes is told so")
+  @Test("a head that comes in pieces is put together, and one that never comes gets an error")
   func pieces() throws {
     var limits = HTTPServer.Limits()
     limits.request = .seconds(2)
@@ -339,7 +339,7 @@ struct HTTPServerTests {
     #expect(status(try slow.hear("refused")) == "408")
   }
 
-  @Test("connections that say nothing shut out no other, and none of the socket in the home")
+  @Test("silent connections shut out no other one, nor the socket in the home")
   func idle() throws {
     var limits = HTTPServer.Limits()
     (limits.waiting, limits.connections) = (20, 10)
@@ -359,7 +359,7 @@ struct HTTPServerTests {
     withExtendedLifetime(silent) {}
   }
 
-  @Test("a request that is refused is read, so that its client hears why")
+  @Test("a refused request is read, so that its client gets the reason")
   func refusedBody() throws {
     let stage = try Stage()
     for (path, count, expected) in [("/forbidden", 60 << 10, "403"), ("/a", 3 << 20, "413")] {
@@ -369,7 +369,7 @@ struct HTTPServerTests {
       #expect(try caller.sayAll(head + body) == head.utf8.count + body.utf8.count, "the pipe broke")
       #expect(status(try caller.hear("\r\n\r\n")) == expected)
     }
-    // One that sends no body after all is told a second later, and one that waits for a word at once.
+    // A client that sends no body after all is answered a second later, and one that waits for 100 at once.
     let silent = try stage.connect()
     #expect(
       status(try silent.ask("POST /forbidden HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n")) == "403")
@@ -380,7 +380,7 @@ struct HTTPServerTests {
     #expect(stage.answerer.served.isEmpty)
   }
 
-  @Test("the streams of an owner end, and no others; one whose client has left is found at once")
+  @Test("the streams of an owner end, and no others; a lost client is found at once")
   func owners() throws {
     let stage = try Stage()
     let feed = Feed()
