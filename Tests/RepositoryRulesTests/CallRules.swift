@@ -1,5 +1,5 @@
-// Words that must not stand in the code, each with what to write instead. Comments and strings may say them.
-// The lists are data: a new ban is a line here. Nothing but the text of a file is judged.
+// Words that are forbidden in the code, each with its replacement. Comments and strings may contain them. The
+// lists are data: a new ban is a line here. Only the text of a file is judged.
 
 enum CallRules {
   struct Ban {
@@ -10,7 +10,7 @@ enum CallRules {
   static let inSources: [Ban] = [
     Ban(word: "fork(", instead: "posix_spawn; Swift must not run between fork and exec"),
     Ban(word: "vfork(", instead: "posix_spawn; Swift must not run between fork and exec"),
-    Ban(word: "try" + "!", instead: "a typed error that says what to do"),
+    Ban(word: "try" + "!", instead: "a typed error that names the remedy"),
     Ban(word: "fatal" + "Error(", instead: "precondition for a broken invariant, an error for the rest"),
     Ban(word: "DispatchQueue", instead: "the event loop; a process is one thread"),
     Ban(word: "Task {", instead: "the event loop; a process is one thread"),
@@ -26,7 +26,7 @@ enum CallRules {
     Ban(word: "Thread.sle" + "ep", instead: "waiting for the condition itself"),
     Ban(word: "usle" + "ep", instead: "waiting for the condition itself"),
     Ban(word: "sle" + "ep(", instead: "waiting for the condition itself"),
-    Ban(word: ".disab" + "led(", instead: "mending the test or the code"),
+    Ban(word: ".disab" + "led(", instead: "a repair of the test or the code"),
     Ban(word: "import XCTest", instead: "import Testing; scripts/test runs nothing else"),
   ]
 
@@ -35,12 +35,12 @@ enum CallRules {
     let bans = file.isSource ? inSources : file.isTest ? inTests : []
     return file.code.flatMap { line, text in
       bans.filter { says(text, $0.word) }.map {
-        Violation(file.path, line: line, "says `\($0.word)`; use \($0.instead)")
+        Violation(file.path, line: line, "contains `\($0.word)`; use \($0.instead)")
       }
     }
   }
 
-  /// Whether the word stands there and is not the end of a longer name.
+  /// True if the word is there and is not the end of a longer name.
   private static func says(_ text: Substring, _ word: String) -> Bool {
     text.ranges(of: word).contains { range in
       guard let before = text[..<range.lowerBound].last else { return true }
@@ -53,7 +53,7 @@ enum CallRules {
   ]
   private static let libc: Set<String> = ["Glibc", "Musl"]
 
-  /// The pure floors see no system at all; the small processes link no Foundation, which would double them.
+  /// The pure floors use no system at all; the small processes link no Foundation, which would double them.
   static let pureTargets: Set<String> = [
     "Time", "ByteText", "BankModel", "Arguments", "JSON", "QueueCore", "StockCore", "VendingCore", "Wire",
     "WebPages",

@@ -1,4 +1,4 @@
-// Plants each forbidden word and module, and the places where saying the word is fine.
+// Plants each forbidden word and module, and the places where the word is allowed.
 
 import Testing
 
@@ -45,7 +45,7 @@ struct CallRulesTests {
     #expect(CallRules.checkWords(File("Sources/CLinux/a.c", "char a = '\\''; fork();")).count == 1)
   }
 
-  @Test("what Sources must not say, a test may, and the other way round")
+  @Test("words forbidden in Sources are allowed in a test, and the other way round")
   func elsewhere() {
     #expect(CallRules.checkWords(File("Tests/PosixTests/A.swift", "DispatchQueue.main")).isEmpty)
     #expect(CallRules.checkWords(File("scripts/bench", "usle" + "ep 3")).isEmpty)

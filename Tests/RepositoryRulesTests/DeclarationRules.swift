@@ -1,9 +1,9 @@
-// What a public declaration says of itself. The formatter's own rule wants a comment also for an initializer that only fills
-// the fields of its type, and a sentence there can say nothing that the fields do not say.
+// Documentation of public declarations. The formatter's own rule requires a comment also for an initializer
+// that only fills the fields of its type, and a sentence there can only repeat the fields.
 
 enum DeclarationRules {
-  /// Each public declaration has a documentation comment; an initializer that only fills fields may have none, and what
-  /// Codable wants.
+  /// Each public declaration has a documentation comment; an initializer that only fills fields, and
+  /// functions of Codable, may have none.
   static func checkComments(_ file: File) -> [Violation] {
     guard file.isSource, file.isSwift else { return [] }
     let lines = file.lines.map { $0.drop(while: \.isWhitespace) }
@@ -21,7 +21,7 @@ enum DeclarationRules {
     return words.first == "public" && !words.contains("extension") && !words.contains("override")
   }
 
-  /// Whether this is one of the two functions of Codable, of which nothing else can be said.
+  /// True for one of the two functions of Codable, which need no explanation.
   private static func isCodable(_ line: Substring) -> Bool {
     line.hasPrefix("public init(from decoder: any Decoder)")
       || line.hasPrefix("public func encode(to encoder: any Encoder)")
@@ -31,7 +31,7 @@ enum DeclarationRules {
     above.last { !$0.hasPrefix("@") }?.hasPrefix("///") == true
   }
 
-  /// Whether this is an initializer of which every statement is `self.name = value`, or the same of several.
+  /// True for an initializer of which every statement is `self.name = value`, or the same of several.
   private static func onlyFills(_ from: ArraySlice<Substring>) -> Bool {
     guard let first = from.first, first.hasPrefix("public init("),
       let opening = from.firstIndex(where: { $0.hasSuffix("{") })

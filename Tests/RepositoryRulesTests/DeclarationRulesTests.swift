@@ -1,4 +1,4 @@
-// Plants public declarations that say nothing of themselves.
+// Plants public declarations without documentation.
 
 import Testing
 
@@ -24,7 +24,7 @@ struct DeclarationRulesTests {
   }
 
   @Test(
-    "an initializer that only fills fields may have none, and so may an extension, an override and what Codable wants"
+    "an initializer that only fills fields needs none, nor do extensions, overrides and Codable"
   )
   func exempt() {
     #expect(count("  public init(a: Int, b: Int = 2) {\n    self.a = a\n    self.b = b\n  }") == 0)

@@ -27,7 +27,7 @@ enum DocumentationRules {
         let target = part.prefix { $0 != ")" && $0 != "#" }
         guard !target.isEmpty, !target.contains(":") else { continue }
         guard !paths.contains(resolved(String(target), from: file.path)) else { continue }
-        violations.append(Violation(file.path, line: offset + 1, "links to \(target), which is not there"))
+        violations.append(Violation(file.path, line: offset + 1, "links to \(target), which does not exist"))
       }
     }
     return violations
@@ -43,7 +43,8 @@ enum DocumentationRules {
       line.matches(of: links).compactMap { match -> Violation? in
         let page = match.1.isEmpty ? file.path : resolved(String(match.1), from: file.path)
         guard let known = headings[page], !known.contains(match.2.lowercased()) else { return nil }
-        return Violation(file.path, line: offset + 1, "links to #\(match.2), which is no heading of \(page)")
+        return Violation(
+          file.path, line: offset + 1, "links to #\(match.2), which is not a heading of \(page)")
       }
     }
   }
@@ -83,7 +84,7 @@ enum DocumentationRules {
     return parts.joined(separator: "/")
   }
 
-  /// A file or a directory of the repository that a page or a schema names is there.
+  /// A file or a directory of the repository that a page or a schema names exists.
   ///
   /// - Parameter paths: Every file and directory of the repository, from its root.
   static func checkPlaces(_ file: File, _ paths: Set<String>) -> [Violation] {
@@ -91,13 +92,13 @@ enum DocumentationRules {
     let places = /(?:Sources|Tests|scripts|config)\/[A-Za-z0-9_.\/+\-]+/
     return file.lines.enumerated().flatMap { offset, line -> [Violation] in
       line.matches(of: places).compactMap { match -> Violation? in
-        // The end of a longer path is none from the root.
+        // The end of a longer path is not a path from the root.
         let before = line[..<match.range.lowerBound].last
         guard before.map({ $0.isLetter || $0.isNumber || "/._-".contains($0) }) != true else { return nil }
         var name = match.output
         while let last = name.last, "./-".contains(last) { name.removeLast() }
         guard !paths.contains(String(name)) else { return nil }
-        return Violation(file.path, line: offset + 1, "names \(name), which is not there")
+        return Violation(file.path, line: offset + 1, "names \(name), which does not exist")
       }
     }
   }
@@ -107,7 +108,8 @@ enum DocumentationRules {
     let instead: String
   }
 
-  /// Particles that nobody has chosen, a second level of politeness, and spellings that the original has not.
+  /// Undecided pairs of particles, a second level of politeness, and spellings that the original does not
+  /// have.
   static let undecided = [
     "은(는)", "는(은)", "이(가)", "가(이)", "을(를)", "를(을)", "와(과)", "과(와)", "(으)로", "(이)라", "(이)나", "(아)야",
   ]
@@ -127,7 +129,7 @@ enum DocumentationRules {
     guard file.isSource || file.path.hasPrefix("scripts/") || file.path == "README.md" else { return [] }
     return file.lines.enumerated().flatMap { offset, line in
       inKorean.filter { line.contains($0.word) }.map {
-        Violation(file.path, line: offset + 1, "says \($0.word); use \($0.instead)")
+        Violation(file.path, line: offset + 1, "contains \($0.word); use \($0.instead)")
       }
     }
   }

@@ -2,7 +2,7 @@
 
 import Testing
 
-@Suite("The rules about what people read")
+@Suite("The rules about texts for people")
 struct DocumentationRulesTests {
   @Test("the README has at most 200 lines")
   func length() {
@@ -70,7 +70,7 @@ struct DocumentationRulesTests {
   }
 
   @Test(
-    "a particle that nobody has chosen, another politeness and another spelling are refused",
+    "an undecided particle, another politeness and another spelling are refused",
     arguments: DocumentationRules.inKorean.map(\.word))
   func korean(word: String) {
     func count(_ path: String) -> Int {

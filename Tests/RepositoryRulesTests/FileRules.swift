@@ -1,5 +1,5 @@
-// How a file looks from outside: its name, its head, its length, its place, and what must never be written into
-// it. Each rule is told one file (or the names in the root) and judges nothing else.
+// The form of a file: its name, its head, its length, its place, and forbidden contents. Each rule gets one
+// file (or the names in the root) and judges nothing else.
 
 enum FileRules {
   static let longest = 400
@@ -7,14 +7,14 @@ enum FileRules {
     "Package.swift", "Sources", "Tests", "scripts", "config", "README.md",
   ]
 
-  /// Nothing else grows in the root; dot files are the tools' own.
+  /// No other names are allowed in the root; dot files belong to the tools.
   static func checkTopLevel(_ names: [String]) -> [Violation] {
     names.filter { !$0.hasPrefix(".") && !topLevelNames.contains($0) }.map {
       Violation($0, "does not belong in the root: only \(topLevelNames.sorted().joined(separator: ", "))")
     }
   }
 
-  /// A Swift file says at its top what it is for.
+  /// A Swift file starts with its purpose.
   static func checkHead(_ file: File) -> [Violation] {
     guard file.isSource, file.isSwift else { return [] }
     let comment = file.lines.prefix { $0.hasPrefix("//") && $0.count > 2 }
@@ -37,11 +37,11 @@ enum FileRules {
   static func checkName(_ file: File) -> [Violation] {
     guard file.isSource || file.isTest else { return [] }
     return ["Utils", "Manager", "Helper"].filter(file.name.contains).map {
-      Violation(file.path, "is named \($0), which says nothing; name what it owns")
+      Violation(file.path, "is named \($0), which is meaningless; name its contents")
     }
   }
 
-  /// What is true on one machine only, or was left for later.
+  /// Contents that are true on one machine only, or were left for later.
   static func checkContents(_ file: File) -> [Violation] {
     let places = ["/ho" + "me/", "/opt/sw" + "ift", "/Use" + "rs/"]
     let promises = ["TO" + "DO", "FIX" + "ME"]
@@ -50,12 +50,13 @@ enum FileRules {
         Violation(file.path, line: offset + 1, "names \($0), a place of one machine")
       }
         + promises.filter { saysWord(line, $0) }.map {
-          Violation(file.path, line: offset + 1, "says \($0); do it, or open an issue")
+          Violation(file.path, line: offset + 1, "contains \($0); do it, or open an issue")
         }
     }
   }
 
-  /// What is run is executable and says what it is for; what is sourced (`.bash`) says so and is not executable.
+  /// An executable script is executable and states its purpose; a sourced one (`.bash`) states that it is
+  /// sourced, and is not executable.
   static func checkScript(_ file: File) -> [Violation] {
     guard file.path.hasPrefix("scripts/") || file.path.hasPrefix(".ci/"), !file.isSwift else { return [] }
     let isSourced = file.path.hasSuffix(".bash")
@@ -67,12 +68,12 @@ enum FileRules {
     }
     if !isSourced {
       if head.first?.hasPrefix("#!/usr/bin/env ") != true {
-        violations.append(Violation(file.path, line: 1, "does not begin with #!/usr/bin/env"))
+        violations.append(Violation(file.path, line: 1, "does not start with #!/usr/bin/env"))
       }
       head = head.dropFirst()
     }
     if head.first.map({ $0.hasPrefix("# ") && $0.count >= 20 }) != true {
-      violations.append(Violation(file.path, "has no comment at its top that says what it is for"))
+      violations.append(Violation(file.path, "has no comment with its purpose at its top"))
     }
     return violations
   }

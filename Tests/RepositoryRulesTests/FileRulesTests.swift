@@ -25,7 +25,7 @@ struct FileRulesTests {
     #expect(count(401) == 1)
   }
 
-  @Test("a name that says nothing is refused", arguments: ["FrameUtils", "ManagerOfFrames", "TestHelpers"])
+  @Test("a meaningless name is refused", arguments: ["FrameUtils", "ManagerOfFrames", "TestHelpers"])
   func name(name: String) {
     #expect(FileRules.checkName(File("Sources/Wire/\(name).swift", "")).count == 1)
     #expect(FileRules.checkName(File("Tests/WireTests/\(name).swift", "")).count == 1)
@@ -40,20 +40,20 @@ struct FileRulesTests {
   }
 
   @Test(
-    "a place of one machine is refused wherever it stands",
+    "a path of one machine is refused anywhere",
     arguments: ["/ho" + "me/kim/bank", "// see /opt/sw" + "ift/usr", "x = '/Use" + "rs/lee'"])
   func places(text: String) {
     #expect(FileRules.checkContents(File("README.md", "a\n\(text)\n")).map(\.line) == [2])
   }
 
-  @Test("what was left for later is refused", arguments: ["TO" + "DO", "FIX" + "ME"])
+  @Test("work left for later is refused", arguments: ["TO" + "DO", "FIX" + "ME"])
   func promises(word: String) {
     #expect(
       FileRules.checkContents(File("Sources/Wire/Frame.swift", "a\n// \(word): b\n")).map(\.line) == [2])
     #expect(FileRules.checkContents(File("Sources/Wire/Frame.swift", "let MY_\(word)S = 1")).isEmpty)
   }
 
-  @Test("a script is executable, names its interpreter and says what it is for")
+  @Test("a script is executable, names its interpreter and states its purpose")
   func script() {
     let good = "#!/usr/bin/env bash\n# Runs the chaos of the bank.\n"
     func count(_ text: String, _ isExecutable: Bool, path: String = "scripts/chaos") -> Int {
@@ -68,7 +68,7 @@ struct FileRulesTests {
     #expect(count("", false, path: "Sources/Wire/Frame.swift") == 0)
   }
 
-  @Test("what is sourced is not executable and has a head as well")
+  @Test("a sourced script is not executable and has a head as well")
   func sourced() {
     let text = "# Sourced by the scripts beside it.\n"
     #expect(FileRules.checkScript(File("scripts/prelude.bash", text)).isEmpty)

@@ -1,6 +1,6 @@
-// Which floor each target stands on, and the rule that it imports only what stands below it. The table is
-// written out and not derived from the manifest: moving a target to another floor is a decision, and this is
-// where it is taken. A target that is missing here fails.
+// The floor of each target, and the rule that it imports only lower ones. The table is written out and not
+// derived from the manifest: moving a target to another floor is a decision, which is made here. A target
+// that is missing here fails.
 
 enum FloorRules {
   static let floors: [String: Int] = [
@@ -15,16 +15,17 @@ enum FloorRules {
     "CommandRunner": 3, "Reports": 3, "WebServer": 3, "HeadlessBrowser": 3, "Postgres": 3,
     "Teller": 4, "ServiceProcess": 4, "ControlClient": 4, "StockClient": 4, "VendingClient": 4, "Guardian": 4,
     "PostgresStore": 4, "PostgresReading": 5,
-    // These ask the stock, so they stand above its client; the services stand above what their processes have in common.
+    // These use the stock, so they are above its client; the services are above what their processes have in
+    // common.
     "StockService": 5, "Coordinator": 5, "JuiceStation": 5, "VendingMachine": 5, "CommandWindow": 5,
     "WebInterface": 5,
-    // The coordinator of a shared bank stands on what reads its books, and `bankd` on it.
+    // The coordinator of a shared bank is above the reader of its database, and `bankd` above it.
     "SharedBranch": 6, "bankd": 7,
     "bank-teller": 6, "bank-stockd": 6, "bank-juice": 6, "bank-vending": 6, "bank-runner": 6,
     "bank-guardian": 6, "bank-web": 6,
-    // What the programs that people type have in common.
+    // What the programs for users have in common.
     "Console": 6, "bankctl": 7, "bank-chaos": 7, "bank-bench": 7, "bank-fuzz": 7,
-    // The simulator drives the pure parts of several processes, so it stands above them; nothing stands on it.
+    // The simulator drives the pure parts of several processes, so it is above them; nothing is above it.
     "Simulator": 7, "bank-simulate": 8,
     // A bank for tests.
     "BranchFixture": 0,
@@ -50,7 +51,7 @@ enum FloorRules {
     }
   }
 
-  /// What a target imports of our own is among the dependencies that it declares.
+  /// The targets that a target imports are among its declared dependencies.
   static func checkImports(_ file: File, _ manifest: Manifest) -> [Violation] {
     guard file.isSwift, let name = file.target else { return [] }
     guard let target = manifest[name] else {
@@ -65,12 +66,12 @@ enum FloorRules {
     }
   }
 
-  /// No packages: what C keeps well comes from the system.
+  /// No packages: C libraries come from the system.
   static func checkPackages(_ file: File) -> [Violation] {
     let code = SourceText.code(of: file.text)
     var violations: [Violation] = []
     if !code.contains("dependencies: []") {
-      violations.append(Violation(file.path, "must say `dependencies: []`"))
+      violations.append(Violation(file.path, "must contain `dependencies: []`"))
     }
     if code.contains(".package(") {
       violations.append(Violation(file.path, "names a package; the bank is built from itself and the system"))

@@ -19,7 +19,7 @@ struct FloorRulesTests {
       """)
   }
 
-  @Test("the declarations of a manifest are understood")
+  @Test("the declarations of a manifest are parsed")
   func declarations() {
     let text = """
       floor("BankModel"),
@@ -54,7 +54,7 @@ struct FloorRulesTests {
     #expect(found.first?.message.contains("Wire (floor 2) stands on \(dependency)") == true)
   }
 
-  @Test("a target without a floor is refused, and so is standing on one")
+  @Test("a target without a floor is refused, and so is a dependency on one")
   func missing() {
     let text = #"floor("Attic"), floor("Wire", on: ["Cellar"]),"#
     let found = FloorRules.checkManifest(manifest(text)).map(\.message)
@@ -77,7 +77,7 @@ struct FloorRulesTests {
     }
   }
 
-  @Test("what is declared, what is not ours, and what stands in a comment may be imported")
+  @Test("declared modules, foreign ones, and those in a comment may be imported")
   func declared() {
     let manifest = Manifest(manifest(#"floor("BankModel"), floor("Wire", on: ["BankModel"]),"#))
     let file = File("Sources/Wire/Frame.swift", "import BankModel\nimport Glibc\n// import Wire\n")
@@ -91,13 +91,13 @@ struct FloorRulesTests {
     #expect(FloorRules.checkImports(file, manifest).count == 1)
   }
 
-  @Test("a directory that is no target is refused")
+  @Test("a directory that is not a target is refused")
   func stray() {
     let file = File("Sources/Attic/Box.swift", "")
     #expect(FloorRules.checkImports(file, Manifest(manifest(""))).count == 1)
   }
 
-  @Test("a package is refused, and so is a manifest that does not say it has none")
+  @Test("a package is refused, and so is a manifest without an empty list of packages")
   func packages() {
     #expect(FloorRules.checkPackages(manifest("")).isEmpty)
     let two = File(

@@ -1,6 +1,6 @@
-// The targets that Package.swift declares and what each stands on, read from its text: `swift package` cannot
-// be asked while it runs the tests. It knows the calls this repository's manifest makes, and a declaration
-// it does not understand is missing from the result, which the rule about floors then reports.
+// The targets that Package.swift declares and their dependencies, read from its text: `swift package` cannot
+// run while it runs the tests. It parses the calls of this repository's manifest; a declaration that it does
+// not understand is missing from the result, which the rule about floors then reports.
 
 struct Manifest {
   struct Declaration: Equatable {

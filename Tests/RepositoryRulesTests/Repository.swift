@@ -1,13 +1,13 @@
 // Reads the checkout that these tests were compiled from. The only file here that touches the disk: the rules
-// get names and texts. Build output and the version control's own files are not part of the repository.
-// A file that cannot be read fails the test that asked for it.
+// get names and texts. Build output and the version control's own files are not part of the repository. A
+// file that cannot be read fails the calling test.
 
 import Foundation
 
 struct Repository {
   let root: URL
 
-  /// The checkout this file belongs to.
+  /// The checkout of this file.
   init(file: String = #filePath) {
     root = URL(fileURLWithPath: file)
       .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -27,7 +27,7 @@ struct Repository {
     return files
   }
 
-  /// The paths of everything, of pictures, too.
+  /// The paths of all files, including pictures.
   func paths() throws -> Set<String> {
     var paths: Set<String> = []
     for name in try topLevel() where !Self.isOutput(name) {
@@ -58,7 +58,7 @@ struct Repository {
       }
       return
     }
-    // What is not text (a corpus, a picture) has no lines to judge.
+    // A file that is not text (a corpus, a picture) has no lines to judge.
     guard let text = String(data: try Data(contentsOf: url), encoding: .utf8) else { return }
     let permissions = attributes[.posixPermissions] as? Int ?? 0
     files.append(File(path, text, isExecutable: permissions & 0o111 != 0))

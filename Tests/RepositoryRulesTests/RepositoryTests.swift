@@ -1,5 +1,5 @@
-// The rules, applied to this repository. That each rule sees what it is meant to see is shown in the files
-// beside this one, with violations planted for the purpose.
+// The rules, applied to this repository. The files beside this one plant violations to show that each rule
+// finds them.
 
 import Testing
 
@@ -14,7 +14,7 @@ struct RepositoryTests {
     }
   }
 
-  @Test("each target stands on lower floors only")
+  @Test("each target is above the floors that it imports")
   func floors() throws {
     let manifest = try repository.manifest()
     #expect(Manifest(manifest).declarations.count > 10, "the manifest was not understood")
@@ -39,7 +39,7 @@ struct RepositoryTests {
     expectNone(files.flatMap(CallRules.checkModules))
   }
 
-  @Test("files have a head, a name that says something, and a length that can be read")
+  @Test("files have a head, a meaningful name, and a readable length")
   func files() throws {
     let files = try repository.files()
     #expect(files.count > 30, "the checkout was not found at \(repository.root.path)")
@@ -48,22 +48,22 @@ struct RepositoryTests {
     expectNone(files.flatMap(FileRules.checkName))
   }
 
-  @Test("what is public says what it is")
+  @Test("every public declaration is documented")
   func declarations() throws {
     expectNone(try repository.files().flatMap(DeclarationRules.checkComments))
   }
 
-  @Test("the root holds what belongs there")
+  @Test("the root contains only allowed names")
   func topLevel() throws {
     expectNone(FileRules.checkTopLevel(try repository.topLevel()))
   }
 
-  @Test("nothing speaks of one machine, and nothing is left for later")
+  @Test("nothing depends on one machine, and nothing is left for later")
   func contents() throws {
     expectNone(try repository.files().flatMap(FileRules.checkContents))
   }
 
-  @Test("what people read is short enough at the entrance, leads somewhere, and speaks one Korean")
+  @Test("the README is short enough, links lead somewhere, and Korean has one style")
   func documentation() throws {
     let files = try repository.files()
     let paths = try repository.paths()
@@ -80,7 +80,7 @@ struct RepositoryTests {
     expectNone(files.flatMap(DocumentationRules.checkKorean))
   }
 
-  @Test("each script can be run and says what it is for")
+  @Test("each script can be run and states its purpose")
   func scripts() throws {
     let files = try repository.files()
     #expect(files.contains { $0.path == "scripts/bankctl" })

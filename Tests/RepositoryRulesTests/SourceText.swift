@@ -1,13 +1,13 @@
-// What is code in a source file and what is not: comments and the contents of string literals are blanked, byte
-// for byte, so that lines and columns stay where they were. Enough of Swift and C for that, and no more of them:
-// an unclosed literal ends with its line, and the scanner never fails.
+// Code of a source file without comments and the contents of string literals: they are blanked, byte for
+// byte, so that lines and columns stay the same. Enough of Swift and C for that, and no more: an unclosed
+// literal ends with its line, and the scanner never fails.
 
 enum SourceText {
   enum Language {
     case swift, c
   }
 
-  /// The text with every comment, and every string's contents unless they are wanted, turned into spaces.
+  /// The text with every comment, and every string's contents unless requested, turned into spaces.
   static func code(of text: String, in language: Language = .swift, keepingStrings: Bool = false) -> String {
     var scanner = Scanner(bytes: Array(text.utf8), language: language, keepsStrings: keepingStrings)
     scanner.run()
@@ -158,7 +158,7 @@ extension File {
         $0.hasPrefix("@") || ["public", "package", "internal", "fileprivate", "private"].contains($0)
       }
       guard words.first == "import" else { return nil }
-      // `import struct Module.Name` names what is wanted of it.
+      // `import struct Module.Name` names a declaration of the module.
       let kinds: Set<Substring> = ["struct", "class", "enum", "protocol", "func", "var", "let", "typealias"]
       guard let path = words.dropFirst().first(where: { !kinds.contains($0) }) else { return nil }
       return (line, String(path.prefix { $0 != "." && $0 != ";" }))

@@ -1,10 +1,10 @@
-// One place in the repository that breaks a rule, worded so that whoever reads it knows what to change.
-// It knows no rule. A rule is a pure function that returns these; an empty list is a rule that holds.
+// One place in the repository that breaks a rule, worded so that its reader knows what to change. A rule is a
+// pure function that returns these; an empty list is a rule that holds.
 
 struct Violation: Hashable, CustomStringConvertible {
   /// The path from the repository's root.
   let path: String
-  /// Counts from 1; nil where the whole file is meant.
+  /// Counts from 1; nil if the whole file is meant.
   let line: Int?
   /// What is wrong and what to do instead.
   let message: String
@@ -20,7 +20,7 @@ struct Violation: Hashable, CustomStringConvertible {
   }
 }
 
-/// What a rule is told about one file of the repository.
+/// The input of a rule about one file of the repository.
 struct File {
   /// The path from the repository's root.
   let path: String
