@@ -45,16 +45,21 @@ struct HelpPageTests {
     }
     let commands = table.commands
     let sentences =
-      commands.flatMap { [$0.summary] + [$0.details].compactMap { $0 } + $0.examples.map(\.summary) }
+      commands.flatMap { [$0.summary] + [$0.details].compactMap { $0 } }
       + commands.flatMap(\.operands).map(\.summary)
       + (commands.flatMap(\.options) + table.globalOptions).map(\.summary)
-      + table.exitCodes.map(\.meaning)
     for sentence in sentences {
       // One level of politeness, with or without a full stop.
       let plain = sentence.korean.replacing("(초기화)", with: "")
       let end = plain.split(separator: "(").first.map(String.init) ?? plain
       let polite = ["니다.", "니다", "세요."].contains { end.hasSuffix($0) || plain.hasSuffix($0) }
       #expect(polite && hasHangul(sentence.korean), "\(sentence.korean)")
+    }
+    // A caption is a phrase: "대출만 일시 중지".
+    for caption in commands.flatMap(\.examples).map(\.summary) + table.exitCodes.map(\.meaning) {
+      let isPhrase = !["다.", "요.", "다", "요"].contains { caption.korean.hasSuffix($0) }
+      let isSentence = ["니다.", "세요."].contains { caption.korean.hasSuffix($0) }
+      #expect((isPhrase || isSentence) && hasHangul(caption.korean), "\(caption.korean)")
     }
   }
 

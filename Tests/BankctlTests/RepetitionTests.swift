@@ -106,7 +106,7 @@ struct RepetitionTests {
     }) { branch throws in
       let ran = try run(["tickets"] + (asJSON ? ["--json"] : []), home: branch.home)
       #expect(ran.exit == .done)
-      let numbers = ran.lines.filter { asJSON || $0.hasPrefix("  ") && $0 != "  nobody" }
+      let numbers = ran.lines.filter { asJSON || $0.hasPrefix("  ") && $0 != "  none" }
       #expect(numbers.count == 4, "\(ran.output)")
     }
   }

@@ -55,7 +55,7 @@ struct HostileTellerTests {
     /// Event in the log, and a text that its message contains.
     var told: (event: String, words: String?) {
       switch self {
-      case .noise, .oversized: ("channel_broken", "longer than")
+      case .noise, .oversized: ("channel_broken", "exceeds the limit")
       case .otherBuild: ("refused", "is not supported")
       case .cutOff, .mute: ("rogue", "not ready in time")
       case .invented, .twice: ("rogue", "customer 1, attempt 1, whom it does not hold")

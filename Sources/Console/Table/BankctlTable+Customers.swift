@@ -254,8 +254,7 @@ extension BankctlTable {
     OperandSpec(
       "N", .text, .repeatingOnceOrMore, replacedBy: option,
       summary: Text(
-        "Ticket number or range, such as 7 or 7-12.",
-        "번호표의 번호나 범위입니다. 예: 7, 7-12"))
+        "Ticket number or range.", "번호표의 번호나 범위입니다."))
   }
 
   private static let filters = [
