@@ -11,7 +11,7 @@ private let broken: [(String, String)] = [
   ("{\n\"max_wating\": 5}", #":2: unknown key "max_wating""#),
   (#"{"lease": "-5s"}"#, #":1: "lease" is "-5s""#),
   (#"{"windows": 2}"#, "braces"),
-  (#"{"windows": {"deposit": -1}}"#, "256"), (#"{"windows": {"deposit": 1.5}}"#, "whole"),
+  (#"{"windows": {"deposit": -1}}"#, "256"), (#"{"windows": {"deposit": 1.5}}"#, "64-bit integer"),
   (#"{"lease": "-5s"}"#, "negative"), (#"{"lease": 5}"#, "quotes"), (#"{"lease": "5"}"#, "unit"),
   (#"{"lease": "1ms"}"#, "100ms"),
   (#"{"max_waiting": "5"}"#, "quotes"), (#"{"max_waiting": 0}"#, "from 1"), (#"{"speed": 0}"#, "above 0"),

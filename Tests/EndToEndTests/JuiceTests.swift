@@ -12,7 +12,7 @@ struct JuiceTests {
       #expect(refused.code == 5, refused.story)
       #expect(refused.out == "재료가 모자라요. 재고를 수정할까요?\n", refused.story)
       #expect(
-        refused.complaints == "딸기의 재고가 부족합니다. (16개 필요, 10개 있음)\n채우려면: bankctl stock add strawberry 6\n",
+        refused.complaints == "딸기의 재고가 부족합니다. (16개 필요, 10개 있음)\n재고를 채우려면: bankctl stock add strawberry 6\n",
         refused.story)
       #expect(try branch.stock() == Recipes.fresh)
       let english = try branch.order("strawberry", language: .en)
@@ -81,13 +81,13 @@ struct JuiceTests {
       #expect(people.outLines.filter { $0 == "망고쥬스 나왔습니다! 맛있게 드세요!" }.count == 3, people.story)
       #expect(people.lastLine == "재료가 모자라요. 재고를 수정할까요?", people.story)
       // One piece is missing for the four juices, and the next order lacks the same piece.
-      let mended = "채우려면: bankctl stock add mango 2\n"
+      let mended = "재고를 채우려면: bankctl stock add mango 2\n"
       #expect(
         people.complaints == "4잔 중 3잔만 만들었습니다.\n망고의 재고가 부족합니다. (3개 필요, 1개 있음)\n" + mended, people.story)
       let two = try branch.order("mango-kiwi", "2")
       #expect(two.code == 5, two.story)
-      let line = try #require(two.err.split(separator: "\n").last { $0.hasPrefix("채우려면: ") })
-      for command in line.dropFirst("채우려면: ".count).split(separator: " && ") {
+      let line = try #require(two.err.split(separator: "\n").last { $0.hasPrefix("재고를 채우려면: ") })
+      for command in line.dropFirst("재고를 채우려면: ".count).split(separator: " && ") {
         let words = command.split(separator: " ").map(String.init)
         try branch.done("stock", "add", words[3], words[4])
       }
