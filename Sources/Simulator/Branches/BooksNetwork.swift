@@ -96,7 +96,7 @@
       } catch {
         word = .refused(state: error.state, message: error.words)
       }
-      world.trace.line(now, "books: branch \(session.place) \(segment.map(\.statement.name)) \(word)")
+      world.trace.line(now, "database: branch \(session.place) \(segment.map(\.statement.name)) \(word)")
       world.trace.mix(Int64(session.backend))
       world.trace.mix(Int64(segment.count))
       session.push(word, at: now + delay(at: session.place))

@@ -256,7 +256,7 @@
       }
       for lane in Set(sums.keys).union(rows.keys).sorted() {
         let (counted, are) = (sums[lane] ?? Tally(), rows[lane] ?? Tally())
-        if counted != are { return "lane \(lane): counted are \(counted), and there are \(are)" }
+        if counted != are { return "lane \(lane): counted \(counted), actual \(are)" }
       }
       return nil
     }

@@ -51,9 +51,9 @@
       default: break
       }
       if session.isStale {
-        world.violate(.books, "branch \(session.place) uses a server from which another one has taken over")
+        world.violate(.books, "branch \(session.place) uses a server that another one has replaced")
       } else if text.hasPrefix("CREATE SCHEMA"), world.offices[session.place].mark != nil {
-        world.violate(.books, "branch \(session.place) makes books in the place of those that it knows")
+        world.violate(.books, "branch \(session.place) creates a database in place of the one that it knows")
       }
       throw Refusal(state: "42P01", words: "relation does not exist")
     }

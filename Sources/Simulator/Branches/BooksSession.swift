@@ -129,7 +129,7 @@
   extension SimulatedProcess: PostgresPlayer {
     func connect() -> any PostgresSession {
       guard let far = host.connectFar?(self) as? BooksSession else {
-        preconditionFailure("no simulated branch connects to a server that is not there")
+        preconditionFailure("no simulated branch connects to a missing server")
       }
       far.take(give(.far(far)))
       return far

@@ -83,7 +83,7 @@
 
     func joined(_ owner: BranchOwner, until end: MonotonicTime) {
       if let present = epochs[owner.branch], owner.epoch <= present {
-        violate(.fence, "\(owner) begins, and there was epoch \(present) before")
+        violate(.fence, "\(owner) starts after epoch \(present)")
       }
       epochs[owner.branch] = owner.epoch
       leases[owner] = end
@@ -91,7 +91,7 @@
     }
 
     func renewed(_ owner: BranchOwner, until end: MonotonicTime) {
-      guard isPresent(owner) else { return violate(.fence, "\(owner) has ended, and its lease is renewed") }
+      guard isPresent(owner) else { return violate(.fence, "\(owner) has ended, but its lease is renewed") }
       leases[owner] = end
     }
 
@@ -99,13 +99,13 @@
       if let end = leases[owner], end > world.clock.now {
         violate(
           .lease,
-          "\(owner) is fenced, and its lease goes on for \(end.since(world.clock.now).milliseconds) ms")
+          "\(owner) is fenced, but its lease still holds for \(end.since(world.clock.now).milliseconds) ms")
       }
       epochs[owner.branch] = owner.epoch + 1
     }
 
     func left(_ owner: BranchOwner) {
-      guard isPresent(owner) else { return violate(.fence, "\(owner) has ended, and leaves") }
+      guard isPresent(owner) else { return violate(.fence, "\(owner) has ended, but leaves") }
       epochs[owner.branch] = owner.epoch + 1
     }
 
@@ -117,11 +117,11 @@
     func returned(_ tickets: [TicketNumber], of owner: BranchOwner) {
       for ticket in tickets {
         guard let holder = people[ticket]?.holder else {
-          violate(.claim, "ticket \(ticket) of \(owner) is given back, and nobody has it")
+          violate(.claim, "ticket \(ticket) of \(owner) is returned without a holder")
           continue
         }
         if holder != owner {
-          violate(.claim, "ticket \(ticket) is given back of \(owner), and \(holder) has it")
+          violate(.claim, "ticket \(ticket) of \(owner) is returned, but \(holder) holds it")
         }
         people[ticket]?.holder = nil
       }
@@ -131,36 +131,36 @@
     func gaveBack(of branch: Int64, before epoch: Int64) {
       for (ticket, person) in people {
         guard let holder = person.holder, holder.branch == branch, holder.epoch < epoch else { continue }
-        violate(.lostTicket, "ticket \(ticket) is still in the hands of \(holder), which has ended")
+        violate(.lostTicket, "ticket \(ticket) is still held by \(holder), which has ended")
       }
     }
 
     // MARK: - Tickets
 
     func gives(_ tickets: ClosedRange<TicketNumber>, key: String?, isDraining: Bool) {
-      if isDraining { violate(.overfull, "tickets \(tickets) are given while the bank drains") }
-      if dayHasEnded { violate(.overfull, "tickets \(tickets) are given when the day has ended") }
+      if isDraining { violate(.overfull, "tickets \(tickets) are issued while the bank drains") }
+      if dayHasEnded { violate(.overfull, "tickets \(tickets) are issued after the end of the day") }
       if tickets.lowerBound != issuedLast + 1 {
-        violate(.series, "tickets \(tickets) are given behind ticket \(issuedLast)")
+        violate(.series, "tickets \(tickets) are issued after ticket \(issuedLast)")
       }
       issuedLast = max(issuedLast, tickets.upperBound)
       guard let key else { return }
       if let before = keys[key] {
-        violate(.repeatedKey, "key \(key) stands for tickets \(before), and gets \(tickets)")
+        violate(.repeatedKey, "key \(key) refers to tickets \(before), but gets \(tickets)")
       }
       keys[key] = tickets
     }
 
     func issued(_ row: BooksServer.Row, by owner: BranchOwner?) {
-      if let owner, !isPresent(owner) { violate(.fence, "\(owner) has ended, and gets ticket \(row.ticket)") }
+      if let owner, !isPresent(owner) { violate(.fence, "\(owner) has ended, but gets ticket \(row.ticket)") }
       if people[row.ticket] != nil || finished[row.ticket] != nil {
-        violate(.duplicate, "ticket \(row.ticket) is given twice")
+        violate(.duplicate, "ticket \(row.ticket) is issued twice")
       }
       ticketsOf[row.account, default: []].append(row.ticket)
       accountOf[row.ticket] = row.account
       if Int64(ticketsOf[row.account]?.count ?? 0) > expected[row.account]?.count ?? 1 {
         violate(
-          .duplicate, "for account \(row.account) too many tickets are given: \(ticketsOf[row.account] ?? [])"
+          .duplicate, "account \(row.account) got too many tickets: \(ticketsOf[row.account] ?? [])"
         )
       }
       let line = world.books.lane(row.lane)
@@ -168,14 +168,15 @@
         if wanted.service.map({ $0 != line?.service }) ?? false || wanted.priority != line?.priority
           || wanted.amount.map({ $0 != row.amount }) ?? false
         {
-          violate(.ledger, "ticket \(row.ticket) is not what was asked for by account \(row.account)")
+          violate(.ledger, "ticket \(row.ticket) does not match the request of account \(row.account)")
         }
       } else {
-        violate(.ledger, "ticket \(row.ticket) has account \(row.account), which nobody has asked for")
+        violate(.ledger, "ticket \(row.ticket) has account \(row.account), which no client requested")
       }
       if row.state == 2, let due = row.due, due - world.books.nowMilliseconds > 120_000 {
         violate(
-          .early, "ticket \(row.ticket) is to wait for \((due - world.books.nowMilliseconds) / 1_000) s")
+          .early,
+          "ticket \(row.ticket) must wait for another \((due - world.books.nowMilliseconds) / 1_000) s")
       }
       people[row.ticket] = Person(line: row.lane, account: row.account, state: row.state, due: row.due)
     }
@@ -184,19 +185,19 @@
 
     func claimed(_ tickets: [TicketNumber], by owner: BranchOwner, isNext: Bool) {
       if !tickets.isEmpty, !isPresent(owner) {
-        violate(.fence, "\(owner) has ended, and claims ticket \(tickets[0])")
+        violate(.fence, "\(owner) has ended, but claims ticket \(tickets[0])")
       }
       for ticket in tickets {
         guard let person = people[ticket] else {
-          violate(.claim, "ticket \(ticket) is claimed by \(owner), and is no customer's who waits")
+          violate(.claim, "ticket \(ticket) is claimed by \(owner), but is not waiting")
           continue
         }
         if let holder = person.holder {
-          violate(.claim, "ticket \(ticket) is claimed by \(owner), and \(holder) has it")
+          violate(.claim, "ticket \(ticket) is claimed by \(owner), but \(holder) holds it")
         }
         if person.state != 1 { violate(.claim, "ticket \(ticket) is claimed in state \(person.state)") }
         if let own = world.books.owner(of: person.line), own != owner.branch {
-          violate(.claim, "ticket \(ticket) wants the juice of branch \(own), and \(owner) claims it")
+          violate(.claim, "ticket \(ticket) needs a juice of branch \(own), but \(owner) claims it")
         }
         people[ticket]?.holder = owner
         people[ticket]?.wasClaimed = true
@@ -206,29 +207,31 @@
       let front = fronts[line] ?? 0
       if let first = tickets.first, first <= front {
         violate(
-          .claim, "a page of \(owner) begins with ticket \(first), and the one before ended with \(front)")
+          .claim, "a page of \(owner) starts at ticket \(first), but the previous one ended at \(front)")
       }
       let page = Set(tickets)
       for (ticket, person) in people
       where person.line == line && person.state == 1 && ticket > front && ticket < last
         && !page.contains(ticket)
       {
-        violate(.order, "ticket \(ticket) waits, and \(owner) claims ticket \(last)")
+        violate(.order, "ticket \(ticket) waits, but \(owner) claims ticket \(last)")
       }
       fronts[line] = max(front, last)
     }
 
     func cameBack(_ ticket: TicketNumber, from state: Int64, by owner: BranchOwner, at wall: Int64) {
       guard let person = people[ticket] else {
-        return violate(.claim, "ticket \(ticket) comes back, and is nobody's")
+        return violate(.claim, "ticket \(ticket) returns, but is unknown")
       }
       if person.state != state || state == 1 {
-        violate(.claim, "ticket \(ticket) is called in state \(person.state)")
+        violate(.claim, "ticket \(ticket) becomes due in state \(person.state)")
       }
       if state == 2, let due = person.due, due > wall {
-        violate(.early, "ticket \(ticket) is called \(due - wall) ms too early")
+        violate(.early, "ticket \(ticket) becomes due \(due - wall) ms too early")
       }
-      if let holder = person.holder { violate(.claim, "ticket \(ticket) is called, and \(holder) has it") }
+      if let holder = person.holder {
+        violate(.claim, "ticket \(ticket) becomes due, but \(holder) holds it")
+      }
       people[ticket]?.state = 1
       people[ticket]?.due = nil
     }
@@ -239,31 +242,31 @@
     func hasSent(_ owner: BranchOwner, isPresent: Bool) { if !isPresent { world.statistics.ofZombies += 1 } }
 
     func repeated(_ owner: BranchOwner, _ number: Int64) {
-      violate(.repeatedTurn, "transaction \(number) of \(owner) comes again, and is in the books")
+      violate(.repeatedTurn, "transaction \(number) of \(owner) is sent again after its commit")
     }
 
     func wantsToFinish(_ ticket: TicketNumber, by owner: BranchOwner) {
       guard !everHeld.contains(Held(owner: owner, ticket: ticket)) else { return }
-      violate(.fence, "ticket \(ticket) is finished by \(owner), which has never had it")
+      violate(.fence, "ticket \(ticket) is finished by \(owner), which never held it")
     }
 
     func finished(_ row: BooksServer.Row, by owner: BranchOwner, outcome: Int64, attempts: Int64) {
-      if !isPresent(owner) { violate(.fence, "\(owner) has ended, and finishes ticket \(row.ticket)") }
+      if !isPresent(owner) { violate(.fence, "\(owner) has ended, but finishes ticket \(row.ticket)") }
       if let before = finished[row.ticket] {
         violate(.duplicate, "ticket \(row.ticket) has two receipts, one of \(before)")
       }
       if outcome == 2, world.books.owner(of: row.lane) != nil { owed.insert(row.ticket) }
       guard let person = people.removeValue(forKey: row.ticket) else {
-        return violate(.duplicate, "ticket \(row.ticket) is finished, and is nobody's")
+        return violate(.duplicate, "ticket \(row.ticket) is finished, but is unknown")
       }
       if person.holder != owner {
         violate(
           .fence,
-          "ticket \(row.ticket) is finished by \(owner), and \(person.holder.map { "\($0)" } ?? "nobody") has it"
+          "ticket \(row.ticket) is finished by \(owner), but held by \(person.holder.map { "\($0)" } ?? "no branch")"
         )
       }
       if person.account != row.account {
-        violate(.ledger, "the receipt of ticket \(row.ticket) is of another customer")
+        violate(.ledger, "the receipt of ticket \(row.ticket) belongs to another customer")
       }
       finished[row.ticket] = owner
       if outcome == 2 { cancelledTickets.insert(row.ticket) }
@@ -272,29 +275,29 @@
 
     func changed(_ ticket: TicketNumber, by owner: BranchOwner, to state: Int64, attempts: Int64, due: Int64?)
     {
-      if !isPresent(owner) { violate(.fence, "\(owner) has ended, and changes ticket \(ticket)") }
+      if !isPresent(owner) { violate(.fence, "\(owner) has ended, but changes ticket \(ticket)") }
       guard let person = people[ticket] else {
-        return violate(.claim, "ticket \(ticket) is changed, and is nobody's")
+        return violate(.claim, "ticket \(ticket) is changed, but is unknown")
       }
       if person.holder != owner {
         violate(
           .fence,
-          "ticket \(ticket) is changed by \(owner), and \(person.holder.map { "\($0)" } ?? "nobody") has it")
+          "ticket \(ticket) is changed by \(owner), held by \(person.holder.map { "\($0)" } ?? "no branch")")
       }
       people[ticket]?.state = state
       guard state != 1 else { return }
       people[ticket]?.holder = nil
       people[ticket]?.due = due
       if state == 2, let due, abs(due - world.books.nowMilliseconds) > 120_000 {
-        violate(.early, "ticket \(ticket) is put off for \((due - world.books.nowMilliseconds) / 1_000) s")
+        violate(.early, "ticket \(ticket) is deferred by \((due - world.books.nowMilliseconds) / 1_000) s")
       }
     }
 
     func cancelled(_ ticket: TicketNumber, by owner: BranchOwner) {
       if let person = people[ticket], world.books.owner(of: person.line) != nil { owed.insert(ticket) }
-      if !isPresent(owner) { violate(.fence, "\(owner) has ended, and takes out ticket \(ticket)") }
+      if !isPresent(owner) { violate(.fence, "\(owner) has ended, but cancels ticket \(ticket)") }
       if people.removeValue(forKey: ticket) == nil {
-        violate(.duplicate, "ticket \(ticket) is taken out, and is nobody's")
+        violate(.duplicate, "ticket \(ticket) is cancelled, but is unknown")
       }
       finished[ticket] = owner
       cancelledTickets.insert(ticket)
@@ -302,7 +305,9 @@
     }
 
     func dayEnds() {
-      if let left = people.keys.min() { violate(.lostTicket, "the day ends, and ticket \(left) is left") }
+      if let left = people.keys.min() {
+        violate(.lostTicket, "the day ends, but ticket \(left) is unfinished")
+      }
       dayEndedAt = world.clock.now
     }
 
@@ -312,27 +317,28 @@
       guard first > 0, first <= last else { return }
       guard last <= issuedLast else {
         return violate(
-          .notDurable, "tickets \(first) to \(last) are spoken, and the books have given \(issuedLast)")
+          .notDurable, "tickets \(first) to \(last) are announced, but the database has issued \(issuedLast)")
       }
       if let before = told[group], before != first...last, !isList {
-        violate(.repeatedKey, "tickets \(before) were spoken, and for the same request \(first) to \(last)")
+        violate(
+          .repeatedKey, "tickets \(before) were announced, but for the same request \(first) to \(last)")
       }
       told[group] = first...last
       for ticket in first...last where !isList {
         if let account = accountOf[ticket], expected[account]?.group != group {
-          violate(.notDurable, "ticket \(ticket) is spoken to somebody who has not asked for it")
+          violate(.notDurable, "ticket \(ticket) is announced to a client that did not request it")
         }
       }
     }
 
     func clientHeardOfCancelling(_ ticket: TicketNumber) {
       guard !cancelledTickets.contains(ticket) else { return }
-      violate(.notDurable, "ticket \(ticket) is said to be taken out, and has no such receipt")
+      violate(.notDurable, "ticket \(ticket) is reported as cancelled, but has no such receipt")
     }
 
     func acknowledged(_ ticket: TicketNumber, by branch: Int64) {
       guard finished[ticket] == nil else { return }
-      violate(.notDurable, "the end of ticket \(ticket) is acknowledged, and it has no receipt")
+      violate(.notDurable, "the end of ticket \(ticket) is acknowledged, but it has no receipt")
     }
 
     /// A branch was notified that it has finished these customers.
@@ -340,7 +346,7 @@
       for ticket in tickets where finished[ticket]?.branch != branch || cancelledTickets.contains(ticket) {
         violate(
           .notDurable,
-          "ticket \(ticket) is told to be finished by branch \(branch), and its receipt is of \(finished[ticket].map { "\($0)" } ?? "nobody")"
+          "ticket \(ticket) is reported as finished by branch \(branch), but its receipt is of \(finished[ticket].map { "\($0)" } ?? "no branch")"
         )
       }
     }
@@ -353,7 +359,7 @@
 
     func leftovers() -> String {
       let some = people.sorted { $0.key < $1.key }.prefix(3).map { ticket, person in
-        "ticket \(ticket) in state \(person.state) in the hands of \(person.holder.map { "\($0)" } ?? "nobody")"
+        "ticket \(ticket) in state \(person.state) held by \(person.holder.map { "\($0)" } ?? "no branch")"
       }
       return "\(people.count) are left: \(some.joined(separator: "; "))"
     }
@@ -362,7 +368,8 @@
       guard isFinished else { return violate(.notDrained, leftovers()) }
       if let words = world.books.miscounted() { violate(.books, words) }
       if Set(world.books.releases.keys) != owed {
-        violate(.books, "owed for \(world.books.releases.keys.sorted()), and cancelled were \(owed.sorted())")
+        violate(
+          .books, "releases owed for \(world.books.releases.keys.sorted()), but cancelled \(owed.sorted())")
       }
       for ticket in 1...max(1, issuedLast)
       where issuedLast > 0 && finished[ticket] == nil && people[ticket] == nil {

@@ -93,7 +93,7 @@
     }
 
     private func say(_ message: ClientMessage) {
-      world.trace.line(world.clock.now, "client \(office.place).\(number) says \(message)")
+      world.trace.line(world.clock.now, "client \(office.place).\(number) sends \(message)")
       line.say(message)
     }
 
@@ -111,7 +111,7 @@
     // MARK: - Answers
 
     private func hear(_ message: BankMessage) {
-      world.trace.line(world.clock.now, "client \(office.place).\(number) hears \(message)")
+      world.trace.line(world.clock.now, "client \(office.place).\(number) receives \(message)")
       switch message {
       case .welcome: state = .ready
       case .refused(let refusal):
@@ -124,7 +124,7 @@
 
     private func hear(_ reply: ControlReply) {
       guard let place = outstanding.firstIndex(where: { $0.number == reply.number }) else {
-        return world.violate(.answer, "a client got an answer to request \(reply.number), which is not open")
+        return world.violate(.answer, "a client got a response to request \(reply.number), which is not open")
       }
       if reply.more { return }
       let wish = outstanding.remove(at: place).wish
@@ -150,7 +150,8 @@
 
     private func failed(_ wish: Wish, _ failure: Failure) {
       switch failure.code {
-      case .keyConflict: world.violate(.repeatedKey, "the same request is refused as another: \(failure)")
+      case .keyConflict:
+        world.violate(.repeatedKey, "the same request is refused as a different one: \(failure)")
       case .badRequest, .noSuchTicket, .wrongState: break
       default:
         guard wish.isRepeated, !world.mayGiveUp else { return }

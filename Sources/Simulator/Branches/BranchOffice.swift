@@ -115,7 +115,7 @@
           self.program = program
           return program
         } catch {
-          self.world.violate(.conversation, "a branch cannot begin: \(error)")
+          self.world.violate(.conversation, "a branch cannot start: \(error)")
           return nil
         }
       }

@@ -34,7 +34,7 @@
       configuration = Self.configuration(of: world)
       watch = BranchWatch(of: process, office, in: world)
       var branch = JoiningBranch(
-        address: "postgres://bank@books/bank", name: office.name, host: "machine-\(office.place)",
+        address: "postgres://bank@store/bank", name: office.name, host: "machine-\(office.place)",
         services: [], proof: "home \(office.place)", wholeBytes: world.plan.wholeBytes)
       branch.known = office.mark
       joining = try SharedJoining(branch, on: loop)

@@ -103,7 +103,7 @@
       agenda.add(.calm, at: clock.now + plan.duration)
       while !isOver, violation == nil {
         guard happenNext() else {
-          violate(.notDrained, "nothing happens any more, and the bank has not ended")
+          violate(.notDrained, "there are no more events, but the bank has not ended")
           break
         }
         if isCalm,
@@ -111,7 +111,7 @@
         {
           violate(
             .notDrained,
-            "the faults have ended long ago, and \(checker.leftovers()); \(openRequests); \(running)")
+            "the faults ended long ago, but \(checker.leftovers()); \(openRequests); \(running)")
         }
         trace.flush()
       }
@@ -182,7 +182,7 @@
       offices.map { "\($0.place): process \($0.host.lastRun)" }.joined(separator: ", ")
     }
 
-    private var openRequests: String { "\(clients.count { !$0.isContent }) clients are not content" }
+    private var openRequests: String { "\(clients.count { !$0.isContent }) clients still wait" }
 
     /// The operator opens what is closed, revives dead letters, and stops the bank when it is time.
     private func goOnClosing() {
@@ -227,7 +227,7 @@
             && clock.now.since(max(ended, process.stoodUntil)) > .seconds(15)
         }) ?? false
       {
-        violate(.notDrained, "the day has ended long ago, and branch \(office.place) is still open")
+        violate(.notDrained, "the day ended long ago, but branch \(office.place) is still open")
       }
     }
 
@@ -271,7 +271,7 @@
       if let number = office.number, isCalm, clock.now.since(max(calmSince, stoodUntil)) > .seconds(6),
         books.branches.first(where: { $0.id == number })?.isClosed != true
       {
-        violate(.conversation, "branch \(office.place) has closed, and the books do not know")
+        violate(.conversation, "branch \(office.place) has closed, but the database does not record it")
       }
       if askedToEnd != nil { office.isClosed = true }
     }

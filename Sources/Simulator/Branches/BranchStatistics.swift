@@ -36,14 +36,14 @@ public struct BranchStatistics: Sendable, Equatable {
   package static let counts: [(words: String, count: WritableKeyPath<BranchStatistics, Int64> & Sendable)] = [
     ("histories", \.histories), ("events", \.events), ("effects", \.effects), ("messages", \.messages),
     ("requests", \.requests), ("answers", \.answers), ("starts of a coordinator", \.starts),
-    ("connections to the books", \.connections), ("epochs begun", \.joins),
+    ("connections to the database", \.connections), ("epochs started", \.joins),
     ("epochs ended by others", \.rescues),
-    ("pages claimed", \.pages), ("customers handed out", \.assignments), ("transactions", \.commits),
+    ("pages claimed", \.pages), ("customers assigned", \.assignments), ("transactions", \.commits),
     ("receipts", \.receipts), ("transactions of zombies", \.ofZombies),
-    ("late words of connections", \.lateTurns), ("requests done before", \.repeatedRequests),
-    ("transactions without effect", \.withoutEffect), ("customers told of it", \.toldWithoutEffect),
-    ("refused for want of room", \.refusals), ("slices that arrived", \.slices),
-    ("slices that came in", \.unpacked),
+    ("late responses of connections", \.lateTurns), ("requests done before", \.repeatedRequests),
+    ("transactions without effect", \.withoutEffect), ("customers of these", \.toldWithoutEffect),
+    ("refused for lack of space", \.refusals), ("slices that arrived", \.slices),
+    ("slices that were unpacked", \.unpacked),
   ]
 
   /// Adds the counts of another part.

@@ -49,7 +49,7 @@
       if case .branchLost = event, !isKept {
         let recalled = Set(wanted.compactMap { if case .recall(let window, _) = $0 { window } else { nil } })
         for window in holders where !recalled.contains(window) {
-          world.violate(.conversation, "the lease was lost, and window \(window) is not told")
+          world.violate(.conversation, "the lease was lost, but window \(window) is not notified")
         }
       }
       judge(machine)
@@ -63,7 +63,7 @@
       for remark in machine.contradictions(ServiceDirectory()) { world.violate(.books, "\(remark)") }
       let served = settled + Int64(underway.reduce(0) { $0 + $1.count } + unsealed.count)
       if machine.books.served != served {
-        world.violate(.books, "the books count \(machine.books.served) served, and \(served) were")
+        world.violate(.books, "the counters say \(machine.books.served) served, actual \(served)")
       }
     }
 
@@ -106,10 +106,10 @@
         world.statistics.assignments += 1
         if let branch = office.number, !world.checker.mayHandOut(branch, at: now.monotonic) {
           world.violate(
-            .lease, "ticket \(lease.ticket) is handed out by branch \(branch) behind the end of its lease")
+            .lease, "ticket \(lease.ticket) is assigned by branch \(branch) after the end of its lease")
         }
         if isLost {
-          world.violate(.lease, "ticket \(lease.ticket) is handed out by a branch that has lost its lease")
+          world.violate(.lease, "ticket \(lease.ticket) is assigned by a branch that has lost its lease")
         }
       case .acknowledge(_, let lease): world.checker.acknowledged(lease.ticket, by: Int64(office.place))
       case .reportWithoutEffect: world.statistics.toldWithoutEffect += 1
