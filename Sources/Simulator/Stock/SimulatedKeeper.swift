@@ -124,10 +124,10 @@ final class SimulatedViewer {
         let there = quantities[change.item, default: 0] + change.difference
         quantities[change.item] = there
         if there != change.present {
-          world.violate(.news, "after change \(change.sequence) somebody sees \(there) \(change.item)")
+          world.violate(.news, "after change \(change.sequence) a subscriber sees \(there) \(change.item)")
         }
       }
-    case .refused(let failure): world.violate(.conversation, "somebody who looks on is refused: \(failure)")
+    case .refused(let failure): world.violate(.conversation, "a subscriber is refused: \(failure)")
     }
   }
 }

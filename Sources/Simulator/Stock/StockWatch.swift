@@ -71,7 +71,7 @@ final class StockWatch {
       let asked = Dictionary(wanted.map { ($0.item, $0.quantity) }, uniquingKeysWith: +)
       if asked != recipe {
         return violate(
-          .taking, "order \(order) is decided for \(asked.words), and its juice is \(recipe.words)")
+          .taking, "order \(order) is decided for \(asked.words), but its juice is \(recipe.words)")
       }
     }
     let missing = wanted.compactMap { part -> Shortage? in
@@ -81,9 +81,9 @@ final class StockWatch {
     }
     switch outcome {
     case .done where !missing.isEmpty:
-      violate(.taking, "order \(order) is done, and there is too little: \(missing)")
+      violate(.taking, "order \(order) is done despite a shortage: \(missing)")
     case .short(let shortages) where Set(shortages) != Set(missing) || missing.isEmpty:
-      violate(.taking, "order \(order) is short of \(shortages), and what is missing is \(missing)")
+      violate(.taking, "order \(order) is short of \(shortages), but missing are \(missing)")
     default: break
     }
   }
@@ -108,7 +108,7 @@ final class StockWatch {
     let (lot, there) = present.apply(row)
     if row.sequence != Int64(rows.count) || there != row.present || lot < 0 || lot != row.lot {
       violate(
-        .stock, "change \(row.sequence) leaves \(row.present) \(row.item), and \(there) should be there")
+        .stock, "change \(row.sequence) leaves \(row.present) \(row.item), expected \(there)")
     }
     guard row.kind != .initial, let order = row.order else {
       if row.kind != .initial { violate(.stock, "change \(row.sequence) of \(row.item) has no order") }
@@ -129,21 +129,21 @@ final class StockWatch {
     }
     if let command = changes[order] { return judge(order, deed, command) }
     guard let (name, recipe) = recipe(of: order) else {
-      return violate(.taking, "order \(order) changes the stock, and nobody has such a ticket")
+      return violate(.taking, "order \(order) changes the stock, but there is no such ticket")
     }
     if deed.taken != recipe {
       return violate(
-        .taking, "order \(order) has taken \(deed.taken.words), and its juice is \(recipe.words)")
+        .taking, "order \(order) has taken \(deed.taken.words), but its juice is \(recipe.words)")
     }
     if !deed.returned.isEmpty {
       if deed.returned != recipe {
-        violate(.taking, "order \(order) has taken \(recipe.words) and given back \(deed.returned.words)")
+        violate(.taking, "order \(order) has taken \(recipe.words) and returned \(deed.returned.words)")
       }
       if checker.outcomes[name] != .cancelled {
-        violate(.taking, "order \(order) was given back, and its ticket is not cancelled on disk")
+        violate(.taking, "order \(order) was returned, but its ticket is not cancelled on disk")
       }
     } else if checker.outcomes[name] == .outOfStock {
-      violate(.taking, "order \(order) takes fruit after its customer was sent away")
+      violate(.taking, "order \(order) takes fruit after its customer was rejected")
     }
   }
 
@@ -158,7 +158,7 @@ final class StockWatch {
       isRight = isRight && own[0].item == amount.item && own[0].present == amount.quantity
     default: isRight = false
     }
-    if !isRight { violate(.stock, "order \(order) for \(command) has done \(own.map(\.difference))") }
+    if !isRight { violate(.stock, "order \(order) for \(command) changed \(own.map(\.difference))") }
   }
 
   /// The ticket of an order, and the recipe of its juice; nil if there is no such ticket.
@@ -186,11 +186,11 @@ final class StockWatch {
         return checkGivenBack(order)
       }
       if case .take = action, !couldBeTold(order) {
-        return violate(.taking, "order \(order) was told that it has what it has not")
+        return violate(.taking, "order \(order) got a success without its fruit")
       }
     case .short:
       guard !store.hasStagedChanges, (try? store.order(order)) != nil else {
-        return violate(.notDurable, "the shortage of order \(order) was told and is not on disk")
+        return violate(.notDurable, "the shortage of order \(order) was reported but is not on disk")
       }
     default: return
     }
@@ -209,14 +209,14 @@ final class StockWatch {
 
   func asked(for ticket: TicketOfDay) {
     if checker.outcomes[TicketName(day: ticket.day, ticket: ticket.ticket)] != .cancelled {
-      violate(.taking, "ticket \(ticket.ticket) is to be given back, and is not cancelled on disk")
+      violate(.taking, "ticket \(ticket.ticket) is to be returned, but is not cancelled on disk")
     }
   }
 
   /// The record that something must be given back was removed from the disk.
   func released(_ ticket: TicketOfDay) {
     if !givenBack.contains(OrderID(day: ticket.day, ticket: ticket.ticket)) {
-      violate(.taking, "ticket \(ticket.ticket) counts as given back, and the stock has not said so")
+      violate(.taking, "ticket \(ticket.ticket) counts as returned, but the stock has not confirmed it")
     }
   }
 
@@ -226,31 +226,31 @@ final class StockWatch {
     }
     if deeds[order]?.isHolding == true {
       violate(
-        .taking, "order \(order) is said to be given back, and holds \(deeds[order]?.taken.words ?? "")")
+        .taking, "order \(order) is reported as returned, but holds \(deeds[order]?.taken.words ?? "")")
     }
     guard let (name, _) = recipe(of: order), checker.outcomes[name] == .cancelled else {
-      return violate(.taking, "order \(order) was given back, and its ticket is not cancelled on disk")
+      return violate(.taking, "order \(order) was returned, but its ticket is not cancelled on disk")
     }
   }
 
   func shown(_ picture: StockPicture) {
     var there: [ItemID: Quantity] = [:]
     guard picture.sequence <= rows.count else {
-      return violate(.notDurable, "change \(picture.sequence) was shown and is not on disk")
+      return violate(.notDurable, "change \(picture.sequence) was shown but is not on disk")
     }
     for row in rows.prefix(Int(picture.sequence)) { there[row.item, default: 0] += row.difference }
     for shelf in picture.items where shelf.quantity != there[shelf.item, default: 0] {
       violate(
-        .stock, "\(shelf.quantity) \(shelf.item) were shown, and \(there[shelf.item, default: 0]) were there")
+        .stock, "\(shelf.quantity) \(shelf.item) were shown, actual \(there[shelf.item, default: 0])")
     }
   }
 
   func told(_ change: StockChange, seen: Int) {
     guard change.sequence <= rows.count else {
-      return violate(.notDurable, "change \(change.sequence) was told and is not on disk")
+      return violate(.notDurable, "change \(change.sequence) was reported but is not on disk")
     }
     if change.sequence != seen + 1 || rows[seen] != change {
-      violate(.news, "after change \(seen) somebody was told of change \(change.sequence): \(change)")
+      violate(.news, "after change \(seen) a subscriber received change \(change.sequence): \(change)")
     }
   }
 
@@ -263,12 +263,12 @@ final class StockWatch {
     case .served:
       checker.world.statistics.juices += 1
       if deeds[order]?.isHolding != true {
-        violate(.taking, "ticket \(name.ticket) got its juice, and nothing is taken for it")
+        violate(.taking, "ticket \(name.ticket) got its juice, but no fruit was taken for it")
       }
     case .outOfStock:
       checker.world.statistics.shortages += 1
       if answers[order] != .short(receipt.shortages) || deeds[order]?.isHolding == true {
-        violate(.taking, "ticket \(name.ticket) was sent away for what the stock has not said")
+        violate(.taking, "ticket \(name.ticket) was rejected without a shortage of the stock")
       }
     case .cancelled: break
     }
@@ -282,7 +282,7 @@ final class StockWatch {
     for shelf in shelves where shelf.lots != present.lots[shelf.item] ?? [] {
       violate(
         .stock,
-        "\(shelf.quantity) \(shelf.item) lie there, and the ledger says \(present.total(of: shelf.item))")
+        "\(shelf.quantity) \(shelf.item) are present, the ledger says \(present.total(of: shelf.item))")
     }
     do throws(StoreError) {
       if let problem = try store.audit().problems.first { violate(.stock, problem) }
@@ -301,12 +301,12 @@ final class StockWatch {
       guard let (name, _) = recipe(of: order) else { continue }
       let outcome = checker.outcomes[name]
       if deed.isHolding, outcome == .cancelled || outcome == .outOfStock {
-        violate(.taking, "ticket \(name.ticket) of day \(name.day) ended without a juice and holds its fruit")
+        violate(.taking, "ticket \(name.ticket) of day \(name.day) ended without a juice but holds its fruit")
       }
     }
     if let left = try checker.world.disk.unreleased(after: nil, limit: 1).first {
       violate(
-        .notDrained, "ticket \(left.ticket) of day \(left.day) was cancelled, and nothing was given back")
+        .notDrained, "ticket \(left.ticket) of day \(left.day) was cancelled, but nothing was returned")
     }
   }
 }

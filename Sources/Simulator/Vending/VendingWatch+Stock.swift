@@ -15,13 +15,13 @@ extension VendingWatch {
   func asksToTake(as order: OrderID) {
     askedOn[order, default: []].append(world.today)
     guard let place = purchaseOfOrder[order], purchases[place].isUnfinished else {
-      return violate(.purchase, "the stock is asked for \(order), and no such purchase is open on disk")
+      return violate(.purchase, "the stock is asked for \(order), but no such purchase is open on disk")
     }
   }
 
   func asksToRelease(_ order: OrderID) {
     guard let place = purchaseOfOrder[order], purchases[place].state == .releasing else {
-      return violate(.purchase, "order \(order) is to be put back, and is not given up on disk")
+      return violate(.purchase, "order \(order) is to be returned, but is not abandoned on disk")
     }
   }
 
@@ -37,7 +37,7 @@ extension VendingWatch {
   func decided(_ order: OrderID, _ outcome: StoredOrder.Outcome) {
     guard outcome == .void else { return }
     guard let place = purchaseOfOrder[order], purchases[place].state == .releasing else {
-      return violate(.purchase, "order \(order) is never to be done, and its purchase is not given up")
+      return violate(.purchase, "order \(order) is to be blocked, but its purchase is not abandoned")
     }
   }
 
@@ -68,19 +68,19 @@ extension VendingWatch {
     let purchase = purchases[place]
     let one = [purchase.product: Quantity(1)]
     if deed.taken != one || !(deed.returned.isEmpty || deed.returned == one) {
-      violate(.purchase, "order \(order) has taken \(deed.taken) and given back \(deed.returned)")
+      violate(.purchase, "order \(order) has taken \(deed.taken) and returned \(deed.returned)")
     }
     // Only an open purchase takes a drink, and only a releasing one returns it.
     let isRight = deed.returned.isEmpty ? purchase.isUnfinished : purchase.state == .releasing
     if !isRight {
-      violate(.purchase, "order \(order) changes the stock, and its purchase is \(purchase.state.words)")
+      violate(.purchase, "order \(order) changes the stock, but its purchase is \(purchase.state.words)")
     }
   }
 
   private func judgeManagers(_ order: OrderID, _ fresh: [StockChange]) {
     guard let name = requestOfOrder[order], let command = wanted[name],
       order == OrderID("m-" + name.text), doneForTheManager.insert(order).inserted
-    else { return violate(.drinks, "order \(order) changes the stock, and nobody wants it, or has had it") }
+    else { return violate(.drinks, "order \(order) changes the stock, but has no request") }
     let sum = fresh.reduce(0) { $0 + $1.difference }
     let isRight: Bool =
       switch command {
@@ -92,7 +92,7 @@ extension VendingWatch {
       case .discardExpired: fresh.allSatisfy { $0.kind == .discarded }
       default: false
       }
-    if !isRight { violate(.drinks, "\(name) wants \(command), and has done \(fresh.map(\.difference))") }
+    if !isRight { violate(.drinks, "\(name) requests \(command), but changed \(fresh.map(\.difference))") }
   }
 
   private func isDated(_ row: StockChange, _ order: OrderID, _ drinks: AddedDrinks) -> Bool {
@@ -103,7 +103,8 @@ extension VendingWatch {
 
   func checkGivenBack(_ order: OrderID, isHolding: Bool) {
     guard let place = purchaseOfOrder[order], !isHolding, !purchases[place].isOpen else {
-      return violate(.purchase, "order \(order) is said to be given back, and it holds, or is not given up")
+      return violate(
+        .purchase, "order \(order) is reported as returned, but holds a drink or is not abandoned")
     }
   }
 
@@ -111,7 +112,7 @@ extension VendingWatch {
     let rows = checker.stock.rows
     for change in changes where change.sequence > rows.count || rows[Int(change.sequence) - 1] != change {
       return violate(
-        .notDurable, "the manager was told of change \(change.sequence), which is not on the stock's disk")
+        .notDurable, "the manager received change \(change.sequence), which is not on the stock's disk")
     }
   }
 
@@ -171,12 +172,12 @@ extension VendingWatch {
       }
     }
     told.balance = told.inserted - told.spent - told.returned
-    if told != account { violate(.money, "people remember \(told), and the machine has \(account)") }
+    if told != account { violate(.money, "the clients remember \(told), but the machine has \(account)") }
     for product in world.plan.vending.table.products {
       let sold = rows.count { $0.kind == .bought && $0.product == product.id }
       let there = checker.stock.present.total(of: product.id)
       let left = brought[product.id, default: 0] - Quantity(sold)
-      if there != left { violate(.drinks, "\(there) \(product.id) are there, and \(left) should be") }
+      if there != left { violate(.drinks, "\(there) \(product.id) are present, expected \(left)") }
     }
   }
 
@@ -190,13 +191,15 @@ extension VendingWatch {
     switch memory.result {
     case .done(let change)?:
       told.apply(change)
-      if change != row { violate(.money, "\(name) remembers change \(change.sequence), which there is not") }
+      if change != row {
+        violate(.money, "\(name) remembers change \(change.sequence), which does not exist")
+      }
     case .failure(let failure)? where failure.code == .tooLittleMoney && arrivals[name] ?? 0 > 1:
       // This refusal is not stored: a request that arrived twice may have found the money the second time.
       if let row { told.apply(row) }
     case nil, .failure?:
       if row != nil {
-        violate(.money, "\(name) was done, and nobody was told: \(String(describing: memory))")
+        violate(.money, "\(name) was done but not reported: \(String(describing: memory))")
       }
     default: break
     }
@@ -215,7 +218,7 @@ extension VendingWatch {
         brought[change.item, default: 0] += change.difference
       }
     default:
-      if doneForTheManager.contains(order) { violate(.drinks, "\(name) was done, and nobody was told") }
+      if doneForTheManager.contains(order) { violate(.drinks, "\(name) was done but not reported") }
     }
   }
 }

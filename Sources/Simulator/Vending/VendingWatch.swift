@@ -59,7 +59,7 @@ final class VendingWatch {
     if let change = entry.change, change.kind == .returned {
       let free = drafted.balance - drafted.reserved
       if change.amount != free {
-        violate(.money, "\(change.request) gives \(change.amount) won back, and \(free) are free")
+        violate(.money, "\(change.request) returns \(change.amount) won, but \(free) are free")
       }
     }
     if let purchase = entry.purchase {
@@ -67,7 +67,7 @@ final class VendingWatch {
     }
     drafted.balance += entry.change?.difference ?? 0
     if drafted.balance < drafted.reserved {
-      violate(.money, "\(drafted.balance) won are there, and purchases under way cost \(drafted.reserved)")
+      violate(.money, "the balance is \(drafted.balance) won, but open purchases cost \(drafted.reserved)")
     }
   }
 
@@ -100,7 +100,7 @@ final class VendingWatch {
     if state != states.last { states.append(state) }
     for place in touched { judge(purchases[place]) }
     if reserved > account.balance {
-      violate(.money, "purchases under way cost \(reserved) won, and \(account.balance) are there")
+      violate(.money, "open purchases cost \(reserved) won, but the balance is \(account.balance)")
     }
     forgotten()
   }
@@ -109,7 +109,7 @@ final class VendingWatch {
   func restarted(with stored: StoredVending) {
     committed()
     if stored.account != account || stored.sequence != Int64(rows.count) {
-      violate(.money, "the machine begins with \(stored.account), and the rows say \(account)")
+      violate(.money, "the machine starts with \(stored.account), but the rows add up to \(account)")
     }
     do throws(StoreError) {
       if let problem = try store.audit().problems.first { violate(.money, problem) }
@@ -124,10 +124,10 @@ final class VendingWatch {
     if row.sequence != Int64(rows.count) || row.balance != account.balance || account.difference != 0
       || account.balance < 0
     {
-      violate(.money, "change \(row.sequence) leaves \(row.balance) won, and the rows make it \(account)")
+      violate(.money, "change \(row.sequence) leaves \(row.balance) won, but the rows add up to \(account)")
     }
     guard let command = wanted[row.request], rowOfRequest[row.request] == nil else {
-      return violate(.money, "change \(row.sequence) is for \(row.request), which nobody wants, or has had")
+      return violate(.money, "change \(row.sequence) is for \(row.request), which has no request")
     }
     rowOfRequest[row.request] = rows.count - 1
     let isRight: Bool =
@@ -138,7 +138,7 @@ final class VendingWatch {
       default: false
       }
     if !isRight {
-      violate(.money, "\(row.request) wants \(command), and \(row.amount) were \(row.kind.name)")
+      violate(.money, "\(row.request) requests \(command), but \(row.amount) were \(row.kind.name)")
     }
     switch row.kind {
     case .inserted: world.statistics.wonInserted += row.amount
@@ -154,11 +154,11 @@ final class VendingWatch {
     if purchase.number != Int64(place + 1) || wanted[purchase.request] != .buy(purchase.product)
       || purchase.price != price(of: purchase.product) || purchaseOfRequest[purchase.request] != nil
     {
-      violate(.purchase, "purchase \(purchase.number) of \(purchase.request) is none that somebody wants")
+      violate(.purchase, "purchase \(purchase.number) of \(purchase.request) has no request")
     }
     purchaseOfRequest[purchase.request] = place
     if purchase.state != .open || deed(of: purchase) != nil {
-      violate(.purchase, "purchase \(purchase.number) begins, and the stock has heard of it before")
+      violate(.purchase, "purchase \(purchase.number) starts, but the stock has already received it")
     }
   }
 
@@ -170,7 +170,7 @@ final class VendingWatch {
       && purchase.state != .open && purchase.request == before.request
       && purchase.product == before.product && purchase.price == before.price
     if !isRight {
-      violate(.purchase, "purchase \(purchase.number) was \(before.state) and is \(purchase.state)")
+      violate(.purchase, "purchase \(purchase.number) was \(before.state) and is now \(purchase.state)")
     }
     switch purchase.state {
     case .soldOut, .onlyExpired, .releasing: world.statistics.refusedPurchases += 1
@@ -183,7 +183,7 @@ final class VendingWatch {
     let row = rowOfRequest[purchase.request].map { rows[$0] }
     let known = order(of: purchase)
     if (purchase.state == .bought) != (row != nil) {
-      return violate(.purchase, "purchase \(purchase.number) is \(purchase.state), and paid by \(row.words)")
+      return violate(.purchase, "purchase \(purchase.number) is \(purchase.state) but paid by \(row.words)")
     }
     switch purchase.state {
     case .open, .releasing: break
@@ -192,16 +192,17 @@ final class VendingWatch {
       if known?.outcome != .done || known?.returned != nil || took?.item != purchase.product
         || took?.dates != row?.dates
       {
-        violate(.purchase, "purchase \(purchase.number) is paid for, and the stock has \(known.words) for it")
+        violate(.purchase, "purchase \(purchase.number) is paid for, but the stock has \(known.words) for it")
       }
     case .soldOut, .onlyExpired:
       guard case .short? = known?.outcome else {
         return violate(
-          .purchase, "purchase \(purchase.number) is \(purchase.state), and the stock has \(known.words)")
+          .purchase, "purchase \(purchase.number) is \(purchase.state), but the stock has \(known.words)")
       }
     case .givenUp:
       if known == nil || (known?.outcome == .done && known?.returned == nil) {
-        violate(.purchase, "purchase \(purchase.number) is given up, and the stock has \(known.words) for it")
+        violate(
+          .purchase, "purchase \(purchase.number) is abandoned, but the stock has \(known.words) for it")
       }
     }
   }
@@ -231,7 +232,7 @@ final class VendingWatch {
           .notDurable, "\(change.request) was answered with change \(change.sequence), which is not on disk")
       }
       if change.request != request.order {
-        violate(.answer, "\(request.order?.text ?? "") was answered with the change of \(change.request)")
+        violate(.answer, "\(request.order?.text ?? "") got the response of \(change.request)")
       }
     case .stocked(let changes): checkStocked(request, changes)
     case .failure(let failure): checkRefusal(request, failure)
@@ -272,7 +273,7 @@ final class VendingWatch {
       }
     if !isRight {
       violate(
-        .refusal, "\(name) was refused for \(failure.code.rawValue), and is \(purchase?.state.words ?? "not")"
+        .refusal, "\(name) was refused for \(failure.code.rawValue), but is \(purchase?.state.words ?? "not")"
       )
     }
   }
@@ -287,7 +288,7 @@ final class VendingWatch {
   private func checkNothing(_ request: VendingRequest, _ failure: VendingFailure) {
     guard let name = request.order else { return }
     if rowOfRequest[name] != nil, !isAskedAgain(name) {
-      violate(.refusal, "\(name) was refused for \(failure.code.rawValue), and is done")
+      violate(.refusal, "\(name) was refused for \(failure.code.rawValue), but is done")
     }
     switch (failure.code, request.command) {
     case (.badRequest, .insert(let amount)) where !VendingLimits.insertion.contains(amount): break
@@ -312,7 +313,7 @@ extension MoneyChange? {
 
 extension StoredOrder? {
   fileprivate var words: String {
-    guard let self else { return "heard nothing" }
-    return "\(self.outcome)" + (self.returned == nil ? "" : ", given back,")
+    guard let self else { return "not received" }
+    return "\(self.outcome)" + (self.returned == nil ? "" : ", returned,")
   }
 }
