@@ -49,7 +49,7 @@ struct BoardWatch {
     }
     views[view] = (first, pictures + 1)
     guard now.since(first) < TimeSpan.milliseconds(50) * (pictures - 1) else { return nil }
-    return "\(pictures + 2) pictures came in \(now.since(first).milliseconds) ms"
+    return "\(pictures + 2) snapshots arrived within \(now.since(first).milliseconds) ms"
   }
 
   // MARK: - One snapshot
@@ -59,40 +59,40 @@ struct BoardWatch {
     let sum =
       counts.waiting + counts.delayed + counts.serving + counts.served + counts.cancelled + counts.dead
     if counts.issued != sum {
-      return "\(counts.issued) tickets were issued, and \(sum) are somewhere: \(counts)"
+      return "\(counts.issued) tickets were issued, but \(sum) are listed:  \(counts)"
     }
     let (waiting, serving) = (frame.waiting.map(\.ticket), frame.serving.map(\.ticket))
     if zip(waiting, waiting.dropFirst()).contains(where: { $0 >= $1 }) {
-      return "those who wait are not in the order of their numbers: \(waiting)"
+      return "the waiting customers are not in ticket order: \(waiting)"
     }
     let named = waiting + serving
     if Set(named).count != named.count {
-      return "somebody is there twice: \(waiting) wait, \(serving) are served"
+      return "a customer is listed twice: waiting \(waiting), served \(serving)"
     }
     if let ticket = named.first(where: { $0 < 1 || $0 > counts.issued }) {
-      return "ticket \(ticket) is there, and \(counts.issued) were issued"
+      return "ticket \(ticket) is listed, but \(counts.issued) were issued"
     }
     if Int64(waiting.count) + frame.hidden.waiting != max(counts.waiting, Int64(waiting.count))
       || Int64(serving.count) + frame.hidden.serving != counts.serving
     {
       return
-        "\(waiting.count) and \(serving.count) are listed and \(frame.hidden) are not, and the counts are \(counts)"
+        "\(waiting.count) and \(serving.count) are listed, \(frame.hidden) are not, but the counts are \(counts)"
     }
     let hands = frame.windows.flatMap(\.tickets)
-    if Set(hands).count != hands.count { return "somebody is in the hands of two windows: \(hands)" }
+    if Set(hands).count != hands.count { return "two windows hold the same customer: \(hands)" }
     return objection(to: frame.services, counts)
   }
 
   private static func objection(to services: [BoardService], _ counts: BoardCounts) -> String? {
     for service in services where service.waiting.reduce(0, { $0 + $1.count }) != service.waitingTotal {
-      return "\(service.waitingTotal) wait for \(service.service), and by their grades \(service.waiting)"
+      return "\(service.waitingTotal) wait for \(service.service), but by grade \(service.waiting)"
     }
     let sums = (
       waiting: services.reduce(0) { $0 + $1.waitingTotal }, delayed: services.reduce(0) { $0 + $1.delayed },
       serving: services.reduce(0) { $0 + $1.serving }
     )
     guard sums != (counts.waiting, counts.delayed, counts.serving) else { return nil }
-    return "of all services \(sums), and the counts are \(counts)"
+    return "the services add up to \(sums), but the counts are \(counts)"
   }
 
   // MARK: - Comparison with the disk
@@ -100,7 +100,7 @@ struct BoardWatch {
   private static func unknown(in frame: BoardFrame, to checker: PromiseChecker) -> String? {
     let named = frame.waiting.map(\.ticket) + frame.serving.map(\.ticket)
     let unknown = named.filter { checker.onDisk[TicketName(day: frame.day, ticket: $0)] == nil }
-    return unknown.isEmpty ? nil : "tickets \(unknown) of day \(frame.day) are there, and are not on disk"
+    return unknown.isEmpty ? nil : "tickets \(unknown) of day \(frame.day) are listed but not on disk"
   }
 
   /// Every customer on disk without a receipt is in a list, or in the counts beside the lists.
@@ -108,12 +108,12 @@ struct BoardWatch {
     guard let books = checker.diskBooks, books.day == frame.day else { return nil }
     let counts = frame.counts
     if counts.issued < books.issued {
-      return "\(counts.issued) tickets were issued, and on disk are \(books.issued)"
+      return "\(counts.issued) tickets were issued, but on disk are \(books.issued)"
     }
     let listed = Set(frame.waiting.map(\.ticket) + frame.serving.map(\.ticket))
     func outcome(_ ticket: Int64) -> Outcome? { checker.outcomes[TicketName(day: frame.day, ticket: ticket)] }
     if let ticket = listed.first(where: { outcome($0) != nil }) {
-      return "ticket \(ticket) is there, and has its receipt"
+      return "ticket \(ticket) is listed but has its receipt"
     }
     guard books.issued > 0 else { return nil }
     let unlisted = (1...books.issued).filter { outcome($0) == nil && !listed.contains($0) }
@@ -127,7 +127,7 @@ struct BoardWatch {
       left + frame.hidden.serving + counts.delayed + counts.dead
       + max(0, counts.served + counts.cancelled - ended)
     guard Int64(unlisted.count) > beside else { return nil }
-    return "tickets \(unlisted) have no receipt, and \(beside) are counted beside the lists: \(counts)"
+    return "tickets \(unlisted) have no receipt, but \(beside) are counted outside the lists: \(counts)"
   }
 
   // MARK: - Events
@@ -139,13 +139,13 @@ struct BoardWatch {
     }
     for event in events {
       if let before = told[event.sequence], before.kind != event.kind || before.ticket != event.ticket {
-        return "event \(event.sequence) was \(before.kind), and is \(event.kind)"
+        return "event \(event.sequence) was \(before.kind) and is now \(event.kind)"
       }
       told[event.sequence] = event
     }
     let ofDay = eventsOfDay(until: events.last?.sequence ?? 0)
     let ended = ofDay.filter { $0.kind == .served || $0.kind == .cancelled }.compactMap(\.ticket)
-    if Set(ended).count != ended.count { return "somebody comes to an end twice: \(ended)" }
+    if Set(ended).count != ended.count { return "a customer is finished twice: \(ended)" }
     let issued = ofDay.filter { $0.kind == .issued }.compactMap { event in
       event.ticket.map { (first: $0, last: event.last ?? $0) }
     }

@@ -23,20 +23,20 @@ extension PromiseChecker {
       if putsOffASuspect(customer) { break }
       land(customer, .delayed)
       if isToBePutAside(customer) {
-        violate(.deadLetter, "ticket \(customer.ticket) \(spent(customer)) and is put off")
+        violate(.deadLetter, "ticket \(customer.ticket) \(spent(customer)) and is deferred")
       }
     case .bury(let customer):
       land(customer, .dead)
       if !isToBePutAside(customer) {
-        violate(.deadLetter, "ticket \(customer.ticket) \(spent(customer)) and is put aside already")
+        violate(.deadLetter, "ticket \(customer.ticket) \(spent(customer)) and is already a dead letter")
       }
     case .revive(let customer, let state):
       if view.states[customer.ticket] != state {
-        violate(.attempt, "ticket \(customer.ticket) is brought back and was not \(state.name)")
+        violate(.attempt, "ticket \(customer.ticket) is requeued but was not \(state.name)")
       }
       if state == .delayed { comeBack(customer, at: now) }
       if state == .dead, customer.crashes != 0 || customer.failures != 0 {
-        violate(.deadLetter, "ticket \(customer.ticket) is brought back with its old failures")
+        violate(.deadLetter, "ticket \(customer.ticket) is requeued with its old failures")
       }
       if state == .dead { broughtBack(customer) }
       view.customers[customer.ticket] = customer
@@ -52,7 +52,7 @@ extension PromiseChecker {
 
   private func come(_ customer: Customer, as state: CustomerState) {
     if customer.ticket <= view.lastTicket || view.customers[customer.ticket] != nil {
-      violate(.duplicate, "ticket \(customer.ticket) was issued twice, the last one is \(view.lastTicket)")
+      violate(.duplicate, "ticket \(customer.ticket) was issued twice; the last ticket is \(view.lastTicket)")
     }
     view.customers[customer.ticket] = customer
     view.states[customer.ticket] = state
@@ -65,12 +65,12 @@ extension PromiseChecker {
   private func comeBack(_ customer: Customer, at now: Moment) {
     let ticket = customer.ticket
     if view.newcomers.contains(ticket) {
-      violate(.notDurable, "ticket \(ticket) is called before it is on disk")
+      violate(.notDurable, "ticket \(ticket) becomes due before that is on disk")
     }
     guard let dueAt = view.due.removeValue(forKey: ticket), now.wall < dueAt else { return }
     violate(
       .early,
-      "ticket \(ticket) is called \(dueAt.milliseconds - now.wall.milliseconds) ms before the calendar says so"
+      "ticket \(ticket) becomes due \(dueAt.milliseconds - now.wall.milliseconds) ms too early by the calendar"
     )
   }
 
@@ -83,8 +83,8 @@ extension PromiseChecker {
   }
 
   private func spent(_ customer: Customer) -> String {
-    "has crashed \(customer.crashes) of \(policy.maxCrashes) tellers, was failed \(customer.failures) of "
-      + "\(policy.maxFailures) times,"
+    "has \(customer.crashes) of \(policy.maxCrashes) crashes and \(customer.failures) of "
+      + "\(policy.maxFailures) failures,"
   }
 
   /// Checks that an attempt may end as recorded, and takes its customer from its window. The end must be owed
@@ -157,7 +157,7 @@ extension PromiseChecker {
     }
     guard let holder, attempt.number == holder.lease.attempt, attempt.window == holder.window,
       attempt.generation == holder.lease.generation
-    else { return violate(.attempt, "ticket \(attempt.ticket): an attempt is recorded that was not made") }
+    else { return violate(.attempt, "ticket \(attempt.ticket): a recorded attempt did not take place") }
     var customer = holder.customer
     if countsAsAttempt { customer.attempts += 1 }
     if customer.isBegun {
@@ -181,13 +181,13 @@ extension PromiseChecker {
 
   private func land(_ customer: Customer, _ state: CustomerState) {
     guard let place = step.afloat.firstIndex(of: customer.ticket) else {
-      return violate(.attempt, "ticket \(customer.ticket) becomes \(state.name) and has left no window")
+      return violate(.attempt, "ticket \(customer.ticket) becomes \(state.name) without having left a window")
     }
     step.afloat.remove(at: place)
     judgeFall(of: customer)
     if view.customers[customer.ticket] != customer {
       violate(
-        .attempt, "ticket \(customer.ticket) comes back with other counts than it must have: \(customer)")
+        .attempt, "ticket \(customer.ticket) returns with wrong counts: \(customer)")
     }
     view.states[customer.ticket] = state
     if state == .waiting { view.stand(customer) }
@@ -197,13 +197,13 @@ extension PromiseChecker {
     let ticket = customer.ticket
     if receipt.outcome.isAttended {
       guard let holder = step.done, holder.lease.ticket == ticket, receipt.ticket == ticket else {
-        return violate(.attempt, "ticket \(ticket) gets a receipt, and no teller has done its work")
+        return violate(.attempt, "ticket \(ticket) gets a receipt, but no teller has done its work")
       }
       step.done = nil
       if receipt.window != holder.window || receipt.generation != holder.lease.generation
         || receipt.attempts != holder.lease.attempt
       {
-        violate(.attempt, "ticket \(ticket): the receipt names another teller than the one who did the work")
+        violate(.attempt, "ticket \(ticket): the receipt names a teller that did not do the work")
       }
       checkForeign(receipt)
       checkCommand(receipt)
@@ -211,7 +211,7 @@ extension PromiseChecker {
       step.afloat.remove(at: place)
     } else {
       guard view.states[ticket] == state, state != .waiting || view.leaveLine(customer) else {
-        return violate(.attempt, "ticket \(ticket) is cancelled and was not \(state.name)")
+        return violate(.attempt, "ticket \(ticket) is cancelled but was not \(state.name)")
       }
     }
     view.customers[ticket] = nil
@@ -221,17 +221,17 @@ extension PromiseChecker {
 
   func reply(_ request: RequestNumber, _ answer: QueueAnswer) {
     guard let question = close(request) else {
-      return violate(.answer, "request \(request) was answered twice, or was never asked")
+      return violate(.answer, "request \(request) was answered twice or was never sent")
     }
     switch (answer, question) {
     case (.enqueued(let tickets), _): spoken(tickets)
     case (.done, .cancel(let name)):
       if outcomes[name] != .cancelled {
-        violate(.notDurable, "ticket \(name.ticket) is said to be cancelled, and is not")
+        violate(.notDurable, "ticket \(name.ticket) is reported as cancelled but is not")
       }
     case (.done, .reset(let day)):
       if diskBooks?.day ?? 0 <= day {
-        violate(.notDurable, "day \(day) is said to be over, and is not on disk")
+        violate(.notDurable, "day \(day) is reported as ended, but that is not on disk")
       }
     default: break
     }
@@ -248,7 +248,9 @@ extension PromiseChecker {
     guard tickets.first <= tickets.last else { return }
     for ticket in tickets.first...tickets.last {
       let name = TicketName(day: tickets.day, ticket: ticket)
-      if onDisk[name] == nil { return violate(.notDurable, "ticket \(ticket) was spoken and is not on disk") }
+      if onDisk[name] == nil {
+        return violate(.notDurable, "ticket \(ticket) was announced but is not on disk")
+      }
       promised.append(name)
     }
   }

@@ -19,27 +19,27 @@ extension PromiseChecker {
       let ticket = variables["BANK_TICKET"].flatMap({ TicketNumber($0) }),
       let service = variables["BANK_SERVICE"].flatMap({ ServiceName($0) })
     else {
-      violate(.process, "a command begins and is not told whose it is: \(variables.inOrder.map(\.key))")
+      violate(.process, "a command starts without its customer's variables: \(variables.inOrder.map(\.key))")
       return nil
     }
     let name = TicketName(day: day, ticket: ticket)
     let others = commands.know(key, of: name)
-    if let other = others.key { violate(.process, "ticket \(ticket) has the key \(key), and had \(other)") }
+    if let other = others.key { violate(.process, "ticket \(ticket) has the key \(key), but had \(other)") }
     if let other = others.name {
       violate(.process, "ticket \(ticket) of day \(day) has the key \(key) of ticket \(other.ticket)")
     }
     if words != (service == CommandServicesPlan.timed ? [key] : []) {
-      violate(.process, "the command of ticket \(ticket) begins with other words: \(words)")
+      violate(.process, "the command of ticket \(ticket) starts with other arguments: \(words)")
     }
     for tree in commands.living(of: name) {
       violate(
         .process,
-        "attempt \(attempt) at ticket \(ticket) begins, and of command \(tree.root) of attempt \(tree.attempt) "
-          + "these live: \(tree.living.sorted())")
+        "attempt \(attempt) at ticket \(ticket) starts while of command \(tree.root) (attempt \(tree.attempt)) "
+          + "these run: \(tree.living.sorted())")
     }
     // A cancelled customer may be in flight to a window.
     if outcomes[name] == .served {
-      violate(.process, "ticket \(ticket) has its receipt, and a command begins")
+      violate(.process, "ticket \(ticket) has its receipt, but a command starts")
     }
     let tree = CommandTree(process, name, service, attempt: attempt, at: now)
     commands.begin(tree)
@@ -56,8 +56,8 @@ extension PromiseChecker {
     if bytes != expected {
       violate(
         .payload,
-        "the command of ticket \(tree.name.ticket) reads \(bytes.count) bytes, and not the \(expected.count) "
-          + "that were given")
+        "the command of ticket \(tree.name.ticket) reads \(bytes.count) bytes, not the \(expected.count) "
+          + "of its payload")
     }
   }
 
@@ -80,7 +80,7 @@ extension PromiseChecker {
       latest = min(latest, max(cancelled, runner.stoodUntil) + grace + Self.longestWay)
     }
     if moment > latest {
-      violate(.process, "process \(pid) has lived for long after ticket \(tree.name.ticket) was taken out")
+      violate(.process, "process \(pid) runs too long after ticket \(tree.name.ticket) was cancelled")
     }
   }
 
@@ -94,8 +94,8 @@ extension PromiseChecker {
     if moment > latest {
       violate(
         .process,
-        "command \(pid) of ticket \(tree.name.ticket) has lived for "
-          + "\(moment.since(tree.begunAt).milliseconds) ms, and may take \(plan.timeout.milliseconds)")
+        "command \(pid) of ticket \(tree.name.ticket) has run for "
+          + "\(moment.since(tree.begunAt).milliseconds) ms; its timeout is \(plan.timeout.milliseconds) ms")
     }
   }
 
@@ -104,7 +104,7 @@ extension PromiseChecker {
     for tree in commands.living {
       violate(
         .process,
-        "the bank has ended, and of the command of ticket \(tree.name.ticket) these live: "
+        "the bank has ended, but of the command of ticket \(tree.name.ticket) these run: "
           + "\(tree.living.sorted())")
     }
   }
@@ -118,14 +118,14 @@ extension PromiseChecker {
     for tree in commands.living(of: name) {
       violate(
         .process,
-        "ticket \(ticket) is answered for, and of its command \(tree.root) these live: \(tree.living.sorted())"
+        "ticket \(ticket) has a report, but of its command \(tree.root) these run: \(tree.living.sorted())"
       )
     }
     let tree = commands.last(of: name).flatMap { $0.attempt == holder.lease.attempt ? $0 : nil }
     switch answer {
     case .worked: judge(tree, .served, ticket)
     case .failed(let failure): judge(failure, of: tree, ticket)
-    case .done, .outOfStock: violate(.result, "ticket \(ticket) is said to be done, without a result")
+    case .done, .outOfStock: violate(.result, "ticket \(ticket) is reported as done without a result")
     case .returned: break
     }
   }
@@ -141,7 +141,7 @@ extension PromiseChecker {
     guard let tree, let ending = tree.ending, ending.end == end else {
       return violate(
         .result,
-        "ticket \(ticket) has failed with \(end), and its command with \(tree?.ending.map { "\($0.end)" } ?? "nothing")"
+        "ticket \(ticket) has failed with \(end), but its command with \(tree?.ending.map { "\($0.end)" } ?? "nothing")"
       )
     }
     let timeout = world.plan.commandServices.timeout
@@ -158,13 +158,13 @@ extension PromiseChecker {
   private func judge(_ tree: CommandTree?, _ verdict: CommandVerdict, _ ticket: TicketNumber) {
     guard let tree, let ending = tree.ending else {
       return violate(
-        .result, "ticket \(ticket) is answered for as \(verdict), and no command of it has ended")
+        .result, "ticket \(ticket) is reported as \(verdict), but no command of it has ended")
     }
     let wanted = world.plan.commandServices.verdict(of: tree.service, ending.end)
     if wanted != verdict {
       violate(
         .result,
-        "the command of ticket \(ticket) has ended with \(ending.end), which is \(wanted), and not \(verdict)"
+        "the command of ticket \(ticket) has ended with \(ending.end), which means \(wanted), not \(verdict)"
       )
     }
   }
@@ -214,7 +214,7 @@ extension PromiseChecker {
       !runner.process.standsStill(at: world.clock.now)
     else { return }
     violate(
-      .process, "the time of \(window) has run out, and its runner works: its command does not end")
+      .process, "the timeout of \(window) has passed and its runner works, but its command does not end")
   }
 
   // MARK: - Receipts
@@ -224,14 +224,14 @@ extension PromiseChecker {
     guard receipt.service.isForCommands else { return }
     guard receipt.outcome == .served else {
       if receipt.result != nil {
-        violate(.result, "ticket \(receipt.ticket) was not served, and has a result")
+        violate(.result, "ticket \(receipt.ticket) was not served, but has a result")
       }
       return
     }
     let name = TicketName(day: view.day, ticket: receipt.ticket)
     guard let result = receipt.result else {
       return violate(
-        .result, "ticket \(receipt.ticket) was served by a command, and its receipt has no result")
+        .result, "ticket \(receipt.ticket) was served by a command, but its receipt has no result")
     }
     guard let tree = commands.last(of: name), tree.attempt == receipt.attempts, let ending = tree.ending,
       result.ending == ending.end
@@ -256,7 +256,7 @@ extension PromiseChecker {
     guard receipt.service.isForCommands else { return }
     if receipt.outcome == .cancelled { commands.cancelledAt[name] = latestMoment }
     guard var wanted = commands.results[name], receipt.outcome == .served else {
-      if receipt.result != nil { violate(.result, "ticket \(name.ticket) has a result that nobody has kept") }
+      if receipt.result != nil { violate(.result, "ticket \(name.ticket) has a result that was not stored") }
       return
     }
     guard let found = receipt.result else {
@@ -264,7 +264,7 @@ extension PromiseChecker {
     }
     if found.size == 0 { wanted = wanted.withoutBytes }
     if found.output != wanted.output || found.errors != wanted.errors || found.ending != wanted.ending {
-      violate(.result, "ticket \(name.ticket) is on disk with another result than its own")
+      violate(.result, "ticket \(name.ticket) is on disk with the result of another ticket")
     }
   }
 }

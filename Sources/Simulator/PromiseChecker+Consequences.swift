@@ -10,18 +10,19 @@ extension PromiseChecker {
     if let owed = step.owed.first {
       violate(
         .attempt,
-        "ticket \(owed.holder.lease.ticket): the attempt ended (\(owed.end.name)) and is not recorded")
+        "ticket \(owed.holder.lease.ticket): the attempt ended (\(owed.end.name)) but is not recorded")
     }
-    if let done = step.done { violate(.attempt, "ticket \(done.lease.ticket) was done and has no receipt") }
+    if let done = step.done { violate(.attempt, "ticket \(done.lease.ticket) was done but has no receipt") }
     if let ticket = step.afloat.first {
-      violate(.lostTicket, "ticket \(ticket) left its window and stands nowhere")
+      violate(.lostTicket, "ticket \(ticket) left its window and is missing")
     }
     if let service = step.owedPause {
-      violate(.paused, "service \(service.number) cannot be served, and nobody is told that it is paused")
+      violate(.paused, "service \(service.number) cannot be served, but its pause is not reported")
     }
-    if let window = step.stuck.first { violate(.conversation, "\(window) is stuck and is not ended") }
+    if let window = step.stuck.first { violate(.conversation, "\(window) is stuck but is not ended") }
     if let recall = step.toRecall.first {
-      violate(.conversation, "\(recall.window) is not told that ticket \(recall.lease.ticket) was taken back")
+      violate(
+        .conversation, "\(recall.window) is not notified that ticket \(recall.lease.ticket) was recalled")
     }
     // More messages may be queued after this one. Silence is judged only at a tick, which means that all have
     // been handled.
@@ -37,10 +38,10 @@ extension PromiseChecker {
     let books = core.books
     let sum =
       core.waitingCount + core.delayedCount + core.serving + books.served + books.dead + books.cancelled
-    if core.issuedCount != sum { violate(.books, "\(core.issuedCount) issued and \(sum) accounted for") }
+    if core.issuedCount != sum { violate(.books, "\(core.issuedCount) issued, but \(sum) accounted for") }
     let handedOut = Int64(holders.count + starting.count)
     if core.serving != handedOut {
-      violate(.books, "\(core.serving) are served by the core's count, and \(handedOut) were handed out")
+      violate(.books, "\(core.serving) are being served by the core's count, but \(handedOut) were assigned")
     }
   }
 
@@ -50,21 +51,23 @@ extension PromiseChecker {
     for case .reply(request, .refused(let found)) in effects { refusal = found }
     if let refusal {
       if takingIn == request { takingIn = nil }
-      if step.inserted > 0 { violate(.refusal, "a request was refused, and \(step.inserted) were let in") }
+      if step.inserted > 0 {
+        violate(.refusal, "a request was rejected, but \(step.inserted) of it were accepted")
+      }
       if case .queueFull = refusal, let standing = step.standing,
         total == 0 || standing + total <= policy.maxWaiting
       {
-        violate(.refusal, "\(total) were refused with \(standing) waiting and room for \(policy.maxWaiting)")
+        violate(.refusal, "\(total) were rejected with \(standing) waiting and room for \(policy.maxWaiting)")
       }
       return
     }
     if step.inserted != Int64(orders.count) {
-      violate(.answer, "\(orders.count) came and \(step.inserted) were let in")
+      violate(.answer, "\(orders.count) arrived, but \(step.inserted) were accepted")
     }
     guard let standing = step.standing else { return }
     let isTooMany = total > 0 && standing + total > policy.maxWaiting
     if isTooMany || isDraining || isFinishing || step.wasJammed {
-      violate(.overfull, "\(total) were let in with \(standing) waiting and room for \(policy.maxWaiting)")
+      violate(.overfull, "\(total) were accepted with \(standing) waiting and room for \(policy.maxWaiting)")
     }
   }
 }

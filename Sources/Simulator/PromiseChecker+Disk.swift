@@ -9,7 +9,7 @@ extension PromiseChecker {
   func checkIssued(by core: borrowing QueueMachine) {
     guard core.books.day == view.day, core.books.issued > view.lastTicket else { return }
     for ticket in view.lastTicket + 1...core.books.issued where view.customers[ticket] == nil {
-      violate(.duplicate, "ticket \(ticket) was issued to nobody")
+      violate(.duplicate, "ticket \(ticket) was issued without a customer")
     }
     view.lastTicket = core.books.issued
   }
@@ -56,20 +56,20 @@ extension PromiseChecker {
     for group in touched where groups[group].filled != groups[group].orders.count {
       violate(
         .halfRequest,
-        "\(groups[group].filled) of the \(groups[group].orders.count) customers of a request were kept")
+        "\(groups[group].filled) of the \(groups[group].orders.count) customers of a request were stored")
     }
     for (ticket, attempt) in buried { checkFatal(attempt, of: ticket, in: store) }
     checkPayloads(of: changes, day: books.day, in: store)
     readReceipts(from: store)
     if let diskBooks, diskBooks != books { olderBooks = diskBooks }
     if let old = diskBooks, old.day != books.day {
-      if books.day != max(day, old.day + 1) { violate(.books, "day \(books.day) comes after day \(old.day)") }
+      if books.day != max(day, old.day + 1) { violate(.books, "day \(books.day) follows day \(old.day)") }
       servedToday = 0
       cancelledToday = 0
     } else if books.served != servedToday || books.cancelled != cancelledToday {
       violate(
         .books,
-        "the books count \(books.served) served and \(books.cancelled) cancelled, and the receipts are "
+        "the counters say \(books.served) served and \(books.cancelled) cancelled, but the receipts are "
           + "\(servedToday) and \(cancelledToday)")
     }
     diskBooks = books
@@ -102,7 +102,7 @@ extension PromiseChecker {
           store.services[$0.customer.service], $0.customer.account, $0.customer.article)
       }
       if carried != expected {
-        violate(.payload, "ticket \(ticket) carries \(carried?.count ?? -1) bytes, and not what was given")
+        violate(.payload, "ticket \(ticket) carries \(carried?.count ?? -1) bytes, not its payload")
       }
     }
   }
@@ -111,7 +111,8 @@ extension PromiseChecker {
   private func checkFatal(_ number: Int32, of ticket: TicketOfDay, in store: QueueDisk) {
     guard let attempts = try? store.attempts(day: ticket.day, ticket: ticket.ticket) else { return }
     if !attempts.contains(where: { $0.number == number && $0.isFatal }) {
-      violate(.attempt, "\(ticket) is put aside after attempt \(number), and the store does not say so")
+      violate(
+        .attempt, "\(ticket) became a dead letter after attempt \(number), but the store has no such record")
     }
   }
 
@@ -125,7 +126,7 @@ extension PromiseChecker {
       account: customer.account,
       article: customer.article)
     guard let number = origin(of: JuiceOrder(customer.article)?.account ?? customer.account) else {
-      return violate(.ledger, "nobody asked for the customer of ticket \(customer.ticket)")
+      return violate(.ledger, "no client requested the customer of ticket \(customer.ticket)")
     }
     let group = groups[number]
     let place =
@@ -133,13 +134,13 @@ extension PromiseChecker {
       ? group.orders.firstIndex { $0.account == customer.account } ?? group.orders.count
       : group.nextPlace(for: order)
     guard place < group.orders.count, group.tickets[place] == nil else {
-      return violate(.repeatedKey, "ticket \(customer.ticket) is for a customer who has a ticket already")
+      return violate(.repeatedKey, "ticket \(customer.ticket) is for a customer that already has a ticket")
     }
     if group.isWithdrawn {
-      violate(.withdrawal, "ticket \(customer.ticket) is for a customer whose request was withdrawn")
+      violate(.withdrawal, "ticket \(customer.ticket) is for a customer of a withdrawn request")
     }
     if group.orders[place] != order {
-      violate(.ledger, "ticket \(customer.ticket) is for \(order), and \(group.orders[place]) was asked for")
+      violate(.ledger, "ticket \(customer.ticket) is for \(order), but \(group.orders[place]) was requested")
     }
     change(number) {
       $0.tickets[place] = name
@@ -201,7 +202,7 @@ extension PromiseChecker {
       for name in promised where outcomes[name] == nil {
         guard name.day == diskBooks?.day, try store.find(name.ticket)?.state == .dead else {
           return violate(
-            .lostTicket, "ticket \(name.ticket) of day \(name.day) was spoken and has no receipt")
+            .lostTicket, "ticket \(name.ticket) of day \(name.day) was announced but has no receipt")
         }
       }
       try checkMoney(in: store)
@@ -223,7 +224,7 @@ extension PromiseChecker {
         }
       }
       if paid != brought {
-        violate(.ledger, "\(store.services[service]): clients brought \(brought) won, and \(paid) were paid")
+        violate(.ledger, "\(store.services[service]): clients brought \(brought) won, but \(paid) were paid")
       }
     }
   }

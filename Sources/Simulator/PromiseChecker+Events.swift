@@ -109,7 +109,7 @@ extension PromiseChecker {
       }
     case .endDay:
       if hasEndedDay {
-        violate(.books, "day \(view.day) is closed, and the day before was closed a moment ago")
+        violate(.books, "day \(view.day) is closed right after the previous day")
       }
       hasEndedDay = true
     default: break
@@ -117,7 +117,7 @@ extension PromiseChecker {
   }
 
   private func note(_ request: RequestNumber) {
-    if closed.contains(request) { violate(.answer, "request \(request) goes on after it was answered") }
+    if closed.contains(request) { violate(.answer, "request \(request) continues after its response") }
     if open[request] == nil { open[request] = .other }
   }
 
@@ -198,7 +198,7 @@ extension PromiseChecker {
     // Any event also calls the customers who are due. A late message must have no other effect.
     let isCall = effects.first?.callsTheDelayed == true
     if step.isLate, let effect = isCall ? effects.first(where: { !$0.followsACall }) : effects.first {
-      violate(.lateWord, "a word of a dead generation led to \(effect)")
+      violate(.lateWord, "a message of a dead generation led to \(effect)")
     }
     for effect in effects { follow(effect, event, at: now) }
     checkEnqueue(event, effects)
@@ -206,7 +206,7 @@ extension PromiseChecker {
     if case .tellerReady(let window, let generation, _) = event, let numbers = core.numbers(of: window),
       numbers.generation != generation || !numbers.isReady, !effects.contains(.dismissTeller(window))
     {
-      violate(.conversation, "generation \(generation) of \(window) is ready, and the queue does not know it")
+      violate(.conversation, "generation \(generation) of \(window) is ready, but the queue does not know it")
     }
     checkConsequences(of: event, at: now)
     checkNumbers(of: core)
@@ -219,7 +219,7 @@ extension PromiseChecker {
     case .assign(let window, let lease, let customer): assign(window, lease, customer, at: now)
     case .acknowledge(let window, let lease):
       if finished.remove(Finished(window: window, lease: lease)) == nil {
-        violate(.notDurable, "\(window) is told that ticket \(lease.ticket) is on disk, and it is not")
+        violate(.notDurable, "\(window) is notified that ticket \(lease.ticket) is on disk, but it is not")
       }
     case .recall(let window, let lease):
       step.toRecall.removeAll { $0.window == window && $0.lease == lease }
@@ -243,7 +243,7 @@ extension PromiseChecker {
       }
     case .dismissTeller(let window):
       if holders.contains(where: { $0.window == window }) {
-        violate(.conversation, "\(window) is dismissed with a customer in hand")
+        violate(.conversation, "\(window) is closed while it holds a customer")
       }
     case .reply(let request, let answer): reply(request, answer)
     case .reportDrained:
@@ -255,7 +255,7 @@ extension PromiseChecker {
 
   private func endStuck(_ window: Window, _ generation: Generation) {
     if generations[window] != generation {
-      violate(.conversation, "generation \(generation) of \(window) is ended, and another one is there")
+      violate(.conversation, "generation \(generation) of \(window) is ended, but another one is running")
     }
     if let place = step.stuck.firstIndex(of: window) {
       step.stuck.remove(at: place)
@@ -263,7 +263,7 @@ extension PromiseChecker {
       recalled.removeAll { $0.window == window }
       cancelled.removeAll { $0.window == window }
     } else {
-      violate(.lease, "\(window) is ended as stuck before its time")
+      violate(.lease, "\(window) is ended as stuck too early")
     }
   }
 
@@ -282,41 +282,41 @@ extension PromiseChecker {
       let tickets = held.map { String($0.lease.ticket) }.joined(separator: ", ")
       return violate(
         .doubleLease,
-        "\(window) got ticket \(customer.ticket), may have \(prefetch) in hand and holds \(tickets)")
+        "\(window) got ticket \(customer.ticket), may hold \(prefetch) and holds \(tickets)")
     }
     checkFall(of: customer, at: window)
     if let held = holders.first(where: { $0.lease.ticket == customer.ticket }) {
       return violate(.doubleLease, "\(window) got ticket \(customer.ticket), which \(held.window) holds")
     }
     if recalled.contains(where: { $0.window == window }) {
-      return violate(.doubleLease, "\(window) got ticket \(customer.ticket) before it had given back another")
+      return violate(.doubleLease, "\(window) got ticket \(customer.ticket) before it had returned another")
     }
     if lease.generation != generations[window] || lease.attempt != customer.attempts + 1 {
-      return violate(.lease, "\(window) got the lease \(lease), which is not for it")
+      return violate(.lease, "\(window) got the lease \(lease) of another window")
     }
     if paused[customer.service.index] || isFinishing {
-      return violate(.paused, "\(window) got ticket \(customer.ticket), and nobody is to be served there")
+      return violate(.paused, "\(window) got ticket \(customer.ticket), but its service is paused")
     }
     if view.newcomers.contains(customer.ticket) {
-      return violate(.notDurable, "ticket \(customer.ticket) is served before it is on disk")
+      return violate(.notDurable, "ticket \(customer.ticket) is assigned before it is on disk")
     }
     if let moment = asked[JuiceOrder(customer.article)?.account ?? customer.account], latestWall < moment {
       return violate(
         .early,
-        "ticket \(customer.ticket) is served \(moment.milliseconds - latestWall.milliseconds) ms before its moment"
+        "ticket \(customer.ticket) is served \(moment.milliseconds - latestWall.milliseconds) ms before its due time"
       )
     }
     if countsAttempts(of: window.service) || customer.isBegun {
       guard step.settledStarts.contains(customer.ticket),
         starting.removeValue(forKey: customer.ticket) == customer
       else {
-        return violate(.notDurable, "ticket \(customer.ticket) begins, and it is not on disk that it does")
+        return violate(.notDurable, "ticket \(customer.ticket) starts before that is on disk")
       }
       return hold(window, lease, customer, at: now, isInTurn: held.isEmpty || isForeign)
     }
     let first = view.first(of: window.service)
     if first != customer.ticket || view.customers[customer.ticket] != customer {
-      return violate(.order, "\(window) got ticket \(customer.ticket), and ticket \(first ?? 0) stands first")
+      return violate(.order, "\(window) got ticket \(customer.ticket), but ticket \(first ?? 0) is first")
     }
     _ = view.leaveLine(customer)
     view.states[customer.ticket] = .serving

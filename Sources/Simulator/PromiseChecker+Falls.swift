@@ -64,7 +64,7 @@ extension PromiseChecker {
     guard window.service.isForCommands || window.service.isForForeigners else { return }
     let name = TicketName(day: view.day, ticket: customer.ticket)
     if falls.isOwed(name) {
-      violate(.attempt, "ticket \(customer.ticket) is handed out, and the attempt before it is not recorded")
+      violate(.attempt, "ticket \(customer.ticket) is assigned, but its previous attempt is not recorded")
     }
     falls.handOut(name)
   }
@@ -78,7 +78,7 @@ extension PromiseChecker {
     if most <= CoordinatorFall.spared || !(known.crashes...latest).contains(customer.crashes) {
       violate(
         .attempt,
-        "ticket \(customer.ticket) counts \(customer.crashes) crashes after \(known.crashes), and was in the hands of "
+        "ticket \(customer.ticket) counts \(customer.crashes) crashes after \(known.crashes), but was held by "
           + "\(most) coordinators at most")
     }
     known.crashes = customer.crashes
@@ -95,7 +95,7 @@ extension PromiseChecker {
       return false
     }
     guard view.states[ticket] == .waiting, view.customers[ticket] == customer, view.leaveLine(customer) else {
-      violate(.attempt, "ticket \(ticket) is put off, and does not wait")
+      violate(.attempt, "ticket \(ticket) is deferred but is not waiting")
       return true
     }
     view.states[ticket] = .delayed

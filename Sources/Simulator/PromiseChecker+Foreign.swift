@@ -131,7 +131,7 @@ extension PromiseChecker {
 
   func assignForeign(_ window: Window, _ lease: Lease, _ customer: Customer) {
     guard let place = foreign[window] else {
-      return violate(.lease, "\(window) got ticket \(customer.ticket), and nobody is there")
+      return violate(.lease, "\(window) got ticket \(customer.ticket), but no worker is connected")
     }
     let windows = places(of: window)
     let held = holders.filter { windows.contains($0.window) }
@@ -139,17 +139,17 @@ extension PromiseChecker {
     if held.count + others.count >= place.capacity {
       return violate(
         .doubleLease,
-        "\(window) got ticket \(customer.ticket), takes \(place.capacity) and has \(held.count) in hand, and "
-          + "\(others.count) to give back")
+        "\(window) got ticket \(customer.ticket), takes \(place.capacity) and holds \(held.count), with "
+          + "\(others.count) to return")
     }
     if others.contains(where: { $0.lease == lease }) {
       return violate(
-        .doubleLease, "\(window) got \(lease), and has another one to give back under that lease")
+        .doubleLease, "\(window) got \(lease), but has another customer to return under that lease")
     }
     if let other = held.first, customer.crashes > 0 || held.contains(where: { $0.customer.crashes > 0 }) {
       violate(
         .doubleLease,
-        "\(window) got ticket \(customer.ticket) beside \(other.lease.ticket), and one was to be alone")
+        "\(window) got ticket \(customer.ticket) beside \(other.lease.ticket), but one was to be alone")
     }
   }
 

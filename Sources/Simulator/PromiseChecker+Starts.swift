@@ -21,16 +21,16 @@ extension PromiseChecker {
       guard var known = view.customers[ticket], view.states[ticket] == .waiting,
         !view.newcomers.contains(ticket)
       else {
-        violate(.attempt, "ticket \(ticket) is to begin, and does not wait")
+        violate(.attempt, "ticket \(ticket) is to start but is not waiting")
         return true
       }
       (known.begun, known.isBegun) = (known.begun + 1, true)
       if known != customer || hasNoAttemptLeft(view.customers[ticket] ?? known) {
-        violate(.tooManyAttempts, "ticket \(ticket) is to begin as \(customer), and is \(known)")
+        violate(.tooManyAttempts, "ticket \(ticket) is to start as \(customer), but is \(known)")
       }
       let first = view.first(of: customer.service)
       if first != ticket {
-        violate(.order, "ticket \(ticket) is to begin, and ticket \(first ?? 0) stands first")
+        violate(.order, "ticket \(ticket) is to start, but ticket \(first ?? 0) is first")
       }
       _ = view.leaveLine(customer)
       (view.customers[ticket], view.states[ticket]) = (customer, .serving)
@@ -41,7 +41,7 @@ extension PromiseChecker {
     for place in seals.indices { seals[place].starting.remove(ticket) }
     takeBack(marked)
     if view.customers[ticket] != customer {
-      violate(.attempt, "ticket \(ticket) has not begun, and comes back with other counts: \(customer)")
+      violate(.attempt, "ticket \(ticket) has not started, but returns with other counts: \(customer)")
     }
     return true
   }
@@ -65,7 +65,7 @@ extension PromiseChecker {
     guard var customer = view.customers[attempt.ticket], customer.isBegun || fall != nil,
       view.states[attempt.ticket] == .waiting, attempt.number == customer.attempts + 1,
       view.leaveLine(customer)
-    else { return violate(.attempt, "ticket \(attempt.ticket): an attempt is lost that was not made") }
+    else { return violate(.attempt, "ticket \(attempt.ticket): a lost attempt did not take place") }
     customer.attempts += 1
     customer.isBegun = false
     view.customers[customer.ticket] = customer
@@ -78,7 +78,7 @@ extension PromiseChecker {
   func broughtBack(_ customer: Customer) {
     world.foreign.begun.bringBack(TicketName(day: view.day, ticket: customer.ticket))
     if customer.begun != 0 || customer.isBegun {
-      violate(.deadLetter, "ticket \(customer.ticket) is brought back with its old attempts")
+      violate(.deadLetter, "ticket \(customer.ticket) is requeued with its old attempts")
     }
   }
 }
@@ -110,7 +110,7 @@ extension Simulation {
     guard let most = plan.foreign.maxAttempts else { return }
     let excess = foreign.begun.begin(name, most: Int(most))
     if excess > 0 {
-      violate(.tooManyAttempts, "ticket \(name.ticket) begins once more, and may begin \(most) times")
+      violate(.tooManyAttempts, "ticket \(name.ticket) starts again, but may start \(most) times")
     }
   }
 }

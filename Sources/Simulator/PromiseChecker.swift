@@ -172,7 +172,7 @@ final class PromiseChecker {
   }
 
   func clientHeard(_ report: EnqueuedReport, group number: Int) {
-    guard number > 0 else { return violate(.answer, "a client that asked for nothing was told of tickets") }
+    guard number > 0 else { return violate(.answer, "a client without a request received tickets") }
     let group = groups[number - 1]
     if !group.isList {
       // Without a gap; customers displaced by others have the last numbers.
@@ -184,14 +184,14 @@ final class PromiseChecker {
         violate(
           .repeatedKey,
           "request \(number) for \(group.orders.count) customers was answered with tickets \(report.first) to "
-            + "\(report.last) of day \(report.day), and they are \(group.tickets.map { $0?.ticket ?? 0 })")
+            + "\(report.last) of day \(report.day), but they are \(group.tickets.map { $0?.ticket ?? 0 })")
       }
     } else if report.count + report.known != Int64(group.orders.count) {
       violate(
         .answer, "a list of \(group.orders.count) was answered with \(report.count) and \(report.known) known"
       )
     } else if group.filled != group.orders.count {
-      violate(.notDurable, "a list of \(group.orders.count) was answered, and \(group.filled) are on disk")
+      violate(.notDurable, "a list of \(group.orders.count) was answered, but \(group.filled) are on disk")
     }
   }
 
@@ -206,14 +206,14 @@ final class PromiseChecker {
     let group = groups[number - 1]
     guard group.asked == 1 else { return }
     if group.filled > 0 {
-      violate(.withdrawal, "request \(number) was withdrawn, and \(group.filled) of it are on disk")
+      violate(.withdrawal, "request \(number) was withdrawn, but \(group.filled) of it are on disk")
     }
     groups[number - 1].isWithdrawn = true
   }
 
   func gaveUp(group number: Int) {
     guard number > 0, groups[number - 1].filled > 0 else { return }
-    violate(.repeatedKey, "request \(number) was refused, and has tickets")
+    violate(.repeatedKey, "request \(number) was rejected but has tickets")
   }
 
   // MARK: - Start and exit of the coordinator
@@ -257,7 +257,7 @@ final class PromiseChecker {
     if let diskBooks, stored.books != diskBooks {
       violate(
         .books,
-        "the books on disk end with ticket \(diskBooks.issued), and the start read \(stored.books.issued)")
+        "the last ticket on disk is \(diskBooks.issued), but the start read \(stored.books.issued)")
     }
     diskBooks = diskBooks ?? stored.books
     paused = stored.books.paused
@@ -271,7 +271,7 @@ final class PromiseChecker {
     }
     for name in promised where name.day == stored.books.day && outcomes[name] == nil {
       if view.states[name.ticket] == nil {
-        violate(.lostTicket, "ticket \(name.ticket) was spoken and is gone")
+        violate(.lostTicket, "ticket \(name.ticket) was announced but is missing")
       }
     }
   }

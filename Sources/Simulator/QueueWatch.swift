@@ -54,7 +54,7 @@ final class QueueWatch: QueueWitness {
     for effect in wanted { note(effect, at: now) }
     world.checker.didApply(event, to: machine, wanted, at: now)
     effectsOfTurn += wanted.count
-    if effectsOfTurn > Self.longestTurn { world.violate(.notDrained, "one turn has effects without an end") }
+    if effectsOfTurn > Self.longestTurn { world.violate(.notDrained, "one iteration has endless effects") }
     guard world.violation != nil else { return }
     // After a broken promise the machine may be inconsistent, and its effects could crash the simulator.
     effects.removeSubrange(before...)

@@ -164,15 +164,15 @@ final class SimulatedClient {
   }
 
   private func say(_ message: ClientMessage) {
-    world.trace.line(world.clock.now, "client \(number) says \(message)")
+    world.trace.line(world.clock.now, "client \(number) sends \(message)")
     line.say(message)
   }
 
   private func hear(_ end: ChannelEnd) {
-    world.trace.line(world.clock.now, "client \(number) hears the end: \(end)")
+    world.trace.line(world.clock.now, "client \(number) sees the end of its connection: \(end)")
     switch end {
     case .malformed, .oversized, .unsendable, .backlogExceeded, .system:
-      world.violate(.conversation, "client \(number) cannot understand the coordinator: \(end)")
+      world.violate(.conversation, "client \(number) cannot decode the coordinator's data: \(end)")
     case .endOfFile, .midFrame, .closedHere: leave()
     }
   }
@@ -187,7 +187,7 @@ final class SimulatedClient {
   }
 
   private func hear(_ message: BankMessage) {
-    world.trace.line(world.clock.now, "client \(number) hears \(message)")
+    world.trace.line(world.clock.now, "client \(number) receives \(message)")
     switch message {
     case .welcome: state = .ready
     case .refused(let refusal) where refusal.reason == .crowded: break
@@ -200,7 +200,7 @@ final class SimulatedClient {
   private func hear(_ reply: ControlReply) {
     guard let place = outstanding.firstIndex(where: { $0.number == reply.number }) else {
       return world.violate(
-        .answer, "client \(number) got an answer to request \(reply.number), which is not open")
+        .answer, "client \(number) got a response to request \(reply.number), which is not open")
     }
     if case .board(let frame) = reply.answer { hear(frame) }
     if reply.more { return }
@@ -229,7 +229,7 @@ final class SimulatedClient {
     if report.payload != carried {
       world.violate(
         .payload,
-        "client \(number) hears that ticket \(report.ticket) carries \(report.payload?.count ?? -1) bytes, and not what was given"
+        "client \(number) receives ticket \(report.ticket) with \(report.payload?.count ?? -1) bytes, not its payload"
       )
     }
     switch wish.command {
@@ -237,7 +237,7 @@ final class SimulatedClient {
       guard report.day != day || report.ticket != ticket else { return }
       world.violate(
         .answer,
-        "client \(number) asks for ticket \(ticket) of day \(day), and hears of \(report.ticket) of day \(report.day)"
+        "client \(number) asks for ticket \(ticket) of day \(day), but receives \(report.ticket) of day \(report.day)"
       )
     default: break
     }
@@ -247,7 +247,7 @@ final class SimulatedClient {
   /// clients send it again, and it must succeed then.
   private func withdrawn(_ wish: Wish, isByReset: Bool) {
     guard wish.isWithdrawn || isByReset else {
-      return world.violate(.withdrawal, "client \(number) is told that it has withdrawn what it has not")
+      return world.violate(.withdrawal, "client \(number) got a withdrawal that did not take place")
     }
     if wish.isOfTheBoard { return }
     if !isByReset { world.statistics.withdrawn += 1 }

@@ -16,7 +16,7 @@ extension SimulatedQueueStore {
     guard progress == .underway else { return progress }
     world.statistics.commitsUnderway += 1
     if before > 0 { world.statistics.commitsBesideOthers += 1 }
-    world.trace.line(process.clock, "  handed over, \(before) before it")
+    world.trace.line(process.clock, "  sent, \(before) before it")
     return progress
   }
 
@@ -31,7 +31,7 @@ extension SimulatedQueueStore {
       throw error
     }
     try slow.takeFirst()
-    world.trace.line(process.clock, "  committed, \(slow.underway.count) on their way")
+    world.trace.line(process.clock, "  committed, \(slow.underway.count) in flight")
     return .committed
   }
 
@@ -49,14 +49,14 @@ extension SimulatedQueueStore {
     if slow.hasStagedChanges { world.statistics.note(.commitLost) }
     let kept = slow.drawKept()
     if kept > 0 {
-      world.trace.line(world.clock.now, "  \(kept) of \(slow.underway.count) on their way are kept")
+      world.trace.line(world.clock.now, "  \(kept) of \(slow.underway.count) in flight are kept")
     }
     if kept > 0, kept < slow.underway.count { world.statistics.keptInPart += 1 }
     // A failure that the dead process has not met any more, such as a sync behind a refusal, concerns none of them.
     world.disk.forgetFailures()
     for transaction in slow.underway.prefix(kept) {
       do throws(StoreError) { try write(transaction) {} } catch {
-        return world.violate(.storeContradiction, "what was handed over cannot be written: \(error)")
+        return world.violate(.storeContradiction, "a sent transaction cannot be written: \(error)")
       }
     }
   }

@@ -114,7 +114,7 @@ extension Simulation {
       switch chance.draw(0...6) {
       case 0: .done(other)
       case 1: .beat(other)
-      case 2: .failed(other, WorkFailure("somebody else's customer"))
+      case 2: .failed(other, WorkFailure("customer is not assigned"))
       case 3: .returned(holders.first { $0.window == worker.window }?.lease ?? other)
       case 4: .ready
       case 5:

@@ -102,7 +102,7 @@ public final class Simulation {
     disk.onPowerLoss = { [unowned self] in
       statistics.note(.powerLost)
       hasLostPower = true
-      self.trace.line(clock.now, "the power is gone")
+      self.trace.line(clock.now, "power loss")
     }
     host.mistake = bug?.name
     host.program = { [unowned self] path, arguments in program(at: path, arguments) }
@@ -119,12 +119,12 @@ public final class Simulation {
       if signal == SIGABRT { condemned.insert(target.pid) }
       switch signal {
       case SIGKILL where !condemned.contains(target.pid):
-        violate(.conversation, "process \(target.pid) is ended, and was never told to go")
+        violate(.conversation, "process \(target.pid) is ended without a request to exit")
       case SIGABRT where !target.standsStill(at: sender.clock):
-        violate(.conversation, "process \(target.pid) is at work, or waits for its disk, and is ended")
+        violate(.conversation, "process \(target.pid) works or waits for its disk, but is ended")
       case SIGKILL where target.isIdle(at: sender.clock):
         violate(
-          .conversation, "process \(target.pid) has nothing to do, and has not gone when it was told to")
+          .conversation, "process \(target.pid) is idle, but has not exited when asked to")
       default: break
       }
     }
@@ -175,7 +175,7 @@ public final class Simulation {
     planGuardFault()
     while !isOver, violation == nil {
       guard happenNext() else {
-        violate(.notDrained, "nothing happens any more, and the bank has not ended")
+        violate(.notDrained, "there are no more events, but the bank has not ended")
         break
       }
       if isCalm { checkPatience() }
@@ -215,7 +215,7 @@ public final class Simulation {
     guard clock.now.since(calmSince) > Self.longestEnd || statistics.occurrences > Self.longestHistory else {
       return
     }
-    violate(.notDrained, "the faults have ended long ago, and \(checker.leftovers())")
+    violate(.notDrained, "the faults ended long ago, but \(checker.leftovers())")
   }
 
   private func happen(_ occurrence: Occurrence) {
@@ -274,7 +274,7 @@ public final class Simulation {
       if let bug { stored = checker.spoil(stored, as: bug) }
       checker.restarted(with: stored, from: disk)
       guard let started = begin(stored, incarnation) else {
-        violate(.conversation, "a coordinator cannot begin")
+        violate(.conversation, "a coordinator cannot start")
         return true
       }
       checker.began(started.machine)

@@ -47,15 +47,15 @@ final class CommandTree {
     guard let length = Int(exactly: excerpt.length), length <= all.count,
       length >= saidAtTheEnd[stream] ?? 0
     else {
-      return "\(excerpt.length) bytes, and it has said \(saidAtTheEnd[stream] ?? 0) to \(all.count)"
+      return "\(excerpt.length) bytes, but it wrote \(saidAtTheEnd[stream] ?? 0) to \(all.count)"
     }
     let stood = all.prefix(length)
     let isWhole = excerpt.first.count + excerpt.last.count == length
     if !isWhole, excerpt.first.count + excerpt.last.count < min(length, Int(kept)) {
-      return "\(excerpt.first.count + excerpt.last.count) of \(length) bytes, and \(kept) are kept"
+      return "\(excerpt.first.count + excerpt.last.count) of \(length) bytes, but \(kept) are stored"
     }
     guard stood.starts(with: excerpt.first), Array(stood.suffix(excerpt.last.count)) == excerpt.last else {
-      return "other bytes than it has said"
+      return "different bytes than it wrote"
     }
     return nil
   }

@@ -74,7 +74,7 @@ extension Simulation {
         &chance, isTimed: tree.service == CommandServicesPlan.timed, timeout: plan.commandServices.timeout,
         isCalm: isCalm)
       statistics.commands += 1
-      trace.line(process.clock, "command \(process.pid) of ticket \(tree.name.ticket) begins: \(script)")
+      trace.line(process.clock, "command \(process.pid) of ticket \(tree.name.ticket) starts: \(script)")
       guard let program = try? CommandProgram(process, script, in: self) else { return nil }
       commands.programs.append(CommandSeat(process, program))
       return program
@@ -85,7 +85,7 @@ extension Simulation {
   func commandBegins(_ process: SimulatedProcess, of parent: SimulatedProcess) {
     guard let tree = checker.commands[parent.pid] else { return }
     statistics.commandProcesses += 1
-    trace.line(parent.clock, "process \(process.pid) of command \(tree.root) begins")
+    trace.line(parent.clock, "process \(process.pid) of command \(tree.root) starts")
     checker.commands.join(process.pid, tree)
   }
 
@@ -115,7 +115,7 @@ extension Simulation {
     planCommandFault()
     if host.files[CommandServicesPlan.program] == nil { return putProgram() }
     let drawn = commands.chance.draw(0...11)
-    trace.line(clock.now, "trouble \(drawn) with commands")
+    trace.line(clock.now, "fault \(drawn) in commands")
     switch drawn {
     case 0...1: goOnWithCommands()
     case 2:

@@ -39,7 +39,7 @@ extension AskingStore {
   func customers(
     in state: CustomerState, after cursor: TicketCursor?, limit: Int
   ) throws(StoreError) -> [StoredCustomer] {
-    try ask("the customers who are \(state.name)") { store throws(StoreError) in
+    try ask("the \(state.name) customers") { store throws(StoreError) in
       try store.customers(in: state, after: cursor, limit: limit)
     }
   }
@@ -69,13 +69,15 @@ extension AskingStore {
   }
 
   func countSentAway(on day: BusinessDay) throws(StoreError) -> Int64 {
-    try ask("those sent away on day \(day)") { store throws(StoreError) in try store.countSentAway(on: day) }
+    try ask("the customers rejected on day \(day)") { store throws(StoreError) in
+      try store.countSentAway(on: day)
+    }
   }
 
   func countWaiting(
     in line: Line, after first: TicketNumber, below last: TicketNumber
   ) throws(StoreError) -> Int64 {
-    try ask("those of \(line) between \(first) and \(last)") { store throws(StoreError) in
+    try ask("the customers of \(line) between \(first) and \(last)") { store throws(StoreError) in
       try store.countWaiting(in: line, after: first, below: last)
     }
   }
@@ -103,7 +105,7 @@ extension AskingStore {
   }
 
   func unreleased(after ticket: TicketOfDay?, limit: Int) throws(StoreError) -> [TicketOfDay] {
-    try ask("what is still to be given back") { store throws(StoreError) in
+    try ask("the reservations to be returned") { store throws(StoreError) in
       try store.unreleased(after: ticket, limit: limit)
     }
   }
@@ -154,7 +156,7 @@ extension QueueDisk: AskingStore {
     guard let store else { return try body(model) }
     let (found, expected) = (try body(store), try body(model))
     if comparable(found) != comparable(expected) {
-      disagree("\(question()): the store says \(found), and the model \(expected)")
+      disagree("\(question()): the store has \(found), the model \(expected)")
     }
     return expected
   }
@@ -215,7 +217,7 @@ extension QueueDisk: AskingStore {
       noteWithdrawalInDoubt(doubt?.changes ?? [])
       return try followWithdrawal(of: store, stored.books)
     }
-    guard let doubt else { return disagree("what was committed is not what was found at the start") }
+    guard let doubt else { return disagree("the committed state differs from the state at the start") }
     do throws(StoreError) {
       for change in doubt.changes {
         switch change {
@@ -225,13 +227,13 @@ extension QueueDisk: AskingStore {
       }
       try model.commit(doubt.books, arriving: doubt.arriving)
     } catch {
-      return disagree("what was found at the start cannot be: \(error)")
+      return disagree("the state at the start is impossible: \(error)")
     }
     // The store may have removed the last arrivals already, but still has to check that none is left.
     owesWithdrawal = model.arrivingFrom == nil && store.arrivingFrom != nil && withdraws(doubt.changes)
     if try contents(of: store, stored) != contents(of: model, model.load(now: now)) {
       disagree(
-        "what was found at the start is neither what was before the last commit nor what came after it")
+        "the state at the start is neither the one before the last commit nor the one after it")
     }
     try followWithdrawal(of: store, stored.books)
   }

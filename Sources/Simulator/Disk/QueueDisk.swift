@@ -167,7 +167,7 @@ final class QueueDisk {
     let changes = staged
     staged.removeAll()
     do throws(StoreError) { try model.commit(books, arriving: arriving) } catch {
-      disagree("the store has committed what the model refuses: \(error)")
+      disagree("the store committed a change that the model refuses: \(error)")
       throw error
     }
     try followWithdrawal(of: store, books)

@@ -25,7 +25,7 @@ final class VolumeRegistration {
     vfs.pointee.zName = UnsafePointer(strdup(name))
     vfs.pointee.pAppData = Unmanaged.passUnretained(self).toOpaque()
     let code = sqlite3_vfs_register(vfs, 0)
-    precondition(code == SQLITE_OK, "SQLite takes every VFS that has a name.")
+    precondition(code == SQLITE_OK, "SQLite accepts every VFS with a name.")
   }
 
   func remove() {

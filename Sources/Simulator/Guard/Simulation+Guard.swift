@@ -100,7 +100,7 @@ extension Simulation {
     planGuardFault()
     let drawn = guarded.chance.draw(0...11)
     guard let guardian = guardians.last else { return }
-    trace.line(clock.now, "trouble \(drawn) with guardian \(guardian.pid)")
+    trace.line(clock.now, "fault \(drawn) in guardian \(guardian.pid)")
     switch drawn {
     case 0...2:
       statistics.note(.guardianKilled)

@@ -16,13 +16,13 @@ extension Simulation {
   func judgeBeginning(of program: GuardianProgram, _ process: SimulatedProcess) {
     guard !process.isDoomed, program.guardian.hasHome else { return }
     for other in guardians where other !== process && other.body is GuardianProgram {
-      violate(.guarding, "guardian \(process.pid) has the home, and so has guardian \(other.pid)")
+      violate(.guarding, "guardian \(process.pid) owns the home, and so does guardian \(other.pid)")
     }
     guard let pid = program.adopted, let coordinator, coordinator.process.isAlive else { return }
     statistics.adoptions += 1
     if coordinator.process.pid != pid {
       violate(
-        .guarding, "guardian \(process.pid) is to guard \(pid), and \(coordinator.process.pid) is at work")
+        .guarding, "guardian \(process.pid) has to guard \(pid), but \(coordinator.process.pid) is running")
     }
   }
 
@@ -30,7 +30,7 @@ extension Simulation {
   func mayBegin(_ process: SimulatedProcess) -> Bool {
     guard !process.isDoomed, violation == nil else { return false }
     if let coordinator {
-      violate(.guarding, "coordinator \(process.pid) begins, and \(coordinator.process.pid) has not ended")
+      violate(.guarding, "coordinator \(process.pid) starts, but \(coordinator.process.pid) has not ended")
       return false
     }
     if guarded.isClosed {
@@ -50,7 +50,7 @@ extension Simulation {
     // The target may resume between the sender's check and the signal.
     let moment = MonotonicTime(nanoseconds: sender.clock.nanoseconds - 5_000_000)
     guard !target.standsStill(at: moment) else { return }
-    violate(.guarding, "process \(target.pid) works, and is ended by process \(sender.pid)")
+    violate(.guarding, "process \(target.pid) is working, but is ended by process \(sender.pid)")
   }
 
   /// Checks the exit of a guardian or a coordinator.
@@ -69,17 +69,17 @@ extension Simulation {
       switch program.end {
       case .closed:
         if !guarded.isClosed, !guarded.mayBeClosed {
-          violate(.guarding, "guardian \(process.pid) goes, and its bank was not closed")
+          violate(.guarding, "guardian \(process.pid) exits, but its bank was not closed")
         }
       case .neverOpened, .diedWhileClosing:
         if guarded.hasOpened {
-          violate(.guarding, "guardian \(process.pid) ends with \(code), and leaves a bank that was open")
+          violate(.guarding, "guardian \(process.pid) exits with \(code) and leaves an open bank")
         }
       case .givenUp: break
-      case nil: violate(.guarding, "guardian \(process.pid) ends with \(code) without an end of its work")
+      case nil: violate(.guarding, "guardian \(process.pid) exits with \(code) before its work is done")
       }
       if guarded.isClosed, code != 0 {
-        violate(.guarding, "the bank was closed, and guardian \(process.pid) ends with \(code)")
+        violate(.guarding, "the bank was closed, but guardian \(process.pid) exits with \(code)")
       }
     default: break
     }
@@ -101,18 +101,18 @@ extension Simulation {
     let isCrowded = coordinator.map { $0.process.openFiles < 1_024 } ?? false
     let isMissing = isOpen && guardians.isEmpty && !isCrowded
     if !guarded.missing.look(isMissing, isAbleCoordinator, after: passed) {
-      violate(.guarding, "the guardian has died, and there is no other")
+      violate(.guarding, "the guardian has died and was not replaced")
     }
     if !guarded.unguarded.look(isOpen && !hasGuardian && !isCrowded, isAbleCoordinator, after: passed) {
-      violate(.guarding, "a coordinator has been without a guardian for long")
+      violate(.guarding, "a coordinator has had no guardian for too long")
     }
     let isWithout = coordinator?.process.isStopped ?? true
     if !guarded.leaderless.look(isWithout && hasGuardian && !guarded.isClosed, after: passed) {
-      violate(.guarding, "a bank with a guardian has been without a coordinator for long")
+      violate(.guarding, "a bank with a guardian has had no coordinator for too long")
     }
     let isSeenClosed = guarded.isClosed && guarded.closedAt <= clock.now
     if !guarded.leftOver.look(isSeenClosed && hasGuardian, after: passed) {
-      violate(.guarding, "the bank was closed, and its guardian stays")
+      violate(.guarding, "the bank was closed, but its guardian still runs")
     }
   }
 
@@ -128,6 +128,6 @@ extension Simulation {
     guard guarded.isThere, let left = guardedProcesses.first(where: { !$0.standsStill(at: clock.now) }) else {
       return
     }
-    violate(.guarding, "the bank was closed, and process \(left.pid) is left")
+    violate(.guarding, "the bank was closed, but process \(left.pid) still runs")
   }
 }

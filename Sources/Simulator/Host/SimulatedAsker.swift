@@ -35,7 +35,7 @@ final class SimulatedAsker<Command: ServiceCommand> {
       client.ask(command, as: order, until: deadline) { [unowned world] outcome in
         guard !isAnswered else {
           return world.violate(
-            .answer, "\(Command.serviceName) has one answer to a request, and two are heard")
+            .answer, "\(Command.serviceName) sends one response to a request, but two arrived")
         }
         isAnswered = true
         switch outcome {

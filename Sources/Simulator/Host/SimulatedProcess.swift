@@ -261,7 +261,7 @@ final class SimulatedProcess {
       self.deadline = deadline
       return nil
     }
-    guard let deadline else { preconditionFailure("a simulated process waits for ever within its turn") }
+    guard let deadline else { preconditionFailure("a simulated process waits forever within one iteration") }
     clock = deadline
     return []
   }

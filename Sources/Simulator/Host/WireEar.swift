@@ -124,7 +124,7 @@ final class WireEar {
 
   private func decode<Message: Decodable>(_ type: Message.Type, _ body: [UInt8]) -> Message? {
     do { return try CBORDecoder().decode(type, from: body[...]) } catch {
-      world?.violate(.conversation, "a message cannot be understood: \(error)")
+      world?.violate(.conversation, "a message cannot be decoded: \(error)")
       return nil
     }
   }
@@ -159,7 +159,7 @@ final class WireEar {
 
   private func hear(_ reply: StockReply, on connection: Int) {
     guard let world, let request = stock[connection]?.requests[reply.number] else {
-      world?.violate(.conversation, "the stock answers request \(reply.number), which nobody has made")
+      world?.violate(.conversation, "the stock responds to request \(reply.number), which was not sent")
       return
     }
     if let order = request.order { world.stockAnswers(order, reply.result) }
@@ -179,7 +179,7 @@ final class WireEar {
       for change in changes { world.checker.stock.told(change, seen: Int(change.sequence) - 1) }
       guard let told, changes.enumerated().allSatisfy({ $1.sequence == told + Int64($0) + 1 }) else {
         let words =
-          "after change \(told.map { "\($0)" } ?? "none") came \(changes.map(\.sequence)) on one connection"
+          "after change \(told.map { "\($0)" } ?? "none") arrived \(changes.map(\.sequence)) on one connection"
         return world.violate(.news, words)
       }
       stock[connection]?.told[reply.number] = .some(last.sequence)
@@ -196,7 +196,7 @@ final class WireEar {
 
   private func hear(_ reply: VendingReply, on connection: Int) {
     guard let (request, moment) = vending[connection]?[reply.number] else {
-      world?.violate(.conversation, "the machine answers request \(reply.number), which nobody has made")
+      world?.violate(.conversation, "the machine responds to request \(reply.number), which was not sent")
       return
     }
     world?.checker.vending.answered(request, askedAt: moment, reply.result)

@@ -92,7 +92,7 @@ struct ForeignSpeech {
     case .recall(let lease): .success(.recall(lease))
     case .close: .success(.close)
     case .welcome, .assign, .acknowledged, .closing:
-      .failure(ForeignFault(words: "what only tellers are told: \(message)"))
+      .failure(ForeignFault(words: "a message for tellers only: \(message)"))
     }
   }
 

@@ -142,7 +142,7 @@ final class ForeignWorker: SimulatedProgram {
         switch word {
         case .success(let word): hear(word)
         case .failure(let fault):
-          return world.violate(.conversation, "a worker cannot understand the bank: \(fault.words)")
+          return world.violate(.conversation, "a worker cannot decode the bank's data: \(fault.words)")
         }
       }
     }
@@ -213,10 +213,10 @@ final class ForeignWorker: SimulatedProgram {
     if works.count >= Int(inHand) {
       world.violate(
         .doubleLease,
-        "a worker that takes \(inHand) holds \(works.count), and is given ticket \(order.lease.ticket)")
+        "a worker that takes \(inHand) holds \(works.count) and gets ticket \(order.lease.ticket)")
     }
     if works.contains(where: { $0.order.lease == order.lease }) {
-      world.violate(.doubleLease, "a worker is given ticket \(order.lease.ticket) twice under one lease")
+      world.violate(.doubleLease, "a worker gets ticket \(order.lease.ticket) twice under one lease")
     }
     world.checkOrder(order)
     let plan = world.plan

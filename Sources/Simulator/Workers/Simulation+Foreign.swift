@@ -34,7 +34,7 @@ extension Simulation {
     let seed = foreign.chance.next()
     return { [unowned self] process in
       let window = process.environment["BANK_WINDOW"]
-      if window == nil { violate(.conversation, "a worker is started, and is not told its window") }
+      if window == nil { violate(.conversation, "a worker is started without the name of its window") }
       return begin(process, window: window, 0, [], seed: seed)
     }
   }
@@ -53,7 +53,7 @@ extension Simulation {
   func foreignerEnded(_ process: SimulatedProcess) {
     guard let place = foreign.workers.firstIndex(where: { $0.process === process }) else { return }
     let worker = foreign.workers.remove(at: place)
-    trace.line(clock.now, "worker \(process.pid) (\(worker.window ?? "by itself")) ends")
+    trace.line(clock.now, "worker \(process.pid) (\(worker.window ?? "outside")) ends")
     guard worker.window == nil else { return }
     agenda.add(.foreignerComes(worker.number), at: clock.now + .milliseconds(foreign.chance.draw(5...800)))
   }
@@ -62,7 +62,7 @@ extension Simulation {
   func checkOrder(_ order: ForeignOrder) {
     let name = TicketName(day: order.day, ticket: order.lease.ticket)
     if let known = foreign.keys.updateValue(order.key, forKey: name), known != order.key {
-      violate(.conversation, "ticket \(name.ticket) has the key \(order.key), and had \(known)")
+      violate(.conversation, "ticket \(name.ticket) has the key \(order.key), but had \(known)")
     }
     noteBegun(name)
     guard checker.view.day == order.day, let customer = checker.view.customers[name.ticket],
@@ -72,7 +72,7 @@ extension Simulation {
     else { return }
     if expected ?? [] != order.payload {
       violate(
-        .payload, "a worker is given ticket \(name.ticket) with \(order.payload.count) bytes, and not its own"
+        .payload, "a worker gets ticket \(name.ticket) with \(order.payload.count) bytes, not its payload"
       )
     }
   }
@@ -91,7 +91,7 @@ extension Simulation {
     let lease = plan.policy.lease.nanoseconds
     let drawn = foreign.chance.draw(0...12)
     guard drawn < 2 || !process.standsStill(at: clock.now) else { return }
-    trace.line(clock.now, "trouble \(drawn) with worker \(process.pid)")
+    trace.line(clock.now, "fault \(drawn) in worker \(process.pid)")
     switch drawn {
     case 0...1:
       // The kill of a worker that holds customers tests more.
