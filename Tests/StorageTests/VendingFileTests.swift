@@ -153,7 +153,7 @@ struct VendingFileTests {
     ("UPDATE purchase SET price = 1 WHERE number = 1", "purchase 1 is recorded as a different one"),
     ("UPDATE ledger SET product = 'coke' WHERE sequence = 2", "purchase 1 is recorded as a different one"),
     ("UPDATE purchase SET request = 'a' WHERE number = 2", "request a is both a purchase and another change"),
-    ("UPDATE purchase SET state = 1, price = 99999 WHERE number = 2", "purchases under way cost 99999 won"),
+    ("UPDATE purchase SET state = 1, price = 99999 WHERE number = 2", "purchases in progress cost 99999 won"),
     ("UPDATE purchase SET state = 9 WHERE number = 2", "purchase 2 has the unknown state 9"),
     ("UPDATE ledger SET amount = 1000001, balance = 1000001 WHERE sequence = 1", "inserted 1000001 won"),
   ]
