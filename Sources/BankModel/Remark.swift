@@ -144,7 +144,7 @@ extension Remark {
     case claimMissing = "377 {0} {1}: ticket {2} was skipped and is unclaimed"
     case claimEnded = "378 {0} {1}: ticket {2} waits in a page of branch {3}, whose epoch {4} has ended"
     case claimedOutOfTurn =
-      "379 {0} {1}: tickets {2} to {3} were claimed after tickets behind them, without having been returned"
+      "379 {0} {1}: tickets {2} to {3} were claimed after later tickets, without having been returned"
     case fsyncOff =
       "380 fsync is off on the database server, so a power loss can damage the database; switch it on"
     case commitsUnawaited =

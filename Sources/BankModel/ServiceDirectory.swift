@@ -58,7 +58,7 @@ public struct ServiceDirectory: Sendable, Equatable {
   /// Assigns the next number to a name that has none. Returns the service.
   @discardableResult public mutating func add(_ name: ServiceName) -> Service {
     if let known = numbers[name] { return known }
-    precondition(hasRoom, "whoever adds a service has looked whether there is a number")
+    precondition(hasRoom, "the caller has checked that a service number is free")
     let service = Service(index: names.count)
     names.append(name)
     numbers[name] = service

@@ -45,7 +45,7 @@ public struct ArrivingRequest: Sendable, Equatable {
 
   /// Creates a request with a gap for the customers that are held back.
   public init(_ request: RequestNumber, total: Int64, heldBack: Int64, issued: TicketNumber) {
-    precondition(heldBack >= 0, "nobody can be held back less than not at all")
+    precondition(heldBack >= 0, "the number of customers held back is not negative")
     self.request = request
     self.total = total
     self.heldBack = heldBack
@@ -74,7 +74,7 @@ public struct ArrivingRequest: Sendable, Equatable {
   public func placement(of count: Int64, heldBack left: Int64, issued: TicketNumber) -> Placement {
     var inGap: Int64 = 0
     if left != heldBack {
-      precondition(heldBack - left == count, "whoever is held back comes in whole slices")
+      precondition(heldBack - left == count, "customers held back arrive in whole slices")
       let displaced = heldBack - gap(above: issued)
       inGap = count - min(displaced, count)
     }

@@ -49,7 +49,7 @@ extension BranchStore {
   public func giveNumbers(to names: [ServiceName]) throws(StoreError) {
     guard names.allSatisfy({ services[$0] != nil }) else {
       throw .failed(
-        path: "the shared books", detail: Remark(quoting: "a new service waits for the next start"))
+        path: "the shared database", detail: Remark(quoting: "a new service waits for the next start"))
     }
   }
   /// Does nothing: a request is one transaction.

@@ -39,7 +39,7 @@ struct DelayedCustomers: Sendable {
   init(
     _ first: [DelayedCustomer], of count: Int64, capacity: Int, at now: Moment, limit: (Service) -> TimeSpan
   ) {
-    precondition(capacity >= 1, "the window has room for one customer at least")
+    precondition(capacity >= 1, "the window has room for at least one customer")
     self.capacity = capacity
     newcomers = DelayedNewcomers(capacity: capacity)
     for customer in first.prefix(capacity) {
@@ -198,15 +198,15 @@ struct DelayedCustomers: Sendable {
   mutating func append(
     page: [DelayedCustomer], at now: Moment, limit: (Service) -> TimeSpan, isNewcomer: (TicketNumber) -> Bool
   ) {
-    precondition(isLoading, "a page came that nobody asked for")
+    precondition(isLoading, "a page arrived without a request")
     isLoading = false
     guard !isStale else { return }
-    precondition(!page.isEmpty, "the store has lost customers who are delayed in it")
+    precondition(!page.isEmpty, "the store has lost delayed customers")
     for customer in page {
-      precondition(horizon < customer.place, "a page is in order and begins behind the horizon")
+      precondition(horizon < customer.place, "a page is in order and starts after the horizon")
       horizon = customer.place
       guard !isNewcomer(customer.customer.ticket) else { continue }
-      precondition(beyond > 0, "a page holds more than are delayed in the store")
+      precondition(beyond > 0, "a page has more customers than are delayed in the store")
       beyond -= 1
       hold(customer, at: now, limit: limit)
     }

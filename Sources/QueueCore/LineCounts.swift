@@ -69,8 +69,8 @@ public struct LineCounts: Sendable {
   /// Gives the index of an empty line to a line that has none. Neither may be the line of a grade.
   mutating func give(_ place: Int, to line: Line) {
     let former = lines[place]
-    precondition(counts[place] == 0 && !former.priority.isGrade, "somebody stands in this place")
-    precondition(known(line) == nil && !line.priority.isGrade, "this line has a place")
+    precondition(counts[place] == 0 && !former.priority.isGrade, "this place is in use")
+    precondition(known(line) == nil && !line.priority.isGrade, "this line already has a place")
     places[former] = nil
     order[former.service.index].removeAll { $0 == place }
     lines[place] = line

@@ -130,13 +130,13 @@ extension Service {
   ///
   /// The list comes from a worker and goes to the store, so everything that the store would refuse is refused here.
   func fault(of missing: [Shortage]) -> String? {
-    if movesMoney { return "without stock, which service \(number) does not need" }
+    if movesMoney { return "for lack of stock, which service \(number) does not use" }
     if missing.isEmpty || missing.count > StockLimits.itemsPerOrder {
-      return "for want of \(missing.count) items"
+      return "for lack of \(missing.count) items"
     }
-    if Set(missing.map(\.item)).count < missing.count { return "for want of one item twice" }
+    if Set(missing.map(\.item)).count < missing.count { return "for lack of one item twice" }
     if let odd = missing.first(where: { !$0.isPossible }) {
-      return "for want of \(odd.needed) of which there are \(odd.available)"
+      return "for lack of \(odd.needed) pieces with \(odd.available) present"
     }
     return nil
   }

@@ -76,7 +76,7 @@ extension QueueMachine {
 
   /// Closes a transaction over everything staged since the last one. It is in flight from now on.
   mutating func seal() {
-    precondition(hasRoomUnderway, "no more transactions are on their way than may be")
+    precondition(hasRoomUnderway, "the number of transactions in flight is limited")
     let counts = unsealed
     var acknowledgements: [(window: Window, lease: Lease)] = []
     takeAcknowledgements { acknowledgements.append(($0, $1)) }
@@ -203,7 +203,7 @@ extension QueueMachine {
     forgetArriving()
     for admission in admissions.reversed() {
       precondition(
-        admission.first + admission.count - 1 == books.issued, "tickets are taken back from the last one down"
+        admission.first + admission.count - 1 == books.issued, "tickets are withdrawn from the last one down"
       )
       books.issued -= admission.count
       for (place, count) in admission.runs { books.waiting[place] -= count }

@@ -24,7 +24,7 @@ extension QueueMachine {
       forgetFronts()
       return takeFurther(orders, of: total, isLast: false, heldBack: heldBack, at: now, into: &effects)
     }
-    precondition(Int64(orders.count) <= roomBeside, "there are no numbers for these")
+    precondition(Int64(orders.count) <= roomBeside, "there are not enough ticket numbers")
     var admission = Admission(
       request: request, first: books.issued + 1, count: Int64(orders.count))
     for order in orders {
@@ -80,7 +80,7 @@ extension QueueMachine {
     guard isLast else { return }
     precondition(
       arriving.heldBack == 0 && arriving.first == books.issued + 1,
-      "with the last slice no number is left out")
+      "the last slice uses all remaining numbers")
     var admission = Admission(request: arriving.request, first: arriving.first, count: arriving.count)
     books.issued += arriving.count
     for (front, line) in arriving.byLine.lines.enumerated() {

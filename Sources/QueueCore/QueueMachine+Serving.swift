@@ -211,7 +211,7 @@ extension QueueMachine {
     if forgets(lease, service, place) { return }
     if isYetToBegin(lease, at: window) {
       return breakOff(
-        service, place, offence("answered for", lease, generation), at: now, into: &effects)
+        service, place, offence("reported on", lease, generation), at: now, into: &effects)
     }
     let isSideBySide = windows[service][place].isSideBySide
     if isSideBySide { windows[service][place].bringForward(lease) }
@@ -219,11 +219,11 @@ extension QueueMachine {
     case .serving(let held) where held == lease:
       if answer == .returned, !windows[service][place].mayReturn, !isSideBySide {
         breakOff(
-          service, place, "gave back customer \(lease.ticket), whom nobody recalled", at: now, into: &effects)
+          service, place, "returned customer \(lease.ticket) without a recall", at: now, into: &effects)
         return
       }
       if case .outOfStock(let missing) = answer, let fault = window.service.fault(of: missing) {
-        breakOff(service, place, "sent customer \(lease.ticket) away \(fault)", at: now, into: &effects)
+        breakOff(service, place, "rejected customer \(lease.ticket) \(fault)", at: now, into: &effects)
         return
       }
       guard let customer = release(service, place) else { return }
@@ -240,7 +240,7 @@ extension QueueMachine {
       case .returned where isSideBySide:
         // The returned customer is delayed, without blame. Reassigning it at once could keep worker and coordinator
         // busy with nothing else.
-        let failure = WorkFailure("given back by the worker", .later, isUnbegun: true)
+        let failure = WorkFailure("returned by the worker", .later, isUnbegun: true)
         fail(customer, failure, service, place, at: now, into: &effects)
       case .returned: standAgain(customer, service, place, hasBegun: false, at: now, into: &effects)
       case .failed(let failure): fail(customer, failure, service, place, at: now, into: &effects)
@@ -253,7 +253,7 @@ extension QueueMachine {
     // The coordinator ignores a teller that is being killed, and late messages of a teller whose exit was reported.
     case .doomed, .vacant: return
     case .serving, .recalling, .idle:
-      breakOff(service, place, offence("answered for", lease, generation), at: now, into: &effects)
+      breakOff(service, place, offence("reported on", lease, generation), at: now, into: &effects)
     }
   }
 
@@ -296,9 +296,9 @@ extension QueueMachine {
   private func offence(_ deed: String, _ lease: Lease, _ generation: Generation) -> String {
     guard lease.generation == generation else {
       return
-        "\(deed) customer \(lease.ticket) as generation \(lease.generation), and is generation \(generation)"
+        "\(deed) customer \(lease.ticket) as generation \(lease.generation), but is generation \(generation)"
     }
-    return "\(deed) customer \(lease.ticket), attempt \(lease.attempt), whom it does not hold"
+    return "\(deed) customer \(lease.ticket), attempt \(lease.attempt), which it does not hold"
   }
 
   private mutating func complete(

@@ -59,7 +59,7 @@ extension QueueMachine {
     guard mayServe(at: now) else { return takeBackStarts(into: &effects) }
     for start in starts.prefix(count) {
       guard let (service, place) = locate(start.window), let customer = note(start, service, place, at: now)
-      else { preconditionFailure("whoever is handed out stands at its window until somebody was told") }
+      else { preconditionFailure("an assigned customer stays at its window until its worker is notified") }
       effects.append(.assign(start.window, start.lease, customer))
       effects.append(.announce(.started, start.window, start.lease, customer))
     }
@@ -95,7 +95,7 @@ extension QueueMachine {
     for start in taken {
       guard let (service, place) = locate(start.window),
         var customer = leave(start, service, place, deaf, &effects)
-      else { preconditionFailure("whoever is handed out stands at its window until somebody was told") }
+      else { preconditionFailure("an assigned customer stays at its window until its worker is notified") }
       (customer.begun, customer.isBegun) = (customer.begun - 1, false)
       stage(.update(customer), into: &effects)
       takeBack(customer)

@@ -170,7 +170,7 @@ public enum StoreError: Error, Sendable, Equatable, CustomStringConvertible {
     case .newerSchema(let path, let found, let known):
       "\(path) has schema \(found) and this program knows up to \(known): use the newer program"
     case .damaged(let path, let detail):
-      "\(path) is damaged (\(detail)): nothing was overwritten; restore a copy, or move the file aside"
+      "\(path) is damaged (\(detail)): nothing was overwritten; restore a backup or move the file away"
     case .failed(let path, let detail): "\(path) could not be used: \(detail)"
     }
   }

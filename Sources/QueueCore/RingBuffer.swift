@@ -22,7 +22,7 @@ struct RingBuffer<Element> {
 
   /// Removes the first element. The queue must not be empty.
   mutating func removeFirst() -> Element {
-    precondition(count > 0, "the first of nobody was asked for")
+    precondition(count > 0, "an empty ring has no first element")
     // Moved, not copied, to avoid retain and release of the element.
     guard let first = places[head].take() else { preconditionFailure("a place in a ring is empty") }
     head = place(1)
@@ -57,12 +57,12 @@ extension RingBuffer: RandomAccessCollection, MutableCollection {
   subscript(position: Int) -> Element {
     get {
       guard 0..<count ~= position, let element = places[place(position)] else {
-        preconditionFailure("nobody stands at position \(position) of \(count)")
+        preconditionFailure("there is no element at position \(position) of \(count)")
       }
       return element
     }
     set {
-      precondition(0..<count ~= position, "nobody stands at position \(position) of \(count)")
+      precondition(0..<count ~= position, "there is no element at position \(position) of \(count)")
       places[place(position)] = newValue
     }
   }

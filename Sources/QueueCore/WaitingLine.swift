@@ -34,7 +34,7 @@ struct WaitingLine: Sendable {
   /// Creates a line with `stored` customers in the store and none in memory.
   init(stored: Int64, capacity: Int, version: UInt32 = 0) {
     self.version = version
-    precondition(capacity >= 2, "a line has room for two customers at least")
+    precondition(capacity >= 2, "a line has room for at least two customers")
     beyond = stored
     self.capacity = capacity
   }
@@ -54,7 +54,7 @@ struct WaitingLine: Sendable {
 
   /// Counts newcomers that are not held in memory; they are read from the store later.
   mutating func admitUnseen(_ count: Int64) {
-    precondition(count >= 0, "fewer than nobody cannot come")
+    precondition(count >= 0, "the number of newcomers is not negative")
     newcomers += count
   }
 
@@ -62,7 +62,7 @@ struct WaitingLine: Sendable {
 
   /// Adds the first `count` newcomers to the line: their tickets are on disk.
   mutating func settleNewcomers(_ count: Int64) {
-    precondition(count <= newcomers, "nobody is on disk who has not come")
+    precondition(count <= newcomers, "more newcomers are on disk than have arrived")
     guard count > 0 else { return }
     let known = firstNewcomers.prefix(Int(count))
     var joined: Int64 = 0
@@ -111,7 +111,7 @@ struct WaitingLine: Sendable {
   mutating func remove(_ ticket: TicketNumber) -> Customer? { front.removeFirst { $0.ticket == ticket } }
 
   mutating func removeBeyond() {
-    precondition(beyond > 0, "nobody stands beyond the memory of this line")
+    precondition(beyond > 0, "all customers of this line are in memory")
     beyond -= 1
     version &+= 1
   }
@@ -140,17 +140,17 @@ struct WaitingLine: Sendable {
 
   /// Adds a loaded page. It also contains assigned customers, because assignments are not durable.
   mutating func append(page: [Customer], isAtWindow: (TicketNumber) -> Bool) {
-    precondition(isLoading, "a page came that nobody asked for")
+    precondition(isLoading, "a page arrived without a request")
     // The stale page is dropped and requested again.
     guard !isStale else { return isLoading = false }
-    precondition(!page.isEmpty, "the store has lost customers who wait in it")
+    precondition(!page.isEmpty, "the store has lost waiting customers")
     isLoading = false
     version &+= 1
     for customer in page {
-      precondition(customer.ticket > cursor, "a page is in order and begins behind the cursor")
+      precondition(customer.ticket > cursor, "a page is in order and starts after the cursor")
       cursor = customer.ticket
       guard !isAtWindow(customer.ticket) else { continue }
-      precondition(beyond > 0, "a page holds more than wait in the store")
+      precondition(beyond > 0, "a page has more customers than wait in the store")
       front.enqueue(customer)
       beyond -= 1
     }
