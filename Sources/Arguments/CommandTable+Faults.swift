@@ -18,7 +18,7 @@ extension CommandTable {
     for example in examples { faults += self.faults(of: example, for: nil) }
     var paths: Set<[String]> = []
     for command in commands {
-      if !paths.insert(command.path).inserted { faults.append("command '\(command.name)' is there twice") }
+      if !paths.insert(command.path).inserted { faults.append("command '\(command.name)' is declared twice") }
       faults += self.faults(of: command)
     }
     return faults + ambiguousOptions()
@@ -28,7 +28,7 @@ extension CommandTable {
     var faults: [String] = []
     if command.path.isEmpty, !hasOnlyCommand { faults.append("a command has no name") }
     for word in command.path where !Self.isName(word) {
-      faults.append("command '\(command.name)': '\(word)' is no good word")
+      faults.append("command '\(command.name)': '\(word)' is not a valid word")
     }
     let place = "command '\(command.name)'"
     faults += untranslated(command.group, "the group of \(place)")
@@ -46,17 +46,17 @@ extension CommandTable {
   private func faults(of option: OptionSpec, in place: String, _ all: [OptionSpec]) -> [String] {
     var faults: [String] = []
     let name = "option '\(option.spelling)' in \(place)"
-    if !Self.isName(option.name) { faults.append("\(name) has no good name") }
+    if !Self.isName(option.name) { faults.append("\(name) has an invalid name") }
     let declared = all + [.help, .version]
-    if declared.filter({ $0.name == option.name }).count > 1 { faults.append("\(name) is there twice") }
+    if declared.filter({ $0.name == option.name }).count > 1 { faults.append("\(name) is declared twice") }
     if let letter = option.short {
-      if !(letter.isASCII && letter.isLetter) { faults.append("\(name): '-\(letter)' is no letter") }
+      if !(letter.isASCII && letter.isLetter) { faults.append("\(name): '-\(letter)' is not a letter") }
       if declared.filter({ $0.short == letter }).count > 1 {
-        faults.append("\(name): '-\(letter)' is there twice")
+        faults.append("\(name): '-\(letter)' is declared twice")
       }
     }
     for other in option.excludes where !all.contains(where: { $0.name == other }) {
-      faults.append("\(name) excludes '--\(other)', which is not there")
+      faults.append("\(name) excludes '--\(other)', which does not exist")
     }
     faults += self.faults(of: option.kind, in: name)
     if let text = option.defaultText, text.english.contains(" ") {
@@ -75,17 +75,17 @@ extension CommandTable {
         faults.append("\(name) repeats but is not the last")
       }
       if operand.arity.isRequired && sawOptional {
-        faults.append("\(name) is required but stands after an optional one")
+        faults.append("\(name) is required but follows an optional one")
       }
       sawOptional = sawOptional || !operand.arity.isRequired
       if command.operands.filter({ $0.name == operand.name }).count > 1 {
-        faults.append("\(name) is there twice")
+        faults.append("\(name) is declared twice")
       }
       if let option = operand.replacedBy, command.option(named: option) == nil {
-        faults.append("\(name) is replaced by '--\(option)', which is not there")
+        faults.append("\(name) is replaced by '--\(option)', which does not exist")
       }
       for option in operand.impliedBy where command.option(named: option) == nil {
-        faults.append("\(name) is implied by '--\(option)', which is not there")
+        faults.append("\(name) is implied by '--\(option)', which does not exist")
       }
       faults += self.faults(of: operand.kind, in: name)
       faults += untranslated(operand.summary, "the summary of \(name)")
@@ -107,7 +107,7 @@ extension CommandTable {
     }
     let spellings = choices.flatMap { [$0.value] + $0.aliases }
     var faults = choices.map(\.value).filter { !Self.isName($0.lowercased()) }.map {
-      "\(place): '\($0)' is no good choice"
+      "\(place): '\($0)' is not a valid choice"
     }
     if Set(spellings).count != spellings.count { faults.append("\(place) has a choice twice") }
     return faults
@@ -122,14 +122,14 @@ extension CommandTable {
   private func fault(of example: Example, in language: TextLanguage, for command: CommandSpec?) -> String? {
     let line = example.line[language]
     guard let arguments = example.arguments(of: program, in: language) else {
-      return "the example '\(line)' does not begin with '\(program)'"
+      return "the example '\(line)' does not start with '\(program)'"
     }
     do {
       let parsed = try parse(arguments)
       guard let command, case .run(let invocation) = parsed, invocation.command.path != command.path else {
         return nil
       }
-      return "the example '\(line)' is one of '\(invocation.name)', not '\(command.name)'"
+      return "the example '\(line)' belongs to '\(invocation.name)', not '\(command.name)'"
     } catch {
       return "the example '\(line)' does not parse: \(error.message(in: .english))"
     }

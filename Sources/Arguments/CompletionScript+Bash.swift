@@ -20,7 +20,7 @@ extension CommandTable {
   private func bashDriver(_ name: String) -> String {
     """
 
-    # Offers what a function above left in REPLY; "$1" is what was typed so far, "$2" stands before every reply.
+    # Offers what a function above left in REPLY; "$1" is what was typed so far, "$2" is the prefix of every reply.
     \(name)_offer() {
       local IFS=$' \\n'
       case "$REPLY" in
@@ -34,7 +34,7 @@ extension CommandTable {
           COMPREPLY=($(compgen -S = -W "${REPLY#@assign }" -- "$1")) ;;
         @list\\ *)
           compopt -o nospace 2>/dev/null
-          # What stands before the last comma stays, and is not offered again.
+          # The part before the last comma is kept, and is not offered again.
           local before= word words=
           [[ $1 != *,* ]] || before=${1%,*},
           for word in ${REPLY#@list }; do

@@ -74,7 +74,7 @@ extension CommandTable {
           end
       end
 
-      # Where the cursor is: the command path, a colon, and how many operands stand before it.
+      # Where the cursor is: the command path, a colon, and the number of operands before it.
       function __\(stem)_where
           set -l words (commandline -opc)
           set -e words[1]
@@ -104,7 +104,7 @@ extension CommandTable {
           string match -q -- "$argv[1]" (__\(stem)_where)
       end
 
-      # Words of a list with commas: what stands before the last comma stays, and is not offered again.
+      # Words of a list with commas: the part before the last comma is kept, and is not offered again.
       function __\(stem)_list
           set -l before (commandline -ct | string replace -r '^--[^=]*=' '' | string replace -r '[^,]*$' '')
           for word in $argv

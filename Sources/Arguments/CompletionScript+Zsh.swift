@@ -22,7 +22,7 @@ extension CommandTable {
   private func zshDriver(_ name: String) -> String {
     """
 
-    # Offers what a function above left in reply: files, names with "=" behind them, or words.
+    # Offers what a function above left in reply: files, names with "=" after them, or words.
     \(name)_offer() {
       case "${reply[1]}" in
         '') return 1 ;;

@@ -45,35 +45,35 @@ struct FaultsTests {
       ])
     #expect(
       faults { $0.commands[0].examples = [Example("depot shelf", bad)] } == [
-        "the example 'depot shelf' is one of 'shelf', not 'put'"
+        "the example 'depot shelf' belongs to 'shelf', not 'put'"
       ])
     #expect(
-      faults { $0.examples = [Example("cat x", bad)] } == ["the example 'cat x' does not begin with 'depot'"])
+      faults { $0.examples = [Example("cat x", bad)] } == ["the example 'cat x' does not start with 'depot'"])
     #expect(faults { $0.commands[0].examples = [] } == ["command 'put' has no example"])
   }
 
   @Test("invalid names, or duplicate ones, are faults")
   func names() {
     #expect(
-      faults { $0.commands.append($0.commands[3]) }.contains("command 'shelf add' is there twice"))
+      faults { $0.commands.append($0.commands[3]) }.contains("command 'shelf add' is declared twice"))
     #expect(
       faults { $0.globalOptions.append(OptionSpec("Big Name", summary: summary)) } == [
-        "option '--Big Name' in the global options has no good name"
+        "option '--Big Name' in the global options has an invalid name"
       ])
     #expect(
       faults { $0.globalOptions.append(OptionSpec("help", summary: summary)) }.contains(
-        "option '--help' in the global options is there twice"))
+        "option '--help' in the global options is declared twice"))
     #expect(
       faults { $0.globalOptions.append(OptionSpec("host", short: "h", summary: summary)) }.contains(
-        "option '--host' in the global options: '-h' is there twice"))
+        "option '--host' in the global options: '-h' is declared twice"))
     #expect(
       faults { $0.globalOptions.append(OptionSpec("five", short: "5", summary: summary)) } == [
-        "option '--five' in the global options: '-5' is no letter"
+        "option '--five' in the global options: '-5' is not a letter"
       ])
     #expect(
       faults { $0.globalOptions.append(OptionSpec("odd", .choice(["a b", "$x"]), summary: summary)) } == [
-        "option '--odd' in the global options: 'a b' is no good choice",
-        "option '--odd' in the global options: '$x' is no good choice",
+        "option '--odd' in the global options: 'a b' is not a valid choice",
+        "option '--odd' in the global options: '$x' is not a valid choice",
       ])
     #expect(
       faults { $0.globalOptions.append(OptionSpec("none", .choice([]), summary: summary)) } == [
@@ -106,7 +106,7 @@ struct FaultsTests {
     }
     #expect(
       operandFaults([optional, required, repeating]) == [
-        "operand C of command 'hold' is required but stands after an optional one"
+        "operand C of command 'hold' is required but follows an optional one"
       ])
     #expect(
       operandFaults([repeating, optional]).contains("operand B of command 'hold' repeats but is not the last")
@@ -114,11 +114,11 @@ struct FaultsTests {
     #expect(
       operandFaults([required, OperandSpec("B", .text, .repeating, replacedBy: "gone", summary: summary)])
         == [
-          "operand B of command 'hold' is replaced by '--gone', which is not there"
+          "operand B of command 'hold' is replaced by '--gone', which does not exist"
         ])
     #expect(
       faults { $0.commands[1].options[1].excludes = ["gone"] } == [
-        "option '--now' in command 'close' excludes '--gone', which is not there"
+        "option '--now' in command 'close' excludes '--gone', which does not exist"
       ])
   }
 

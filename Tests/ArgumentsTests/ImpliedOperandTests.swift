@@ -50,6 +50,6 @@ struct ImpliedOperandTests {
     #expect(table().faults() == [])
     #expect(
       table(impliedBy: ["gone"]).faults().contains(
-        "operand N of command 'put' is implied by '--gone', which is not there"))
+        "operand N of command 'put' is implied by '--gone', which does not exist"))
   }
 }
