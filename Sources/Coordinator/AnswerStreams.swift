@@ -92,7 +92,7 @@ final class AnswerStreams: BankPart {
     }
     do throws(Failure) {
       let left = try Self.bound(query.limit)
-      if query.follow, left != nil { throw Failure(.badRequest, detail: "a limit, and no end") }
+      if query.follow, left != nil { throw Failure(.badRequest, detail: "a limit conflicts with follow") }
       let service = try service(query.service)
       if query.follow, !server.mayView(seat) { return }
       // A follower receives the receipts of the day of its request and of all later days.
@@ -128,7 +128,7 @@ final class AnswerStreams: BankPart {
   /// Checked limit of entries; nil for all.
   static func bound(_ limit: Int64?) throws(Failure) -> Int64? {
     if let limit, !(1...TicketQuery.limitAtMost).contains(limit) {
-      throw Failure(.badRequest, detail: "a limit of 1 to \(TicketQuery.limitAtMost)")
+      throw Failure(.badRequest, detail: "the limit is 1 to \(TicketQuery.limitAtMost)")
     }
     return limit
   }

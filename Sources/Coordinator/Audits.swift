@@ -321,7 +321,9 @@ final class Auditing {
   /// Findings so far; set after the rows were examined.
   var report: AuditReport {
     get {
-      guard let examined else { preconditionFailure("what is kept is looked at before anybody is asked") }
+      guard let examined else {
+        preconditionFailure("the database is examined before the services are asked")
+      }
       return examined
     }
     set { examined = newValue }

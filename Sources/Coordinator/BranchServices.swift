@@ -67,7 +67,7 @@ final class BranchServices: BankPart {
       context.write(event: "not_released", level: .error) {
         $0.field("day", ticket.day)
         $0.field("ticket", ticket.ticket)
-        $0.field("msg", "the stock does not give back what this ticket holds: \(trouble)")
+        $0.field("msg", "the stock did not release the reservation of this ticket: \(trouble)")
       }
     }
   }

@@ -75,7 +75,7 @@ package final class CommandClearing {
     }
     context.write(event: "orphans_left", level: .error) {
       $0.field("pids", left.map { String($0.pid) }.joined(separator: ","))
-      $0.field("msg", "they could not be ended, and their services wait for their end")
+      $0.field("msg", "these processes could not be ended; their services wait for their exit")
     }
   }
 

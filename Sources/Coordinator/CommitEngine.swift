@@ -111,7 +111,7 @@ final class CommitEngine {
     case .loadDelayed(let after, let limit): .delayed(after: after, limit: limit)
     case .lookUp(let request, let ticket): .ticket(request, ticket)
     case .loadDead(let request, let limit): .dead(request, limit: limit)
-    default: preconditionFailure("only reads are read")
+    default: preconditionFailure("only a read becomes a question")
     }
   }
 
@@ -150,7 +150,7 @@ final class CommitEngine {
   /// Commits staged changes and these day counters, or starts the commit. Updates the current time.
   func commit(_ books: Books, arriving: ArrivingRequest?) throws(StoreError) -> CommitProgress {
     precondition(
-      canCommit, "nothing is committed beside what the store has forgotten, or in the middle of a reset")
+      canCommit, "no commit after a loss of staged changes, or during a reset")
     if stagedSince == nil, underway.isEmpty { unkeptSince = context.now.monotonic }
     let begin = SystemClock.monotonic()
     let progress = try store.commit(books, arriving: arriving)
@@ -160,7 +160,7 @@ final class CommitEngine {
     switch progress {
     case .underway: underway.append(books)
     case .onDisk:
-      precondition(underway.isEmpty, "what comes later is on disk before what is on its way")
+      precondition(underway.isEmpty, "a later change is on disk before a transaction in flight")
       keptBooks = books
     }
     return progress

@@ -60,7 +60,7 @@ package final class ControlServer: ClientServer<ClientMessage, BankMessage, Cont
   package func answer(
     _ session: ControlSession, _ number: UInt32, _ answer: ControlAnswer, more: Bool = false
   ) {
-    precondition(!answer.quotesWhatIsKept || mayQuote(), "a client is told only what is on disk")
+    precondition(!answer.quotesWhatIsKept || mayQuote(), "a client receives only data that is on disk")
     send(.reply(ControlReply(number: number, answer: answer, more: more)), to: session)
   }
 

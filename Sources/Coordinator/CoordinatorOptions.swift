@@ -135,7 +135,7 @@ struct CoordinatorOptions: Sendable, Equatable {
 
   private static func process(_ option: String, _ value: String) throws(Failure) -> Int32 {
     guard let pid = Int32(value), pid > 0 else {
-      throw Failure(.badRequest, subject: option, detail: "a process, not \(value)")
+      throw Failure(.badRequest, subject: option, detail: "a process ID, not \(value)")
     }
     return pid
   }

@@ -193,7 +193,9 @@ public enum CoordinatorProcess {
     log.write(event: "recovering", level: .warn) {
       let words = kept.map { kept in configuration.services.map { "\($0)=\(kept[$0] ?? 0)" } }
       $0.field("windows", words?.joined(separator: ","))
-      if kept == nil { $0.field("msg", "no note of the windows; the configuration says how many") }
+      if kept == nil {
+        $0.field("msg", "there is no record of the windows; their number comes from the configuration")
+      }
     }
     for (service, count) in kept ?? [:] where configuration.services.contains(service) {
       configuration.windows[service] = count

@@ -125,7 +125,7 @@ final class Ending: BankPart {
     context.write(event: "opener_lost", level: .warn) {
       $0.field("waiting", queue.machine.waitingCount)
       $0.field("serving", queue.machine.serving)
-      $0.field("msg", "the process that opened this bank in the foreground is gone; closing")
+      $0.field("msg", "the process that opened this bank in the foreground has exited; closing")
     }
     isAbandoned = true
     context.end(with: 1)
@@ -197,7 +197,7 @@ final class Ending: BankPart {
     case .killRest:
       let left = tellerSupervisor.posts.values.filter { $0.child != nil }.map(\.window)
       state?.killed.formUnion(left)
-      for window in left { tellerSupervisor.kill(window, reason: "has not gone", at: context.now) }
+      for window in left { tellerSupervisor.kill(window, reason: "did not exit", at: context.now) }
       serviceSupervisor.killAll()
     case .end: state?.isOver = true
     }
@@ -234,7 +234,7 @@ final class Ending: BankPart {
     outside.close()
     state?.killed.formUnion(windows)
     for window in windows {
-      tellerSupervisor.kill(window, reason: "was serving when the time was up", at: context.now)
+      tellerSupervisor.kill(window, reason: "was still serving at the timeout", at: context.now)
     }
   }
 

@@ -193,7 +193,7 @@ final class Guardianship {
     guard let pid, silence?.seen(sight(of: pid), at: now.attended) == true else { return }
     log.write(event: "guardian_stuck", level: .warn, at: now) {
       $0.field("child", pid)
-      $0.field("msg", "the guardian stands still; another one takes its place")
+      $0.field("msg", "the guardian is stuck and is replaced")
     }
     signal(SIGABRT)
     signal(SIGCONT)
@@ -264,7 +264,7 @@ final class Guardianship {
       log.write(event: "guardian_missing", level: .error, at: now) {
         $0.field("deaths", history.deathsInARow)
         $0.field("pause_ms", startAt.since(now.monotonic).milliseconds)
-        $0.field("msg", "the bank is open without a guardian; look at guardian.log and bankd.stderr")
+        $0.field("msg", "the bank is open without a guardian; see guardian.log and bankd.stderr")
       }
     }
   }

@@ -110,7 +110,7 @@ final class HomeKeeper: BankPart {
     guard !paths.isEmpty else { return }
     let names = paths.map(Paths.lastPart(of:))
     context.write(event: "home_repaired", level: .warn) {
-      $0.field("msg", "removed while the bank was open, and made again: \(names.joined(separator: ", "))")
+      $0.field("msg", "removed while the bank was open, and created again: \(names.joined(separator: ", "))")
     }
   }
 

@@ -140,7 +140,7 @@ final class Inspector {
     do throws(Failure) {
       left = try AnswerStreams.bound(query.limit)
       service = try self.service(query.service)
-      if query.follow, left != nil { throw Failure(.badRequest, detail: "a limit, and no end") }
+      if query.follow, left != nil { throw Failure(.badRequest, detail: "a limit conflicts with follow") }
       if (query.behind?.count ?? 0) > ReceiptQuery.marksAtMost { throw Failure(.badRequest, detail: "marks") }
     } catch { return server.answer(seat, .failure(error)) }
     if query.follow,

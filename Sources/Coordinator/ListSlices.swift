@@ -185,7 +185,7 @@ struct SlicedList {
 
   /// Discards the counts, because keys were rolled back.
   mutating func lookAnew() {
-    precondition(taken == 0, "what was counted has become certain with the first part that was taken")
+    precondition(taken == 0, "counts are final once the first part is accepted")
     // Without keys every customer is new.
     fresh = list.hasKeys ? [] : (0..<begin).map { Int64(list.count(ofPart: $0)) }
     heldBack = fresh.reduce(0, +)
@@ -197,7 +197,7 @@ struct SlicedList {
   private var nextPart: Int { taken < list.parts - begin ? begin + taken : list.parts - 1 - taken }
 
   mutating func next() throws(Failure) -> [EnqueueEntry]? {
-    precondition(uncounted == nil, "nobody comes before everybody who is held back was counted")
+    precondition(uncounted == nil, "all customers held back are counted before one is added")
     guard taken < list.parts else { return nil }
     let entries = try list.part(nextPart)
     heldBack -= expected ?? 0

@@ -40,10 +40,10 @@ final class PageServer: BankPart {
       throw Failure(.badRequest, subject: "port", detail: "a port is a number from 0 to 65535")
     }
     guard wanted.hasGoodHost else {
-      throw Failure(.badRequest, subject: "host", detail: "a name of a host is needed, in small letters")
+      throw Failure(.badRequest, subject: "host", detail: "a lower-case host name is needed")
     }
     guard WorkerPrograms.isProgram(programs.web) else {
-      throw Failure(.system, subject: programs.web, detail: "this build has no server of the page")
+      throw Failure(.system, subject: programs.web, detail: "this build has no web interface")
     }
     if let order, wanted.isMet(by: order), post?.isGivenUp == false { return }
     // A web server that was just stopped may have left a stored session.

@@ -107,7 +107,7 @@ extension QueueDriver {
       return
     }
     let failure = WorkFailure(
-      "the disk is full: what the customer carries cannot be read", .later, isUnbegun: true)
+      "the disk is full: the payload cannot be read", .later, isUnbegun: true)
     apply(.tellerAnswered(window, lease.generation, lease, .failed(failure)))
   }
 

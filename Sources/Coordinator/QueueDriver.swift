@@ -196,7 +196,7 @@ final class QueueDriver {
       context.write(event: "without_effect", level: .warn) {
         $0.field("day", receipt.day)
         $0.field("ticket", customer.ticket)
-        $0.field("msg", "the customer was finished by somebody else before")
+        $0.field("msg", "the customer was already finished elsewhere")
       }
     case .reportPause(let service, let failure):
       pauseReasons[service] = failure.words
@@ -372,8 +372,8 @@ final class QueueDriver {
     context.write(event: isShort ? "disk_short" : "disk_room", level: isShort ? .error : .info) {
       let words =
         isShort
-        ? "the reserve is in use: no new customers, those who are here are served"
-        : "there is room again: new customers can come"
+        ? "the disk reserve is in use: no new customers are accepted, the present ones are served"
+        : "there is space again: new customers are accepted"
       $0.field("msg", words)
     }
     happen(.roomChanged(isShort: isShort))

@@ -31,7 +31,7 @@ final class ReaderPassage {
     switch command {
     case .receipts(let query):
       let limit = try AnswerStreams.bound(query.limit)
-      if query.follow, limit != nil { throw Failure(.badRequest, detail: "a limit, and no end") }
+      if query.follow, limit != nil { throw Failure(.badRequest, detail: "a limit conflicts with follow") }
       rest = query.follow ? .following(query) : .receipts(query)
     case .tickets(var query):
       let left = try AnswerStreams.bound(query.limit) ?? .max

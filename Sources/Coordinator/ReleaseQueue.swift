@@ -110,7 +110,7 @@ package final class ReleaseQueue {
       case .success(.failure(let failure)) where failure.code == .diskFull:
         if Kernel.makes("takesAFullStockForGivenBack") { self.released(ticket) } else { self.tryLater() }
       case .success(.failure(let failure)): self.refused(ticket, "\(failure.code.name) \(failure.detail)")
-      case .success(let other): self.refused(ticket, "an answer that does not belong here: \(other)")
+      case .success(let other): self.refused(ticket, "an unexpected response: \(other)")
       case .failure where Kernel.makes("takesSilenceForGivenBack"): self.released(ticket)
       case .failure: self.tryLater()
       }

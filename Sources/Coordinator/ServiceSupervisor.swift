@@ -150,7 +150,7 @@ package final class ServiceSupervisor {
       if let due = post.silence?.lookAt, due <= heard,
         post.silence?.seen(post.sight, at: heard) == true || Kernel.makes("judgesBySilence")
       {
-        abort(post, reason: "stands still", at: now)
+        abort(post, reason: "is stuck", at: now)
       }
       if let due = post.checkAt, due <= now.monotonic { check(post, at: now) }
     }
@@ -230,7 +230,7 @@ extension ServiceSupervisor: ProcessSupervisor {
     // An exited process is not aborted for earlier messages: the state of its requests is no longer known.
     default:
       if post.exitStatus == nil || Kernel.makes("killsTheSuccessor") {
-        abort(post, reason: "spoke out of turn", at: loop.moment())
+        abort(post, reason: "sent a message out of turn", at: loop.moment())
       }
     }
   }

@@ -25,20 +25,20 @@ extension TellerSupervisor {
         post.window, post.generation,
         isWorker ? .workerReady(pid: post.pid, inHand: post.inHand) : .ready(pid: post.pid))
     case (.ready, .outOfStock) where post.kind == .worker:
-      expel(post.window, post.generation, reason: "spoke of stock", at: loop.moment())
+      expel(post.window, post.generation, reason: "reported a shortage of stock", at: loop.moment())
     case (.ready, .done), (.ready, .outOfStock), (.ready, .worked):
       post.history.didWork()
       onEvent?(post.window, post.generation, .said(message))
     case (.ready, .failed), (.ready, .returned): onEvent?(post.window, post.generation, .said(message))
     case (.ready, .beat), (.ready, .progressed):
       if post.beats.isTooMany() {
-        let reason = "floods: more than \(TellerLimits.beats) reports of progress in a second"
+        let reason = "sent more than \(TellerLimits.beats) reports of progress in a second"
         expel(post.window, post.generation, reason: reason, at: loop.moment())
       }
       onEvent?(post.window, post.generation, .said(message))
     case (.leaving, _): break
     case (_, _):
-      expel(post.window, post.generation, reason: "spoke out of turn", at: loop.moment())
+      expel(post.window, post.generation, reason: "sent a message out of turn", at: loop.moment())
       onEvent?(post.window, post.generation, .said(message))
     }
   }

@@ -84,7 +84,7 @@ final class WindowPlan: BankPart {
   func reloadBySignal() {
     // New windows would serve no customer, and the closing bank would wait for their tellers.
     guard !context.isEnding || Kernel.makes("opensWindowsWhileItCloses") else {
-      return context.write(event: "reload_refused", level: .warn) { $0.field("msg", "the bank closes") }
+      return context.write(event: "reload_refused", level: .warn) { $0.field("msg", "the bank is closing") }
     }
     if reload() == nil { marks.insist() }
   }

@@ -79,7 +79,7 @@ final class OutsideWorkers: BankPart {
     for session in workers.present where session.isGreeted {
       guard let service = session.services.first(where: { context.kinds[$0] != .outside }) else { continue }
       let name = context.services.directory[service].text
-      workers.refuse(session, .service, "service \(name) is not there for workers any more")
+      workers.refuse(session, .service, "service \(name) no longer accepts outside workers")
     }
     if isWanted, !isListening { try workers.listen(at: context.home.workerSocket) }
     if !isWanted, isListening { workers.stopListening() }
@@ -147,7 +147,7 @@ final class OutsideWorkers: BankPart {
       let window = session.holding[lease]
       progressed(lease, session)
       if let window { queue.note(progress, of: lease, at: window) }
-    case .ready, .outOfStock: expel(session, "the worker spoke out of turn")
+    case .ready, .outOfStock: expel(session, "the worker sent a message out of turn")
     }
     // Replies are sent before the next message is handled, unless more messages came in the same read.
     if !session.channel.isMidFrame, !context.isCutOff { workers.writeAll() }
@@ -161,11 +161,11 @@ final class OutsideWorkers: BankPart {
     guard hello.role == .worker, let offer = hello.offer, let names = offer.services, !names.isEmpty,
       names.count <= WorkerOffer.longest
     else { return workers.refuse(session, .hello, "a worker names its role and the services that it serves") }
-    guard !context.isEnding else { return workers.refuse(session, .closing, "the bank closes") }
+    guard !context.isEnding else { return workers.refuse(session, .closing, "the bank is closing") }
     for name in names {
       guard let service = context.services[name], context.kinds[service] == .outside else {
         return workers.refuse(
-          session, .service, "service \(name.text) is not there for workers that come by themselves")
+          session, .service, "service \(name.text) does not accept outside workers")
       }
       if !session.services.contains(service) { session.services.append(service) }
     }
@@ -174,7 +174,7 @@ final class OutsideWorkers: BankPart {
   }
 
   private func admit(_ session: WorkerSession) {
-    guard !context.isEnding else { return workers.refuse(session, .closing, "the bank closes") }
+    guard !context.isEnding else { return workers.refuse(session, .closing, "the bank is closing") }
     var number: Int32 = 1
     while byNumber[number] != nil { number += 1 }
     count += 1
@@ -212,7 +212,7 @@ final class OutsideWorkers: BankPart {
   private func progressed(_ lease: Lease, _ session: WorkerSession) {
     guard let window = holding(lease, session) else { return }
     if session.beats.isTooMany() {
-      let words = "the worker floods: more than \(TellerLimits.beats) reports of progress in a second"
+      let words = "the worker sent more than \(TellerLimits.beats) reports of progress in a second"
       return expel(session, words)
     }
     queue.happen(.tellerProgressed(window, session.generation, lease))
@@ -222,13 +222,13 @@ final class OutsideWorkers: BankPart {
   /// lease.
   private func holding(_ lease: Lease, _ session: WorkerSession) -> Window? {
     guard session.isReady else {
-      expel(session, "the worker spoke out of turn")
+      expel(session, "the worker sent a message out of turn")
       return nil
     }
     if let window = session.holding[lease] { return window }
     expel(
       session,
-      "the worker answered for customer \(lease.ticket), attempt \(lease.attempt), whom it does not hold")
+      "the worker reported on customer \(lease.ticket), attempt \(lease.attempt), which it does not hold")
     return nil
   }
 

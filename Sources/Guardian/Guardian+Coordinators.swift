@@ -93,7 +93,7 @@ extension Guardian {
       equipment.log.restore()
       try watch.remember()
       log?.write(event: "home_repaired", level: .warn) {
-        $0.field("msg", "files of the guardian were removed, and are made again")
+        $0.field("msg", "files of the guardian were removed and are created again")
       }
     } catch { watch.putOff() }
   }
@@ -120,7 +120,7 @@ extension Guardian {
     guard standsStill || Kernel.makes("endsTheSilent") else { return }
     log?.write(event: "stuck", level: .error) {
       $0.field("child", ward.pid)
-      $0.field("msg", "the coordinator stands still; another one takes its place")
+      $0.field("msg", "the coordinator is stuck and is replaced")
     }
     ward.kill(SIGABRT)
     ward.kill(SIGCONT)

@@ -217,7 +217,7 @@ public final class Guardian {
     if case .givenUp(let last) = end {
       log?.write(event: "given_up", level: .error) {
         $0.field("end", last.description)
-        $0.field("msg", "the bank could not be opened again; look at bankd.stderr and start it by hand")
+        $0.field("msg", "the bank could not be opened again; see bankd.stderr, then start it again")
       }
       order.manager?.tell(.status("The bank could not be opened again (\(last))."))
     }

@@ -113,20 +113,20 @@ public struct GuardianOptions: Sendable, Equatable {
       case "--home": home = value
       case "--adopt":
         guard let number = Int32(value), number > 0 else {
-          throw Mistake(sentence: "--adopt wants a process, not \(value)")
+          throw Mistake(sentence: "--adopt needs a process ID, not \(value)")
         }
         pid = number
       case "--phase":
         guard let known = GuardianPolicy.Phase(rawValue: value) else {
-          throw Mistake(sentence: "--phase has no \(value)")
+          throw Mistake(sentence: "--phase does not accept \(value)")
         }
         phase = known
       case "--patience":
         guard let count = Int64(value), (1...86_400_000).contains(count) else {
-          throw Mistake(sentence: "--patience wants milliseconds, not \(value)")
+          throw Mistake(sentence: "--patience needs milliseconds, not \(value)")
         }
         patience = count
-      default: throw Mistake(sentence: "there is no option \(word); a bank is started with bankctl")
+      default: throw Mistake(sentence: "there is no option \(word); start the bank with bankctl")
       }
     }
     self.words = Array(words)
@@ -134,7 +134,7 @@ public struct GuardianOptions: Sendable, Equatable {
       GuardedCoordinator(pid: $0, phase: phase, hasOpened: hasOpened, patienceMilliseconds: patience)
     }
     guard home.hasPrefix("/") else {
-      throw Mistake(sentence: "--home wants an absolute path; a bank is started with bankctl")
+      throw Mistake(sentence: "--home needs an absolute path; start the bank with bankctl")
     }
   }
 }

@@ -81,7 +81,7 @@ package final class SharedJoining {
   package func look() throws -> (books: any BranchStore, opening: BranchOpening)? {
     guard isPatient || SystemClock.monotonic() < until else {
       throw trouble.map { Self.failure($0, language) }
-        ?? Failure(.system, subject: place.description, detail: "the books were not joined in time")
+        ?? Failure(.system, subject: place.description, detail: "the shared database was not joined in time")
     }
     books.endTurn()
     while let happening = books.takeHappening() {

@@ -88,7 +88,7 @@ final class SharedStore: BranchStore {
 
   func ask(_ question: StoreQuestion) throws(StoreError) -> QueueEvent? {
     guard case .page(let line, _, let limit) = question else {
-      preconditionFailure("a branch asks for pages, and forwards the rest")
+      preconditionFailure("a branch requests pages and forwards all other questions")
     }
     books.claim(line, limit: limit)
     return nil
@@ -190,7 +190,7 @@ final class SharedStore: BranchStore {
     switch happening {
     case .refused(let failure):
       news.append(
-        .failed(.failed(path: "the shared books", detail: Remark(quoting: failure.message(in: language)))))
+        .failed(.failed(path: "the shared database", detail: Remark(quoting: failure.message(in: language)))))
     case .interrupted(let error):
       news.append(.interrupted(Remark(quoting: error.message(in: language))))
     case .joined(let opening):
@@ -304,9 +304,9 @@ extension SharedLoss {
   /// Reason for the log.
   var words: String {
     switch self {
-    case .fenced: "another branch, or this one begun anew, has ended its epoch"
+    case .fenced: "another branch, or a restart of this one, has ended its epoch"
     case .leaseRanOut: "the lease could not be renewed in time"
-    case .booksReplaced: "the books are a copy that has never had some of its transactions"
+    case .booksReplaced: "the database is a copy without some of its transactions"
     }
   }
 }

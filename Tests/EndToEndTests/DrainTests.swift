@@ -17,7 +17,7 @@ struct DrainTests {
     at location: SourceLocation = #_sourceLocation
   ) {
     let killings = killings(branch)
-    let atWork = killings.filter { $0["msg"]?.contains("was serving") == true }
+    let atWork = killings.filter { $0["msg"]?.contains("was still serving") == true }
     #expect(atWork.count == count, "\(killings)", sourceLocation: location)
     let windows = Set(killings.dropFirst(before).compactMap { $0["window"] })
     #expect(report["killed"].integer == windows.count, "\(report) \(killings)", sourceLocation: location)

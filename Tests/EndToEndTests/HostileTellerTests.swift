@@ -58,12 +58,12 @@ struct HostileTellerTests {
       case .noise, .oversized: ("channel_broken", "exceeds the limit")
       case .otherBuild: ("refused", "is not supported")
       case .cutOff, .mute: ("rogue", "not ready in time")
-      case .invented, .twice: ("rogue", "customer 1, attempt 1, whom it does not hold")
-      case .anothers: ("rogue", "customer 999, attempt 1, whom it does not hold")
-      case .otherGeneration: ("rogue", "customer 1 as generation 1, and is generation 2")
-      case .unasked: ("rogue", "gave back customer 1, whom nobody recalled")
+      case .invented, .twice: ("rogue", "customer 1, attempt 1, which it does not hold")
+      case .anothers: ("rogue", "customer 999, attempt 1, which it does not hold")
+      case .otherGeneration: ("rogue", "customer 1 as generation 1, but is generation 2")
+      case .unasked: ("rogue", "returned customer 1 without a recall")
       case .halfAnswer: ("stuck", nil)
-      case .flood: ("rogue", "floods")
+      case .flood: ("rogue", "reports of progress in a second")
       }
     }
 

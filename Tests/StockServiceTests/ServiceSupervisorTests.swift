@@ -244,7 +244,7 @@ struct ServiceSupervisorTests {
     #expect(keeper.post.phase == .leaving)
     keeper.pass(ServiceSupervisor.limits.abort)
     try keeper.wait("a successor") { keeper.post.generation == 2 && keeper.post.phase == .ready }
-    #expect(try keeper.log().contains("stands still"))
+    #expect(try keeper.log().contains("is stuck"))
   }
 
   @Test("one that reports progress of long work is waited for; without reports it is stuck")

@@ -58,7 +58,7 @@ final class BranchDesk: BankPart {
       shared.lost()
       context.write(event: "lease_lost", level: .error) { fields in
         note(shared.identity, in: &fields)
-        fields.field("msg", "\(reason): whom this branch had in hand is served again")
+        fields.field("msg", "\(reason): its customers in flight are served again")
       }
     case .joined(let identity):
       shared.joined(identity)
@@ -77,8 +77,8 @@ final class BranchDesk: BankPart {
         fields.field("known_commits", books.known.commits)
         fields.field(
           "msg",
-          "the books were brought back to an older state: what was there before is not there any more, and customers who were"
-            + " served since then are served again; if that was not wanted, stop all branches and restore the newer state"
+          "the database was restored to an older state: later changes are missing, and customers served since then are served"
+            + " again; if that was not intended, stop all branches and restore the newer state"
         )
       }
     case .forgotten(let commits):
@@ -87,8 +87,8 @@ final class BranchDesk: BankPart {
         fields.field("commits", commits.prefix(100).map(String.init).joined(separator: ","))
         fields.field(
           "msg",
-          "\(commits.count) commits were said to be on disk and are not in the books any more: the database was replaced by"
-            + " a copy that had not everything; use synchronous replication")
+          "\(commits.count) commits were reported as durable but are missing now: the database was replaced by an"
+            + " incomplete copy; use synchronous replication")
       }
     case .interrupted(let reason):
       context.write(event: "books_interrupted", level: .warn) { $0.field("msg", reason.description) }

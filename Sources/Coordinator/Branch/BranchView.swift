@@ -68,6 +68,6 @@ final class BranchView: QueueReading {
 
 extension StoreError {
   fileprivate static var elsewhere: StoreError {
-    .failed(path: "the shared books", detail: Remark(quoting: "only their reader is asked this"))
+    .failed(path: "the shared database", detail: Remark(quoting: "only its reader answers this"))
   }
 }

@@ -88,7 +88,7 @@ extension Intake {
     case .issued(let tickets, let known): result = .enqueued(report(of: tickets, known: known, entry.purpose))
     case .keyConflict(let key): result = .failure(.conflict(key))
     case .failed(let error): result = .failure(Failure(store: error))
-    case .queue: preconditionFailure("an answer of the queue is the router's")
+    case .queue: preconditionFailure("the router sends the responses of the queue")
     }
     if case .issued(let tickets?, _) = answer { followers.noteIssued(tickets, at: context.now.wall) }
     server.answer(entry.seat, result)
