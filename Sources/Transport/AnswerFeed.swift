@@ -84,7 +84,7 @@ public struct AnswerFeed {
   }
 
   private func frames(behind place: Place, for number: UInt32) -> (bytes: [UInt8], next: Place) {
-    precondition(keeps(place), "what is not kept cannot be sent")
+    precondition(keeps(place), "only a stored answer can be sent")
     let page = pages[Int(place.page - firstPage)]
     var bytes: [UInt8] = []
     var begin = place.index == 0 ? 0 : page.ends[place.index - 1]

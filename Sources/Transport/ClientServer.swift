@@ -143,7 +143,7 @@ open class ClientServer<
         silence >= limits.midFrame
       {
         let patience = limits.midFrame.milliseconds
-        refuse(session, .malformed, "silent in the middle of a frame for \(patience) ms")
+        refuse(session, .malformed, "no data for \(patience) ms in the middle of a frame")
       }
     }
     nextCheck = hasSuspects ? now + limits.check : nil
@@ -213,7 +213,7 @@ extension ClientServer where Answer: AnswerMessage {
     guard hello.version == protocolVersion else {
       return refuse(session, .version, hello.otherVersion)
     }
-    guard hello.role == .client else { return refuse(session, .hello, "only clients are received here") }
+    guard hello.role == .client else { return refuse(session, .hello, "only clients can connect here") }
     session.isGreeted = true
     send(.welcome(Welcome(build: build)), to: session)
   }

@@ -98,7 +98,7 @@ extension MessageChannel {
     case .frames: decoder.append(bytes)
     case .lines: lines.append(bytes)
     case nil:
-      let words = "the first byte is \(bytes.first ?? 0), which begins neither a frame nor a line of JSON"
+      let words = "the first byte is \(bytes.first ?? 0), which starts neither a frame nor a line of JSON"
       breakOff(because: .malformed(words))
       return false
     }

@@ -139,7 +139,7 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
   ///
   /// - Precondition: the encoding is frames.
   public func send(frames: [UInt8]) {
-    precondition(encoding == .frames, "frames are for a peer that speaks in frames")
+    precondition(encoding == .frames, "this peer uses lines, not frames")
     guard isOpen, failure == nil, !isPeerDeaf, !isClosing else { return }
     output.append(contentsOf: frames)
     makeRoom()

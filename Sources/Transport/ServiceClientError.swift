@@ -22,7 +22,7 @@ extension ServiceClientError: CustomStringConvertible {
     case .tryLater(let detail, _): "\(Command.serviceName) did not answer in time (\(detail)): try later"
     case .notPermitted(let socket): "connecting to \(socket) is not permitted"
     case .otherVersion(let theirs, let build):
-      "\(Command.serviceName) (build \(build)) speaks version \(theirs) of the protocol, this program \(protocolVersion)"
+      "\(Command.serviceName) (build \(build)) uses protocol \(theirs), this program protocol \(protocolVersion)"
     case .system(let error): error.description
     }
   }

@@ -118,7 +118,7 @@ public final class ServiceSocket<
     for session in present {
       let isAnswered = session.openRequests <= session.views
       if isAnswered, session.channel.isOpen {
-        let detail = "this service ends; what it has not answered was not done"
+        let detail = "this service is stopping; a request without a response had no effect"
         session.channel.send(.refused(Refusal(reason: .closing, build: build, detail: detail)))
       }
       session.channel.closeAfterFlush()

@@ -77,7 +77,7 @@ import Wire
     try tap.say([byte, 0x7b])
     try tap.settle()
     #expect(
-      try words(tap) == "the first byte is \(byte), which begins neither a frame nor a line of JSON")
+      try words(tap) == "the first byte is \(byte), which starts neither a frame nor a line of JSON")
     #expect(try tap.readText() == #"{"refused":{"reason":"malformed","text":"neither"}}"# + "\n")
     #expect(tap.heard.isEmpty)
   }

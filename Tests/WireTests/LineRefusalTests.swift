@@ -94,7 +94,7 @@ import Time
     ("{\"hello\":{}}", .missing("version"), 9), ("{\"hello\":{\"version\":1}}", .missing("role"), 9),
     (
       "{\"hello\":{\"version\":1,\"role\":\"client\"}}",
-      .wanted("role", "\"worker\": nobody else speaks in lines"), 29
+      .wanted("role", "\"worker\": only workers use lines"), 29
     ),
     ("{\"hello\":{\"role\":2}}", .wanted("role", "a string"), 17),
     ("{\"hello\":{\"version\":\"1\"}}", .wanted("version", "a whole number"), 20),
@@ -105,7 +105,7 @@ import Time
     ("{\"hello\":{\"services\":[7]}}", .wanted("services", "a string"), 22),
     (
       "{\"hello\":{\"services\":[\"a\",\"B\"]}}",
-      .wanted("services", "a list of names that services can have"), 26
+      .wanted("services", "a list of service names"), 26
     ),
   ]
 
@@ -222,10 +222,10 @@ import Time
   @Test("a fault names what was refused, where and why") func words() {
     #expect(
       fault("{\"sing\":{}}")?.description
-        == "refused the line at byte 1: 'sing' is nothing that a worker says")
+        == "refused the line at byte 1: 'sing' is not a message of a worker")
     #expect(
       fault("{\"done\":{\"ticket\":0.5}}")?.description
         == "refused the line at byte 18: 'ticket' has to be a whole number")
-    #expect(fault("{ready}")?.description == "refused the line at byte 1: 'r' cannot stand here")
+    #expect(fault("{ready}")?.description == "refused the line at byte 1: 'r' is not allowed here")
   }
 }

@@ -64,7 +64,7 @@ extension CBORDecodingError.Reason: CustomStringConvertible {
     case .invalidUTF8: "a text is not valid UTF-8"
     case .keyNotAFieldNumber: "a map's key is not a field number from 0 to 255"
     case .duplicateField(let number): "field \(number) appears twice"
-    case .nestingTooDeep(let limit): "more than \(limit) containers stand inside one another"
+    case .nestingTooDeep(let limit): "more than \(limit) containers are nested"
     case .trailingBytes: "bytes follow the value"
     case .inputTooLong(let limit): "the input is longer than \(limit) bytes"
     case .typeMismatch(let expected, let found): "expected \(expected.rawValue), found \(found.rawValue)"

@@ -40,7 +40,7 @@ extension CBOREncodingError: CustomStringConvertible {
       "cannot encode \(type): its encode(to:) wrote nothing; encode a value or nil"
     case .secondValue: "cannot encode two values in one place; use a container that holds both"
     case .containerOutOfOrder:
-      "cannot encode into a nested container once its parent has gone on; finish the nested one first"
+      "cannot encode into a nested container once its parent has continued; finish the nested one first"
     case .superEncoderUnsupported: "cannot encode through superEncoder(); encode the parts as fields"
     case .valueRefused(let reason): "cannot encode the value: \(reason)"
     }

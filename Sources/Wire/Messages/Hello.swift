@@ -48,7 +48,7 @@ public struct Hello: Codable, Sendable, Equatable {
   }
   /// Text of a refusal for a peer with another version.
   public var otherVersion: String {
-    "version \(version) was spoken, version \(protocolVersion) is understood"
+    "protocol version \(version) is not supported; this program uses version \(protocolVersion)"
   }
 
   enum CodingKeys: Int, CodingKey { case version = 1, build, role, heldOffer }

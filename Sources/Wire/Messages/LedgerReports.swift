@@ -32,7 +32,7 @@ extension LedgerRow: Codable {
       guard let digits = try fields.decodeIfPresent(String.self, forKey: wide) else { return WonSum(number) }
       guard digits.utf8.count <= 40, let sum = WonSum(digits) else {
         throw DecodingError.dataCorruptedError(
-          forKey: wide, in: fields, debugDescription: "the digits are no sum of the ledger")
+          forKey: wide, in: fields, debugDescription: "the digits are not a sum of the ledger")
       }
       return sum
     }

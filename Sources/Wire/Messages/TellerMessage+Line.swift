@@ -162,7 +162,7 @@ extension LineReader {
       case .role:
         let name = try string(word)
         guard text(name, first: 64) == "worker" else {
-          throw LineFault(.wanted(word.name, "\"worker\": nobody else speaks in lines"), at: name.begin)
+          throw LineFault(.wanted(word.name, "\"worker\": only workers use lines"), at: name.begin)
         }
         role = name
       case .build: if !takesNull() { build = try string(word) }
@@ -189,7 +189,7 @@ extension LineReader {
     while try hasNext(isFirst: names.isEmpty, before: UInt8(ascii: "]")) {
       let name = try string(word)
       guard let service = ServiceName(text(name, first: 2 * ServiceName.longest)) else {
-        throw LineFault(.wanted(word.name, "a list of names that services can have"), at: name.begin)
+        throw LineFault(.wanted(word.name, "a list of service names"), at: name.begin)
       }
       guard names.count < WorkerOffer.longest else { throw tooMany(word, name.begin) }
       names.append(service)
@@ -210,7 +210,7 @@ extension Excerpt {
     let excerpt = Excerpt(
       first: Array(isWhole ? bytes[...] : bytes.prefix(Excerpt.longestEnd)),
       last: isWhole ? [] : Array(bytes.suffix(Excerpt.longestEnd)), length: Int64(bytes.count))
-    guard let excerpt else { preconditionFailure("no more is kept of a stream than there was") }
+    guard let excerpt else { preconditionFailure("an excerpt is not longer than its stream") }
     self = excerpt
   }
 }

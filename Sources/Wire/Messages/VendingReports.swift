@@ -22,7 +22,7 @@ public struct LotReport: Codable, Sendable, Equatable {
     guard phrases.language == .english, let dates else { return description }
     return [
       phrases.brand(product.brand), "\(product.volume)ml", phrases.won(product.price), product.english,
-      "made \(CalendarDate(dates.made).dashed)", "good until \(CalendarDate(dates.expires).dashed)",
+      "made \(CalendarDate(dates.made).dashed)", "expires \(CalendarDate(dates.expires).dashed)",
     ].joined(separator: ", ")
   }
 }

@@ -92,7 +92,7 @@ extension Excerpt: Codable {
       let excerpt = Excerpt(first: first, last: last, length: length, filed: filed)
     else {
       throw DecodingError.dataCorruptedError(
-        forKey: .length, in: map, debugDescription: "no excerpt of a stream")
+        forKey: .length, in: map, debugDescription: "not an excerpt of a stream")
     }
     self = excerpt
   }
