@@ -127,7 +127,7 @@ public final class ControlConnection {
     let number = try send(command)
     let deadline = patience.map { SystemClock.monotonic() + $0 }
     while let reply = try next(until: deadline) { if reply.number == number { return reply.answer } }
-    throw .timedOut(what: "an answer")
+    throw .timedOut(what: "a response")
   }
 
   /// Waits until the coordinator has closed the connection, as its process does when it exits. Returns false
@@ -210,7 +210,7 @@ extension ControlConnection {
         lastProgress = SystemClock.monotonic()
       case .wouldBlock:
         guard try becomesReady(orWritable: true, until: lastProgress + patience.stall) else {
-          throw .timedOut(what: "the coordinator takes nothing in")
+          throw .timedOut(what: "it does not read the request")
         }
         _ = try takeIn()
         if hasEnded { throw try farewell() }

@@ -54,7 +54,7 @@ extension ControlError: CustomStringConvertible {
     case .system(let error): error.description
     case .programMissing(let places):
       "\(places.first.map(Paths.lastPart(of:)) ?? "the program") was not found at \(places.joined(separator: " or "))"
-    case .coordinatorEnded(let status): "the coordinator ended with \(status) before it answered"
+    case .coordinatorEnded(let status): "the coordinator ended with \(status) before it responded"
     }
   }
 }

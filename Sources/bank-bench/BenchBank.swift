@@ -57,7 +57,7 @@ final class BenchBank {
       guard case .failure(let failure) = reply.answer else { return reply.answer }
       throw BenchFailure("the bank refused: \(failure.code.rawValue) \(failure.subject) \(failure.detail)")
     }
-    throw ControlError.timedOut(what: "an answer")
+    throw ControlError.timedOut(what: "a response")
   }
 
   func status() throws -> StatusReport {

@@ -129,7 +129,7 @@ func silence() throws {
   try talking.say(welcome)
   let connection = try ControlConnection.greet(other.first, patience: quick)
   #expect(try connection.next(until: SystemClock.monotonic() + .milliseconds(20)) == nil)
-  #expect(throws: ControlError.timedOut(what: "an answer")) {
+  #expect(throws: ControlError.timedOut(what: "a response")) {
     try connection.call(.status, within: .milliseconds(20))
   }
   withExtendedLifetime(far.socket.rawValue) {}
@@ -226,7 +226,7 @@ func clogged() throws {
     service: .loan, priority: .vip, amount: 1, account: 1, key: String(repeating: "k", count: 200))
   let part = EnqueueList(
     entries: Array(repeating: entry, count: EnqueueList.partLimit), isLast: false)
-  #expect(throws: ControlError.timedOut(what: "the coordinator takes nothing in")) {
+  #expect(throws: ControlError.timedOut(what: "it does not read the request")) {
     for _ in 0..<100 { try connection.send(.enqueueList(part)) }
   }
   withExtendedLifetime(far.socket.rawValue) {}

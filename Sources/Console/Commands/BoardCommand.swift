@@ -37,7 +37,7 @@ enum BoardCommand {
     while let reply = try coordinator.next(until: deadline) {
       if reply.number == number { return try reply.answer.board }
     }
-    throw .control(.timedOut(what: "an answer"))
+    throw .control(.timedOut(what: "a response"))
   }
 }
 

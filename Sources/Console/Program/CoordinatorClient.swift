@@ -193,7 +193,7 @@ extension CoordinatorClient {
     defer { task?.meter.finish() }
     while true {
       let deadline = patience.map { SystemClock.monotonic() + $0 }
-      guard let reply = try next(until: deadline, task) else { throw .control(.timedOut(what: "an answer")) }
+      guard let reply = try next(until: deadline, task) else { throw .control(.timedOut(what: "a response")) }
       guard reply.number == number else { continue }
       if let task, case .progress(let report) = reply.answer, reply.more {
         task.hear(report)
