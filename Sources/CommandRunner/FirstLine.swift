@@ -55,7 +55,7 @@ public struct FirstLine: Sendable, Hashable {
       let named = "its first line names the interpreter \(ByteText.quoted(interpreter)), which "
       let what =
         code == ENOENT || code == ENOTDIR
-        ? "is not there"
+        ? "is missing"
         : "cannot be run: \(SystemError(call: "execve", subject: interpreter, code: code).reason)"
       return named + what + Self.advice(interpreter)
     }

@@ -234,9 +234,9 @@ public final class RunningCommand {
       }
       let fault = FirstLine.fault(
         of: path, search: program.environment["PATH"], directory: program.directory)
-      return .notExecutable(path, reason: fault ?? "the interpreter that it names is missing")
+      return .notExecutable(path, reason: fault ?? "its interpreter is missing")
     case ("execve", ENOEXEC):
-      return .notExecutable(program.path, reason: "no program, and no first line that names one")
+      return .notExecutable(program.path, reason: "it is not a program, and its first line does not name one")
     case ("execve", _): return .notExecutable(program.path, reason: error.reason)
     default: return nil
     }

@@ -79,7 +79,7 @@ struct CommandJudgement {
         first: Array(stream.first.prefix(head)), last: Array(end.suffix(tail)), length: stream.length,
         filed: filed)
     }
-    guard let excerpt else { preconditionFailure("what is kept of a stream is a part of it") }
+    guard let excerpt else { preconditionFailure("an excerpt is a part of its stream") }
     return excerpt
   }
 

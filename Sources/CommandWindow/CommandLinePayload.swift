@@ -86,7 +86,7 @@ struct CommandLinePayload: Equatable {
     for element in elements {
       words.append(
         try member.key == "command"
-          ? text(element, of: "a word of \(name)") : decoded(element, of: "a word of \(name)"))
+          ? text(element, of: "an item of \(name)") : decoded(element, of: "an item of \(name)"))
     }
     guard let program = words.first, !program.isEmpty else { throw Fault("\(name) names no program") }
     return words

@@ -106,7 +106,7 @@ public final class CommandProvider: Provider {
       command, service: orders.serviceName, home: home, own: Environment.all(), places: places)
     guard command.outputBytes > 0, !command.outputDirectory.isEmpty else { return }
     do throws(SystemError) { try Directory.create(path: command.outputDirectory, recursive: false) } catch {
-      complainOnce("what commands say is kept in no file: \(error)")
+      complainOnce("the output of commands is not written to files: \(error)")
     }
   }
 
@@ -208,7 +208,7 @@ public final class CommandProvider: Provider {
         }
       } catch  where error.call == ControlGroup.call {
         // Another process has removed the group. The tree of a command is ended without one, too.
-        complain("commands begin in no group of their own: \(error)")
+        complain("commands start without a control group: \(error)")
         group = CommandGroup(below: nil)
         start(assignment)
       } catch {
@@ -236,7 +236,7 @@ public final class CommandProvider: Provider {
       clear(order.errors, outcome.errors, result.errors)
     }
     if let failure = outcome.output.fileFailure ?? outcome.errors.fileFailure {
-      complainOnce("what the command of ticket \(assignment.ticket) said is not whole: \(failure)")
+      complainOnce("the output of the command of ticket \(assignment.ticket) is incomplete: \(failure)")
     } else if outcome.output.lengthOfFile > 0 || outcome.errors.lengthOfFile > 0 {
       hasComplained = false
     }

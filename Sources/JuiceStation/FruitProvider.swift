@@ -107,10 +107,10 @@ public final class FruitProvider: Provider {
     case .failure(let error):
       if case .tryLater = error { .later(error.description) } else { .unknown(error.description) }
     case .success(.failure(let failure)) where failure.code == .diskFull:
-      .later("the stock has no room on its disk")
+      .later("the disk of the stock is full")
     case .success(.failure(let failure)):
       .unknown("the stock refuses: \(failure.code.name) \(failure.subject)")
-    case .success: .unknown("the stock gave an answer that does not belong here")
+    case .success: .unknown("the stock sent an unexpected response")
     }
   }
 }

@@ -140,7 +140,7 @@ extension TellerMachine {
     case .recall(let lease): recall(lease, now, &actions)
     case .closing: expectClosing(now, &actions)
     case .close: close("the window was closed", &actions)
-    case .engaged, .entrust: violate("words for a worker of another kind", &actions)
+    case .engaged, .entrust: violate("a message for another kind of worker", &actions)
     }
   }
 
@@ -152,7 +152,7 @@ extension TellerMachine {
         &actions)
     }
     guard orders.command == nil || provides else {
-      return violate("orders to run a command, which nobody here can", &actions)
+      return violate("orders to run a command, which this teller cannot do", &actions)
     }
     state = .idle(orders)
     actions.append(.openLog(orders))
@@ -348,8 +348,8 @@ extension TellerMachine {
 
   private mutating func violate(_ words: String, _ actions: inout Actions) {
     actions.append(.log(.violation(words)))
-    actions.append(.complain("the coordinator cannot be understood: \(words)"))
-    end(TellerExit.misunderstood, "the coordinator cannot be understood", &actions)
+    actions.append(.complain("the coordinator sent malformed data: \(words)"))
+    end(TellerExit.misunderstood, "the coordinator sent malformed data", &actions)
   }
 
   private mutating func end(_ code: Int32, _ reason: String, _ actions: inout Actions) {
@@ -375,10 +375,10 @@ extension TellerOrders {
 
   fileprivate func objection(to assignment: Assignment) -> String? {
     if assignment.service != service {
-      return "\(name) serves service \(service.number) and not \(assignment.service.number)"
+      return "\(name) serves service \(service.number), not \(assignment.service.number)"
     }
     if assignment.generation != generation {
-      return "this is generation \(generation) of \(name) and not \(assignment.generation)"
+      return "this is generation \(generation) of \(name), not \(assignment.generation)"
     }
     return nil
   }

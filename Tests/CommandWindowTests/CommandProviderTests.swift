@@ -252,6 +252,7 @@ import Wire
     let window = try Window(orders("echo x", change: withFiles(1_000, in: place.file("no/such/place"))))
     for _ in 1...2 { #expect(text(try window.result().output) == "x\n") }
     #expect(window.complaints.count == 1)
-    #expect(window.complaints.first?.hasPrefix("what commands say is kept in no file: mkdir(") == true)
+    #expect(
+      window.complaints.first?.hasPrefix("the output of commands is not written to files: mkdir(") == true)
   }
 }
