@@ -196,7 +196,7 @@ where Machine.Event == Persistence.Event, Machine.Effect == Persistence.Effect {
     orRefuse refuse: ((Remark) -> Found)? = nil, _ body: (Persistence) throws(StoreError) -> Found
   ) -> Found? {
     guard failure == nil else { return nil }
-    precondition(!machine.isUnsettled, "what is not on disk is for nobody's eyes")
+    precondition(!machine.isUnsettled, "only data on disk is shown")
     do throws(StoreError) { return try body(persistence) } catch {
       if case .diskFull(let detail) = error, let refuse { return refuse(detail) }
       end(because: error)

@@ -288,7 +288,7 @@ public final class Server<Handler: ServiceHandler> {
 
   private func noteRoom(_ isShort: Bool) {
     log.write(event: isShort ? "disk_short" : "disk_room", level: isShort ? .error : .info, at: now) {
-      $0.field("msg", isShort ? "the reserve is in use: \(Handler.whileShort)" : "there is room again")
+      $0.field("msg", isShort ? "the disk reserve is in use: \(Handler.whileShort)" : "there is space again")
     }
   }
 }

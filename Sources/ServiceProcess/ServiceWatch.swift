@@ -76,7 +76,7 @@ final class ServiceWatch {
       try names.remember()
       if !missing.isEmpty {
         let words = missing.map(Paths.lastPart(of:)).joined(separator: ", ")
-        remedies.note("removed while bank-\(home.name) was at work, and made again: \(words)", true)
+        remedies.note("removed while bank-\(home.name) was running, and created again: \(words)", true)
       }
     } catch {
       remedies.note("\(error)", false)
@@ -88,7 +88,7 @@ final class ServiceWatch {
   private func meet(_ losses: Set<String>) {
     lost.removeAll()
     if losses.contains(home.database) {
-      let words = "\(home.database) was removed or renamed while bank-\(home.name) was at work"
+      let words = "\(home.database) was removed or renamed while bank-\(home.name) was running"
       return remedies.end(Failure(.removed, subject: home.database, detail: words))
     }
     if losses.contains(home.databaseLog), !owesLog {

@@ -32,7 +32,7 @@ struct Shelf: Sendable, Equatable {
   func quantity(on today: DayNumber) -> Quantity { stock.quantity(on: today) }
 
   mutating func put(_ quantity: Quantity, dates: LotDates?) -> Step {
-    precondition(quantity > 0, "nothing cannot be added")
+    precondition(quantity > 0, "an added quantity is positive")
     present += quantity
     let place = lots.firstIndex { !$0.comesBefore(dates) } ?? lots.count
     if place < lots.count, lots[place].dates == dates {
@@ -64,7 +64,7 @@ struct Shelf: Sendable, Equatable {
       steps.append(take(part, dates: lot.dates))
       left -= part
     }
-    precondition(left == 0, "more of \(item) is taken than there is")
+    precondition(left == 0, "more of \(item) is taken than is present")
     return steps
   }
 

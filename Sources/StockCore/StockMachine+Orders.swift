@@ -12,7 +12,7 @@ extension StockMachine {
     for amount in amounts where places[amount.item] == nil && shelves.count < StockLimits.items {
       precondition(
         amount.item.isValid && (0...StockLimits.quantity).contains(amount.quantity),
-        "what the stock is furnished with was checked")
+        "the initial amounts were checked")
       places[amount.item] = shelves.count
       shelves.append(Shelf(amount.item))
       items.append(amount.item)

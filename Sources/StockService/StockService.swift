@@ -28,7 +28,7 @@ package final class StockService<Machine: StockDecisions>: ServiceHandler {
   package typealias Views = ServiceViews<StockRequest, StockResult>
 
   package static var executable: String { "bank-stockd" }
-  package static var whileShort: String { "orders are done and given back, and nothing else is changed" }
+  package static var whileShort: String { "orders are processed and returned, other changes are rejected" }
   package static var audit: StockCommand { .audit }
 
   package let driver: MachineDriver<Machine, StockPersistence>

@@ -33,7 +33,7 @@ package final class VendingService<Machine: VendingDecisions>: ServiceHandler {
   package typealias Views = ServiceViews<VendingRequest, VendingResult>
 
   package static var executable: String { "bank-vending" }
-  package static var whileShort: String { "no new business, what was begun is finished" }
+  package static var whileShort: String { "no new requests are accepted, open purchases are finished" }
   package static var audit: VendingCommand { .audit }
 
   package let driver: MachineDriver<Machine, VendingPersistence>

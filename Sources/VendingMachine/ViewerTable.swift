@@ -29,7 +29,7 @@ final class ViewerTable<Machine: VendingDecisions> {
   /// Subscriptions, with one topic for each side.
   let views = VendingService<Machine>.Views(
     topics: 2,
-    tooSlow: .failure(VendingFailure(.tooSlow, detail: "the news came faster than they were read")))
+    tooSlow: .failure(VendingFailure(.tooSlow, detail: "the changes came faster than they were read")))
   private var told = [Told?](repeating: nil, count: 2)
 
   /// Adds a subscriber and sends it a snapshot; false if its client has its maximum of subscriptions. Nothing
