@@ -32,8 +32,8 @@ public struct FieldFault: Error, Sendable, Equatable {
     case .unknown(let known) where known.isEmpty: "\(field): no such field; none is accepted"
     case .unknown(let known): "\(field): no such field; accepted are: \(known.joined(separator: ", "))"
     case .missing: "\(field): the field is missing"
-    case .repeated: "\(field): the field is there more than once"
-    case .excluded(let other): "\(field): not together with \(other)"
+    case .repeated: "\(field): the field appears more than once"
+    case .excluded(let other): "\(field): cannot be combined with \(other)"
     case .value(let expected): "\(field): \(expected) is needed"
     case .form(let expected): expected
     }

@@ -145,7 +145,7 @@ public struct RequestFields: Sendable {
   private static func words(_ range: ClosedRange<Int64>) -> String {
     switch (range.lowerBound, range.upperBound) {
     case (.min, .max): "a whole number"
-    case (let low, .max): "a whole number from \(low) on"
+    case (let low, .max): "a whole number of \(low) or more"
     case (let low, let high): "a whole number from \(low) to \(high)"
     }
   }

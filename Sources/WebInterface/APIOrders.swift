@@ -60,7 +60,7 @@ extension APIRoutes {
     let grade = try fields.grade()
     let priority = try fields.number("priority", in: 0...Int64(UInt32.max)).map { Priority(UInt32($0)) }
     let payload = try fields.value(
-      "payload", expected: "text (a string; an object goes in as the text of its JSON)"
+      "payload", expected: "text (a string; give an object as the text of its JSON)"
     ) { $0 }
     let order = EnqueueOrder(
       count: try fields.number("count", in: 1...Limits.customersPerCommand) ?? 1,
@@ -136,7 +136,7 @@ extension APIRoutes {
       guard let juice = assortment.juice(called: name)?.id else {
         let known = assortment.juices.map(\.id.name).joined(separator: ", ")
         return exchange.respond(
-          Self.refusal(.noSuchJuice, "there is no such juice; there are: \(known)"))
+          Self.refusal(.noSuchJuice, "there is no such juice; known juices: \(known)"))
       }
       order(juice, key, exchange)
     }
@@ -157,7 +157,7 @@ extension APIRoutes {
       if case .failure = outcome {
         return exchange.respond(
           Self.refusal(
-            .unfinished, "ticket \(ticket.first) is not done yet; ask again with the same key"))
+            .unfinished, "ticket \(ticket.first) is not finished yet; repeat the request with the same key"))
       }
       control.ask(.ticket(number: ticket.first, day: ticket.day)) { [self] outcome in
         switch outcome.only(\.ticket) {

@@ -84,7 +84,7 @@ final class APIRoutes {
   }
 
   private func listReceipts(_ query: RequestFields, _ exchange: HTTPExchange) throws(FieldFault) {
-    let days = try query.value("day", expected: "a number from 1 on, or all,") {
+    let days = try query.value("day", expected: "a number of 1 or more, or all,") {
       (text: String) -> ReceiptQuery.Days? in
       text == "all" ? ReceiptQuery.Days.all : Int64(text).flatMap { $0 > 0 ? .day($0) : nil }
     }
@@ -174,7 +174,7 @@ final class APIRoutes {
 
   func missing(_ exchange: HTTPExchange) {
     let path = exchange.request.target.path
-    exchange.respond(Self.refusal(.notFound, "there is nothing at \(path)"))
+    exchange.respond(Self.refusal(.notFound, "\(path) does not exist"))
   }
 
   func misunderstood(_ exchange: HTTPExchange, _ message: String) {
@@ -205,7 +205,7 @@ final class APIRoutes {
       refusal(failure.code.httpStatus, failure.code.name, words(failure.subject, failure.detail))
     case .success(.short(let shortages)):
       refusal(.outOfStock, shortages.map(\.item.name).joined(separator: ", "))
-    case .success: refusal(.failed, "the stock gave an answer to another question")
+    case .success: refusal(.failed, "the stock sent an unexpected response")
     case .failure(let error): refusal(.stockUnavailable, error.description)
     }
   }
@@ -214,7 +214,7 @@ final class APIRoutes {
     switch answer {
     case .success(.failure(let failure)):
       refusal(failure.code.httpStatus, failure.code.name, words(failure.subject, failure.detail))
-    case .success: refusal(.failed, "the machine gave an answer to another question")
+    case .success: refusal(.failed, "the machine sent an unexpected response")
     case .failure(let error): refusal(.vendingUnavailable, error.description)
     }
   }

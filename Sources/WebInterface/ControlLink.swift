@@ -212,7 +212,8 @@ final class ControlLink {
 
 extension Failure {
   /// Failure of a request without an answer in time. It may have been executed.
-  static let unanswered = Failure(.system, detail: "no answer in time; it is not known whether it was done")
+  static let unanswered = Failure(
+    .system, detail: "no response in time; the request may or may not have taken effect")
   /// True if the coordinator has not answered in time.
   var isUnanswered: Bool { self == .unanswered }
 }
@@ -222,7 +223,7 @@ extension ControlOutcome {
   func only<Value>(_ kind: (ControlAnswer) -> Value?) -> Result<Value, Failure> {
     flatMap { answers in
       answers.last.flatMap(kind).map { .success($0) }
-        ?? .failure(Failure(.system, detail: "an answer to another question"))
+        ?? .failure(Failure(.system, detail: "an unexpected response"))
     }
   }
 }

@@ -71,7 +71,7 @@ final class FormActions {
     guard let action = FormAction(rawValue: request.target.path) else { return false }
     guard let sent = FormFields(request.body) else {
       exchange.respond(
-        application.refusal(request, FieldFault("", .form(expected: "the form cannot be understood"))))
+        application.refusal(request, FieldFault("", .form(expected: "the form is malformed"))))
       return true
     }
     do throws(FieldFault) {

@@ -61,7 +61,7 @@ extension WebApplication {
   /// Creates a link; only for the owner.
   func issueLink(_ request: HTTPRequest) -> HTTPResponse {
     guard admission.isOwners(request) else {
-      return refusal(request, .forbidden, "links are given out over the socket in the home")
+      return refusal(request, .forbidden, "links are issued only on the socket in the home")
     }
     guard request.method == .post else { return refusal(request, .methodNotAllowed, "POST") }
     let query = request.target.query
@@ -101,7 +101,7 @@ extension WebApplication {
   /// rest.
   func tellSessions(_ request: HTTPRequest) -> HTTPResponse {
     guard admission.isOwners(request) else {
-      return refusal(request, .forbidden, "sessions are told over the socket in the home")
+      return refusal(request, .forbidden, "sessions are listed only on the socket in the home")
     }
     removeExpired()
     var ended: [String] = []
@@ -159,7 +159,7 @@ extension WebApplication {
     }
     if request.target.segments.first == "api" {
       return refusal(
-        request, .runNotAllowed, "a command runs only by a link of 'bankctl web --allow-run'")
+        request, .runNotAllowed, "running commands requires a link of 'bankctl web --allow-run'")
     }
     return refused(request, .runNotAllowed)
   }
@@ -225,6 +225,6 @@ extension WebApplication {
   private static let reasons = [
     400: "the request is malformed", 408: "the request took too long", 413: "the body is too large",
     431: "the headers are larger than 16 KiB", 503: "there are too many connections",
-    505: "HTTP/1.1 is understood",
+    505: "only HTTP/1.1 is supported",
   ]
 }

@@ -67,10 +67,10 @@ final class WebApplication: HTTPHandler {
   func admit(_ request: HTTPRequest) -> HTTPResponse? {
     switch admission.refusal(of: request) {
     case .method:
-      var response = refusal(request, .methodNotAllowed, "only GET, HEAD and POST are understood")
+      var response = refusal(request, .methodNotAllowed, "only GET, HEAD and POST are supported")
       response.set("Allow", "GET, HEAD, POST")
       return response
-    case .host: return refusal(request, .wrongHost, "this server has another name")
+    case .host: return refusal(request, .wrongHost, "unknown host name")
     case .origin:
       return refusal(request, .foreignOrigin, "a change must come from a page of this server")
     case nil: break
@@ -181,7 +181,7 @@ final class WebApplication: HTTPHandler {
   private func readOnly(_ request: HTTPRequest) -> HTTPResponse {
     let notice = Notice.refused(.readOnly)
     if request.target.segments.first == "api" {
-      return refusal(request, .readOnly, "the page was started with --read-only")
+      return refusal(request, .readOnly, "the web interface was started with --read-only")
     }
     if request.wantsJSON {
       return .json(Array(notice.json(Preferences.language(of: request)).utf8), status: 403)

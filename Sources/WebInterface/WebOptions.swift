@@ -41,12 +41,12 @@ public struct WebOptions: Sendable, Equatable {
           }
           port = number
         }
-      default: throw Failure(.badRequest, subject: word, detail: "the server of the page has no such option")
+      default: throw Failure(.badRequest, subject: word, detail: "the web server has no such option")
       }
     }
     guard home.hasPrefix("/") else {
       throw Failure(
-        .badRequest, subject: "--home", detail: "an absolute path is needed; type bankctl web")
+        .badRequest, subject: "--home", detail: "an absolute path is needed; use bankctl web")
     }
   }
 }

@@ -123,7 +123,8 @@ private final class WebRun {
       ])
     watch.onNews = { words, isRepaired in
       log.write(event: isRepaired ? "home_repaired" : "home_not_repaired", level: .warn) {
-        $0.field("msg", isRepaired ? "removed while bank-web was at work, and made again: \(words)" : words)
+        $0.field(
+          "msg", isRepaired ? "removed while bank-web was running, and created again: \(words)" : words)
       }
     }
     self.watch = watch
@@ -131,7 +132,7 @@ private final class WebRun {
     if let refusal {
       log.write(event: "no_port", level: .warn) {
         $0.field("error", refusal.description)
-        $0.field("msg", "this process may not listen on 127.0.0.1; the page is at run/web.sock alone")
+        $0.field("msg", "this process cannot listen on 127.0.0.1; the page is available only on run/web.sock")
       }
     }
     log.write(event: "ready") { $0.field("port", Int64(port)) }

@@ -85,7 +85,7 @@ public final class HTTPExchange {
   /// Cancels the request, because its connection is closing.
   func abandon() {
     isAbandoned = true
-    if answer == nil { answer = .response(.words(503, "the server ends")) }
+    if answer == nil { answer = .response(.words(503, "the server is stopping")) }
     if stage == .asked { stage = .answered }
     resume()
   }
@@ -123,7 +123,7 @@ public final class HTTPExchange {
       } else if let handler = server.handler {
         handler.serve(self)
       } else {
-        respond(.words(503, "nobody answers"))
+        respond(.words(503, "there is no handler"))
       }
       return sendOrWait()
     case .asked, .answered: return sendOrWait()
@@ -166,18 +166,18 @@ public final class HTTPExchange {
   /// 6.3).
   private func refusal() -> HTTPResponse? {
     let headers = request.headers
-    guard hasGoodTarget else { return .words(400, "the target cannot be understood") }
-    guard headers.areWellNamed else { return .words(400, "a header has no good name") }
+    guard hasGoodTarget else { return .words(400, "the target is malformed") }
+    guard headers.areWellNamed else { return .words(400, "a header has an invalid name") }
     guard headers.count(of: "host") == 1 else { return .words(400, "there must be one Host header") }
     let encodings = headers.count(of: "transfer-encoding")
     let lengths = headers.count(of: "content-length")
-    guard encodings + lengths <= 1 else { return .words(400, "the length of the body is not clear") }
+    guard encodings + lengths <= 1 else { return .words(400, "the length of the body is ambiguous") }
     if let encoding = headers["transfer-encoding"], encoding.lowercased() != "chunked" {
-      return .words(501, "no such encoding of a body is understood")
+      return .words(501, "this transfer encoding is not supported")
     }
     if let text = headers["content-length"] {
       guard let length = UInt64(text), text.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else {
-        return .words(400, "the length of the body is no number")
+        return .words(400, "the length of the body is not a number")
       }
       if length > UInt64(server.limits.body) { return Self.tooLarge }
     }

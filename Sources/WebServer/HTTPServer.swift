@@ -95,7 +95,7 @@ public final class HTTPServer {
     }
     gate.onHead = { [unowned self] in take($0, $1) }
     gate.onRefusal = { [unowned self] in
-      handler?.answer(refused: $0, $1) ?? .words($0, "the request cannot be understood")
+      handler?.answer(refused: $0, $1) ?? .words($0, "the request is malformed")
     }
   }
   private let context: UnsafeMutablePointer<Unmanaged<HTTPServer>?>
