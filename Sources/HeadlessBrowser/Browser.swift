@@ -56,7 +56,7 @@ package final class Browser {
 
   private func newPerson() throws(BrowserError) -> Person {
     guard let name = try ask("Target.createBrowserContext")["browserContextId"].text else {
-      throw BrowserError("the browser lets nobody in")
+      throw BrowserError("the browser created no context")
     }
     return Person(name: name)
   }

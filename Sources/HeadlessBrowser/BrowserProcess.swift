@@ -79,7 +79,7 @@ final class BrowserProcess {
   private static func program() throws -> String {
     guard let found = path else {
       throw BrowserError(
-        "\(name) is not there: `scripts/setup tests` installs it, `scripts/test --no-browser` does without")
+        "\(name) is missing: `scripts/setup tests` installs it, `scripts/test --no-browser` skips its tests")
     }
     return found
   }
@@ -107,7 +107,7 @@ final class BrowserProcess {
   func say(_ message: JSONValue) throws(BrowserError) {
     let bytes = Array(message.description.utf8) + [0]
     do throws(SystemError) { try commands?.writeAll(bytes) } catch {
-      throw BrowserError("the browser has gone: \(error)\n\(complaints)")
+      throw BrowserError("the browser has exited: \(error)\n\(complaints)")
     }
   }
 
@@ -133,9 +133,11 @@ final class BrowserProcess {
     var room = [UInt8](repeating: 0, count: 1 << 16)
     let outcome: ReadResult
     do { outcome = try room.withUnsafeMutableBytes { try answers.read(into: $0) } } catch {
-      throw BrowserError("the browser cannot be heard: \(error)")
+      throw BrowserError("the browser's messages cannot be read: \(error)")
     }
-    guard case .bytes(let count) = outcome else { throw BrowserError("the browser has ended\n\(complaints)") }
+    guard case .bytes(let count) = outcome else {
+      throw BrowserError("the browser has exited\n\(complaints)")
+    }
     pending += room[..<count]
     return true
   }

@@ -12,7 +12,7 @@ package enum JSONValue: Sendable, Equatable {
 
   package init(parsing text: some Sequence<UInt8>) throws(BrowserError) {
     do throws(JSONFault) { self.init(try JSONReader.read(Array(text))) } catch {
-      throw BrowserError("the browser speaks no JSON: \(error)")
+      throw BrowserError("the browser did not send JSON: \(error)")
     }
   }
 

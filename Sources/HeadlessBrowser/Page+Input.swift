@@ -25,13 +25,13 @@ extension Page {
       """
       (() => {
         const element = document.querySelector(\(JSONValue.text(selector)));
-        if (!element) return "there is none";
+        if (!element) return "there is no such element";
         element.scrollIntoView({block: "center", inline: "center", behavior: "instant"});
         const box = element.getBoundingClientRect();
         const x = box.left + box.width / 2, y = box.top + box.height / 2;
         const hit = document.elementFromPoint(x, y);
-        if (!hit) return "it is out of sight";
-        if (!element.contains(hit) && !hit.contains(element)) return "this lies over it: " + hit.outerHTML.slice(0, 200);
+        if (!hit) return "it is outside the viewport";
+        if (!element.contains(hit) && !hit.contains(element)) return "it is covered by: " + hit.outerHTML.slice(0, 200);
         return {x, y};
       })()
       """)
@@ -50,7 +50,7 @@ extension Page {
         return element !== null && document.activeElement === element;
       })()
       """)
-    guard found.flag == true else { throw BrowserError("nobody can type into \(selector)") }
+    guard found.flag == true else { throw BrowserError("text cannot be typed into \(selector)") }
     try ask("Input.insertText", ["text": .text(text)])
   }
 

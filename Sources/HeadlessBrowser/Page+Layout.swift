@@ -17,7 +17,7 @@ extension Page {
           }
           return false;
         };
-        // What only a screen reader finds is cut down to a point, or not displayed at all.
+        // Elements for screen readers only are clipped to a point, or not displayed.
         const hidden = element => {
           const box = element.getBoundingClientRect();
           return box.width <= 1 || box.height <= 1 || getComputedStyle(element).visibility === "hidden";
@@ -50,7 +50,7 @@ extension Page {
           let box = element.getBoundingClientRect();
           if (box.width <= 1 || box.height <= 1) continue;
           if (element.tagName === "A" && getComputedStyle(element).display === "inline") continue;
-          // A label is part of what it names: whoever hits it hits that.
+          // A label is part of its control: a click on it counts.
           const label = element.closest("label");
           if (label) box = label.getBoundingClientRect();
           if (box.width >= \(least) - 0.5 && box.height >= \(least) - 0.5) continue;

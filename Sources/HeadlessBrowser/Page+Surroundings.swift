@@ -83,7 +83,7 @@ extension Page {
     ]
     let picture = try ask("Page.captureScreenshot", ["format": "png", "clip": clip])["data"].text ?? ""
     do throws(Base64.Fault) { return try Base64.decode(picture) } catch {
-      throw BrowserError("the picture is no base64: \(error)")
+      throw BrowserError("the screenshot is not base64: \(error)")
     }
   }
 }

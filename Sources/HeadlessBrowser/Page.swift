@@ -135,7 +135,7 @@ package final class Page {
       guard now < deadline else {
         let seen = (try? text("document.body?.innerText ?? ''")) ?? ""
         throw BrowserError(
-          "\(expression) is not so within \(limit.milliseconds) ms at \((try? text("location.href")) ?? "?"):\n"
+          "\(expression) is not true within \(limit.milliseconds) ms at \((try? text("location.href")) ?? "?"):\n"
             + "\(why ?? "")\n\(seen.suffix(2_000))\ncomplaints: \(log.complaints)")
       }
       // Stores events for a moment before the next check.
