@@ -54,12 +54,12 @@ final class Attackers {
       case .connected(let socket): return socket
       case .busy:
         guard SystemClock.monotonic() < deadline else {
-          throw FuzzFailure.harmed("nobody was accepted for \(Self.patience)")
+          throw FuzzFailure.harmed("no connection was accepted for \(Self.patience)")
         }
         _ = poll(nil, 0, 1)
-      case .notThere: throw FuzzFailure.harmed("\(path) is not there")
-      case .refused: throw FuzzFailure.harmed("nobody listens on \(path)")
-      case .permissionDenied: throw FuzzFailure.harmed("\(path) may not be connected to")
+      case .notThere: throw FuzzFailure.harmed("\(path) does not exist")
+      case .refused: throw FuzzFailure.harmed("no process is listening on \(path)")
+      case .permissionDenied: throw FuzzFailure.harmed("connecting to \(path) is not permitted")
       }
     }
   }

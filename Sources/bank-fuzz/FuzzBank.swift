@@ -30,7 +30,7 @@ final class FuzzBank {
     var order = LaunchOrder(.open, home: home, configuration: configuration, speed: "max")
     order.endsWithLauncher = true
     launched = try BankLauncher.find().launch(order, standardError: .inherit)
-    guard case .status = try ask(.awaitOpen) else { throw FuzzFailure.harmed("it did not even open") }
+    guard case .status = try ask(.awaitOpen) else { throw FuzzFailure.harmed("it did not open") }
   }
 
   func rememberPeace() { descriptors = openDescriptors }
@@ -39,7 +39,7 @@ final class FuzzBank {
   /// Throws if the coordinator has exited, or has written to standard error, which it normally never does.
   func requireAlive() throws(FuzzFailure) {
     if let status = launched.process.reap() { throw FuzzFailure.coordinatorEnded("\(status)\(lastWords)") }
-    guard lastWords.isEmpty else { throw FuzzFailure.harmed("it has said\(lastWords)") }
+    guard lastWords.isEmpty else { throw FuzzFailure.harmed("it wrote to standard error\(lastWords)") }
   }
 
   @discardableResult
@@ -62,17 +62,17 @@ final class FuzzBank {
     try require(.resume(nil))
     try require(.scale(Self.windows))
     try require(.awaitIdle)
-    guard case .status(let report) = try ask(.status) else { throw FuzzFailure.harmed("no status came") }
+    guard case .status(let report) = try ask(.status) else { throw FuzzFailure.harmed("no status was sent") }
     guard report.pid == pid else {
-      throw FuzzFailure.harmed("it is process \(report.pid) now, and was \(pid)")
+      throw FuzzFailure.harmed("its process is \(report.pid) now, not \(pid)")
     }
-    guard case .audit(let audit) = try ask(.audit) else { throw FuzzFailure.harmed("no audit came") }
+    guard case .audit(let audit) = try ask(.audit) else { throw FuzzFailure.harmed("no audit was sent") }
     guard audit.problems.isEmpty, audit.lost == 0, audit.duplicated == 0, audit.ledgerDifference == 0 else {
       throw FuzzFailure.harmed("the audit is not clean: \(audit)")
     }
     guard audit.issued >= acknowledged else {
       throw FuzzFailure.harmed(
-        "\(audit.issued) tickets were issued, and \(acknowledged) of them to the normal client alone")
+        "\(audit.issued) tickets were issued, but the normal client alone got \(acknowledged)")
     }
     try awaitPeace()
     try requireAlive()
@@ -84,12 +84,12 @@ final class FuzzBank {
       throw FuzzFailure.harmed("it did not close")
     }
     let status = launched.awaitExit(until: SystemClock.monotonic() + Self.patience)
-    guard let status, status.isSuccess else { throw FuzzFailure.harmed("it did not end well") }
+    guard let status, status.isSuccess else { throw FuzzFailure.harmed("it did not exit successfully") }
   }
 
   private func require(_ command: ControlCommand) throws {
     if case .failure(let failure) = try ask(command) {
-      throw FuzzFailure.harmed("\(command) came to \(failure)")
+      throw FuzzFailure.harmed("\(command) failed: \(failure)")
     }
   }
 
@@ -100,7 +100,7 @@ final class FuzzBank {
     let deadline = SystemClock.monotonic() + Self.patience
     while openDescriptors > descriptors + 1 {
       guard SystemClock.monotonic() < deadline else {
-        throw FuzzFailure.harmed("it has \(openDescriptors) open descriptors, and had \(descriptors)")
+        throw FuzzFailure.harmed("it has \(openDescriptors) open descriptors, \(descriptors) before")
       }
       // The attackers may also have opened windows, each with a process and a connection.
       try require(.scale(Self.windows))

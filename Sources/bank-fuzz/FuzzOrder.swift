@@ -17,7 +17,7 @@ struct FuzzOrder {
     program: "bank-fuzz",
     only: CommandSpec(
       summary: Text(
-        "Attack a coordinator through its socket and say whether it was harmed.",
+        "Attack a coordinator through its socket and report whether it was harmed.",
         "코디네이터를 소켓으로 공격하고 해를 입었는지 알려 줍니다."),
       examples: [
         Example("bank-fuzz /tmp/scratch --for 10s", Text("Attack for ten seconds.", "10초 동안 공격합니다."))
@@ -26,13 +26,13 @@ struct FuzzOrder {
       options: [
         OptionSpec(
           "for", .duration, default: "1m",
-          summary: Text("How long, from 1s to 24h.", "공격하는 시간입니다. 1s부터 24h까지 쓸 수 있습니다.")),
+          summary: Text("Duration, from 1s to 24h.", "공격하는 시간입니다. 1s부터 24h까지 쓸 수 있습니다.")),
         OptionSpec(
           "web",
-          summary: Text("Attack the server of the page.", "코디네이터 대신 페이지 서버를 공격합니다.")),
+          summary: Text("Attack the web server.", "코디네이터 대신 웹 서버를 공격합니다.")),
         OptionSpec(
           "seed", .integer(0...Int64.max), value: "S", default: Text("from the system", "시스템이 정함"),
-          summary: Text("Repeats the same attacks.", "같은 공격을 되풀이합니다.")),
+          summary: Text("Repeat the same attacks.", "같은 공격을 반복합니다.")),
       ]), exitCodes: BankctlTable.commonExitCodes)
 
   init(_ invocation: Invocation, _ words: MessageCatalog) throws(CommandError) {

@@ -65,9 +65,9 @@ final class FuzzRun {
     return """
       \(Self.rounded(seconds)) s with seed \(order.seed): \(messages) messages on \(connections) connections, \
       \(Int(Double(messages) / seconds)) messages a second.
-      A normal client let \(client.customers) customers come with \(client.commands) commands; the queue was full \
+      A normal client added \(client.customers) customers with \(client.commands) commands; the queue was full \
       \(client.refusals) times.
-      The coordinator was process \(bank.pid) all the time and has closed in good order. The audit of \
+      The coordinator was process \(bank.pid) throughout and closed cleanly. The audit of \
       \(audit.issued) tickets is clean.
       """
   }
@@ -111,7 +111,7 @@ enum FuzzFailure: Error, CustomStringConvertible {
 
   var description: String {
     switch self {
-    case .coordinatorEnded(let how): "the coordinator has ended: \(how)"
+    case .coordinatorEnded(let how): "the coordinator has exited: \(how)"
     case .harmed(let what): "the coordinator was harmed: \(what)"
     case .unserved(let what): "a normal client was not served: \(what)"
     }
@@ -120,6 +120,6 @@ enum FuzzFailure: Error, CustomStringConvertible {
   func behind(_ first: any Error) -> any Error {
     guard case .coordinatorEnded(let how) = self else { return self }
     if case FuzzFailure.coordinatorEnded = first { return first }
-    return FuzzFailure.coordinatorEnded("\(how)\nwhat was noticed before: \(first)")
+    return FuzzFailure.coordinatorEnded("\(how)\nnoticed before: \(first)")
   }
 }

@@ -46,7 +46,7 @@ final class WebFuzzRun {
     return """
       \(Int(seconds)) s with seed \(order.seed): \(requests) requests on \(connections) connections, \
       \(Int(Double(requests) / seconds)) requests a second.
-      A normal client was served \(served) times. The server of the page was process \(pid) all the time.
+      A normal client was served \(served) times. The web server was process \(pid) throughout.
       """
   }
 
@@ -56,7 +56,7 @@ final class WebFuzzRun {
     while true {
       if let pid = try Self.pid(bank), (try? ask(socket, "GET /api/v1/status")) != nil { return pid }
       guard SystemClock.monotonic() < deadline else {
-        throw FuzzFailure.harmed("there is no server of the page")
+        throw FuzzFailure.harmed("there is no web server")
       }
       _ = poll(nil, 0, 20)
     }
@@ -64,14 +64,14 @@ final class WebFuzzRun {
 
   private func examine(_ bank: FuzzBank, _ pid: Int32, _ peace: Int, _ socket: String) throws {
     guard try Self.pid(bank) == pid else {
-      throw FuzzFailure.coordinatorEnded("the server of the page, process \(pid), is another one now")
+      throw FuzzFailure.coordinatorEnded("the web server is no longer process \(pid)")
     }
     // Slow requests reach their timeout, and then all connections are closed.
     let deadline = SystemClock.monotonic() + .seconds(100)
     while Self.descriptors(of: pid) > peace + 4 {
       guard SystemClock.monotonic() < deadline else {
         throw FuzzFailure.harmed(
-          "the server of the page has \(Self.descriptors(of: pid)) open descriptors, and had \(peace)")
+          "the web server has \(Self.descriptors(of: pid)) open descriptors, \(peace) before")
       }
       _ = poll(nil, 0, 100)
     }
@@ -102,7 +102,7 @@ final class WebFuzzRun {
   /// Sends one valid request, which must be answered with 200.
   private func ask(_ socket: String, _ line: String) throws {
     guard case .connected(let connection) = try UnixSocket.connect(path: socket) else {
-      throw FuzzFailure.unserved("nobody listens on \(socket)")
+      throw FuzzFailure.unserved("no process is listening on \(socket)")
     }
     let request = Array("\(line) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".utf8)
     _ = try request.withUnsafeBytes { try connection.send($0) }
