@@ -40,7 +40,7 @@ public enum Datagrams {
   public static func receive(
     from socket: borrowing FileDescriptor, limit: Int = 4096
   ) throws(SystemError) -> [UInt8]? {
-    precondition(limit > 0, "a datagram that is cut to nothing says nothing")
+    precondition(limit > 0, "the limit of a datagram is at least one byte")
     let number = socket.rawValue
     var bytes = [UInt8](repeating: 0, count: limit)
     let count = uninterrupted { bytes.withUnsafeMutableBytes { Kernel.receive(number, $0) } }

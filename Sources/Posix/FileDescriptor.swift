@@ -24,7 +24,7 @@ public struct FileDescriptor: ~Copyable, Sendable {
   deinit {
     // After any other error of close the number is free; EBADF means that other code closed it wrongly.
     if Kernel.close(rawValue) == -1 {
-      precondition(errno != EBADF, "descriptor \(rawValue) was closed by somebody who does not own it")
+      precondition(errno != EBADF, "descriptor \(rawValue) was closed by code that does not own it")
     }
   }
 
@@ -36,7 +36,7 @@ public struct FileDescriptor: ~Copyable, Sendable {
     let number = take()
     guard Kernel.close(number) == -1 else { return }
     let code = errno
-    precondition(code != EBADF, "descriptor \(number) was closed by somebody who does not own it")
+    precondition(code != EBADF, "descriptor \(number) was closed by code that does not own it")
     if code != EINTR { throw SystemError(call: "close", subject: "descriptor \(number)", code: code) }
   }
 
@@ -74,7 +74,7 @@ public enum WriteResult: Sendable, Hashable {
 extension FileDescriptor {
   /// Reads available data, at most `buffer.count` bytes, which must be at least one. `read(2)`
   public borrowing func read(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> ReadResult {
-    precondition(!buffer.isEmpty, "a read into nothing cannot be told from the end of the file")
+    precondition(!buffer.isEmpty, "a read into an empty buffer looks like the end of the file")
     let number = rawValue
     return try arrived(uninterrupted { Kernel.read(number, buffer) }, by: "read")
   }
@@ -84,7 +84,7 @@ extension FileDescriptor {
   /// The same as ``read(into:)``, on a shorter path through the kernel.
   public borrowing func receive(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> ReadResult
   {
-    precondition(!buffer.isEmpty, "a read into nothing cannot be told from the end of the stream")
+    precondition(!buffer.isEmpty, "a read into an empty buffer looks like the end of the stream")
     let number = rawValue
     return try arrived(uninterrupted { Kernel.receive(number, buffer) }, by: "recv")
   }

@@ -105,7 +105,7 @@ extension Kernel {
       errno = EAGAIN
       return -1
     }
-    precondition(events.count <= Int(LINUX_EVENT_BATCH), "a kernel hands out no more than there is room for")
+    precondition(events.count <= Int(LINUX_EVENT_BATCH), "the kernel returns at most as many events as fit")
     for (place, event) in events.enumerated() {
       batch[place] = linux_event(token: event.0, ready: event.1.rawValue)
     }
