@@ -17,14 +17,14 @@ extension Transactions {
   /// Records the opening of a bank with which this database is used. Nothing may be staged.
   func write(_ bank: BankMark) throws(StoreError) {
     try requireHealth()
-    precondition(!isOpen, "A note is a transaction of its own.")
+    precondition(!isOpen, "A mark is written in its own transaction.")
     do throws(StoreError) {
       try beginIfNeeded()
       try database.execute(
         """
         INSERT OR REPLACE INTO meta VALUES ('bank books', \(bank.books)), ('bank opening', \(bank.opening)),
           ('bank moment', \(bank.openedAt.milliseconds))
-        """, while: "noting the bank")
+        """, while: "recording the bank")
       try commit()
     } catch { throw recover(from: error, makesRoom: false) }
     if isLogLost { try checkpointIfDue() }
@@ -33,7 +33,9 @@ extension Transactions {
 
 extension Database {
   /// A named number; nil if it is not stored.
-  func note(_ name: String, while purpose: StaticString = "reading a note") throws(StoreError) -> Int64? {
+  func note(_ name: String, while purpose: StaticString = "reading a named number") throws(StoreError)
+    -> Int64?
+  {
     try number("SELECT value FROM meta WHERE name = '\(name)'", while: purpose)
   }
 }
@@ -68,7 +70,7 @@ extension SQLiteStore {
         """
         INSERT OR REPLACE INTO meta VALUES
           ('\(service) identity', \(known.identity)), ('\(service) opening', \(known.opening))
-        """, while: "noting a database beside the books")
+        """, while: "recording a service's database")
     }
   }
 }

@@ -42,7 +42,7 @@ final class CopyPlace {
       let path = ByteText.text(of: template.dropLast().map(UInt8.init(bitPattern:)))
       if let descriptor = lock(path) { return .success(CopyPlace(path, descriptor)) }
     }
-    return .failure(Trouble(text: "in \(place) somebody else removes every directory"))
+    return .failure(Trouble(text: "in \(place) another process removes every directory"))
   }
 
   /// Removes the directories of killed processes.

@@ -44,7 +44,7 @@ extension Database {
   private func keepLogOnClose(_ keeps: Bool) {
     guard !keeps || length(of: file + "-wal") > 0 else { return }
     let code = sqlite_keep_log_on_close(handle, keeps ? 1 : 0)
-    precondition(code == SQLITE_OK, "SQLite knows no way to leave a log as it is (\(code)).")
+    precondition(code == SQLITE_OK, "SQLite cannot leave a WAL unchanged (\(code)).")
   }
 
   /// Refuses to create an empty database beside the log of a missing one, because SQLite would delete that log.
@@ -81,8 +81,8 @@ extension Database {
 
   /// Takes the file's lock permanently, and recovers the log of a killed process.
   private func takeLock() throws(StoreError) {
-    try execute("PRAGMA locking_mode = EXCLUSIVE", while: "asking for the lock")
-    _ = try number("SELECT count(*) FROM sqlite_schema", while: "taking the lock and reading the log")
+    try execute("PRAGMA locking_mode = EXCLUSIVE", while: "requesting the lock")
+    _ = try number("SELECT count(*) FROM sqlite_schema", while: "taking the lock and reading the WAL")
   }
 
   /// Checks the header again, now including the log. Returns the version; 0 for an empty database.
@@ -164,7 +164,7 @@ extension Database {
     guard code == SQLITE_OK, let log, let methods = log.pointee.pMethods?.pointee else { return }
     func require(_ code: Int32) throws(StoreError) {
       if code != SQLITE_OK {
-        throw StoreError(sqlite: nil, code: code, path: path, while: "writing the log again")
+        throw StoreError(sqlite: nil, code: code, path: path, while: "rewriting the WAL")
       }
     }
     // SQLite's Unix VFS accepts less than 128 KiB per call.
@@ -181,7 +181,7 @@ extension Database {
   }
 
   private func startLog() throws(StoreError) {
-    let mode = try text("PRAGMA journal_mode = WAL", while: "switching the log on") ?? ""
+    let mode = try text("PRAGMA journal_mode = WAL", while: "switching WAL mode on") ?? ""
     if mode != "wal" { throw .failed(path: path, detail: Remark(.logNotOn, mode)) }
   }
 
@@ -189,7 +189,7 @@ extension Database {
   /// the database before the new one starts. In between a journal replaces it, so a crash at any moment loses nothing.
   func renewLog() throws(StoreError) {
     thaw()
-    let mode = try text("PRAGMA journal_mode = DELETE", while: "leaving the log") ?? ""
+    let mode = try text("PRAGMA journal_mode = DELETE", while: "leaving WAL mode") ?? ""
     if mode != "delete" { throw .failed(path: path, detail: Remark(.logNotLeft, mode)) }
     try startLog()
     forgetLog()

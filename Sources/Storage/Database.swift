@@ -187,7 +187,7 @@ final class Database {
     }
     let code = sqlite3_wal_checkpoint_v2(handle, nil, mode, nil, nil)
     if code != SQLITE_OK {
-      throw StoreError(sqlite: handle, code: code, path: path, while: "copying the log into the database")
+      throw StoreError(sqlite: handle, code: code, path: path, while: "copying the WAL into the database")
     }
     logFrames = 0
   }

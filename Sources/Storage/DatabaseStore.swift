@@ -11,9 +11,9 @@ public class DatabaseStore {
   final let database: Database
   final let transactions: Transactions
 
-  class var schema: Schema { preconditionFailure("Every kind of store has a schema of its own.") }
+  class var schema: Schema { preconditionFailure("Every kind of store has its own schema.") }
   /// Amount of space that this kind of store reserves for unforeseen needs.
-  class var reservePlan: HeldRoom.Plan { preconditionFailure("Every kind of store has a plan of its own.") }
+  class var reservePlan: HeldRoom.Plan { preconditionFailure("Every kind of store has its own plan.") }
 
   init(_ database: Database) throws(StoreError) {
     self.database = database

@@ -11,7 +11,7 @@ enum DayCounts {
     var text = DigitText(open: "{", room: 16 * waiting.lines.count)
     for (place, line) in waiting.lines.enumerated() where waiting[place] != 0 {
       guard let number = lines[line] else {
-        preconditionFailure("somebody stands in a line without a number")
+        preconditionFailure("a customer waits in a line without a number")
       }
       text.append(number, asKeyOf: waiting[place])
     }

@@ -11,7 +11,7 @@ public class EntryDatabaseStore<Entry>: DatabaseStore {
   final var isLoaded = false
 
   func write(_ entry: Entry) throws(StoreError) {
-    preconditionFailure("Every kind of store has rows of its own.")
+    preconditionFailure("Every kind of store has its own rows.")
   }
   func settle() {}
   func unsettle() {}

@@ -52,7 +52,7 @@ struct MemoryContents {
     case .record(let attempt): try add(attempt)
     case .remember(let key, let day, let first, let last, let request):
       let bytes = Array(key.utf8)
-      if keys[bytes] != nil { throw damage("the key of tickets \(first) to \(last) already is remembered") }
+      if keys[bytes] != nil { throw damage("the key of tickets \(first) to \(last) is already recorded") }
       keys[bytes] = KeyedRequest(tickets: IssuedTickets(day: day, first: first, last: last), request: request)
       wayBack.append { $0.keys[bytes] = nil }
     case .cancelEveryone(let day, let moment): try cancelEveryone(day: day, at: moment)
@@ -74,7 +74,7 @@ struct MemoryContents {
     let key = CustomerPosition(found.state, number(of: found.customer.line), found.customer.ticket).key
     let place = place(of: key)
     if place < positions.count && positions[place] == key {
-      throw damage("ticket \(found.customer.ticket) already stands in the queue")
+      throw damage("ticket \(found.customer.ticket) is already queued")
     }
     positions.insert(key, at: place)
     customers[key] = found
@@ -114,7 +114,7 @@ struct MemoryContents {
   ) throws(StoreError) -> StoredCustomer {
     let key = lines[customer.line].map { CustomerPosition(state, $0, customer.ticket).key }
     guard let key, let found = customers.removeValue(forKey: key) else {
-      throw damage("ticket \(customer.ticket) is not among the \(state.name) customers")
+      throw damage("ticket \(customer.ticket) is not \(state.name)")
     }
     leave(key, found)
     return found
@@ -165,7 +165,7 @@ struct MemoryContents {
   private mutating func add(_ attempt: Attempt) throws(StoreError) {
     let ticket = TicketOfDay(day: attempt.day, ticket: attempt.ticket)
     if attempts[ticket, default: []].contains(where: { $0.number == attempt.number }) {
-      throw damage("attempt \(attempt.number) at ticket \(attempt.ticket) already is recorded")
+      throw damage("attempt \(attempt.number) at ticket \(attempt.ticket) is already recorded")
     }
     attempts[ticket, default: []].append(attempt)
     wayBack.append { contents in

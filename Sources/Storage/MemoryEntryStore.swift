@@ -47,7 +47,7 @@ public class MemoryEntryStore<Contents> {
     try requireHealth()
     if let error = nextAuditFailure.take() { throw error }
     audits += 1
-    precondition(!hasStagedChanges, "An audit looks at what is committed: commit or roll back first.")
+    precondition(!hasStagedChanges, "An audit reads committed data: commit or roll back first.")
   }
 
   final func stage(_ write: () throws(StoreError) -> Void) throws(StoreError) {

@@ -30,7 +30,9 @@ extension MemoryStore {
 
   /// Completes this many transactions, the oldest first. ``takeResult()`` reports them.
   public func comeToDisk(_ count: Int = 1) {
-    precondition(results + count <= underway.count, "No more can come to the disk than are on their way.")
+    precondition(
+      results + count <= underway.count,
+      "The number of committed transactions is at most the number in flight.")
     results += count
   }
 
@@ -67,7 +69,7 @@ extension MemoryStore {
   /// Creates a copy of another store.
   public convenience init(copyOf other: MemoryStore) {
     self.init()
-    precondition(!other.hasStagedChanges, "Only what is on disk can be copied.")
+    precondition(!other.hasStagedChanges, "Only a store without staged changes can be copied.")
     restore(other.image)
     takeOver(other)
   }

@@ -167,7 +167,7 @@ extension MemoryStore {
   /// Verifies every invariant of committed data. Nothing may be staged.
   public func audit() throws(StoreError) -> StoreAudit {
     try beginReading()
-    precondition(!hasStagedChanges, "An audit looks at what is committed: commit or roll back first.")
+    precondition(!hasStagedChanges, "An audit reads committed data: commit or roll back first.")
     var report = AuditRecord(services: services)
     let receipts = auditReceipts(&report)
     for books in allDays {

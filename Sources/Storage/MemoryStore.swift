@@ -128,7 +128,7 @@ public final class MemoryStore: LocalQueueStore {
   /// Assigns a number to each new service. See `QueueStore`.
   public func giveNumbers(to names: [ServiceName]) throws(StoreError) {
     try beginReading()
-    precondition(!hasStagedChanges, "Numbers are given in a transaction of their own.")
+    precondition(!hasStagedChanges, "Numbers are assigned in their own transaction.")
     var grown = services
     for name in names where grown[name] == nil {
       guard grown.hasRoom else { throw .failed(path: Self.path, detail: Remark(.servicesExhausted)) }
@@ -158,7 +158,7 @@ public final class MemoryStore: LocalQueueStore {
       preconditionFailure("The store was not loaded before a commit.")
     }
     if !hasStagedChanges && books == saved { return .onDisk }
-    precondition(books.day >= saved.day, "A business day never comes again.")
+    precondition(books.day >= saved.day, "A business day never repeats.")
     try attempt { () throws(StoreError) in
       if !answersLater { try meet(.commit) }
       // An arriving request started after a reset, which has removed the incomplete requests of the day before.

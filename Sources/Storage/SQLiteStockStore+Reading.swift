@@ -103,7 +103,7 @@ extension SQLiteStockStore {
   /// Verifies every invariant. See `StockStore`.
   public func audit() throws(StoreError) -> StockAudit {
     try transactions.requireHealth()
-    precondition(!hasStagedChanges, "An audit looks at what is committed: commit or roll back first.")
+    precondition(!hasStagedChanges, "An audit reads committed data: commit or roll back first.")
     var audit = StockAuditor(items: items)
     do throws(StoreError) {
       try database.examine(into: &audit.findings)

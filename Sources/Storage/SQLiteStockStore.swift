@@ -155,15 +155,15 @@ struct StockStatements {
     )
     insertOrder = try prepare(
       "INSERT INTO stock_order (id, content, outcome, first, last, at_ms) VALUES (?, ?, ?, ?, ?, ?)",
-      "remembering an order")
+      "recording an order")
     insertShortage = try prepare(
       "INSERT INTO shortage (order_id, place, item, needed, available) VALUES (?, ?, ?, ?, ?)",
-      "remembering a shortage")
+      "recording a shortage")
     markReturned = try prepare(
       """
       UPDATE stock_order SET returned_first = ?2, returned_last = ?3
       WHERE id = ?1 AND outcome = 1 AND returned_first IS NULL
-      """, "giving an order back")
+      """, "returning an order")
 
     items = try prepare("SELECT number, name FROM item ORDER BY number", "reading the items")
     // Lots without dates are sold last.

@@ -53,7 +53,7 @@ extension SQLiteStore {
           """
           DELETE FROM customer WHERE position IN (
             SELECT position FROM customer WHERE position BETWEEN \(lowest) AND \(highest) LIMIT \(left))
-          """, while: "taking out a request that was never whole")
+          """, while: "removing an incomplete request")
         left -= database.changes
       }
     }
@@ -62,13 +62,13 @@ extension SQLiteStore {
         """
         DELETE FROM later WHERE day = \(saved.day) AND ticket IN (
           SELECT ticket FROM later WHERE day = \(saved.day) AND ticket >= \(first) LIMIT \(left))
-        """, while: "taking out a request that was never whole")
+        """, while: "removing an incomplete request")
       left -= database.changes
     }
     guard left > 0 else { return }
     try database.execute(
       "DELETE FROM request_key WHERE day = \(saved.day) AND first >= \(first)",
-      while: "taking out the keys of a request that was never whole")
+      while: "removing the keys of an incomplete request")
     arrivals.areWithdrawn = true
   }
 
@@ -82,7 +82,7 @@ extension SQLiteStore {
       // Another request may have become complete in the same transaction.
       precondition(
         areGone || present.map { arriving.first <= $0 || $0 <= books.issued } ?? true,
-        "A request begins while another one is still to be taken out.")
+        "A request starts while another one is still to be removed.")
       wanted = arriving.first
     } else if areGone {
       wanted = nil
@@ -93,12 +93,12 @@ extension SQLiteStore {
     let change =
       wanted.map { "INSERT OR REPLACE INTO meta VALUES ('\(Self.arriving)', \($0))" }
       ?? "DELETE FROM meta WHERE name = '\(Self.arriving)'"
-    try database.execute(change, while: "noting a request that is coming in")
+    try database.execute(change, while: "recording an arriving request")
     return wanted
   }
 
   /// The lowest number that was not issued to its stored customer; nil if there is none.
   func readArrivals() throws(StoreError) -> TicketNumber? {
-    try database.note(Self.arriving, while: "looking for a request that came in")
+    try database.note(Self.arriving, while: "looking for an arriving request")
   }
 }

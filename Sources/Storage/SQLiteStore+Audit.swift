@@ -12,7 +12,7 @@ extension SQLiteStore {
   /// Nothing may be staged. Takes about one second per million rows.
   public func audit() throws(StoreError) -> StoreAudit {
     try settle()
-    precondition(!hasStagedChanges, "An audit looks at what is committed: commit or roll back first.")
+    precondition(!hasStagedChanges, "An audit reads committed data: commit or roll back first.")
     var report = AuditRecord(services: services)
     try find(into: &report) { report throws(StoreError) in try database.examine(into: &report.findings) }
     try find(into: &report) { report throws(StoreError) in

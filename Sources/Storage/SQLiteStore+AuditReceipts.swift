@@ -135,7 +135,7 @@ extension SQLiteStore {
     let keys = TicketBlock.keys(of: day)
     try database.withStatement(
       "SELECT block, sequences FROM ticket_block WHERE block BETWEEN ? AND ? ORDER BY block",
-      while: "reading whose receipts they are"
+      while: "reading the tickets of receipts"
     ) { row throws(StoreError) in
       row.bindAll(keys.lowerBound, keys.upperBound)
       while try row.step() {

@@ -54,7 +54,7 @@ extension SQLiteStore {
 
   /// Checks that attempts are numbered from 1 without gaps, and that their number agrees with the ticket.
   func auditAttempts(_ report: inout AuditRecord) throws(StoreError) {
-    let present = try database.number("SELECT max(day) FROM day", while: "looking for the present day")
+    let present = try database.number("SELECT max(day) FROM day", while: "looking for the current day")
     var (day, ticket, count): (BusinessDay, TicketNumber, Int64) = (0, 0, 0)
     try database.withStatement(
       "SELECT day, ticket, number, ending FROM attempt ORDER BY day, ticket, number",

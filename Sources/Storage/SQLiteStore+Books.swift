@@ -39,7 +39,7 @@ extension SQLiteStore {
         """
         INSERT OR REPLACE INTO meta VALUES
           ('\(Self.opening)\(number)', \(now.milliseconds)), ('\(Self.receiptsBefore)\(number)', \(sequence))
-        """, while: "writing a start down")
+        """, while: "recording a start")
       try keepDelayedByService(from: number)
       return number
     }
@@ -51,14 +51,14 @@ extension SQLiteStore {
   /// - Parameter number: number of the new identity.
   public func booksName(new number: Int64) throws(StoreError) -> BooksName {
     if let known = try knownBooksName() { return known }
-    guard let saved else { preconditionFailure("The name depends on what was loaded.") }
+    guard let saved else { preconditionFailure("The identity is written after the store is loaded.") }
     let name = BooksName(number: number, day: saved.day, ticket: saved.issued + 1)
     try inTransaction { () throws(StoreError) in
       try database.execute(
         """
         INSERT INTO meta VALUES
           ('books', \(name.number)), ('books day', \(name.day)), ('books ticket', \(name.ticket))
-        """, while: "naming the books")
+        """, while: "recording the identity of the database")
     }
     return name
   }
@@ -67,7 +67,7 @@ extension SQLiteStore {
   public func knownBooksName() throws(StoreError) -> BooksName? {
     try requireHealth()
     func value(_ name: String) throws(StoreError) -> Int64? {
-      try database.note(name, while: "reading the name of the books")
+      try database.note(name, while: "reading the identity of the database")
     }
     guard let number = try value("books") else { return nil }
     guard let day = try value("books day"), let ticket = try value("books ticket") else {
@@ -123,7 +123,7 @@ extension SQLiteStore {
   /// Assigns a number to each new service. See `QueueStore`.
   public func giveNumbers(to names: [ServiceName]) throws(StoreError) {
     try requireHealth()
-    precondition(!hasStagedChanges, "Numbers are given in a transaction of their own.")
+    precondition(!hasStagedChanges, "Numbers are assigned in their own transaction.")
     var grown = services
     let before = grown.count
     for name in names where grown[name] == nil {
@@ -137,7 +137,7 @@ extension SQLiteStore {
         // A service name contains no character that needs quoting.
         try database.execute(
           "INSERT INTO service (number, name) VALUES (\(before + place + 1), '\(name)')",
-          while: "giving a service its number")
+          while: "assigning a number to a service")
       }
     }
     services = grown
@@ -151,7 +151,7 @@ extension SQLiteStore {
 
   /// Writes the changed counters into the open transaction.
   func save(_ books: Books, over saved: Books, _ arriving: ArrivingRequest?) throws(StoreError) {
-    precondition(books.day >= saved.day, "A business day never comes again.")
+    precondition(books.day >= saved.day, "A business day never repeats.")
     if books.day > saved.day {
       try turnPages(from: saved, to: books, arriving)
     } else if books != saved {
@@ -235,7 +235,7 @@ extension SQLiteStore {
 
   private func readBooks() throws(StoreError) -> Books {
     let books = try database.withStatement(
-      "SELECT \(DayRow.columns) FROM day ORDER BY day DESC LIMIT 1", while: "reading the books"
+      "SELECT \(DayRow.columns) FROM day ORDER BY day DESC LIMIT 1", while: "reading the counters of the day"
     ) { row throws(StoreError) in
       guard let last = try row.first({ DayRow($0, lines, services) }), last.books.day >= 1 else {
         throw damage(Remark(.noBusinessDay))

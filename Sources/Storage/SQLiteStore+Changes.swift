@@ -109,7 +109,7 @@ extension SQLiteStore {
     guard let day = stagedDay ?? saved?.day else { return }
     try database.execute(
       "INSERT OR REPLACE INTO meta VALUES ('\(Self.burials(of: customer.ticket, day)) \(customer.attempts)', "
-        + "\(customer.attempts))", while: "noting a dead letter")
+        + "\(customer.attempts))", while: "recording a dead letter")
   }
 
   /// Prefix of the names in `meta` for a ticket's dead letters; a space and the attempt follow.

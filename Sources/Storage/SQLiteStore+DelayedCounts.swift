@@ -31,7 +31,7 @@ extension SQLiteStore {
       WHERE position BETWEEN \(keys.lowerBound) AND \(keys.upperBound)
         AND position & \(CustomerPosition.highestTicket) < \(arrivals.bound)
       GROUP BY 1
-      """, while: "counting the delayed by service"
+      """, while: "counting delayed customers by service"
     ) { row throws(StoreError) in
       while try row.step() {
         guard let line = lines[row.integer(0) & LineNumbers.highest] else { continue }
@@ -42,7 +42,7 @@ extension SQLiteStore {
 
   /// Stored numbers by the index of the service; nil if they were not maintained since the last start.
   func keptDelayedByService() throws(StoreError) -> [Int64]? {
-    let purpose: StaticString = "reading the counts of the delayed"
+    let purpose: StaticString = "reading the counts of delayed customers"
     guard let keeper = try database.note(Self.keeper, while: purpose),
       keeper == (try database.note("incarnation", while: purpose))
     else { return nil }
@@ -75,7 +75,7 @@ extension SQLiteStore {
       """
       DELETE FROM meta WHERE name > '\(Self.prefix)' AND name < '\(Self.prefix):';
       INSERT OR REPLACE INTO meta VALUES ('\(Self.keeper)', \(start))
-      """, while: "keeping the counts of the delayed")
+      """, while: "storing the counts of delayed customers")
     let none = Array(repeating: Int64(0), count: saved.delayedByService.count)
     try write(saved.delayedByService, over: none)
   }

@@ -150,7 +150,7 @@ extension SQLiteStore {
   public func countSentAway(on day: BusinessDay) throws(StoreError) -> Int64 {
     try settle()
     let count = try database.number(
-      "SELECT count(DISTINCT ticket) FROM shortage WHERE day = \(day)", while: "counting who was sent away")
+      "SELECT count(DISTINCT ticket) FROM shortage WHERE day = \(day)", while: "counting rejected customers")
     return count ?? 0
   }
 

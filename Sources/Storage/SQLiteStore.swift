@@ -81,7 +81,7 @@ public final class SQLiteStore: DatabaseStore, LocalQueueStore {
 
   /// Starts to reserve space. Without this call no space is reserved.
   public override func keepReserve() {
-    precondition(saved != nil, "The reserve depends on what was loaded.")
+    precondition(saved != nil, "The reserve is set up after the store is loaded.")
     room.keep(for: need(of: saved, arrivals.open))
   }
 
@@ -214,7 +214,7 @@ public final class SQLiteStore: DatabaseStore, LocalQueueStore {
   /// - Parameter onThaw: called once, before the file changes again; later reads are invalid.
   /// - Returns: false if freezing is impossible now.
   public func freeze(onThaw: @escaping () -> Void) throws(StoreError) -> Bool {
-    precondition(!hasStagedChanges, "Only what is committed can stay as it is.")
+    precondition(!hasStagedChanges, "Only a store without staged changes can be frozen.")
     return try transactions.freeze(onThaw: onThaw)
   }
 

@@ -93,7 +93,7 @@ extension SQLiteVendingStore {
   /// Verifies every invariant. See `VendingStore`.
   public func audit() throws(StoreError) -> VendingAudit {
     try transactions.requireHealth()
-    precondition(!hasStagedChanges, "An audit looks at what is committed: commit or roll back first.")
+    precondition(!hasStagedChanges, "An audit reads committed data: commit or roll back first.")
     var audit = VendingAuditor()
     do throws(StoreError) {
       try database.examine(into: &audit.findings)

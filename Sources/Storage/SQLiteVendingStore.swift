@@ -29,7 +29,7 @@ public final class SQLiteVendingStore: EntryDatabaseStore<VendingEntry>, Vending
     let known = try database.note("machine", while: "reading the machine's name")
     let lastPurchase =
       try database.number("SELECT max(number) FROM purchase", while: "counting purchases") ?? 0
-    let plain = try database.note("plain purchases", while: "reading how purchases are called")
+    let plain = try database.note("plain purchases", while: "reading how purchases are named")
     if known == nil || plain == nil, !database.isReadOnly {
       // Purchases of an older program named their stock orders by number alone, and keep these names.
       try begin(

@@ -57,7 +57,7 @@ extension Schema {
 
     CREATE TABLE shortage (
       order_id TEXT NOT NULL,
-      place INTEGER NOT NULL, -- the order in which they are told
+      place INTEGER NOT NULL, -- the order in which they are sent
       item INTEGER NOT NULL REFERENCES item,
       needed INTEGER NOT NULL,
       available INTEGER NOT NULL,

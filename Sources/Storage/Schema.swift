@@ -220,7 +220,7 @@ struct Schema: Sendable {
     DROP TABLE line;
     DROP TABLE service_state;
 
-    -- Of the days before this version nobody knows what the clock did.
+    -- The clock steps of the days before this version are unknown.
     ALTER TABLE day ADD COLUMN clock_steps INTEGER NOT NULL DEFAULT 0;
     UPDATE day SET clock_steps = day;
     """
@@ -237,7 +237,7 @@ struct Schema: Sendable {
     CREATE TABLE line (
       number INTEGER PRIMARY KEY,
       service INTEGER NOT NULL,
-      priority INTEGER NOT NULL, -- whoever has 0 is served first; 0 is vvip, 1023 vip, 1024 regular
+      priority INTEGER NOT NULL, -- the lowest value is the first; 0 is vvip, 1023 vip, 1024 regular
       code INTEGER AS (CASE priority WHEN 0 THEN 1 WHEN 1023 THEN 2 WHEN 1024 THEN 3 ELSE priority + 4 END) VIRTUAL,
       UNIQUE (service, priority)
     ) STRICT;
@@ -319,7 +319,7 @@ struct Schema: Sendable {
       errors_end BLOB
     ) STRICT;
 
-    -- The third version left out of the books who waited for a juice, and who had got one, on the day on which it came.
+    -- On the day of its migration, version 3 did not count the customers that waited for a juice or had got one.
     UPDATE day SET waiting = json_set(waiting,
         '$.12544', (SELECT count(*) FROM customer WHERE state = 1 AND line = 12544),
         '$.12800', (SELECT count(*) FROM customer WHERE state = 1 AND line = 12800),
@@ -335,11 +335,11 @@ struct Schema: Sendable {
     -- Why it failed: the worker's reason, or the last lines of a command; null for nothing.
     ALTER TABLE attempt ADD COLUMN words TEXT;
 
-    -- Whoever is delayed, by the moment. The state in the key says who that is: a row that leaves is not taken apart for it.
+    -- Delayed customers by due time. The state in the key selects them, so that the removal of another row does not decode it.
     CREATE INDEX customer_due ON customer (due_ms, ticket)
       WHERE position >= 2305843009213693952 AND position < 3458764513820540928;
 
-    -- For when a ticket was ordered, where that was not for at once.
+    -- The due time of a ticket that was ordered for later.
     CREATE TABLE later (
       day INTEGER NOT NULL,
       ticket INTEGER NOT NULL,

@@ -61,18 +61,18 @@ struct Statements {
       """
       INSERT INTO ticket_block (block, sequences) VALUES (?, ?)
       ON CONFLICT (block) DO UPDATE SET sequences = excluded.sequences
-      """, "writing whose receipts they are")
+      """, "indexing receipts by ticket")
     insertShortage = try prepare(
       "INSERT INTO shortage (day, ticket, item, needed, available) VALUES (?, ?, ?, ?, ?)",
-      "writing what was missing")
+      "writing shortages")
     insertRelease = try prepare(
-      "INSERT INTO release (day, ticket) VALUES (?, ?)", "noting what is to be given back")
+      "INSERT INTO release (day, ticket) VALUES (?, ?)", "recording a pending release")
     releaseSome = try prepare(
       """
       INSERT INTO release (day, ticket)
       SELECT ?1, ticket FROM \(QueueSweep.bases) CROSS JOIN customer ON position BETWEEN base + ?2 AND base + ?3
       WHERE service = \(Service.juice.number)
-      """, "noting what is to be given back")
+      """, "recording a pending release")
     firstTicket = try prepare(
       """
       SELECT min(first) FROM (
@@ -83,13 +83,13 @@ struct Statements {
         FROM \(QueueSweep.bases))
       """, "looking for the next customer")
     deleteRelease = try prepare(
-      "DELETE FROM release WHERE day = ? AND ticket = ?", "noting what was given back")
+      "DELETE FROM release WHERE day = ? AND ticket = ?", "removing a pending release")
     leaving = try prepare(
       """
       SELECT ticket, service, code, \(CustomerAttempts.ended), amount, account, issued_ms, article
       FROM \(QueueSweep.bases) CROSS JOIN customer ON position BETWEEN base + ?1 AND base + ?2
       ORDER BY ticket
-      """, "cancelling everyone")
+      """, "cancelling all customers")
     insertAttempt = try prepare(
       """
       INSERT INTO attempt (
@@ -98,15 +98,15 @@ struct Statements {
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """, "recording an attempt")
     insertKey = try prepare(
-      "INSERT INTO request_key (key, day, first, last, request) VALUES (?, ?, ?, ?, ?)", "remembering a key")
+      "INSERT INTO request_key (key, day, first, last, request) VALUES (?, ?, ?, ?, ?)", "recording a key")
 
     insertLine = try prepare(
-      "INSERT INTO line (number, service, priority) VALUES (?, ?, ?)", "giving a line a number")
+      "INSERT INTO line (number, service, priority) VALUES (?, ?, ?)", "assigning a number to a line")
     deleteLines = try prepare(
-      "DELETE FROM line WHERE number >= \(LineNumbers.firstGiven)", "taking numbers of lines back")
+      "DELETE FROM line WHERE number >= \(LineNumbers.firstGiven)", "releasing the numbers of lines")
     insertLater = try prepare(
-      "INSERT INTO later (day, ticket, due_ms) VALUES (?, ?, ?)", "noting for when a customer is ordered")
-    insertPayload = try prepare("INSERT INTO payload (ticket, bytes) VALUES (?, ?)", "keeping a payload")
+      "INSERT INTO later (day, ticket, due_ms) VALUES (?, ?, ?)", "recording a due time")
+    insertPayload = try prepare("INSERT INTO payload (ticket, bytes) VALUES (?, ?)", "storing a payload")
     deletePayload = try prepare("DELETE FROM payload WHERE ticket = ?", "removing a payload")
     deletePayloads = try prepare("DELETE FROM payload WHERE ticket BETWEEN ? AND ?", "removing payloads")
     // The length of a blob is in its row, so its content is not read.
@@ -114,12 +114,12 @@ struct Statements {
       "SELECT ticket, length(bytes) FROM payload WHERE ticket BETWEEN ? AND ? ORDER BY ticket",
       "measuring payloads")
     payload = try prepare("SELECT bytes FROM payload WHERE ticket = ?", "reading a payload")
-    keepNumber = try prepare("INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)", "keeping a number")
-    forgetNumber = try prepare("DELETE FROM meta WHERE name = ?", "forgetting a number")
+    keepNumber = try prepare("INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)", "storing a number")
+    forgetNumber = try prepare("DELETE FROM meta WHERE name = ?", "removing a number")
     updateDay = try prepare(
       """
       UPDATE day SET \(BookColumns.all.map { "\($0) = ?" }.joined(separator: ", ")) WHERE day = ?
-      """, "saving the books")
+      """, "saving the counters of the day")
     insertDay = try prepare(
       """
       INSERT INTO day (day, opened_ms, first_sequence, \(BookColumns.list))
@@ -172,10 +172,10 @@ struct Statements {
       "reading results")
     releases = try prepare(
       "SELECT day, ticket FROM release WHERE (day, ticket) > (?, ?) ORDER BY day, ticket LIMIT ?",
-      "reading what is to be given back")
+      "reading pending releases")
     shortages = try prepare(
       "SELECT item, needed, available FROM shortage WHERE day = ? AND ticket = ? ORDER BY item",
-      "reading what was missing")
+      "reading shortages")
     attempts = try prepare(
       """
       SELECT day, ticket, number, service, place, generation, pid, started_ms, ended_ms, ending, exit_code, exit_signal,

@@ -27,7 +27,7 @@ final class Transactions {
   init(_ database: Database, _ plan: HeldRoom.Plan) throws(StoreError) {
     self.database = database
     room = HeldRoom(database, plan)
-    begin = try database.prepare("BEGIN IMMEDIATE", while: "beginning a transaction")
+    begin = try database.prepare("BEGIN IMMEDIATE", while: "starting a transaction")
     save = try database.prepare("COMMIT", while: "committing a transaction")
     forget = try database.prepare("ROLLBACK", while: "rolling back a transaction")
   }
