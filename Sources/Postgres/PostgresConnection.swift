@@ -87,7 +87,7 @@ public final class PostgresConnection {
       Self.withCStrings(values) { values in PQconnectStartParams(keywords, values, 0) }
     }
     guard let library else {
-      trouble = .unreachable("there is no memory")
+      trouble = .unreachable("out of memory")
       return
     }
     postgres_leave_out_notices(library)
@@ -135,7 +135,7 @@ public final class PostgresConnection {
   ) {
     loop.attend(until: SystemClock.monotonic())
     if let played { return played.send(segment, at: loop.attended.now, finish) }
-    guard let pipeline else { preconditionFailure("there is a pipeline behind the connecting") }
+    guard let pipeline else { preconditionFailure("a connected state has a pipeline") }
     trouble = trouble ?? pipeline.send(segment, size: size, at: loop.attended.now, finish)
     flush()
   }

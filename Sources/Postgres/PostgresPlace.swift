@@ -153,7 +153,7 @@ public struct PostgresPlace: Sendable, Hashable, CustomStringConvertible {
   private static func parsed(_ address: String) throws(PostgresError) -> [Setting] {
     var words: UnsafeMutablePointer<CChar>?
     guard let options = PQconninfoParse(address, &words) else {
-      let why = words.map { String(cString: $0) } ?? "there is no memory"
+      let why = words.map { String(cString: $0) } ?? "out of memory"
       if let words { PQfreemem(words) }
       // The library quotes the text that it did not understand, which may contain a secret.
       let isHarmless = !address.contains("@") && !address.contains("pass")

@@ -28,7 +28,7 @@ public struct PostgresServer: Sendable, Hashable {
     guard let rows, let pid = rows.integer(0, 0), let version = rows.integer(0, 1),
       let isStandby = rows.boolean(0, 2), let isSynchronous = rows.boolean(0, 3),
       let encoding = rows.text(0, 4)
-    else { return .failure(Refusal(reason: .strange("its answer to the first question"))) }
+    else { return .failure(Refusal(reason: .strange("its response to the first query"))) }
     if pid != Int64(backend) { return .failure(Refusal(reason: .pooler)) }
     if version < leastVersion { return .failure(Refusal(reason: .tooOld(version, least: leastVersion))) }
     if !encodings.contains(encoding) { return .failure(Refusal(reason: .encoding(encoding))) }

@@ -194,7 +194,7 @@ package final class ReadingConnection: PostgresHandler {
     guard isConnected else { throw loss ?? PostgresError(.closed, at: name) }
     let (beginning, number) = (PostgresBeginning.request, PostgresBeginning.number)
     guard let found = beginning.read(try answer(to: beginning.segment, on: connection)) else {
-      throw PostgresError(.strange("its answer to the first question"), at: name)
+      throw PostgresError(.strange("its response to the first query"), at: name)
     }
     var sight = found.sight
     if found.hasBooks { sight.books = number.read(try answer(to: number.segment, on: connection)) }

@@ -111,7 +111,7 @@ public final class PostgresPreparation {
   }
 
   private func strange() {
-    finish(.failure(.failed(PostgresError(.strange("its answer about the schema"), at: ""))))
+    finish(.failure(.failed(PostgresError(.strange("its response about the schema"), at: ""))))
   }
 
   /// Creates the partitions of a day. Existing ones are no error.

@@ -332,7 +332,7 @@ enum PostgresSchema {
     """
     DO $$ BEGIN
       IF (SELECT number FROM bank.version) IS DISTINCT FROM \(number) THEN
-        RAISE EXCEPTION 'the books have another version by now' USING ERRCODE = '\(otherVersion)';
+        RAISE EXCEPTION 'the database has another version now' USING ERRCODE = '\(otherVersion)';
       END IF;
     END $$
     """

@@ -64,9 +64,9 @@ struct SharedCommit {
       fatal.append((customer.ticket, customer.attempts))
     case .revive(let customer, let state): note(customer, from: state, to: .waiting)
     case .record(let attempt): attempts.append(attempt)
-    case .released: preconditionFailure("what a stock gives back is told by itself")
+    case .released: preconditionFailure("a release has its own request")
     case .insert, .insertDelayed, .remember, .attach, .cancelEveryone:
-      preconditionFailure("tickets are given and days are ended by the database, never by a commit")
+      preconditionFailure("the database issues tickets and ends days, never a commit")
     }
   }
 

@@ -86,7 +86,7 @@ final class SharedCommits {
     flights[index].state = .waiting
     switch answer {
     case .done(.committed(let withoutEffect)):
-      precondition(index == 0, "a commit without the one before it")
+      precondition(index == 0, "a commit without its predecessor")
       settle(withoutEffect)
     case .done(.behind): break
     case .done(.fenced):

@@ -93,7 +93,7 @@ final class SharedRequests {
       return context.tell(.answered(request, .refused(context.storeError(error))))
     }
     var task = Asked(id: nextID(), request: request) { _, _, _ in
-      preconditionFailure("customers go another way")
+      preconditionFailure("customers have their own statements")
     }
     task.arriving = IntakeColumns(customers)
     task.arriving?.tell(by: context.clock, at: SystemClock.moment())

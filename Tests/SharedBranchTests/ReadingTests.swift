@@ -200,7 +200,7 @@ struct ReadingTests {
       ("UPDATE bank.service SET name = 'No Name' WHERE number = 4", "service 4"),
       ("INSERT INTO bank.lane VALUES (9, 1, 2000000000000)", "line 9"),
       ("DELETE FROM bank.day", "no business day"),
-      ("DELETE FROM bank.meta", "name of the books"),
+      ("DELETE FROM bank.meta", "identity of the database"),
       ("UPDATE bank.day SET day = 99999999999", "bank.day"),
     ])
   func damaged(_ planted: String, _ words: String) throws {
