@@ -35,10 +35,10 @@
         }
         for bank in branches { try bank.discard() }
         add(
-          "postgres", "served by 2 branches of 3 tellers, pages of \(page), on the server's machine", "/s",
+          "postgres", "served by 2 branches of 3 tellers, pages of \(page), on the server's host", "/s",
           figures, target: target)
       }
-      add("postgres", "  by one bank with 6 tellers, its books in SQLite", "/s", own)
+      add("postgres", "  by one bank with 6 tellers and SQLite", "/s", own)
     }
 
     private func served(by banks: [BenchBank], _ awaitNobody: () throws -> Void) throws -> Double {
@@ -94,7 +94,7 @@
         }
       }
       add(
-        "postgres", "a whole branch is killed: its customer is started at another", "ms", Samples(figures),
+        "postgres", "whole branch killed: its customer is started at another", "ms", Samples(figures),
         target: .below(5_000))
     }
 

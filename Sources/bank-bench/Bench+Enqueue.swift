@@ -41,7 +41,7 @@ extension Bench {
       _ = try loop.register(fd: client.fd, interest: .read) { _ in
         do {
           guard let reply = try client.next(until: SystemClock.monotonic()), !reply.more else { return }
-          guard case .enqueued = reply.answer else { throw BenchFailure("no ticket came") }
+          guard case .enqueued = reply.answer else { throw BenchFailure("no ticket was issued") }
           tickets += 1
           try client.send(.enqueue(BenchBank.order(1)))
         } catch { failure = error }

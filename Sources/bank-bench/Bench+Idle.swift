@@ -42,7 +42,7 @@ extension Bench {
   private func status(at home: BankHome) throws -> StatusReport {
     let connection = try home.connect()
     guard case .status(let report) = try BenchBank.ask(.status, on: connection) else {
-      throw BenchFailure("no status came")
+      throw BenchFailure("no status was sent")
     }
     return report
   }

@@ -42,7 +42,7 @@ extension Bench {
     while SystemClock.monotonic() < end {
       let begin = SystemClock.monotonic()
       guard case .enqueued(let tickets) = try BenchBank.ask(.enqueue(Self.bananas(1)), on: customer) else {
-        throw BenchFailure("no ticket came")
+        throw BenchFailure("no ticket was issued")
       }
       try BenchBank.ask(
         .awaitTickets(day: tickets.day, first: tickets.first, last: tickets.last), on: customer)

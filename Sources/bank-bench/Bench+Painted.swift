@@ -10,7 +10,7 @@ extension Bench {
   func measurePaintings() throws {
     guard Browser.isInstalled else {
       return say(
-        "there is no chromium-headless-shell here (scripts/setup tests): what is painted is not measured")
+        "there is no chromium-headless-shell (scripts/setup tests): painting is not measured")
     }
     try withBrowser { browser in
       for (others, target) in [(0, 60.0), (1_000, 100)] {
@@ -45,7 +45,7 @@ extension Bench {
         .filter(entry => !entry.name.includes('/events')).reduce((sum, entry) => sum + entry.transferSize, 0)
       """
     ).number
-    add("screens", "  its weight", "kB", Samples((weight ?? .infinity) / 1_000), target: .below(60))
+    add("screens", "  its size", "kB", Samples((weight ?? .infinity) / 1_000), target: .below(60))
   }
 
   private static let paint = "performance.getEntriesByName('first-contentful-paint')[0]"

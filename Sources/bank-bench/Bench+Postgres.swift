@@ -16,7 +16,7 @@ extension Bench {
     #if HAS_POSTGRES
       for (name, measure) in [
         ("the store alone", measureStoreAlone), ("a pinned snapshot", measurePinnedSnapshot),
-        ("a long way", measureLongWay), ("others", measureRivals), ("branches", measureBranches),
+        ("a slow network", measureLongWay), ("others", measureRivals), ("branches", measureBranches),
         ("a promotion", measurePromotion),
       ] {
         say("postgres: \(name)")
@@ -67,7 +67,8 @@ extension Bench {
         try database.releaseSnapshot()
         return pinned / ((before + (try perSecond())) / 2)
       }
-      add("postgres", "served while a snapshot is pinned, of without", "×", ratios, target: .atLeast(0.85))
+      add(
+        "postgres", "served with a pinned snapshot, relative to without", "×", ratios, target: .atLeast(0.85))
     }
 
     /// One branch with a long network delay to the server.
@@ -81,7 +82,7 @@ extension Bench {
         return Double(count) / (try load.serve(count, pages: 100, deep: 6))
       }
       add(
-        "postgres", "served by a branch 10 ms away, pages of 100, six under way", "/s", served,
+        "postgres", "served by a branch 10 ms away, pages of 100, six in flight", "/s", served,
         target: .atLeast(20_000))
     }
 
@@ -101,7 +102,7 @@ extension Bench {
         }
         bars.append((name, Samples(figures).median))
         add("postgres", "  \(name)", "/s", Samples(figures))
-        add("postgres", "  the shared books beside it", "×", ratios, target: target)
+        add("postgres", "  the shared database beside it", "×", ratios, target: target)
       }
       for rival in RivalQueue.all {
         let theirs = try RivalLoad(database.address, rival, connections: 2)
@@ -110,7 +111,7 @@ extension Bench {
         for (page, deep, goal) in [
           (rival.page, 1, Target.atLeast(rival.goal)), (rival.page, 2, nil), (1_000, 2, nil),
         ] {
-          let way = deep > 1 ? ", two under way on each" : ""
+          let way = deep > 1 ? ", two in flight on each" : ""
           try compare("the statements of \(rival.name), \(page) at once\(way)", goal) {
             try theirs.perSecond(count, pages: page, deep: deep)
           }
@@ -123,7 +124,9 @@ extension Bench {
           }
         }
       }
-      let own = report.rows.first { $0.group == "postgres" }.map { [("the shared books", $0.samples.median)] }
+      let own = report.rows.first { $0.group == "postgres" }.map {
+        [("the shared database", $0.samples.median)]
+      }
       chart("jobs a second on one PostgreSQL, two connections", (own ?? []) + bars)
     }
   #endif

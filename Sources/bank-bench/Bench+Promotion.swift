@@ -24,9 +24,9 @@
         missing.append(Double(result.missing))
       }
       add(
-        "postgres", "standby promoted: the first receipt there", "ms", Samples(figures), target: .below(500))
+        "postgres", "standby promoted: its first receipt", "ms", Samples(figures), target: .below(500))
       add(
-        "postgres", "  receipts that were told before and are not there", "", Samples(missing),
+        "postgres", "  acknowledged receipts that are missing", "", Samples(missing),
         target: .below(1))
     }
 

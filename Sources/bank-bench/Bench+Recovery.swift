@@ -61,7 +61,7 @@ extension Bench {
     while let reply = try news.next(until: end) {
       if case .event(let event) = reply.answer, event.happening == kind { return }
     }
-    throw ControlError.timedOut(what: "a customer who is \(kind)")
+    throw ControlError.timedOut(what: "a \(kind) customer")
   }
 
   private func measureCoordinatorKills() throws {

@@ -34,7 +34,7 @@ extension Bench {
     }
     add(
       "screens", "wake-ups of bank-web a second, one idle viewer", "/s", wakes, target: .below(0.1),
-      note: "a heartbeat each 15 s")
+      note: "a heartbeat every 15 s")
     try viewer.leave()
   }
 
@@ -74,7 +74,7 @@ extension Bench {
       ratios.append(figures.last! / (round.isMultiple(of: 2) ? alone : try servedPerSecond(by: bank)))
     }
     add(
-      "screens", "served beside \(whom), of alone", "×", Samples(ratios), target: .atLeast(target),
+      "screens", "served beside \(whom), relative to alone", "×", Samples(ratios), target: .atLeast(target),
       note: "\(Figure.text(Samples(figures).median)) /s")
   }
 
@@ -96,7 +96,8 @@ extension Bench {
       figures.append(try page.awaitViewer(since: begin).inMilliseconds)
       try page.look(otherThan: victim)
     }
-    add("screens", "bank-web killed: a viewer is there again", "ms", Samples(figures), target: .below(600))
+    add(
+      "screens", "bank-web killed: a viewer is connected again", "ms", Samples(figures), target: .below(600))
   }
 
   /// Customers are served all the time, so that every frame contains a change.
@@ -115,7 +116,7 @@ extension Bench {
     let memory = ProcessMemory.proportionalBytes(pid: page.pid)
     let bytes = try viewers.leave()
     add(
-      "screens", "1,000 viewers of a bank at work: processor", "%",
+      "screens", "1,000 viewers of a working bank: CPU", "%",
       Samples(spent / span.inSeconds * 100), target: .below(15),
       note: "\(Figure.text(Double(bytes) / 1_000 / span.inSeconds)) bytes a second each")
     if let memory {

@@ -37,7 +37,7 @@ extension Bench {
     }
     try contest(
       "serve",
-      "served, \(workers) \(workers == 1 ? "teller" : "tellers")\(inHand == 1 ? "" : ", \(inHand) in hand")",
+      "served, \(workers) \(workers == 1 ? "teller" : "tellers")\(inHand == 1 ? "" : ", prefetch \(inHand)")",
       target: target,
       against: [pingPong] + rivals + further,
       note: { "coordinator \(Figure.text(Samples(spent).median)) µs of a core a customer" }

@@ -32,7 +32,7 @@ extension Bench {
     if interpreter != nil {
       try measureWorker(at: bank)
     } else {
-      say("there is no python3 here: a worker in Python is not measured")
+      say("there is no python3: a worker in Python is not measured")
     }
     try measureCommandLine(at: bank)
     try bank.discard()
@@ -43,10 +43,10 @@ extension Bench {
     let count = thoroughness.served / 400
     let loop = Rival(name: "a loop that starts two", target: .atLeast(0.85)) { try self.startsPerSecond() }
     try contest(
-      "work", "commands served durably, 2 windows, 8 in hand",
+      "work", "commands served durably, 2 windows, prefetch 8",
       against: [loop] + CommandRival.serving(self, count)
     ) { try served(count, Self.done, at: bank) }
-    try contest("work", "commands served durably, 2 windows, 1 in hand", against: []) {
+    try contest("work", "commands served durably, 2 windows, prefetch 1", against: []) {
       try served(count, Self.single, at: bank)
     }
     try contest(
@@ -63,7 +63,7 @@ extension Bench {
 
   private func measureWorker(at bank: BenchBank) throws {
     try contest(
-      "work", "a worker in Python, 16 in hand", target: .atLeast(20_000), against: PythonRival.all(self)
+      "work", "a worker in Python, prefetch 16", target: .atLeast(20_000), against: PythonRival.all(self)
     ) { try served(thoroughness.served / 5, Self.python, at: bank) }
   }
 
@@ -92,7 +92,7 @@ extension Bench {
   private func requireServed(_ service: ServiceName, at bank: BenchBank) throws {
     let status = try bank.status()
     guard status.queue.dead == 0, status.queue.waiting == 0 else {
-      throw BenchFailure("not everybody who came for \(service) has a receipt")
+      throw BenchFailure("not every customer of \(service) has a receipt")
     }
   }
 

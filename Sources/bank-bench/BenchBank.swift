@@ -61,7 +61,7 @@ final class BenchBank {
   }
 
   func status() throws -> StatusReport {
-    guard case .status(let report) = try ask(.status) else { throw BenchFailure("no status came") }
+    guard case .status(let report) = try ask(.status) else { throw BenchFailure("no status was sent") }
     return report
   }
 

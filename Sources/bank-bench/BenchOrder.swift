@@ -57,7 +57,7 @@ struct BenchOrder {
         ScratchDirectory.operand,
         OperandSpec(
           "MEASUREMENT", .choice(measurements.map { Choice($0.word) }), .repeating,
-          summary: Text("What to measure; everything where none is named.", "측정할 항목입니다. 없으면 모두 측정합니다.")),
+          summary: Text("Measurements to run; default: all.", "측정할 항목입니다. 없으면 모두 측정합니다.")),
       ],
       options: [
         OptionSpec("quick", summary: Text("Fewer and shorter rounds.", "더 적고 짧게 측정합니다."))

@@ -53,10 +53,10 @@ struct Machine {
 
   var lines: [String] {
     var lines = [
-      "\(date) · \(cores) cores, \(processor) · \(kernel) · \(filesystem) · load \(load) at the beginning"
+      "\(date) · \(cores) cores, \(processor) · \(kernel) · \(filesystem) · load \(load) at the start"
     ]
     if filesystem.hasPrefix("tmpfs") {
-      lines.append("A tmpfs keeps nothing: every figure about durability here means nothing. Set TMPDIR.")
+      lines.append("This is a tmpfs: figures about durability are meaningless here. Set TMPDIR.")
     }
     return lines
   }

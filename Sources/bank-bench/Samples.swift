@@ -7,7 +7,7 @@ struct Samples {
   private let sorted: [Double]
 
   init(_ figures: [Double]) {
-    precondition(!figures.isEmpty, "what was measured has a figure")
+    precondition(!figures.isEmpty, "a measurement has a figure")
     sorted = figures.sorted()
   }
 

@@ -21,7 +21,7 @@ final class BeanstalkClient {
   init(socket path: String) throws {
     let outcome = try UnixSocket.connect(path: path)
     guard case .connected(let socket) = consume outcome else {
-      throw BenchFailure("nobody listens at \(path)")
+      throw BenchFailure("no process is listening on \(path)")
     }
     self.socket = socket
   }
@@ -62,7 +62,7 @@ final class BeanstalkClient {
       return .reserved(id: id)
     default: break
     }
-    throw BenchFailure("beanstalkd said: \(words.joined(separator: " "))")
+    throw BenchFailure("beanstalkd responded: \(words.joined(separator: " "))")
   }
 
   private func line() throws -> String {
@@ -86,7 +86,7 @@ final class BeanstalkClient {
       place = 0
     }
     let result = try socket.read(into: buffer)
-    guard case .bytes(let count) = result else { throw BenchFailure("beanstalkd has hung up") }
+    guard case .bytes(let count) = result else { throw BenchFailure("beanstalkd closed the connection") }
     input += buffer[..<count]
   }
 }

@@ -98,7 +98,7 @@ final class WorkPath {
 
   private func enter(_ socket: String) throws {
     guard case .connected(let descriptor) = try UnixSocket.connect(path: socket) else {
-      throw BenchFailure("nobody listens at \(socket)")
+      throw BenchFailure("no process is listening on \(socket)")
     }
     let client = try MessageChannel<BankMessage, ClientMessage>(
       descriptor: descriptor, loop: clientLoop, incomingLimit: FrameLimits.control, backlogLimit: 1 << 20)

@@ -87,7 +87,7 @@
       switch told {
       case .done(let answer): return answer
       case .refused(let error), .unknown(let error): throw error
-      case nil: throw BenchFailure("nothing was answered")
+      case nil: throw BenchFailure("there was no response")
       }
     }
 

@@ -45,7 +45,9 @@
 
     /// The integer result of a query.
     func integer(_ text: String) throws -> Int64 {
-      guard let number = try rows(text).integer(0, 0) else { throw BenchFailure("\(text): no number came") }
+      guard let number = try rows(text).integer(0, 0) else {
+        throw BenchFailure("\(text): there was no number")
+      }
       return number
     }
 
@@ -66,7 +68,7 @@
       case .done(let rows): return rows
       case .refused(let error), .unknown(let error):
         throw BenchFailure("\(words): \(error.message(in: .english))")
-      case nil: throw BenchFailure("\(words): nothing was answered")
+      case nil: throw BenchFailure("\(words): there was no response")
       }
     }
 

@@ -135,7 +135,7 @@ final class RivalRound {
     program = Paths.join(directory, Paths.lastPart(of: original))
     try Directory.create(path: directory)
     environment["TMPDIR"] = directory
-    guard symlink(original, program) == 0 else { throw BenchFailure("no link can be made at \(program)") }
+    guard symlink(original, program) == 0 else { throw BenchFailure("cannot create a link at \(program)") }
   }
 
   func path(_ name: String) -> String { Paths.join(directory, name) }
@@ -146,7 +146,7 @@ final class RivalRound {
   }
 
   func gate(_ name: String) throws -> RivalGate {
-    guard mkfifo(path(name), 0o600) == 0 else { throw BenchFailure("no gate can be made at \(path(name))") }
+    guard mkfifo(path(name), 0o600) == 0 else { throw BenchFailure("cannot create a FIFO at \(path(name))") }
     return RivalGate(path: path(name))
   }
 

@@ -58,7 +58,7 @@
       guard status.isSuccess, try database.integer(served) == Int64(count) else {
         let words = (try? FileDescriptor.open(Paths.join(directory, "said"), .readOnly).readAll()) ?? []
         let last = String(decoding: words, as: UTF8.self).split(separator: "\n").last ?? ""
-        throw BenchFailure("\(name) has not served everybody: \(status) \(last)")
+        throw BenchFailure("\(name) has not served every job: \(status) \(last)")
       }
       return Double(count) / (Double(try database.integer(microseconds)) / 1e6)
     }

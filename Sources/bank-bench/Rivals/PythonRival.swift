@@ -48,7 +48,7 @@ enum PythonRival: String, CaseIterable {
     let status = process.wait()
     let words = String(decoding: try FileDescriptor.open(said, .readOnly).readAll(), as: UTF8.self)
     guard status.isSuccess, let seconds = Double(words.split(separator: "\n").last ?? ""), seconds > 0 else {
-      throw BenchFailure("\(rawValue) has not served everybody: \(status)")
+      throw BenchFailure("\(rawValue) has not served every job: \(status)")
     }
     return Double(count) / seconds
   }

@@ -32,7 +32,7 @@ final class BenchPage {
       }
       try bench.rest(.milliseconds(1))
     }
-    throw BenchFailure("the bank at \(bank.home.path) has no page")
+    throw BenchFailure("the bank at \(bank.home.path) has no web interface")
   }
 
   /// A login link for a browser, valid once.
@@ -65,6 +65,6 @@ final class BenchPage {
         return time
       }
     }
-    throw BenchFailure("the page of the bank at \(bank.home.path) did not come back")
+    throw BenchFailure("the web interface of the bank at \(bank.home.path) did not recover")
   }
 }

@@ -30,7 +30,7 @@ final class Companion {
   func leave() throws -> Int64 {
     try UnixSocket.shutdownWriting(channel)
     let bytes = try Self.number(from: channel)
-    guard process.wait().isSuccess, let bytes else { throw BenchFailure("ended by itself: \(what)") }
+    guard process.wait().isSuccess, let bytes else { throw BenchFailure("ended early: \(what)") }
     return bytes
   }
 

@@ -40,7 +40,7 @@ enum TerminalReader {
     bytes = 0
     try channel.onLeave(loop) { isWanted = false }
     while isWanted, !isLeft { try loop.runOnce(until: nil) }
-    guard !isLeft else { throw BenchFailure("\(command.joined(separator: " ")) ended by itself") }
+    guard !isLeft else { throw BenchFailure("\(command.joined(separator: " ")) ended early") }
     try channel.say(bytes)
   }
 

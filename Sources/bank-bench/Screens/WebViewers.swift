@@ -42,7 +42,7 @@ enum WebViewers {
     }
     for place in 0..<count {
       guard case .connected(let socket) = try UnixSocket.connect(path: path) else {
-        throw BenchFailure("nobody listens at \(path)")
+        throw BenchFailure("no process is listening on \(path)")
       }
       try socket.writeAll(Array(request.utf8))
       sockets.append(socket.take())
@@ -60,12 +60,12 @@ enum WebViewers {
     }
     let patience = SystemClock.monotonic() + .seconds(30)
     while ready < count, !isLeft, SystemClock.monotonic() < patience { try turn() }
-    guard ready == count else { throw BenchFailure("\(ready) of \(count) viewers are there") }
+    guard ready == count else { throw BenchFailure("\(ready) of \(count) viewers are connected") }
     try channel.say(Int64(count))
     bytes = 0
     try channel.onLeave(loop) { isWanted = false }
     while isWanted, !isLeft { try turn() }
-    guard !isLeft else { throw BenchFailure("a viewer was left") }
+    guard !isLeft else { throw BenchFailure("a viewer was disconnected") }
     try channel.say(bytes)
   }
 }
