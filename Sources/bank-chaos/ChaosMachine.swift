@@ -104,7 +104,7 @@ final class ChaosMachine {
 
   private static func look(_ customers: VendingClient) throws(VendingClientError) -> VendingPicture {
     guard case .picture(let picture) = try customers.call(.look, within: patience) else {
-      throw .tryLater(detail: "no picture", isInDoubt: false)
+      throw .tryLater(detail: "no snapshot", isInDoubt: false)
     }
     return picture
   }

@@ -79,7 +79,7 @@ struct ChaosPlan: Sendable {
   private var cuts: SeededGenerator
 
   init(seed: UInt64, rules: ChaosRules) {
-    precondition(!rules.targets.isEmpty, "somebody is to be killed")
+    precondition(!rules.targets.isEmpty, "there is a target to kill")
     self.rules = rules
     var chance = SeededGenerator(seed: seed)
     kills = SeededGenerator(seed: chance.next())

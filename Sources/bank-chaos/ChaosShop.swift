@@ -116,7 +116,7 @@ final class ChaosShop {
   /// Returns the amounts at the end, which the subscriber must have reached.
   func finish() throws(StockClientError) -> [ItemID: Quantity] {
     guard case .picture(let picture) = try client.call(.look, within: Self.patience) else {
-      throw .tryLater(detail: "no picture", isInDoubt: false)
+      throw .tryLater(detail: "no snapshot", isInDoubt: false)
     }
     let deadline = SystemClock.monotonic() + Self.patience
     while seen ?? 0 < picture.sequence, SystemClock.monotonic() < deadline {

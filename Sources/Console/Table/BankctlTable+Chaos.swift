@@ -39,8 +39,8 @@ extension BankctlTable {
       "Kill processes at random and check that nothing is lost.", "프로세스를 무작위로 강제 종료하며 유실되는 것이 없는지 확인합니다.",
       details: Text(
         "Opens a bank in a temporary home (or in --home, where no customers may wait), adds customers and kills its "
-          + "processes with SIGKILL. Then all remaining customers are served; all receipts are compared with what the "
-          + "clients were told, and the stock with deliveries and sales. Exit code 1 if a guarantee was violated. The "
+          + "processes with SIGKILL. Then all remaining customers are served; all receipts are compared with the "
+          + "responses that clients received, and the stock with deliveries and sales. Exit code 1 if a guarantee was violated. The "
           + "same seed repeats the same kills. Ctrl-C stops the killing and shows the result.",
         "임시 홈(또는 기다리는 고객이 없는 --home)에 은행을 열고, 고객을 추가하면서 프로세스를 SIGKILL로 종료합니다. 그 뒤 남은 "
           + "고객을 모두 처리하고, 영수증은 고객이 받은 응답과, 재고는 입고·판매 기록과 비교합니다. 지켜지지 않은 보장이 있으면 종료 코드는 1입니다. "

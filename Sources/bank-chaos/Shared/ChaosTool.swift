@@ -25,7 +25,7 @@ struct ChaosTool {
       let child = try? ChildProcess.spawn(
         executable: program, arguments: Array(words.dropFirst()), environment: variables,
         standardOutput: .append(path: file), standardError: .append(path: file))
-    else { return Outcome(code: 127, output: "\(program): it cannot be started") }
+    else { return Outcome(code: 127, output: "\(program): cannot be started") }
     let status = child.wait()
     let bytes = (try? FileDescriptor.open(file, .readOnly).readAll(limit: 4 << 20)) ?? []
     let text = String(decoding: bytes, as: UTF8.self)

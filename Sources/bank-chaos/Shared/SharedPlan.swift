@@ -61,7 +61,7 @@ struct SharedPlan: Sendable {
   ///   - acts: not empty.
   ///   - lasts: duration of the faults.
   init(seed: UInt64, acts: [SharedAct], every: TimeSpan, lasts: TimeSpan) {
-    precondition(!acts.isEmpty, "something is to be done")
+    precondition(!acts.isEmpty, "there is a fault to inject")
     (self.acts, self.every, isLong) = (acts, every, lasts >= .minutes(2))
     chance = SeededGenerator(seed: seed ^ 0x73_6861_7265_64)
   }

@@ -129,7 +129,9 @@ final class WorkProgram {
     let isAlone = mode == .outside || lock != nil
     guard attempt.note(isAlone ? .begin : .overlap) else { throw .brokenOff }
     let conduct = WorkConduct(payload, attempt: order.attempt)
-    guard isAlone else { return try say(.failed(order.lease, WorkFailure("somebody is at work for it"))) }
+    guard isAlone else {
+      return try say(.failed(order.lease, WorkFailure("another worker is working on it")))
+    }
     if conduct.end == .hangs { lock = nil }
     // Hold the lock until the answer was sent, so that no other attempt starts before.
     try withExtendedLifetime(lock) { () throws(End) in try answer(order, attempt, conduct) }
@@ -140,7 +142,7 @@ final class WorkProgram {
     switch conduct.end {
     case .well: break
     case .later: return try say(.returned(lease))
-    case .fails: return try say(.failed(lease, WorkFailure("does not want to", after: .milliseconds(5))))
+    case .fails: return try say(.failed(lease, WorkFailure("simulated failure", after: .milliseconds(5))))
     case .crashes: throw .brokenOff
     case .hangs: WorkMode.pause(Self.silence)
     }
