@@ -24,15 +24,15 @@ import Wire
     .english: [
       "open · day 3 · Business time - 01:02:781", "waiting 7 · serving 3 · served 1,265",
       "served/s 12  ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁", "[1 Windows]  2  3 (1)  4  5  6",
-      "  window     state          ticket", "▸ deposit-1  serving      1 · 40 %",
-      "  deposit-2  serving          2 +2", "  loan-1     idle                -",
-      "  juice-1    backing off         -", "", "", "? help · q quits · ⏎ customer · p pause",
+      "  window     state         ticket", "▸ deposit-1  serving      1 · 40%",
+      "  deposit-2  serving         2 +2", "  loan-1     idle               -",
+      "  juice-1    backing off        -", "", "", "? help · q quits · ⏎ customer · p pause",
     ],
     .korean: [
       "영업 중 · 영업 3일차 · 01:02:781", "대기중 7 · 업무중 3 · 완료 1,265", "초당 완료 12  ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁",
-      "[1 창구]  2  3 (1)  4  5  6", "  창구       상태             번호", "▸ deposit-1  업무중       1 · 40 %",
-      "  deposit-2  업무중           2 +2", "  loan-1     쉬는 중             -",
-      "  juice-1    재시작 대기         -", "", "", "? 도움말 · q 나가기 · ⏎ 고객 · p 중지",
+      "[1 창구]  2  3 (1)  4  5  6", "  창구       상태            번호", "▸ deposit-1  업무중       1 · 40%",
+      "  deposit-2  업무중          2 +2", "  loan-1     쉬는 중            -",
+      "  juice-1    재시작 대기        -", "", "", "? 도움말 · q 나가기 · ⏎ 고객 · p 중지",
     ],
   ]
 
@@ -42,38 +42,38 @@ import Wire
       "issued 1,276 = waiting 7 + serving 3 + served 1,265 + delayed 1 + dead 1",
       "served/s 12 · 10 s 9.9 · 10 min 1.5  ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁",
       "[1 Windows]  2 Lines  3 Dead letters (1)  4 Stock  5 Vending  6 Log", "",
-      "  window      pid  gen  state          ticket      ms  served  restarts  5 s",
-      "▸ deposit-1  4961    1  serving      1 · 40 %   1,400      12         0  ▁▁▁▁▁",
-      "  deposit-2  4962    3  serving          2 +2      90   1,250         2  ▁▁▁▁▁",
-      "  loan-1     4963    1  idle                -       -       3         0  ▁▁▁▁▁",
-      "  juice-1       -    2  backing off         -       -       0         1  ▁▁▁▁▁",
+      "  window      pid  gen  state         ticket      ms  served  restarts  5 s",
+      "▸ deposit-1  4961    1  serving      1 · 40%   1,400      12         0  ▁▁▁▁▁",
+      "  deposit-2  4962    3  serving         2 +2      90   1,250         2  ▁▁▁▁▁",
+      "  loan-1     4963    1  idle               -       -       3         0  ▁▁▁▁▁",
+      "  juice-1       -    2  backing off        -       -       0         1  ▁▁▁▁▁",
     ],
     .korean: [
       "영업 중 · 영업 3일차 · 업무시간 - 01:02:781 · pid 4958, 2세대", "발급 1,276 = 대기중 7 + 업무중 3 + 완료 1,265 + 예약 1 + 보류 1",
       "초당 완료 12 · 10초 9.9 · 10분 1.5  ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁",
       "[1 창구]  2 대기열  3 보류 (1)  4 재고  5 자판기  6 로그", "",
-      "  창구        pid  세대  상태             번호      ms   완료  재시작  5초",
-      "▸ deposit-1  4961     1  업무중       1 · 40 %   1,400     12       0  ▁▁▁▁▁",
-      "  deposit-2  4962     3  업무중           2 +2      90  1,250       2  ▁▁▁▁▁",
-      "  loan-1     4963     1  쉬는 중             -       -      3       0  ▁▁▁▁▁",
-      "  juice-1       -     2  재시작 대기         -       -      0       1  ▁▁▁▁▁",
+      "  창구        pid  세대  상태            번호      ms   완료  재시작  5초",
+      "▸ deposit-1  4961     1  업무중       1 · 40%   1,400     12       0  ▁▁▁▁▁",
+      "  deposit-2  4962     3  업무중          2 +2      90  1,250       2  ▁▁▁▁▁",
+      "  loan-1     4963     1  쉬는 중            -       -      3       0  ▁▁▁▁▁",
+      "  juice-1       -     2  재시작 대기        -       -      0       1  ▁▁▁▁▁",
     ],
   ]
 
   private static let wide: [Language: [String]] = [
     .english: [
-      "  window     service   pid  gen  state          ticket      ms  served  restarts  memory  5 s",
-      "▸ deposit-1  deposit  4961    1  serving      1 · 40 %   1,400      12         0  7.6 MB  ▁▁▁▁▁",
-      "  deposit-2  deposit  4962    3  serving          2 +2      90   1,250         2  7.9 MB  ▁▁▁▁▁",
-      "  loan-1     loan     4963    1  idle                -       -       3         0  7.8 MB  ▁▁▁▁▁",
-      "  juice-1    juice       -    2  backing off         -       -       0         1       -  ▁▁▁▁▁",
+      "  window     service   pid  gen  state         ticket      ms  served  restarts  memory  5 s",
+      "▸ deposit-1  deposit  4961    1  serving      1 · 40%   1,400      12         0  7.6 MB  ▁▁▁▁▁",
+      "  deposit-2  deposit  4962    3  serving         2 +2      90   1,250         2  7.9 MB  ▁▁▁▁▁",
+      "  loan-1     loan     4963    1  idle               -       -       3         0  7.8 MB  ▁▁▁▁▁",
+      "  juice-1    juice       -    2  backing off        -       -       0         1       -  ▁▁▁▁▁",
     ],
     .korean: [
-      "  창구       업무   pid  세대  상태             번호      ms   완료  재시작  메모리  5초",
-      "▸ deposit-1  예금  4961     1  업무중       1 · 40 %   1,400     12       0  7.6 MB  ▁▁▁▁▁",
-      "  deposit-2  예금  4962     3  업무중           2 +2      90  1,250       2  7.9 MB  ▁▁▁▁▁",
-      "  loan-1     대출  4963     1  쉬는 중             -       -      3       0  7.8 MB  ▁▁▁▁▁",
-      "  juice-1    쥬스     -     2  재시작 대기         -       -      0       1       -  ▁▁▁▁▁",
+      "  창구       업무   pid  세대  상태            번호      ms   완료  재시작  메모리  5초",
+      "▸ deposit-1  예금  4961     1  업무중       1 · 40%   1,400     12       0  7.6 MB  ▁▁▁▁▁",
+      "  deposit-2  예금  4962     3  업무중          2 +2      90  1,250       2  7.9 MB  ▁▁▁▁▁",
+      "  loan-1     대출  4963     1  쉬는 중            -       -      3       0  7.8 MB  ▁▁▁▁▁",
+      "  juice-1    쥬스     -     2  재시작 대기        -       -      0       1       -  ▁▁▁▁▁",
     ],
   ]
 
@@ -102,7 +102,7 @@ import Wire
     let narrow = lines(model, 40, 12)
     #expect(narrow.contains { $0.contains(words.state(.idle)) }, "\(narrow)")
     #expect(
-      narrow.contains { $0.contains("1 · 40 %") } && narrow.contains { $0.contains("3 (1)") }, "\(narrow)")
+      narrow.contains { $0.contains("1 · 40%") } && narrow.contains { $0.contains("3 (1)") }, "\(narrow)")
     #expect(
       narrow.contains { $0.hasPrefix("  averyv") && $0.contains("…") && $0.contains("top-1 ") }, "\(narrow)")
     #expect(narrow.contains { $0.contains("deposit-1") }, "a name with enough room is whole")
@@ -188,7 +188,7 @@ import Wire
     var model = TopFixture.model()
     #expect(model.pace(at: TopFixture.begin) == .milliseconds(100))
     let later = lines(model, 80, 24, after: 219)
-    #expect(later[0].contains("01:03:000") && later.contains { $0.contains("1 · 40 %   1,619") })
+    #expect(later[0].contains("01:03:000") && later.contains { $0.contains("1 · 40%   1,619") })
     var frame = TopFixture.frame(served: 1_275, after: 400)
     frame.windows[0].served += 10
     frame.businessTimeRuns = false

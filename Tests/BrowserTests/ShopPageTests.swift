@@ -199,7 +199,7 @@ extension PageTests {
         try site.branch.done("vending", "buy", "top")
         try manager.becomes("document.querySelector('svg.pie circle')")
         try manager.becomes(
-          "document.querySelector('[data-region=shares] [data-key=top]').textContent.includes('100.0 %')")
+          "document.querySelector('[data-region=shares] [data-key=top]').textContent.includes('100.0%')")
         for page in [customer, manager] { try page.expectClean() }
       }
     }

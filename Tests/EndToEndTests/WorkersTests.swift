@@ -182,7 +182,7 @@ struct WorkersTests {
       let story = try branch.json("ticket", "2")
       #expect(
         story["progress"]["percent"].integer == 40 && story["progress"]["text"].text == "줄이는 중", "\(story)")
-      #expect(try branch.done("ticket", "2", language: .ko).out.contains("40 %, 줄이는 중"))
+      #expect(try branch.done("ticket", "2", language: .ko).out.contains("40%, 줄이는 중"))
       let seen = try branch.json("status")["workers"].items.first { $0["role"].text == "outside" }
       #expect(seen?["progress"]["percent"].integer == 40, "\(seen as Any)")
       #expect(try worker.hear()["recall"]["ticket"].integer == 1)

@@ -38,7 +38,7 @@ extension MessageCatalog {
 
   /// Progress of a customer's work: `40 %, shrinking`.
   func progress(_ progress: WorkProgress) -> String {
-    [progress.percent.map { "\($0) %" }, progress.text.isEmpty ? nil : safe(progress.text)].compactMap { $0 }
+    [progress.percent.map { "\($0)%" }, progress.text.isEmpty ? nil : safe(progress.text)].compactMap { $0 }
       .joined(separator: ", ")
   }
 

@@ -108,7 +108,7 @@ struct StatusPicture {
   /// Ticket of a worker's customer, and the progress: `7 · 40 %`.
   private func ticket(of worker: WorkerReport) -> String {
     guard let ticket = worker.ticket else { return "-" }
-    return worker.progress?.percent.map { "\(ticket) · \($0) %" } ?? String(ticket)
+    return worker.progress?.percent.map { "\(ticket) · \($0)%" } ?? String(ticket)
   }
 
   private var failures: [String] {

@@ -67,10 +67,10 @@ struct WindowRows {
     return .init(words.state(window.state), role)
   }
 
-  /// First ticket of a window, number of further ones, and progress: `7 +3 · 40 %`.
+  /// First ticket of a window, number of further ones, and progress: `7 +3 · 40%`.
   private func ticket(_ window: BoardWindow, _ percent: Int?) -> String {
     guard let first = window.tickets.first else { return "-" }
     let more = window.tickets.count > 1 ? " +\(window.tickets.count - 1)" : ""
-    return String(first) + more + (percent.map { " · \($0) %" } ?? "")
+    return String(first) + more + (percent.map { " · \($0)%" } ?? "")
   }
 }

@@ -111,7 +111,7 @@ extension VendingAdminPage {
     let tenths = sold > 0 ? Int((Double(max(0, shelf.sold)) / sold * 1_000).rounded()) : 0
     return """
       <tr data-key="\(shelf.drink.id)"><td><span class="swatch slice-\(place % 10)"></span></td><th scope="row">\(shelf.drink.name)</th>\
-      <td class="n">\(frame.words.count(shelf.sold))</td><td class="n">\(tenths / 10).\(tenths % 10) %</td></tr>
+      <td class="n">\(frame.words.count(shelf.sold))</td><td class="n">\(tenths / 10).\(tenths % 10)%</td></tr>
       """
   }
 }

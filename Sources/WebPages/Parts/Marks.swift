@@ -98,7 +98,7 @@ extension PageFrame {
     let bar: HTML? = percent.map {
       let value = min(max($0, 0), 100)
       return
-        #"<progress max="100" value="\#(value)" aria-label="\#(words.progress)">\#(value) %</progress> \#(value) % "#
+        #"<progress max="100" value="\#(value)" aria-label="\#(words.progress)">\#(value)%</progress> \#(value)% "#
     }
     return #"<span class="progress">\#(bar)\#(text ?? "")</span>"#
   }
