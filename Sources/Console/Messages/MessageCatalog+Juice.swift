@@ -43,7 +43,7 @@ extension MessageCatalog {
   var neitherYesNorNo: String {
     say(
       "Please answer '\(phrases.yes)' or '\(phrases.no)'.",
-      "잘못된 입력입니다. '\(phrases.yes)' 또는 '\(phrases.no)'라고 답해 주세요.")
+      "잘못된 입력입니다. '\(phrases.yes)' 또는 '\(phrases.no)'라고 답하세요.")
   }
 
   func noSuchJuice(_ name: String, _ near: [String], _ known: [String]) -> String {

@@ -109,7 +109,7 @@ struct FixedWords: Sendable {
   let processEnded = Text("the process ended", "프로세스 종료")
 
   // Call display.
-  let noCalls = Text("Please take a ticket.", "번호표를 뽑아 주세요.")
+  let noCalls = Text("Please take a ticket.", "번호표를 뽑으세요.")
   let chimeOn = Text("Turn the chime on", "알림음 켜기")
   let chimeOff = Text("Turn the chime off", "알림음 끄기")
   let lastCalls = Text("Previous calls", "이전 호출")
@@ -232,13 +232,13 @@ struct FixedWords: Sendable {
   let allAccounts = Text("All accounts", "모든 계좌")
 
   // Confirmations, logins and errors.
-  let please = Text("Please confirm", "확인해 주세요")
+  let please = Text("Please confirm", "확인하세요")
   let loginHeading = Text("Sign-in link required", "로그인 링크가 필요합니다")
   let loginText = Text(
     "Run this in a terminal and open the link that it prints:", "터미널에서 아래 명령을 입력하고, 나오는 링크를 여세요.")
   let usedLink = Text(
     "That link has been used, or the server has restarted.", "이미 쓴 링크이거나, 서버가 다시 시작되었습니다.")
-  let oneMoment = Text("One moment …", "잠시만 기다려 주세요 …")
+  let oneMoment = Text("One moment …", "잠시 기다리세요 …")
   let goOn = Text("Continue to the page", "페이지로 이동")
   let toBank = Text("To the bank", "은행으로")
   let ok = Text("OK", "확인")
