@@ -73,7 +73,7 @@ enum CallRules {
       pureTargets.contains(target)
       ? foundation.union(libc) : smallTargets.contains(target) ? foundation : []
     return file.imports.filter { refused.contains($0.module) }.map { line, module in
-      Violation(file.path, line: line, "\(target) must do without \(module)")
+      Violation(file.path, line: line, "\(target) must not import \(module)")
     }
   }
 }

@@ -12,7 +12,7 @@ enum DocumentationRules {
     return [
       Violation(
         file.path,
-        "has \(count) lines, more than \(longestReadme); what is not for newcomers belongs into a page beside the code"
+        "has \(count) lines, more than \(longestReadme); move details into a page beside the code"
       )
     ]
   }

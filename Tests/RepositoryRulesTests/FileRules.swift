@@ -22,7 +22,7 @@ enum FileRules {
     return [
       Violation(
         file.path, line: 1,
-        "opens without a comment of two lines or more: what it owns, what it must not know, what happens when it fails"
+        "starts without a comment of two lines or more: its purpose, its invariant and its errors"
       )
     ]
   }
@@ -31,7 +31,7 @@ enum FileRules {
     guard file.isSource else { return [] }
     let count = file.text.utf8.count { $0 == UInt8(ascii: "\n") }
     guard count > longest else { return [] }
-    return [Violation(file.path, "has \(count) lines, more than \(longest); is it one type, one subject?")]
+    return [Violation(file.path, "has \(count) lines, more than \(longest); split it by subject")]
   }
 
   static func checkName(_ file: File) -> [Violation] {
@@ -47,7 +47,7 @@ enum FileRules {
     let promises = ["TO" + "DO", "FIX" + "ME"]
     return file.lines.enumerated().flatMap { offset, line -> [Violation] in
       places.filter { line.contains($0) }.map {
-        Violation(file.path, line: offset + 1, "names \($0), a place of one machine")
+        Violation(file.path, line: offset + 1, "contains \($0), a path of one machine")
       }
         + promises.filter { saysWord(line, $0) }.map {
           Violation(file.path, line: offset + 1, "contains \($0); do it, or open an issue")
@@ -73,7 +73,7 @@ enum FileRules {
       head = head.dropFirst()
     }
     if head.first.map({ $0.hasPrefix("# ") && $0.count >= 20 }) != true {
-      violations.append(Violation(file.path, "has no comment with its purpose at its top"))
+      violations.append(Violation(file.path, "has no comment with its purpose at the top"))
     }
     return violations
   }

@@ -40,12 +40,12 @@ enum FloorRules {
       }
       return target.dependencies.compactMap { name in
         guard let below = floors[name] else {
-          return Violation(file.path, "\(target.name) stands on \(name), which has no floor")
+          return Violation(file.path, "\(target.name) depends on \(name), which has no floor")
         }
         guard below >= floor else { return nil }
         return Violation(
           file.path,
-          "\(target.name) (floor \(floor)) stands on \(name) (floor \(below)); it may only stand on a lower one"
+          "\(target.name) (floor \(floor)) depends on \(name) (floor \(below)); only lower floors are allowed"
         )
       }
     }
@@ -55,7 +55,7 @@ enum FloorRules {
   static func checkImports(_ file: File, _ manifest: Manifest) -> [Violation] {
     guard file.isSwift, let name = file.target else { return [] }
     guard let target = manifest[name] else {
-      return [Violation(file.path, "no target of Package.swift is called \(name)")]
+      return [Violation(file.path, "Package.swift has no target \(name)")]
     }
     let own = Dictionary(
       manifest.declarations.map { ($0.name.replacing("-", with: "_"), $0.name) }, uniquingKeysWith: { $1 })

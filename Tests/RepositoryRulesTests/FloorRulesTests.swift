@@ -51,7 +51,7 @@ struct FloorRulesTests {
   func notLower(dependency: String) {
     let found = FloorRules.checkManifest(manifest("floor(\"Wire\", on: [\"BankModel\", \"\(dependency)\"]),"))
     #expect(found.count == 1)
-    #expect(found.first?.message.contains("Wire (floor 2) stands on \(dependency)") == true)
+    #expect(found.first?.message.contains("Wire (floor 2) depends on \(dependency)") == true)
   }
 
   @Test("a target without a floor is refused, and so is a dependency on one")
@@ -60,7 +60,7 @@ struct FloorRulesTests {
     let found = FloorRules.checkManifest(manifest(text)).map(\.message)
     #expect(found.count == 2)
     #expect(found.contains { $0.hasPrefix("Attic has no floor") })
-    #expect(found.contains("Wire stands on Cellar, which has no floor"))
+    #expect(found.contains("Wire depends on Cellar, which has no floor"))
   }
 
   @Test("an import of our own that is not declared is refused, in every spelling")
