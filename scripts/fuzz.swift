@@ -107,8 +107,8 @@ struct FuzzRecord: Codable, Equatable {
 /// Decodes the input and, if that succeeds, encodes and decodes it again.
 private func checkRoundTrip<T: Codable & Equatable>(_ type: T.Type, _ input: ArraySlice<UInt8>) -> [UInt8]? {
   guard let value = try? CBORDecoder().decode(type, from: input) else { return nil }
-  guard let encoded = try? CBOREncoder().encode(value) else { preconditionFailure("taken but not encoded") }
-  precondition((try? CBORDecoder().decode(type, from: encoded)) == value, "came back as another value")
+  guard let encoded = try? CBOREncoder().encode(value) else { preconditionFailure("decoded but not encoded") }
+  precondition((try? CBORDecoder().decode(type, from: encoded)) == value, "decoded as another value")
   precondition(encoded.count <= input.count, "the input was not in its shortest form")
   return encoded
 }
@@ -143,7 +143,7 @@ private func fuzzFrames(_ input: [UInt8]) {
     }
   }
   precondition(received == expected.count, "another split gave another number of bodies")
-  precondition(pieces.bufferedByteCount == whole.bufferedByteCount, "another split left another rest")
+  precondition(pieces.bufferedByteCount == whole.bufferedByteCount, "another split left other bytes")
 }
 
 /// The same for lines, each of which is parsed as an object with one key and skipped values.
@@ -168,7 +168,7 @@ private func fuzzLines(_ input: [UInt8]) {
     }
   }
   precondition(received == expected.count, "another split gave another number of lines")
-  precondition(pieces.bufferedByteCount == whole.bufferedByteCount, "another split left another rest")
+  precondition(pieces.bufferedByteCount == whole.bufferedByteCount, "another split left other bytes")
 }
 
 private func fuzzLine(_ line: [UInt8]) {
@@ -183,7 +183,7 @@ private func fuzzLine(_ line: [UInt8]) {
         case .attempt: _ = try reader.integer(word, 1...Int32.max)
         case .percent:
           let percent = try reader.percent(word)
-          precondition(percent <= 100, "more than all")
+          precondition(percent <= 100, "more than 100 percent")
         case .retry: _ = try reader.flag(word)
         case .reason:
           let text = try reader.string(word)
@@ -203,13 +203,13 @@ private func fuzzLine(_ line: [UInt8]) {
             guard var second = try? LineReader(written), let copy = try? second.string() else {
               preconditionFailure("written but not read")
             }
-            precondition(second.text(copy) == reader.text(text), "came back as another text")
+            precondition(second.text(copy) == reader.text(text), "read as another text")
           }
         default: try reader.skipValue()
         }
       }
       try reader.end()
-    } catch { precondition((0...line.count).contains(error.byte), "a fault at a byte that is not there") }
+    } catch { precondition((0...line.count).contains(error.byte), "a fault at a byte beyond the line") }
   }
 }
 

@@ -133,7 +133,7 @@ take_build_lock() {
   mkdir -p -- "$build"
   exec 9>"$build/.scripts-$kind.lock"
   flock -n 9 || {
-    say '같은 빌드가 이미 진행 중입니다. 끝나기를 기다립니다…' 'The same build is already under way; waiting for it to end…'
+    say '같은 빌드가 이미 진행 중입니다. 끝나기를 기다립니다…' 'The same build is already running; waiting for it to finish…'
     while ! flock -w 1 9; do
       is_terminal || ((SECONDS - told >= 20)) || continue
       told=$SECONDS
@@ -153,7 +153,7 @@ leave_old_place() {
   [[ -f $built_at ]] && IFS= read -r place <"$built_at"
   if [[ -n $place && $place != "$root" ]]; then
     say "이 폴더는 $place에서 옮겨졌으므로 처음부터 다시 빌드합니다." \
-      "This checkout was moved here from $place; building it from the beginning."
+      "This checkout was moved here from $place; building it from scratch."
     find "$build" -mindepth 1 -maxdepth 1 ! -name '.scripts-*.lock' ! -name '.scripts-mark.*' -exec rm -rf -- {} +
   fi
   printf '%s\n' "$root" >"$built_at"

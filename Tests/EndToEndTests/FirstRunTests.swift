@@ -41,7 +41,7 @@ struct FirstRunTests {
       try checkout.have("hold", "quick")
       let pair = try [checkout.launch("bankctl", "status"), checkout.launch("bankctl", "status")]
       try checkout.branch.waitUntil("one command waits for the other") {
-        pair.contains { $0.errors.contains("already under way") } && checkout.builds == ["quick"]
+        pair.contains { $0.errors.contains("already running") } && checkout.builds == ["quick"]
       }
       try checkout.takeBack("hold", "quick")
       for program in pair {
@@ -148,7 +148,7 @@ struct FirstRunTests {
       try checkout.waitForBuilds(2)
       let building = try checkout.launch("build", "release", "bank-bench")
       try checkout.branch.waitUntil("the build waits for the background build") {
-        building.errors.contains("already under way")
+        building.errors.contains("already running")
       }
       try checkout.takeBack("hold", "fast")
       let outcome = try building.finish()
