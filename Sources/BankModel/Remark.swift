@@ -364,7 +364,7 @@ extension Remark {
     case otherAnswer = "285 response '{0}'"
     case viewBegunAnew = "290 after change {0} a new snapshot arrived, of change {1}"
     case viewRefused = "291 the subscription was refused: {0}"
-    case viewOutOfOrder = "292 after change {0} came change {1}"
+    case viewOutOfOrder = "292 change {0} was followed by change {1}"
     case viewDiffers = "293 after change {0} there are {1} {2}, not {3}"
     case viewEndsEarly = "294 the last change is {0}, but the last received is {1}"
     case viewSum = "295 the received changes do not add up to the stock"

@@ -40,7 +40,8 @@ extension ControlError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .notOpen(let socket, let stale):
-      stale ? "no process is listening on \(socket): its coordinator is gone" : "there is no socket \(socket)"
+      stale
+        ? "no process is listening on \(socket): its coordinator has exited" : "there is no socket \(socket)"
     case .notPermitted(let socket): "connecting to \(socket) is not permitted"
     case .busy(let socket): "\(socket) has no room for another connection now"
     case .otherVersion(let theirs, let build):

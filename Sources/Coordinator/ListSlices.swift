@@ -126,7 +126,7 @@ struct ListSlices {
   /// Service of an entry; checked to have a number when the list arrived.
   private func service(of entry: EnqueueEntry) -> Service {
     guard let service = services[entry.service] else {
-      preconditionFailure("the list was checked when it came")
+      preconditionFailure("the list was checked when it arrived")
     }
     return service
   }

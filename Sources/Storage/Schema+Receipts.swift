@@ -31,7 +31,7 @@ extension Schema {
       FROM receipt LEFT JOIN day ON day.day = receipt.day
       GROUP BY receipt.day, sequence >> 4 HAVING max(sequence) - min(sequence) + 1 = count(*)
     ) AS page ORDER BY page.first;
-    -- Those between which some are missing stand alone.
+    -- Receipts with gaps between them get a page each.
     INSERT INTO receipt_page (first, day, moment_ms, entries)
     SELECT receipt.sequence, receipt.day, receipt.finished_ms, '[' || \(entry("receipt.finished_ms")) || ']'
     FROM (

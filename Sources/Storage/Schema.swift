@@ -114,7 +114,7 @@ struct Schema: Sendable {
       PRIMARY KEY (day, ticket, number)
     ) STRICT, WITHOUT ROWID;
 
-    -- The tickets that an idempotency key stands for.
+    -- The tickets of an idempotency key.
     CREATE TABLE request_key (
       key TEXT PRIMARY KEY,
       day INTEGER NOT NULL,
@@ -175,14 +175,14 @@ struct Schema: Sendable {
       PRIMARY KEY (day, ticket, item)
     ) STRICT, WITHOUT ROWID;
 
-    -- Cancelled tickets for which the stock has still to give back what it put by.
+    -- Cancelled tickets whose reservations the stock has still to release.
     CREATE TABLE release (
       day INTEGER NOT NULL,
       ticket INTEGER NOT NULL,
       PRIMARY KEY (day, ticket)
     ) STRICT, WITHOUT ROWID;
 
-    -- The rows of the new service, in a store that has begun its first day.
+    -- The rows of the new service, in a store with a business day.
     INSERT INTO line SELECT 3, grade, 0 FROM line WHERE service = 1;
     INSERT INTO service_state SELECT 3, 0, 0 FROM service_state WHERE service = 1;
     """
@@ -246,11 +246,11 @@ struct Schema: Sendable {
       (12544, 3, 0), (12800, 3, 1023), (13056, 3, 1024);
 
     -- position = state << 60 | line << 40 | ticket; see CustomerPosition.
-    -- The name of what was ordered; what a customer carries for the worker is in a table of its own.
+    -- The name of the ordered article; the payload for the worker is in its own table.
     ALTER TABLE customer RENAME COLUMN payload TO article;
     ALTER TABLE receipt RENAME COLUMN payload TO article;
 
-    -- What a customer of the present day carries; the row goes with the customer's.
+    -- The payload of a customer of the current day; its row is removed with the customer's.
     CREATE TABLE payload (
       ticket INTEGER PRIMARY KEY,
       bytes BLOB NOT NULL
@@ -293,14 +293,14 @@ struct Schema: Sendable {
   /// Configured services, results of work, and customers ordered for later: an index finds the first due ones among any
   /// number. Customers that are not delayed have no entry in the index.
   private static let version6 = """
-    -- What the numbers of services stand for. A row is never changed and never taken out.
+    -- The names of the service numbers. A row is never changed and never removed.
     CREATE TABLE service (
       number INTEGER PRIMARY KEY,
       name TEXT NOT NULL UNIQUE
     ) STRICT;
     INSERT INTO service (number, name) VALUES (1, 'deposit'), (2, 'loan'), (3, 'juice');
 
-    -- What the work of a served customer left behind; the row is written with the receipt. Numbers come before bytes, so
+    -- The result of a served customer; its row is written with the receipt. Numbers are stored before bytes, so
     -- that nothing is read of long bytes where only the numbers are wanted.
     CREATE TABLE result (
       sequence INTEGER PRIMARY KEY, -- the receipt's

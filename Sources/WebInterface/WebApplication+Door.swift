@@ -184,7 +184,7 @@ extension WebApplication {
 
   func forbidden(_ request: HTTPRequest, _ role: WebRole) -> HTTPResponse {
     if request.target.segments.first == "api" {
-      return refusal(request, .forbidden, "the role \(role.rawValue) may not do this")
+      return refusal(request, .forbidden, "the role \(role.rawValue) is not permitted to do this")
     }
     return refused(request, .notAllowed)
   }

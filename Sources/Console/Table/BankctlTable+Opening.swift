@@ -138,7 +138,7 @@ extension BankctlTable {
         + "모든 번호표에 영수증이 나오면 영업일이 끝나고, 남은 고객이 있으면 다음 개점을 기다립니다. 여러 지점이 있는 은행에서는 이 지점만 닫고 담당하던 고객을 다른 지점에 반환합니다. --bank는 "
         + "모든 지점이 고객을 모두 처리하게 하고 영업일을 끝냅니다."),
     examples: [
-      Example("bankctl stop", "Close when no customers wait any more.", "기다리는 고객이 없으면 마감합니다."),
+      Example("bankctl stop", "Close when no customers are waiting.", "기다리는 고객이 없으면 마감합니다."),
       Example(
         "bankctl stop --timeout 30s", "Customers not served within 30 seconds wait for the next start.",
         "30초 뒤에 남은 고객은 다음 개점을 기다립니다."),

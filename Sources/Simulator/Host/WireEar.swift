@@ -135,7 +135,7 @@ final class WireEar {
     guard let world, refusal.reason == .hello, let greeted = greetings[connection],
       world.clock.now.since(greeted) > Self.longestWay
     else { return }
-    world.violate(.conversation, "a client that has said hello was refused: \(refusal.detail)")
+    world.violate(.conversation, "a client was refused after its hello: \(refusal.detail)")
   }
 
   /// Upper bound of a message's time in flight.
