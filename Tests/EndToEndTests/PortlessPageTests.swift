@@ -33,7 +33,7 @@ struct PortlessPageTests {
         try json.json()["url"].text == nil && json.json()["port_error"].text?.contains("127.0.0.1") == true)
       let socket = try #require(try json.json()["socket"].text)
       #expect(socket == "\(branch.home)/run/web.sock")
-      for (language, sentence) in [(Tongue.en, "may not listen"), (.ko, "받을 수 없습니다")] {
+      for (language, sentence) in [(Tongue.en, "cannot listen"), (.ko, "받을 수 없습니다")] {
         let told = try branch.launch(["web", "--no-open"], language: language).finish()
         #expect(told.code == 0 && told.out.contains(socket) && !told.out.contains("http:"), told.story)
         #expect(told.err.contains(sentence), told.story)
