@@ -21,7 +21,7 @@ import Testing
   func documented() throws {
     var root = URL(fileURLWithPath: #filePath)
     for _ in 0..<3 { root.deleteLastPathComponent() }
-    let file = root.appendingPathComponent("Sources/Configuration/Configuration.docc/Settings.md")
+    let file = root.appendingPathComponent("Sources/Configuration/Configuration.docc/Home.md")
     let rows = try String(contentsOf: file, encoding: .utf8).split(separator: "\n").filter {
       $0.hasPrefix("|")
     }
