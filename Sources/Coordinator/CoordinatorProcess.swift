@@ -263,7 +263,7 @@ public enum CoordinatorProcess {
 
   /// Answers the first request of the process that started this one with the reason of the failure.
   private static func tell(_ failure: Failure, on starter: CInt?) {
-    let words = [failure.code.rawValue, failure.subject, failure.detail].filter { !$0.isEmpty }
+    let words = [failure.code.name, failure.subject, failure.detail].filter { !$0.isEmpty }
     guard let starter, fcntl(starter, F_GETFD) != -1, let loop = try? EventLoop() else {
       _ = try? StandardStreams.write("bankd: \(words.joined(separator: ": "))\n", to: .error)
       return

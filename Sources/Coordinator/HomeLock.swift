@@ -1,6 +1,6 @@
 // Lock of a home: one coordinator or one inspector at a time.
 // Errors: a lock held by a coordinator is a failure that names its process id. An inspector is waited for; after the
-// timeout the failure is `inspected`.
+// timeout the failure is `home_locked`.
 
 import Glibc
 import Posix

@@ -65,7 +65,7 @@ public protocol SharedBooksOpener {
   /// Moves all data into an unused shared database. Blocks.
   ///
   /// - Returns: Contents after the move, also if an earlier move has brought them.
-  /// - Throws: ``Wire/Failure`` `not_moved` if nothing was moved, and otherwise ``Wire/Failure`` or
+  /// - Throws: ``Wire/Failure`` `move_refused` if nothing was moved, and otherwise ``Wire/Failure`` or
   ///   ``QueueCore/StoreError``.
   func move(_ books: MovingBooks, told watch: any MoveWatch) throws -> MovedBooks
 

@@ -113,8 +113,8 @@ final class Intake: BankPart {
     line.append(.init(request: request, source: source, key: key, digest: digest, asked: asked, total: total))
   }
 
-  /// Withdraws a client's own request. If it was not admitted completely, the client receives the refusal
-  /// `withdrawn` and no customer is added. If it was, the client receives the usual answer.
+  /// Withdraws a client's own request. If it was not admitted completely, the client receives the failure
+  /// `request_withdrawn` and no customer is added. If it was, the client receives the usual answer.
   func withdraw(_ number: UInt32, of session: ControlSession) {
     if session.list?.number == number {
       session.list = nil

@@ -1,7 +1,7 @@
 // Delivery of changes to subscribers, in a limited share of the coordinator's time for any number of them, so that
 // customers do not wait. Each subscriber gets a piece in turn.
-// Invariant: a subscriber to events receives them without a gap. A subscriber that reads too slowly receives `too_slow`
-// and nothing more.
+// Invariant: a subscriber to events receives them without a gap. A subscriber that reads too slowly receives
+// `slow_consumer` and nothing more.
 
 import BankModel
 import Posix

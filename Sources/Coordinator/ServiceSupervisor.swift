@@ -213,7 +213,7 @@ extension ServiceSupervisor: ProcessSupervisor {
       post.lastEnd = Self.remark(on: failure)
       post.hasExplained = true
       write("failed", .error, about: post) {
-        $0.field("code", failure.code.rawValue)
+        $0.field("code", failure.code.name)
         $0.field("subject", failure.subject)
         $0.field("msg", failure.detail)
       }
@@ -297,7 +297,7 @@ extension ServiceSupervisor: ProcessSupervisor {
   /// Reason of a failure, in a few words.
   private static func remark(on failure: Failure) -> Remark {
     if failure.code == .damaged { return Remark(.fileDamaged, failure.subject, failure.detail) }
-    return failure.remark ?? Remark(quoting: failure.detail.isEmpty ? failure.code.rawValue : failure.detail)
+    return failure.remark ?? Remark(quoting: failure.detail.isEmpty ? failure.code.name : failure.detail)
   }
 }
 

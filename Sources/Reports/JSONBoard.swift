@@ -115,7 +115,7 @@ extension JSONValue {
       "refused": .array(
         report.refused.map {
           [
-            "ticket": .init($0.ticket), "code": .string($0.reason.rawValue), "state": .init($0.state?.name),
+            "ticket": .init($0.ticket), "code": .string($0.reason.name), "state": .init($0.state?.name),
           ]
         }),
     ]

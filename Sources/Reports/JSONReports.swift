@@ -67,7 +67,7 @@ extension JSONValue {
 
   private static func error(_ failure: Failure) -> JSONValue {
     [
-      "code": .string(failure.code.rawValue), "file": .string(ByteText.shown(failure.subject)),
+      "code": .string(failure.code.name), "file": .string(ByteText.shown(failure.subject)),
       "detail": .string(ByteText.shown(failure.detail)),
     ]
   }

@@ -2,7 +2,7 @@
 // before it becomes visible.
 // Invariant: it is one transaction. Within it the database counts all rows by kind and audits the result. If anything
 // differs from the home, nothing is moved.
-// Errors: Failure `not_moved` if nothing was moved for certain; StoreError if the connection or the server failed.
+// Errors: Failure `move_refused` if nothing was moved for certain; StoreError if the connection or the server failed.
 import BankModel
 import Coordinator
 import Postgres

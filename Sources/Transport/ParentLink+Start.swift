@@ -46,7 +46,7 @@ extension ParentLink {
 
   /// Writes a program's failure to standard error.
   public static func complain(_ failure: Failure, as name: String) {
-    let words = [failure.code.rawValue, failure.subject, failure.detail].filter { !$0.isEmpty }
+    let words = [failure.code.name, failure.subject, failure.detail].filter { !$0.isEmpty }
     // If standard error has no reader there is no other place to report to.
     _ = try? StandardStreams.write("\(name): \(words.joined(separator: ": "))\n", to: .error)
   }

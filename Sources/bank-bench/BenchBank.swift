@@ -55,7 +55,7 @@ final class BenchBank {
     while let reply = try connection.next(until: nil) {
       guard reply.number == number, !reply.more else { continue }
       guard case .failure(let failure) = reply.answer else { return reply.answer }
-      throw BenchFailure("the bank refused: \(failure.code.rawValue) \(failure.subject) \(failure.detail)")
+      throw BenchFailure("the bank refused: \(failure.code.name) \(failure.subject) \(failure.detail)")
     }
     throw ControlError.timedOut(what: "a response")
   }

@@ -253,7 +253,7 @@ import Wire
       guard (try? BankctlTable.table.parse(words)) != nil else { return }
       for language in Language.allCases {
         let ran = try run(words + ["--json"], home: bank.home, language: language)
-        #expect(ran.exit.rawValue == exit && ran.output.contains(#""code":"\#(code.rawValue)""#), "\(ran)")
+        #expect(ran.exit.rawValue == exit && ran.output.contains(#""code":"\#(code.name)""#), "\(ran)")
         if code != .leaseLost { #expect(ran.output.contains("'\(asked)'")) }
         if code == .notShared { #expect(ran.output.contains("start --store")) }
       }

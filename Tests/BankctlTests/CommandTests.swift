@@ -410,7 +410,7 @@ func audit() throws {
 func oddAnswers() throws {
   try with({ _, _ in [.answer(.requeued(1))] }) { branch throws in
     let ran = try run(["status", "--json"], home: branch.home)
-    #expect(ran.exit == .failed && ran.output.contains(#""code":"malformed_answer""#))
+    #expect(ran.exit == .failed && ran.output.contains(#""code":"unexpected_response""#))
   }
   let output = Output(isTerminal: false, palette: .none) { _ throws(SystemError) in .readerGone }
   #expect(throws: CommandError.readerGone) {

@@ -26,7 +26,7 @@ import Wire
     var codes: [String: Set<Int32>] = [:]
     func add(_ code: String, _ exit: ProgramExit) { codes[code, default: []].insert(exit.rawValue) }
     for code in ErrorCode.allCases { add(code.rawValue, code.exit) }
-    for code in Failure.Code.allCases { add(code.rawValue, ProgramExit(code)) }
+    for code in Failure.Code.allCases { add(code.name, ProgramExit(code)) }
     for code in StockFailure.Code.allCases { add(code.name, ProgramExit(code)) }
     for code in VendingFailure.Code.allCases { add(code.name, ProgramExit(code)) }
     // The script that builds the programs fails before any of them runs.
@@ -55,6 +55,28 @@ import Wire
       #expect(codes[code] == Set([exit ?? -1]), "\(code) is documented with exit code \(match.output.2)")
     }
     #expect(listed == codes.keys.sorted())
+  }
+
+  /// Rows of the table of codes in messages, in the order of a page of the protocol.
+  private func codesInMessages(_ page: String) throws -> [[String]] {
+    let file = Self.root.appendingPathComponent("Sources/Wire/Wire.docc/\(page).md")
+    let text = try String(contentsOf: file, encoding: .utf8)
+    let begin = try #require(text.range(of: "# Codes in messages\n")?.upperBound)
+    let end = text[begin...].range(of: "\n## ")?.lowerBound ?? text.endIndex
+    let row = /^\| `([a-z_]+)` \| `([a-z_]+)` \|$/.anchorsMatchLineEndings()
+    return text[begin..<end].matches(of: row).map { [String($0.output.1), String($0.output.2)] }
+  }
+
+  @Test("the protocol lists every code whose text in a message is another one, in order")
+  func codesOfTheProtocol() throws {
+    func others(_ codes: [[String]]) -> [[String]] {
+      Set(codes.filter { $0[0] != $0[1] }).sorted { $0[0] < $1[0] }
+    }
+    let control = Failure.Code.allCases.map { [$0.rawValue, $0.name] }
+    let stock = StockFailure.Code.allCases.map { [$0.rawValue, $0.name] }
+    let vending = VendingFailure.Code.allCases.map { [$0.rawValue, $0.name] }
+    #expect(try codesInMessages("Control") == others(control))
+    #expect(try codesInMessages("StockAndVending") == others(stock + vending))
   }
 
   @Test("the page names the fields that only some answers have")

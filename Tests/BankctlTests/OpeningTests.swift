@@ -96,7 +96,7 @@ func refusedStart(code: Failure.Code, exit: Int32) throws {
   defer { script.end() }
   for words in [["start"], ["start", "--foreground"]] {
     let ran = try run(words + ["--json"], home: script.home, launcher: script.launcher)
-    #expect(ran.exit.rawValue == exit && ran.output.contains("\"code\":\"\(code.rawValue)\""))
+    #expect(ran.exit.rawValue == exit && ran.output.contains("\"code\":\"\(code.name)\""))
   }
 }
 
@@ -105,7 +105,7 @@ func endsEarly() throws {
   let script = try Script([([hello], [welcome])], exit: 7)
   defer { script.end() }
   let ran = try run(["start", "--json"], home: elsewhere, launcher: script.launcher)
-  #expect(ran.exit == .failed && ran.output.contains("coordinator_ended") && ran.output.contains("code 7"))
+  #expect(ran.exit == .failed && ran.output.contains("coordinator_exited") && ran.output.contains("code 7"))
 }
 
 private func event(_ happening: BranchEvent.Happening, _ ticket: Int64) -> ControlAnswer {
@@ -193,7 +193,7 @@ func deadDay() throws {
   let branch = try FakeBranch { _, _ in [.hangUp] }
   defer { branch.end() }
   let ran = try run(["open", "--json"], home: branch.home, launcher: script.launcher)
-  #expect(ran.exit == .failed && ran.lines.last?.contains("coordinator_ended") == true, "\(ran)")
+  #expect(ran.exit == .failed && ran.lines.last?.contains("coordinator_exited") == true, "\(ran)")
 }
 
 @Test("a bank in the foreground that was closed by another client ends without an error")

@@ -162,11 +162,14 @@ private func hasHangul(_ text: String) -> Bool {
 
   @Test("one condition has one code, whichever part of the bank refuses")
   func sharedCodes() {
-    let conflict = Failure.Code.keyConflict.rawValue
+    let conflict = Failure.Code.keyConflict.name
     #expect(StockFailure.Code.otherOrder.name == conflict && VendingFailure.Code.otherOrder.name == conflict)
     #expect(StockFailure.Code.unknownItem.name == "no_such_item")
     #expect(VendingFailure.Code.unknownProduct.name == "no_such_product")
-    #expect(StockFailure.Code.diskFull.name == Failure.Code.diskFull.rawValue)
+    #expect(StockFailure.Code.diskFull.name == Failure.Code.diskFull.name)
+    let slow = Failure.Code.tooSlow.name
+    #expect(StockFailure.Code.tooSlow.name == slow && VendingFailure.Code.tooSlow.name == slow)
+    #expect(StockFailure.Code.crowded.name == VendingFailure.Code.crowded.name)
     // The texts of the messages stay.
     #expect(StockFailure.Code.unknownItem.rawValue == "unknown_item")
   }

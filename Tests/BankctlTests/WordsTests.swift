@@ -32,7 +32,7 @@ func failures(code: Failure.Code) {
     let failure = CommandError.failure(Failure(code, subject: subject, detail: "why"))
     for words in [english, korean] {
       let complaint = words.complaint(about: failure, home: "/h")
-      #expect(complaint?.code == code.rawValue)
+      #expect(complaint?.code == code.name)
       let message = complaint?.message ?? ""
       #expect(!message.contains("\n") && message.utf8.count > 20)
       #expect(hasHangul(message) == (words.language == .korean))
@@ -75,10 +75,12 @@ func connections() {
   func complaint(_ error: ControlError) -> Complaint { english.complaint(inConversation: error, home: "/h") }
   let notOpen = complaint(.notOpen(socket: "", stale: false))
   #expect(notOpen.exit == .notOpen && notOpen.code == "not_open")
-  #expect(complaint(.refused(crowded)).exit == .later && complaint(.refused(crowded)).code == "busy")
+  #expect(complaint(.refused(crowded)).exit == .later)
+  #expect(complaint(.refused(crowded)).code == "too_many_connections")
+  #expect(complaint(.busy(socket: "/s")).code == "too_many_connections")
   #expect(complaint(.lost).exit == .failed && complaint(.lost).code == "connection_lost")
   // It was not asked for anything, so that a repetition does nothing twice.
-  #expect(complaint(.notGreeted).exit == .later)
+  #expect(complaint(.notGreeted).exit == .later && complaint(.notGreeted).code == "server_busy")
   #expect(english.complaint(about: .readerGone, home: "/h") == nil)
 }
 

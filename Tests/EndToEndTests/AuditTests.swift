@@ -47,7 +47,7 @@ struct AuditTests {
       let outcome = try branch.run("audit", "--json")
       #expect(outcome.code == 1, outcome.story)
       let report = try outcome.json()
-      #expect(report["ok"].flag == false || report["error"]["code"].text == "damaged", outcome.story)
+      #expect(report["ok"].flag == false || report["error"]["code"].text == "database_damaged", outcome.story)
       #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == content, "a damaged file is never changed")
     }
   }
@@ -61,7 +61,7 @@ struct AuditTests {
       let content = Data(String(repeating: "these are not the books of a bank\n", count: 400).utf8)
       try content.write(to: URL(fileURLWithPath: path))
       for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
-      try branch.expectRefusal(1, "damaged", of: "start")
+      try branch.expectRefusal(1, "database_damaged", of: "start")
       #expect(try branch.run("audit", "--json").code == 1)
       #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == content)
       try branch.expectNobodyLeft()

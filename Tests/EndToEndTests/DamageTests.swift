@@ -34,9 +34,9 @@ struct DamageTests {
       for command in [["start"], ["open", "--customers", "1"], ["audit"], ["receipts"], ["tickets"]] {
         let outcome = try branch.launch(command + ["--json"]).finish()
         #expect(outcome.code == 1, outcome.story)
-        #expect(try outcome.json()["error"]["code"].text == "damaged", outcome.story)
+        #expect(try outcome.json()["error"]["code"].text == "database_damaged", outcome.story)
       }
-      try branch.expectRefusal(1, "damaged", of: "start")
+      try branch.expectRefusal(1, "database_damaged", of: "start")
       #expect(try Data(contentsOf: database) == bytes, "nothing was written")
       try branch.expectNobodyLeft()
       // The advice of the message works.

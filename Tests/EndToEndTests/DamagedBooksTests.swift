@@ -51,7 +51,7 @@ struct DamagedBooksTests {
     #expect(audit.code == 1, "\(name): \(audit.description)")
     let report = try audit.json()
     #expect(
-      report["error"]["code"].text == "damaged" || !report["problems"].items.isEmpty,
+      report["error"]["code"].text == "database_damaged" || !report["problems"].items.isEmpty,
       "\(name): \(audit.description)")
     #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == torn, "\(name): the audit has written")
     let start = try branch.run("start", "--speed", "max", "--json")
@@ -65,7 +65,7 @@ struct DamagedBooksTests {
       return
     }
     #expect(start.code == 1, "\(name): \(start.description)")
-    #expect(try start.json()["error"]["code"].text == "damaged", "\(name): \(start.description)")
+    #expect(try start.json()["error"]["code"].text == "database_damaged", "\(name): \(start.description)")
     #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == torn, "\(name): the start has written")
     try branch.expectNobodyLeft()
   }
@@ -80,7 +80,7 @@ struct DamagedBooksTests {
       let copy = branch.path("bank.db")
       try FileManager.default.moveItem(atPath: path, toPath: copy)
       for command in ["start", "audit"] {
-        try branch.expectRefusal(1, "removed", of: command)
+        try branch.expectRefusal(1, "file_removed", of: command)
         let outcome = try branch.run(command)
         #expect(outcome.err.contains("\(path) is missing"), outcome.story)
         #expect(outcome.err.contains("mv '\(path)-wal' '\(path)-wal.old'"), outcome.story)
@@ -121,7 +121,8 @@ struct DamagedBooksTests {
         let start = try branch.run("start", "--speed", "max", "--json")
         guard start.code == 0 else {
           #expect(start.code == 1, "\(name): \(start.description)")
-          #expect(try start.json()["error"]["code"].text == "damaged", "\(name): \(start.description)")
+          #expect(
+            try start.json()["error"]["code"].text == "database_damaged", "\(name): \(start.description)")
           let left = try paths.map { try Data(contentsOf: URL(fileURLWithPath: $0)) }
           #expect(left == torn, "\(name): damaged files were written to")
           continue

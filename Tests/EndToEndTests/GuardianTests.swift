@@ -138,7 +138,7 @@ struct GuardianTests {
       branch.processes.signal(before.pid, SIGKILL)
       let outcome = try branch.run("status", "--json", timeout: .seconds(60))
       #expect(outcome.code == 75, outcome.story)
-      #expect(try outcome.json()["error"]["code"].text == "busy", outcome.story)
+      #expect(try outcome.json()["error"]["code"].text == "server_busy", outcome.story)
     }
   }
 

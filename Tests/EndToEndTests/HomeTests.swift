@@ -95,8 +95,8 @@ struct HomeTests {
       let lock = open(branch.home + "/bank.lock", O_RDWR | O_CLOEXEC)
       defer { close(lock) }
       try #require(flock(lock, LOCK_SH | LOCK_NB) == 0)
-      try branch.expectRefusal(75, "inspected", of: "start", "--speed", "max")
-      try branch.expectRefusal(75, "inspected", of: "open", "--speed", "max", "--customers", "1")
+      try branch.expectRefusal(75, "home_locked", of: "start", "--speed", "max")
+      try branch.expectRefusal(75, "home_locked", of: "open", "--speed", "max", "--customers", "1")
       try branch.expectNobodyLeft()
       try #require(flock(lock, LOCK_UN) == 0)
       try branch.start("--speed", "max")
@@ -130,7 +130,7 @@ struct HomeTests {
         }
       }
       let document = try branch.launch(["start", "--json"], program: bankctl).finish()
-      #expect(try document.json()["error"]["code"].text == "windows_failed", document.story)
+      #expect(try document.json()["error"]["code"].text == "start_failed", document.story)
       try branch.expectNobodyLeft()
     }
   }

@@ -135,7 +135,7 @@ struct JuiceTests {
       #expect(try branch.done("stock", "add", "키위", "-15", language: .ko).out == "키위 재고: 0개\n")
       try branch.expectRefusal(5, "out_of_stock", of: "stock", "add", "kiwi", "-1")
       try branch.done("stock", "set", "mango", "1000000")
-      try branch.expectRefusal(5, "overflow", of: "stock", "add", "mango", "1")
+      try branch.expectRefusal(5, "quantity_limit_exceeded", of: "stock", "add", "mango", "1")
       try branch.expectRefusal(2, "usage", of: "stock", "set", "mango", "1000001")
       try branch.expectRefusal(2, "usage", of: "stock", "set", "mango", "-1")
       try branch.expectRefusal(2, "usage", of: "stock", "add", "mango", "0")
@@ -210,7 +210,7 @@ struct JuiceTests {
         #expect(outcome.code == 75, outcome.story)
         let lines = try JSON.lines(outcome.out)
         #expect(lines.map { $0["outcome"].text } == ["withdrawn", "withdrawn", nil], outcome.story)
-        #expect(lines.last?["error"]["code"].text == "station_stands_still", outcome.story)
+        #expect(lines.last?["error"]["code"].text == "juice_station_unavailable", outcome.story)
         try branch.done("scale", "juice=1")
       }
       #expect(

@@ -66,9 +66,9 @@ struct MannersTests {
       let told = try JSON.lines(stuck.out)
       #expect(stuck.code == 75 && told.count == 3, stuck.story)
       #expect(told.prefix(2).map { $0["outcome"].text } == ["withdrawn", "withdrawn"], stuck.story)
-      #expect(told.last?["error"]["code"].text == "station_stands_still", stuck.story)
+      #expect(told.last?["error"]["code"].text == "juice_station_unavailable", stuck.story)
       let single = try branch.orderImpatiently("mango")
-      #expect(try single.json()["error"]["code"].text == "station_stands_still", single.story)
+      #expect(try single.json()["error"]["code"].text == "juice_station_unavailable", single.story)
     }
   }
 

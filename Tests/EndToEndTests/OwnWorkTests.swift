@@ -64,7 +64,7 @@ struct OwnWorkTests {
       let stop = try inside(branch, "stop")
       #expect(stop.err.contains("--no-wait"), stop.story)
       let json = try inside(branch, "stop", "--json")
-      #expect(json.out.contains("\"from_own_work\""), json.story)
+      #expect(json.out.contains("\"would_deadlock\""), json.story)
       // The command of a service, and a worker.
       try branch.done("enqueue", "--service", "closing", "--payload", "x", "--wait")
       let closing = try #require(try branch.receipts().last)

@@ -9,9 +9,9 @@ struct SharedBankRefusalTests {
   func refused() throws {
     try withBranch { branch in
       try branch.start("--speed", "max")
-      try branch.expectRefusal(5, "not_shared", of: "branches")
-      try branch.expectRefusal(5, "not_shared", of: "stop", "--bank")
-      try branch.expectRefusal(5, "not_shared", of: "status", "--branch", "1")
+      try branch.expectRefusal(5, "requires_shared_bank", of: "branches")
+      try branch.expectRefusal(5, "requires_shared_bank", of: "stop", "--bank")
+      try branch.expectRefusal(5, "requires_shared_bank", of: "status", "--branch", "1")
       let korean = "'branches' 명령은 데이터베이스를 공유하는 은행에서만 쓸 수 있습니다. 이 은행의 데이터베이스는 홈에 있습니다."
       #expect(try branch.run("branches", language: .ko).err.contains(korean))
       let both = try branch.run("stop", "--bank", "--now")

@@ -70,7 +70,7 @@ import Testing
   @Test("an unknown worker is exit 4, with the nearest name") func stranger() throws {
     let near = try refusal(home(), workers: ["loan-1", "depsoit-1"])
     #expect(near.exit == .notFound)
-    #expect(near.code == "no_such_worker")
+    #expect(near.code == "no_such_log")
     #expect(
       near.message
         == "There is no log named 'depsoit-1'. Did you mean 'deposit-1'? Logs: deposit-1, loan-1.")

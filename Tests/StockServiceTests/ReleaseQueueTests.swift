@@ -186,7 +186,7 @@ struct ReleaseQueueTests {
     #expect(office.queue.problems(limit: 5).count == 6)
     #expect(
       office.queue.problems()[0].description.contains("ticket 1 of day 1")
-        && office.queue.problems()[0].description.contains("overflow"))
+        && office.queue.problems()[0].description.contains("quantity_limit_exceeded"))
     // A new note is worked on, and does not cause those that are stuck to be repeated.
     office.queue.look()
     try office.turn()

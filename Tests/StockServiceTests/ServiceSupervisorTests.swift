@@ -204,7 +204,7 @@ struct ServiceSupervisorTests {
     #expect(keeper.post.restartAt == nil && keeper.post.generation == 1)
     #expect(keeper.post.lastEnd?.description.contains("stock.db") == true)
     #expect(keeper.post.failure?.code == .damaged && keeper.post.failure?.subject == keeper.fixture.database)
-    #expect(try keeper.log().contains("code=damaged"))
+    #expect(try keeper.log().contains("code=database_damaged"))
   }
 
   @Test("one that never sends hello is ended when its time is up")

@@ -212,7 +212,7 @@ struct StockLifeTests {
         return
       }
       #expect(failure.code == .damaged && failure.subject == fixture.database)
-      #expect(fixture.complaints.contains("bank-stockd: damaged: \(fixture.database)"))
+      #expect(fixture.complaints.contains("bank-stockd: database_damaged: \(fixture.database)"))
       #expect(fixture.complaints.contains(wreck.words), "\(fixture.complaints)")
       let isUntouched = try StockFixture.bytes(of: fixture.database) == wreck.bytes
       #expect(isUntouched)

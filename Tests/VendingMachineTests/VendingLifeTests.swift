@@ -126,7 +126,7 @@ struct VendingLifeTests {
         return
       }
       #expect(failure.code == .damaged && failure.subject == fixture.database)
-      #expect(fixture.complaints.contains("bank-vending: damaged: \(fixture.database)"))
+      #expect(fixture.complaints.contains("bank-vending: database_damaged: \(fixture.database)"))
       #expect(fixture.complaints.contains(wreck.words), "\(fixture.complaints)")
       let isUntouched = try VendingFixture.bytes(of: fixture.database) == wreck.bytes
       #expect(isUntouched)

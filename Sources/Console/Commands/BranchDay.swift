@@ -137,7 +137,7 @@ final class BranchDay {
       return .failed
     }
     guard let stopped else {
-      throw .complaint(.coordinatorEnded, session.words.coordinatorDied(Remark(status)))
+      throw .complaint(.coordinatorExited, session.words.coordinatorDied(Remark(status)))
     }
     try session.show(.stopped(stopped), or: session.words.stopped(stopped))
     return wasInterrupted ? .failed : .done

@@ -242,7 +242,7 @@ final class EnqueueCommand {
     }
   }
 
-  /// - Throws: `withdrawn` if a signal has come.
+  /// - Throws: `request_withdrawn` if a signal has come.
   private func goOn() throws(CommandError) {
     try wait?.look()
     if wait?.signal != nil { throw .failure(Failure(.withdrawn)) }

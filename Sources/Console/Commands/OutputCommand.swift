@@ -22,7 +22,7 @@ enum OutputCommand {
     }
     let isWhole = try OutputWatch.show(ticket, stream, session)
     if !isWhole, let server {
-      throw .complaint(.outputElsewhere, session.words.outputElsewhere(ticket.ticket, server))
+      throw .complaint(.outputAtOtherBranch, session.words.outputElsewhere(ticket.ticket, server))
     }
   }
 }

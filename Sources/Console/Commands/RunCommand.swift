@@ -57,7 +57,7 @@ enum RunCommand {
       line = try CommandLinePayload(session.invocation.operands.texts("COMMAND"), Environment.all())
     } catch {
       throw error.isMissing
-        ? .complaint(.noDirectory, session.words.presentDirectoryGone) : .system(error)
+        ? .complaint(.noWorkingDirectory, session.words.presentDirectoryGone) : .system(error)
     }
     if session.invocation.flag("stdin") { line.input = try PayloadSource.standardInput(session) }
     return line

@@ -104,8 +104,8 @@ enum VendingAdminCommands {
         environment: Environment.all(), standardOutput: .null))
     switch child.wait().ending {
     case .code(0): break
-    case .code(3): throw .complaint(.notDamaged, session.words.machineNotDamaged)
-    case .code(4): throw .complaint(.vendingRunning, session.words.machineAtWork)
+    case .code(3): throw .complaint(.databaseNotDamaged, session.words.machineNotDamaged)
+    case .code(4): throw .complaint(.databaseInUse, session.words.machineAtWork)
     default: throw .failed(session.words.notSetAside)
     }
     try restart(session)

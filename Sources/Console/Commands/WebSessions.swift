@@ -28,7 +28,7 @@ enum WebSessions {
     let answer =
       ended.map { LocalExchange.post("/sessions?end=\($0)", to: socket, until: deadline) }
       ?? LocalExchange.get("/sessions", from: socket, until: deadline)
-    guard let answer else { throw .complaint(.webClosed, session.words.webIsClosed) }
+    guard let answer else { throw .complaint(.webNotRunning, session.words.webIsClosed) }
     if answer.status == 404, let ended {
       throw .complaint(.noSuchSession, session.words.noSuchSession(ended))
     }

@@ -11,16 +11,17 @@ extension MessageCatalog {
     switch error {
     case .notOpen: return Complaint(as: .notOpen, sentence)
     case .notPermitted: return Complaint(.notPermitted, sentence)
-    case .busy, .notGreeted: return Complaint(.busy, sentence)
-    case .otherVersion: return Complaint(.otherVersion, sentence)
+    case .busy: return Complaint(.tooManyConnections, sentence)
+    case .notGreeted: return Complaint(.serverBusy, sentence)
+    case .otherVersion: return Complaint(.protocolMismatch, sentence)
     case .refused(let refusal):
-      return Complaint(refusal.reason == .crowded ? .busy : .connectionRefused, sentence)
+      return Complaint(refusal.reason == .crowded ? .tooManyConnections : .connectionRejected, sentence)
     case .lost: return Complaint(.connectionLost, sentence)
-    case .timedOut: return Complaint(.noAnswer, sentence)
-    case .malformed, .unexpected: return Complaint(.malformedAnswer, sentence)
+    case .timedOut: return Complaint(.noResponse, sentence)
+    case .malformed, .unexpected: return Complaint(.unexpectedResponse, sentence)
     case .system: return Complaint(as: .system, sentence)
     case .programMissing: return Complaint(.programMissing, sentence)
-    case .coordinatorEnded: return Complaint(.coordinatorEnded, sentence)
+    case .coordinatorEnded: return Complaint(.coordinatorExited, sentence)
     }
   }
 

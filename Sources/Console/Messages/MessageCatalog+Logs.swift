@@ -43,7 +43,7 @@ extension MessageCatalog {
     let all = known.isEmpty ? say("none", "없음") : known.count > 20 ? names + " …" : names
     let hint = near.isEmpty ? "" : say(" Did you mean \(near)?", " 혹시 \(near)인가요?")
     return Complaint(
-      .noSuchWorker,
+      .noSuchLog,
       say("There is no log named '\(visible(name))'.", "'\(visible(name))' 로그가 없습니다.") + hint
         + say(" Logs: \(all).", " 로그 목록: \(all)."))
   }

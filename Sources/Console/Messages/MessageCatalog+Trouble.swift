@@ -40,7 +40,7 @@ extension MessageCatalog {
           + "\(worker.name).db-wal 파일이 있으면 옮긴 뒤 'bankctl start'를 입력하세요.")
     default:
       return outOfWork(
-        who, failure.detail.isEmpty ? failure.code.rawValue : particular(failure.detail, failure.remark),
+        who, failure.detail.isEmpty ? failure.code.name : particular(failure.detail, failure.remark),
         log: worker.name)
     }
   }

@@ -14,18 +14,20 @@ package enum ErrorCode: String, CaseIterable, Sendable {
   case badInput = "bad_input"
   case unreadableFile = "unreadable_file"
   /// The current directory was removed.
-  case noDirectory = "no_directory"
+  case noWorkingDirectory = "no_working_directory"
 
   // Connection to the coordinator.
-  case busy
   case connectionLost = "connection_lost"
-  case connectionRefused = "connection_refused"
-  case coordinatorEnded = "coordinator_ended"
-  case malformedAnswer = "malformed_answer"
-  case noAnswer = "no_answer"
+  case connectionRejected = "connection_rejected"
+  case coordinatorExited = "coordinator_exited"
+  case noResponse = "no_response"
   case notPermitted = "not_permitted"
-  case otherVersion = "other_version"
   case programMissing = "program_missing"
+  case protocolMismatch = "protocol_mismatch"
+  /// The coordinator did not accept the connection in time. No request was sent.
+  case serverBusy = "server_busy"
+  case tooManyConnections = "too_many_connections"
+  case unexpectedResponse = "unexpected_response"
 
   // Waits.
   case paused
@@ -35,39 +37,42 @@ package enum ErrorCode: String, CaseIterable, Sendable {
   case noSuchAccount = "no_such_account"
   case noSuchBranch = "no_such_branch"
   case noSuchJuice = "no_such_juice"
+  case noSuchLog = "no_such_log"
   case noSuchSession = "no_such_session"
-  case noSuchWorker = "no_such_worker"
-  case outputElsewhere = "output_elsewhere"
+  case outputAtOtherBranch = "output_at_other_branch"
   case outputRemoved = "output_removed"
 
   // Stock, juice station and vending machine.
   case outOfStock = "out_of_stock"
-  case cancelled
-  case unfinished
-  case stationStandsStill = "station_stands_still"
+  case orderCancelled = "order_cancelled"
+  /// Ordered and being made, but not ready in time.
+  case orderPending = "order_pending"
+  case juiceStationUnavailable = "juice_station_unavailable"
   case stockUnavailable = "stock_unavailable"
   case vendingUnavailable = "vending_unavailable"
-  case notDamaged = "not_damaged"
-  case vendingRunning = "vending_running"
+  case databaseNotDamaged = "database_not_damaged"
+  case databaseInUse = "database_in_use"
 
   // Programs beside the bank.
-  case webClosed = "web_closed"
   case webFailed = "web_failed"
   case webMissing = "web_missing"
+  case webNotRunning = "web_not_running"
   case postgresMissing = "postgres_missing"
 
   package var exit: ProgramExit {
     switch self {
     case .usage, .badInput: .usage
-    case .failed, .interrupted, .noDirectory, .connectionLost, .connectionRefused, .coordinatorEnded,
-      .malformedAnswer, .noAnswer, .notPermitted, .otherVersion, .programMissing, .unfinished, .webFailed,
-      .webMissing, .postgresMissing:
+    case .failed, .interrupted, .noWorkingDirectory, .connectionLost, .connectionRejected, .coordinatorExited,
+      .noResponse, .notPermitted, .programMissing, .protocolMismatch, .unexpectedResponse, .orderPending,
+      .webFailed, .webMissing, .postgresMissing:
       .failed
-    case .unreadableFile, .noSuchAccount, .noSuchBranch, .noSuchJuice, .noSuchSession, .noSuchWorker,
-      .outputElsewhere, .outputRemoved:
+    case .unreadableFile, .noSuchAccount, .noSuchBranch, .noSuchJuice, .noSuchLog, .noSuchSession,
+      .outputAtOtherBranch, .outputRemoved:
       .notFound
-    case .paused, .outOfStock, .notDamaged, .vendingRunning, .webClosed: .refused
-    case .busy, .timedOut, .cancelled, .stationStandsStill, .stockUnavailable, .vendingUnavailable: .later
+    case .paused, .outOfStock, .databaseNotDamaged, .databaseInUse, .webNotRunning: .refused
+    case .serverBusy, .tooManyConnections, .timedOut, .orderCancelled, .juiceStationUnavailable,
+      .stockUnavailable, .vendingUnavailable:
+      .later
     }
   }
 }

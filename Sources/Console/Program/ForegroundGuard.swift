@@ -161,6 +161,6 @@ final class ForegroundGuard {
   }
 
   private func complaint(_ message: String) -> CommandError {
-    .complaint(.coordinatorEnded, message)
+    .complaint(.coordinatorExited, message)
   }
 }

@@ -53,7 +53,8 @@ final class JuiceBill {
         juice, first.fate, first.order, undone: undone.count, of: made + short + undone.count,
         trouble: session.stationTrouble)
       throw .complaint(
-        isUnfinished ? .unfinished : first.fate == .cancelled ? .cancelled : .stationStandsStill, message)
+        isUnfinished
+          ? .orderPending : first.fate == .cancelled ? .orderCancelled : .juiceStationUnavailable, message)
     }
     guard short > 0 else { return .done }
     guard !session.asJSON else { return .refused }

@@ -30,7 +30,7 @@ final class JuiceLine {
       case .cancelled: "cancelled"
       case .withdrawn: "withdrawn"
       case .failed: "failed"
-      case .unfinished: "unfinished"
+      case .unfinished: "pending"
       }
     }
   }

@@ -83,7 +83,7 @@ final class SimulatedKeeper {
       switch result {
       case .done?, .short?: if chance.draw(0...5) > 0 { again = nil }
       case .failure(let failure)? where failure.code != .diskFull:
-        world.violate(.refusal, "a change of \(order) was refused: \(failure.code.rawValue)")
+        world.violate(.refusal, "a change of \(order) was refused: \(failure.code.name)")
       default: break
       }
     }

@@ -128,7 +128,7 @@ extension VendingWatch {
       case (.badRequest, .add(let drinks)): !isDone && (drinks.made ?? world.today) > (drinks.expires ?? .max)
       default: false
       }
-    if !isRight { violate(.refusal, "\(name) for \(command) was refused for \(failure.code.rawValue)") }
+    if !isRight { violate(.refusal, "\(name) for \(command) was refused for \(failure.code.name)") }
   }
 
   func isDayOfEssence(_ command: VendingCommand) -> Bool {

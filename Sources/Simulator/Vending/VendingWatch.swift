@@ -273,7 +273,7 @@ final class VendingWatch {
       }
     if !isRight {
       violate(
-        .refusal, "\(name) was refused for \(failure.code.rawValue), but is \(purchase?.state.words ?? "not")"
+        .refusal, "\(name) was refused for \(failure.code.name), but is \(purchase?.state.words ?? "not")"
       )
     }
   }
@@ -288,13 +288,13 @@ final class VendingWatch {
   private func checkNothing(_ request: VendingRequest, _ failure: VendingFailure) {
     guard let name = request.order else { return }
     if rowOfRequest[name] != nil, !isAskedAgain(name) {
-      violate(.refusal, "\(name) was refused for \(failure.code.rawValue), but is done")
+      violate(.refusal, "\(name) was refused for \(failure.code.name), but is done")
     }
     switch (failure.code, request.command) {
     case (.badRequest, .insert(let amount)) where !VendingLimits.insertion.contains(amount): break
     case (.diskFull, _), (.wrongSide, _): break
     case (_, .add), (_, .remove), (_, .discardExpired): checkRefusedManager(name, request.command, failure)
-    default: violate(.refusal, "\(name) for \(request.command) was refused for \(failure.code.rawValue)")
+    default: violate(.refusal, "\(name) for \(request.command) was refused for \(failure.code.name)")
     }
   }
 }

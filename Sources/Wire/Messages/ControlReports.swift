@@ -5,7 +5,7 @@ import BankModel
 
 /// Reason why a request failed. Nothing was changed.
 public struct Failure: Codable, Sendable, Equatable, Error {
-  /// Reason that scripts can rely on. The raw value is the `code` of the JSON error.
+  /// Reason that scripts can rely on, by its ``name``.
   public enum Code: String, Sendable, Codable, CaseIterable {
     /// The maximum number of customers waits.
     case queueFull = "queue_full"
@@ -73,6 +73,27 @@ public struct Failure: Codable, Sendable, Equatable, Error {
     /// The client runs as part of the bank's own work and would wait for its own end; `subject` is the
     /// request, and `detail` the window and the ticket number of that work.
     case fromOwnWork = "from_own_work"
+
+    /// Code outside of messages, such as in the JSON error: one condition has one name in all parts of the
+    /// bank. The raw value is used in messages and never changes.
+    public var name: String {
+      switch self {
+      case .damaged: "database_damaged"
+      case .windowsFailed: "start_failed"
+      case .system: "system_error"
+      case .inspected: "home_locked"
+      case .removed: "file_removed"
+      case .withdrawn: "request_withdrawn"
+      case .tooSlow: "slow_consumer"
+      case .otherProcess: "process_changed"
+      case .notShared: "requires_shared_bank"
+      case .notInSharedBank: "unsupported_in_shared_bank"
+      case .notMoved: "move_refused"
+      case .booksMoved: "database_moved"
+      case .fromOwnWork: "would_deadlock"
+      default: rawValue
+      }
+    }
   }
 
   /// Reason of the failure.

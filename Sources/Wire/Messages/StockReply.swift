@@ -93,6 +93,12 @@ public struct StockFailure: Codable, Sendable, Equatable, Error {
       switch self {
       case .unknownItem: "no_such_item"
       case .otherOrder: "key_conflict"
+      case .givenBack: "order_released"
+      case .overflow: "quantity_limit_exceeded"
+      case .datedItem: "item_has_expiry"
+      case .tooManyLots: "lot_limit_exceeded"
+      case .crowded: "too_many_requests"
+      case .tooSlow: "slow_consumer"
       default: rawValue
       }
     }

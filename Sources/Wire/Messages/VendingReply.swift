@@ -93,6 +93,13 @@ public struct VendingFailure: Codable, Sendable, Equatable, Error {
       switch self {
       case .unknownProduct: "no_such_product"
       case .otherOrder: "key_conflict"
+      case .tooLittleMoney: "insufficient_balance"
+      case .onlyExpired: "product_expired"
+      case .tillFull: "balance_limit_exceeded"
+      case .shelfFull: "stock_limit_exceeded"
+      case .wrongSide: "wrong_socket"
+      case .crowded: "too_many_requests"
+      case .tooSlow: "slow_consumer"
       default: rawValue
       }
     }

@@ -156,6 +156,6 @@ final class WorkPath {
     try silence.runOnce(until: SystemClock.monotonic() + Self.pause)
     try coordinator.turn()
     try clientLoop.runOnce(until: Self.past)
-    if let refusal { throw BenchFailure("\(refusal.code.rawValue) \(refusal.detail)") }
+    if let refusal { throw BenchFailure("\(refusal.code.name) \(refusal.detail)") }
   }
 }

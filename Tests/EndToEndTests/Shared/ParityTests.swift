@@ -145,7 +145,7 @@ struct ParityTests {
       },
       Row("reset is refused if other branches have customers") { bank in
         guard bank.isShared else { return }
-        try bank.asked.expectRefusal(5, "not_in_shared_bank", of: "reset", "--yes")
+        try bank.asked.expectRefusal(5, "unsupported_in_shared_bank", of: "reset", "--yes")
       },
       Row("a pause applies to one branch") { bank in
         try bank.serving.done("pause", "echo")
