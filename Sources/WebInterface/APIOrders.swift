@@ -114,7 +114,7 @@ extension APIRoutes {
     ask(command, exchange, within: .seconds(30), \.selection) { report in
       let refused = report.refused.map { refused -> JSONValue in
         [
-          "ticket": .integer(refused.ticket), "code": .string(refused.reason.rawValue),
+          "ticket": .integer(refused.ticket), "code": .string(refused.reason.name),
           "state": .init(refused.state?.name),
         ]
       }
@@ -157,7 +157,8 @@ extension APIRoutes {
       if case .failure = outcome {
         return exchange.respond(
           Self.refusal(
-            .unfinished, "ticket \(ticket.first) is not finished yet; repeat the request with the same key"))
+            .orderPending, "ticket \(ticket.first) is not finished yet; repeat the request with the same key")
+        )
       }
       control.ask(.ticket(number: ticket.first, day: ticket.day)) { [self] outcome in
         switch outcome.only(\.ticket) {

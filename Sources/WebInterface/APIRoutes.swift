@@ -188,7 +188,7 @@ final class APIRoutes {
     let words = [failure.subject, failure.detail].filter { !$0.isEmpty }.joined(separator: ": ")
     if failure.isUnanswered { return refusal(.inDoubt, words) }
     return refusal(
-      failure.code.httpStatus, failure.code.rawValue, words.isEmpty ? failure.code.rawValue : words)
+      failure.code.httpStatus, failure.code.name, words.isEmpty ? failure.code.name : words)
   }
 
   static func refusal(_ code: WebErrorCode, _ message: String) -> HTTPResponse {
@@ -205,7 +205,7 @@ final class APIRoutes {
       refusal(failure.code.httpStatus, failure.code.name, words(failure.subject, failure.detail))
     case .success(.short(let shortages)):
       refusal(.outOfStock, shortages.map(\.item.name).joined(separator: ", "))
-    case .success: refusal(.failed, "the stock sent an unexpected response")
+    case .success: refusal(.unexpectedResponse, "the stock sent an unexpected response")
     case .failure(let error): refusal(.stockUnavailable, error.description)
     }
   }
@@ -214,7 +214,7 @@ final class APIRoutes {
     switch answer {
     case .success(.failure(let failure)):
       refusal(failure.code.httpStatus, failure.code.name, words(failure.subject, failure.detail))
-    case .success: refusal(.failed, "the machine sent an unexpected response")
+    case .success: refusal(.unexpectedResponse, "the machine sent an unexpected response")
     case .failure(let error): refusal(.vendingUnavailable, error.description)
     }
   }

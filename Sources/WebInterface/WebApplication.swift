@@ -72,7 +72,7 @@ final class WebApplication: HTTPHandler {
       return response
     case .host: return refusal(request, .wrongHost, "unknown host name")
     case .origin:
-      return refusal(request, .foreignOrigin, "a change must come from a page of this server")
+      return refusal(request, .badOrigin, "a change must come from a page of this server")
     case nil: break
     }
     if isOpenToAll(request) { return nil }

@@ -11,7 +11,7 @@ enum WebErrorCode: String, CaseIterable, Sendable {
   /// Not permitted for the role of the session, or not over this socket.
   case forbidden
   /// Change from a page of another origin.
-  case foreignOrigin = "foreign_origin"
+  case badOrigin = "bad_origin"
   /// Change on a server started with `--read-only`.
   case readOnly = "read_only"
   /// Command line without a link of `--allow-run`.
@@ -30,24 +30,23 @@ enum WebErrorCode: String, CaseIterable, Sendable {
   case wrongHost = "wrong_host"
   case headTooLarge = "head_too_large"
   /// Unexpected kind of answer from a part of the bank.
-  case failed
-  /// Too many connections.
-  case busy
+  case unexpectedResponse = "unexpected_response"
+  case tooManyConnections = "too_many_connections"
   /// No answer of the bank in time; the request may have been executed.
   case inDoubt = "in_doubt"
   /// Juice ordered and not made yet.
-  case unfinished
+  case orderPending = "order_pending"
   case stockUnavailable = "stock_unavailable"
   case vendingUnavailable = "vending_unavailable"
   /// HTTP version other than 1.0 and 1.1.
-  case httpVersion = "http_version"
+  case httpVersionNotSupported = "http_version_not_supported"
 
   /// HTTP status of the answer.
   var status: Int {
     switch self {
     case .badRequest: 400
     case .unauthenticated: 401
-    case .forbidden, .foreignOrigin, .readOnly, .runNotAllowed: 403
+    case .forbidden, .badOrigin, .readOnly, .runNotAllowed: 403
     case .notFound, .noSuchJuice, .noSuchSession: 404
     case .methodNotAllowed: 405
     case .requestTimeout: 408
@@ -55,9 +54,9 @@ enum WebErrorCode: String, CaseIterable, Sendable {
     case .bodyTooLarge: 413
     case .wrongHost: 421
     case .headTooLarge: 431
-    case .failed: 500
-    case .busy, .inDoubt, .unfinished, .stockUnavailable, .vendingUnavailable: 503
-    case .httpVersion: 505
+    case .unexpectedResponse: 500
+    case .tooManyConnections, .inDoubt, .orderPending, .stockUnavailable, .vendingUnavailable: 503
+    case .httpVersionNotSupported: 505
     }
   }
 
@@ -68,8 +67,8 @@ enum WebErrorCode: String, CaseIterable, Sendable {
       case 408: .requestTimeout
       case 413: .bodyTooLarge
       case 431: .headTooLarge
-      case 503: .busy
-      case 505: .httpVersion
+      case 503: .tooManyConnections
+      case 505: .httpVersionNotSupported
       default: .badRequest
       }
   }

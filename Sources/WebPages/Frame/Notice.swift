@@ -59,7 +59,7 @@ public enum Refusal: String, Sendable, CaseIterable {
   case draining
   case queueFull = "queue_full"
   case diskFull = "disk_full"
-  case crowded
+  case crowded = "too_many_requests"
   case noSuchTicket = "no_such_ticket"
   case noSuchService = "no_such_service"
   case noSuchWindow = "no_such_window"
@@ -68,47 +68,47 @@ public enum Refusal: String, Sendable, CaseIterable {
   case noSuchProduct = "no_such_product"
   case wrongState = "wrong_state"
   /// The confirmed number is outdated.
-  case changed
+  case changed = "confirmation_outdated"
   /// Another business day has started, whose numbers belong to other customers.
   case dayChanged = "wrong_day"
   /// Another process is at the window by now.
-  case otherGeneration = "other_process"
+  case otherGeneration = "process_changed"
   case keyConflict = "key_conflict"
-  case tooLittleMoney = "too_little_money"
+  case tooLittleMoney = "insufficient_balance"
   case soldOut = "sold_out"
-  case onlyExpired = "only_expired"
-  case tillFull = "till_full"
-  case shelfFull = "shelf_full"
+  case onlyExpired = "product_expired"
+  case tillFull = "balance_limit_exceeded"
+  case shelfFull = "stock_limit_exceeded"
   /// The amount would become negative.
   case tooFew = "out_of_stock"
   case stockAway = "stock_unavailable"
   case machineAway = "vending_unavailable"
   /// No station makes juice, or the service is paused.
-  case noStation = "no_station"
+  case noStation = "no_juice_station"
   /// The juice was ordered and is not ready yet.
-  case unfinished
+  case unfinished = "order_pending"
   /// Customers for juice without the name of a juice.
-  case juiceUnnamed = "juice_unnamed"
+  case juiceUnnamed = "juice_name_required"
   /// Payload for a service that reads none.
-  case payloadUnread = "payload_unread"
+  case payloadUnread = "payload_not_accepted"
   /// The request may have been executed.
   case inDoubt = "in_doubt"
   case nothingSelected = "nothing_selected"
   case badForm = "bad_request"
   case readOnly = "read_only"
-  case noChaos = "no_chaos"
-  case notManager = "not_manager"
+  case noChaos = "chaos_disabled"
+  case notManager = "manager_code_required"
   /// Not permitted for the role of the session.
   case notAllowed = "forbidden"
   /// Command line without a link of `--allow-run`.
   case runNotAllowed = "run_not_allowed"
-  case wrongCode = "wrong_code"
+  case wrongCode = "wrong_manager_code"
   /// Codes are not checked for a while after several consecutive wrong ones.
-  case codePause = "code_pause"
+  case codePause = "too_many_wrong_codes"
   /// The branch serves no customers until it has joined the bank again.
   case leaseLost = "lease_lost"
   /// Not available in a bank with several branches.
-  case notInSharedBank = "not_in_shared_bank"
+  case notInSharedBank = "unsupported_in_shared_bank"
   case failed
 }
 
