@@ -60,7 +60,7 @@ import Testing
   }
 
   @Test("a refusal has its reason's name") func reasons() {
-    let names = ["version", "build", "hello", "malformed", "crowded", "closing", "service"]
+    let names = ["version", "build", "hello", "malformed", "too_many_connections", "closing", "service"]
     for (number, name) in zip(UInt8(1)..., names) {
       let refusal = Refusal(reason: .init(rawValue: number)!, build: "dev", detail: "x")
       #expect(lineTold(by: .refused(refusal)) == #"{"refused":{"reason":"\#(name)","text":"x"}}"#)

@@ -36,7 +36,7 @@ extension Refusal.Reason {
     case .build: "build"
     case .hello: "hello"
     case .malformed: "malformed"
-    case .crowded: "crowded"
+    case .crowded: "too_many_connections"
     case .closing: "closing"
     case .service: "service"
     }
