@@ -44,7 +44,7 @@ struct SentForm {
   func answer(_ notice: Notice, at address: String, isMoved: Bool = false) {
     let request = exchange.request
     let sign = address.contains("?") ? "&" : "?"
-    let place = address + sign + "said=" + PercentText.encode(notice.code)
+    let place = address + sign + "notice=" + PercentText.encode(notice.code)
     if request.wantsJSON {
       let document = notice.json(language, to: isMoved ? place : nil)
       return exchange.respond(.json(Array(document.utf8), status: notice.httpStatus))

@@ -55,7 +55,7 @@ final class PageDirector {
   func show(_ path: PagePath, _ exchange: HTTPExchange, _ visitor: Visitor?) {
     let request = exchange.request
     let now = SystemClock.monotonic()
-    let notice = request.target.query["said"].flatMap { Notice(code: $0) }
+    let notice = request.target.query["notice"].flatMap { Notice(code: $0) }
     feeds.want(path.feeds, at: now)
     visits.append(
       Visit(

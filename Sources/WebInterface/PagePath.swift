@@ -72,7 +72,7 @@ enum PagePath: Hashable {
   private static func fields(
     _ target: RequestTarget, _ names: String...
   ) throws(FieldFault) -> RequestFields {
-    try RequestFields(target.query, known: Set(names).union(["lang", "said"]))
+    try RequestFields(target.query, known: Set(names).union(["lang", "notice"]))
   }
 
   /// `12` or `customer-12`.

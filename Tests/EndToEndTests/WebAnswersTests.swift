@@ -14,7 +14,7 @@ struct WebAnswersTests {
       let form = try web.local(
         "/windows/scale", "-d", "service=loan&windows=1&key=s", "-H", "Accept: application/json", "-H",
         "Accept-Language: ko")
-      #expect(form.status == 200 && form.json["said"].text == "scaling~loan~1", "\(form.body)")
+      #expect(form.status == 200 && form.json["notice"].text == "scaling~loan~1", "\(form.body)")
       #expect(form.json["text"].text?.contains("1개로 바꾸는 중") == true, "\(form.body)")
       let script = try web.local("/api/v1/scale", "-d", #"{"service":"loan","windows":1}"#)
       #expect(
@@ -34,12 +34,12 @@ struct WebAnswersTests {
         try web.local("/juice", "-d", "juice=kiwi&key=\(key)", "-H", "Accept: application/json")
       }
       let busy = try order("one")
-      #expect(busy.status == 202 && busy.json["said"].text == "refused~order_pending", "\(busy.body)")
-      #expect(busy.json["to"].text?.hasPrefix("/ticket/2?day=1&said=") == true, "\(busy.body)")
+      #expect(busy.status == 202 && busy.json["notice"].text == "refused~order_pending", "\(busy.body)")
+      #expect(busy.json["to"].text?.hasPrefix("/ticket/2?day=1&notice=") == true, "\(busy.body)")
       #expect(try branch.status().queue("cancelled") == 0)
       try branch.done("pause", "juice")
       let away = try order("two")
-      #expect(away.status == 409 && away.json["said"].text == "refused~no_juice_station", "\(away.body)")
+      #expect(away.status == 409 && away.json["notice"].text == "refused~no_juice_station", "\(away.body)")
       #expect(try branch.status().queue("cancelled") == 1)
     }
   }
@@ -58,7 +58,8 @@ struct WebAnswersTests {
       for _ in 1...5 { #expect(try type("0").status == 403) }
       let paused = try type(web.managerCode, "-H", "Accept: application/json")
       #expect(
-        paused.status == 429 && paused.json["said"].text == "refused~too_many_wrong_codes", "\(paused.body)")
+        paused.status == 429 && paused.json["notice"].text == "refused~too_many_wrong_codes", "\(paused.body)"
+      )
       let page = try type(web.managerCode, "-H", "Accept-Language: ko")
       #expect(page.status == 429 && page.body.contains("30초 뒤에"), "\(page.body)")
       // Another visitor is not affected.

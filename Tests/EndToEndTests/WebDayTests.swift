@@ -12,7 +12,7 @@ struct WebDayTests {
     return inside.matches(of: /name="(\w+)" value="([^"]*)"/).map { "\($0.1)=\($0.2)" }
   }
 
-  private func said(_ answer: WebClient.Answer) -> String { answer.json["said"].text ?? answer.body }
+  private func notice(_ answer: WebClient.Answer) -> String { answer.json["notice"].text ?? answer.body }
 
   @Test("a confirmation applies to the day in which it was asked, not to later customers of equal numbers")
   func confirmations() throws {
@@ -35,7 +35,7 @@ struct WebDayTests {
       try branch.done("enqueue", "8", "--service", "loan")
       for body in [sure, allSure, "state=waiting&all=1&confirmed=\(digits)", "ticket=5&ticket=6&day=1"] {
         let answer = try web.local("/tickets/cancel", "-d", body, "-H", "Accept: application/json")
-        #expect(answer.status == 409 && said(answer) == "refused~wrong_day", "\(body): \(answer.body)")
+        #expect(answer.status == 409 && notice(answer) == "refused~wrong_day", "\(body): \(answer.body)")
       }
       #expect(try web.local("/tickets/cancel", "-d", "ticket=5&confirmed=1").status == 400)
       #expect(try branch.status().queue("waiting") == 8, "no customer of the second day was cancelled")
@@ -74,7 +74,7 @@ struct WebDayTests {
       #expect(receipts.contains("/ticket/2?day=1") && !receipts.contains(#"/ticket/2""#), "\(receipts)")
       #expect(try web.local("/").body.contains("/ticket/2?day=2"))
       let kiosk = try web.local("/customers", "-d", "count=1&from=kiosk&service=loan&key=k")
-      #expect(kiosk.header("Location")?.hasPrefix("/ticket/4?day=2&said=") == true, "\(kiosk)")
+      #expect(kiosk.header("Location")?.hasPrefix("/ticket/4?day=2&notice=") == true, "\(kiosk)")
     }
   }
 
@@ -96,7 +96,7 @@ struct WebDayTests {
       let sure = try fields(of: question, form: "/tickets/cancel").joined(separator: "&")
       try branch.done("enqueue", "3", "--service", "deposit")
       let answer = try web.local("/tickets/cancel", "-d", sure, "-H", "Accept: application/json")
-      #expect(said(answer) == "cancelled~5", "\(answer.body)")
+      #expect(notice(answer) == "cancelled~5", "\(answer.body)")
       #expect(
         try branch.status().queue("waiting") == 1_998,
         "customers that came after the question are not included")
@@ -107,7 +107,7 @@ struct WebDayTests {
       let end = try web.local(
         "/tickets/cancel", "-d", "state=waiting&all=1&key=r&confirmed=\(confirmed)", "-H",
         "Accept: application/json")
-      #expect(end.status == 200 && said(end).hasPrefix("cancelled~"), "\(end.body)")
+      #expect(end.status == 200 && notice(end).hasPrefix("cancelled~"), "\(end.body)")
       try branch.waitUntil("no customer waits") { try branch.status().queue("waiting") == 0 }
     }
   }

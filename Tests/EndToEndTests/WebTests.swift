@@ -100,13 +100,13 @@ struct WebTests {
       #expect(page.body.contains(#"data-list="waiting""#) && page.body.contains(#"data-list="serving""#))
       for _ in 1...2 {
         let sent = try web.local("/customers", "-d", "count=10&from=bank&key=one")
-        #expect(sent.status == 303 && sent.header("Location")?.hasPrefix("/?said=") == true)
+        #expect(sent.status == 303 && sent.header("Location")?.hasPrefix("/?notice=") == true)
       }
       #expect(try branch.status().queue("issued") == 10)
       _ = try web.local("/customers", "-d", "count=10&from=bank&key=two")
       _ = try web.local("/juice", "-d", "juice=durian&key=four")
       #expect(try branch.status().queue("issued") == 20, "a juice that cannot be made issues no ticket")
-      let shown = try web.local("/?said=added~10~1").body
+      let shown = try web.local("/?notice=added~10~1").body
       #expect(shown.contains(#"data-ticket="20""#))
       let question = try web.local("/reset")
       #expect(question.status == 200 && question.body.contains("confirmed"))

@@ -9,9 +9,9 @@ import Testing
 struct FormTests {
   @Test("a target is a path and a query, decoded")
   func target() throws {
-    let target = try #require(RequestTarget("/ticket/7?lang=ko&said=a%7Eb&x".utf8))
+    let target = try #require(RequestTarget("/ticket/7?lang=ko&notice=a%7Eb&x".utf8))
     #expect(target.path == "/ticket/7" && target.segments == ["ticket", "7"])
-    #expect(target.query["lang"] == "ko" && target.query["said"] == "a~b" && target.query["x"] == "")
+    #expect(target.query["lang"] == "ko" && target.query["notice"] == "a~b" && target.query["x"] == "")
     #expect(try #require(RequestTarget("/%EC%98%88".utf8)).path == "/예")
   }
 

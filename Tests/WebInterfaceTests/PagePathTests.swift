@@ -17,7 +17,7 @@ struct PagePathTests {
 
   @Test("every page has its address, and nothing else has one")
   func pages() throws {
-    #expect(try path("/") == .bank && path("/?said=x&lang=ko") == .bank)
+    #expect(try path("/") == .bank && path("/?notice=x&lang=ko") == .bank)
     #expect(try path("/ticket/7") == .ticket(7, day: nil) && path("/ticket/7?day=2") == .ticket(7, day: 2))
     #expect(try path("/windows/deposit-1/log") == .log("deposit-1"))
     #expect(try path("/ledger?account=customer-12") == .ledger(account: 12))
@@ -80,10 +80,12 @@ struct PagePathTests {
 
   @Test("a view has one address, for any order and spelling of its query")
   func addresses() throws {
-    for text in ["/", "//", "/?said=added~1~1&lang=ko"] { #expect(try path(text)?.address == "/", "\(text)") }
+    for text in ["/", "//", "/?notice=added~1~1&lang=ko"] {
+      #expect(try path(text)?.address == "/", "\(text)")
+    }
     for text in [
       "/tickets?service=loan&state=dead&after=200",
-      "/tickets?after=0200&said=z&state=dead&service=loan&lang=en",
+      "/tickets?after=0200&notice=z&state=dead&service=loan&lang=en",
     ] { #expect(try path(text)?.address == "/tickets?service=loan&state=dead&after=200", "\(text)") }
     for (text, address) in [
       ("/ticket/07?day=2", "/ticket/7?day=2"), ("/kiosk?latest=3", "/kiosk"),

@@ -8,7 +8,7 @@ extension Notice {
   public func text(_ language: Language) -> String { PageWords(language: language).notice(self) }
 
   /// The answer to a form sent by the script (`Accept: application/json`), on one line:
-  /// `{"said":"added~10~1","tone": "done","text":"…"}`, and with a question
+  /// `{"notice":"added~10~1","tone": "done","text":"…"}`, and with a question
   /// `"yes":{"text":"예","href":"/juice/stock"},"no":{"text":"아니오"}`.
   ///
   /// - Parameters:
@@ -26,7 +26,7 @@ extension Notice {
       JSONText.append(text, to: &bytes)
     }
     bytes.append(UInt8(ascii: "{"))
-    put("said", code)
+    put("notice", code)
     put("tone", tone.rawValue)
     put("text", problem?.text(language) ?? text(language))
     if let address { put("to", address) }

@@ -1,4 +1,4 @@
-// Result of the last form on a page. After a redirect it is in the query (`?said=added~10~1`), as a code
+// Result of the last form on a page. After a redirect it is in the query (`?notice=added~10~1`), as a code
 // with values and never as text, so a crafted link cannot make a page show arbitrary text.
 // Invariant: the code of a notice is parsed to the same notice. Any other text gives none.
 import BankModel
@@ -120,16 +120,16 @@ extension Notice {
     let parts: [any CustomStringConvertible]
     switch self {
     case .added(let count, let first): parts = ["added", count, first]
-    case .known(let count, let first): parts = ["known", count, first]
+    case .known(let count, let first): parts = ["already_issued", count, first]
     case .reset(let day): parts = ["reset", day]
     case .cancelled(let count): parts = ["cancelled", count]
     case .requeued(let count): parts = ["requeued", count]
-    case .partly(let done, let all): parts = ["partly", done, all]
+    case .partly(let done, let all): parts = ["partly_done", done, all]
     case .paused(let service): parts = ["paused", service]
     case .resumed(let service): parts = ["resumed", service]
     case .scaled(let service, let windows): parts = ["scaled", service, windows]
     case .scaling(let service, let windows): parts = ["scaling", service, windows]
-    case .ended(let window): parts = ["ended", window]
+    case .ended(let window): parts = ["killed", window]
     case .juiceReady(let juice): parts = ["ready", juice]
     case .juiceShort(let juice, let fruit, let needed, let available):
       parts = ["short", juice, fruit, needed, available]
@@ -161,16 +161,16 @@ extension Notice {
     let read: Notice? =
       switch (parts[0], number(1), number(2)) {
       case ("added", let count?, let first?): .added(count: count, first: first)
-      case ("known", let count?, let first?): .known(count: count, first: first)
+      case ("already_issued", let count?, let first?): .known(count: count, first: first)
       case ("reset", let day?, _): .reset(day: day)
       case ("cancelled", let count?, _): .cancelled(count: count)
       case ("requeued", let count?, _): .requeued(count: count)
-      case ("partly", let done?, let all?): .partly(done: done, of: all)
+      case ("partly_done", let done?, let all?): .partly(done: done, of: all)
       case ("paused", _, _): service().map { .paused($0) }
       case ("resumed", _, _): service().map { .resumed($0) }
       case ("scaled", _, let windows?): service().map { .scaled($0, windows: windows) }
       case ("scaling", _, let windows?): service().map { .scaling($0, windows: windows) }
-      case ("ended", _, _): parts.count > 1 ? WindowName(parts[1]).map { .ended(window: $0.text) } : nil
+      case ("killed", _, _): parts.count > 1 ? WindowName(parts[1]).map { .ended(window: $0.text) } : nil
       case ("ready", _, _): item(1).map { .juiceReady($0) }
       case ("short", _, _): Self.short(item(1), item(2), number(3), number(4))
       case ("stocked", _, let quantity?): item(1).map { .stocked($0, quantity: quantity) }
