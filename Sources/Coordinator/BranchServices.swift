@@ -64,7 +64,7 @@ final class BranchServices: BankPart {
       shared?.released(ticket)
     }
     releases.onTrouble = { [context] ticket, trouble in
-      context.write(event: "not_released", level: .error) {
+      context.write(event: "stock_release_failed", level: .error) {
         $0.field("day", ticket.day)
         $0.field("ticket", ticket.ticket)
         $0.field("msg", "the stock did not release the reservation of this ticket: \(trouble)")

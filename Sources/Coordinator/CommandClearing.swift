@@ -73,7 +73,7 @@ package final class CommandClearing {
       try? Directory.unlink(context.home.commandsNote)
       return
     }
-    context.write(event: "orphans_left", level: .error) {
+    context.write(event: "orphans_not_killed", level: .error) {
       $0.field("pids", left.map { String($0.pid) }.joined(separator: ","))
       $0.field("msg", "these processes could not be ended; their services wait for their exit")
     }

@@ -112,7 +112,7 @@ public enum CoordinatorProcess {
     if let address { opened.address = try? StoreAddress(address) }
     if !options.isRecovery { StoreRecord.keep(opened, at: home.storeNote) }
     if let trouble {
-      log.write(event: "former_configuration", level: .error) { $0.field("msg", trouble.detail) }
+      log.write(event: "configuration_copy_unusable", level: .error) { $0.field("msg", trouble.detail) }
     } else {
       RecoveryNote.keepConfiguration(of: options, home)
     }
@@ -165,7 +165,7 @@ public enum CoordinatorProcess {
   /// Without the table a coordinator crash is attributed to no customer; everything else works.
   private static func hands(of home: BankHome, _ log: LogFile) -> HandTable? {
     do throws(SystemError) { return try HandTable(at: home.hands) } catch {
-      log.write(event: "hands_unknown", level: .warn) { $0.field("msg", error.description) }
+      log.write(event: "hands_file_unusable", level: .warn) { $0.field("msg", error.description) }
       return nil
     }
   }

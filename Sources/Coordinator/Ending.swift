@@ -122,7 +122,7 @@ final class Ending: BankPart {
 
   /// Handles the exit of the process that opened this bank in its foreground.
   func openerIsGone() {
-    context.write(event: "opener_lost", level: .warn) {
+    context.write(event: "foreground_client_exited", level: .warn) {
       $0.field("waiting", queue.machine.waitingCount)
       $0.field("serving", queue.machine.serving)
       $0.field("msg", "the process that opened this bank in the foreground has exited; closing")
@@ -351,7 +351,7 @@ final class Ending: BankPart {
     let isTakingIn = queue.machine.isTakingIn
     turnAwayForGood()
     if isTakingIn {
-      context.write(event: "withdrawn") {
+      context.write(event: "request_withdrawn") {
         $0.field("issued", queue.machine.issuedCount)
         $0.field("msg", "the request being processed was dropped: no customers were added")
       }
@@ -361,7 +361,7 @@ final class Ending: BankPart {
 
   func leave() {
     context.bindings.close()
-    context.write(event: "left") {
+    context.write(event: "stopped_without_drain") {
       $0.field("day", queue.machine.books.day)
       $0.field("waiting", queue.machine.waitingCount)
     }

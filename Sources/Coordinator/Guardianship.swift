@@ -253,7 +253,7 @@ final class Guardianship {
     (hasAnswered, isSuspended) = (false, false)
     guard phase != .closed, !Kernel.makes("leavesTheBankUnguarded") else { return }
     let now = loop.moment()
-    log.write(event: "guardian_lost", level: .warn, at: now) { $0.field("msg", who) }
+    log.write(event: "guardian_exited", level: .warn, at: now) { $0.field("msg", who) }
     switch history.died(at: now.monotonic) {
     case .atOnce: startGuardian()
     case .after(let pause): startAt = now.monotonic + pause
@@ -261,7 +261,7 @@ final class Guardianship {
     case .giveUp: startAt = now.monotonic + .seconds(1)
     }
     if history.deathsInARow >= Self.worry, let startAt {
-      log.write(event: "guardian_missing", level: .error, at: now) {
+      log.write(event: "guardian_backoff", level: .error, at: now) {
         $0.field("deaths", history.deathsInARow)
         $0.field("pause_ms", startAt.since(now.monotonic).milliseconds)
         $0.field("msg", "the bank is open without a guardian; see guardian.log and bankd.stderr")

@@ -40,7 +40,7 @@ final class HomeKeeper: BankPart {
       let watch = try HomeWatch(home, on: context.loop)
       watch.onLoss = { [unowned self] losses in freshLosses += losses }
       self.watch = watch
-    } catch { context.write(event: "home_unwatched", level: .warn) { $0.field("msg", error.description) } }
+    } catch { context.write(event: "home_watch_failed", level: .warn) { $0.field("msg", error.description) } }
   }
 
   /// Ignores all further losses.
@@ -122,7 +122,7 @@ final class HomeKeeper: BankPart {
   /// Copies the database log that has lost its name to where the next coordinator finds it.
   private func rescueLog() {
     owed.insert(.log)
-    context.write(event: "log_lost", level: .error) {
+    context.write(event: "wal_removed", level: .error) {
       $0.field(
         "msg", "the WAL \(home.database)-wal was removed while the bank was open; it is copied and restarted"
       )
@@ -144,14 +144,14 @@ final class HomeKeeper: BankPart {
   }
 
   private func noteTrouble(_ words: String) {
-    context.write(event: "home_not_repaired", level: .error) { $0.field("msg", words) }
+    context.write(event: "home_repair_failed", level: .error) { $0.field("msg", words) }
   }
 
   /// Gives up all guarantees. Clients receive the reason, and then the process ends; see ``sayFarewell()``.
   private func databaseIsGone() {
     context.cutOff(with: nil)
     let words = "the database \(home.database) was removed or renamed while the bank was open"
-    context.write(event: "home_lost", level: .error) { $0.field("msg", words) }
+    context.write(event: "database_removed", level: .error) { $0.field("msg", words) }
     context.log.flush()
     _ = try? StandardStreams.write("bankd: \(words)\n", to: .error)
     context.bindings.files?.abandon()

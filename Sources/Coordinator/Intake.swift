@@ -129,7 +129,7 @@ final class Intake: BankPart {
     }
     guard queue.machine.arriving?.request == request else { return }
     guard giveUp(because: Failure(.withdrawn)) else { return }
-    context.write(event: "withdrawn") { $0.field("issued", queue.machine.issuedCount) }
+    context.write(event: "request_withdrawn") { $0.field("issued", queue.machine.issuedCount) }
     queue.commit()
   }
 
@@ -348,7 +348,7 @@ final class Intake: BankPart {
     switch trouble {
     case .store(let error): return lookUpFailed(error, order)
     case .spool(let failure):
-      context.write(event: "list_lost", level: .error) { $0.field("msg", failure.detail) }
+      context.write(event: "list_read_failed", level: .error) { $0.field("msg", failure.detail) }
       breakOff(order, failure)
     case .request(let failure): breakOff(order, failure)
     }

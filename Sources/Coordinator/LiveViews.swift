@@ -83,7 +83,7 @@ final class LiveViews: BankPart {
     followers.views.end(view)
     server.answer(
       view.seat, .failure(Failure(.tooSlow, detail: "the events came faster than they were read")))
-    context.write(event: "follower_lost", level: .warn)
+    context.write(event: "slow_consumer", level: .warn)
   }
 
   /// Sends the last events when the bank ends, within the limit of unread bytes of all clients together.

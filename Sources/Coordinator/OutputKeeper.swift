@@ -132,6 +132,6 @@ final class OutputKeeper: BankPart {
       }
     }
     guard let trouble = round.trouble else { return }
-    context.write(event: "output_not_removed", level: .warn) { $0.field("msg", trouble.description) }
+    context.write(event: "output_removal_failed", level: .warn) { $0.field("msg", trouble.description) }
   }
 }

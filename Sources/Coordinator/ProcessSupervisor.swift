@@ -224,7 +224,7 @@ extension ProcessSupervisor {
   /// Gives up a post: no process is started there automatically any more.
   func giveUp(_ post: Post, at now: Moment) {
     post.isGivenUp = true
-    write("given_up", .error, about: post, at: now) {
+    write("restarts_stopped", .error, about: post, at: now) {
       $0.field("deaths", post.history.deathsInARow)
       $0.field("msg", post.lastEnd?.description ?? "")
     }

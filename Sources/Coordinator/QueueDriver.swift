@@ -193,7 +193,7 @@ final class QueueDriver {
     case .reportDead(let customer, let window, let end, let processEnd):
       reportDead(customer, window, end, processEnd)
     case .reportWithoutEffect(let customer, let receipt):
-      context.write(event: "without_effect", level: .warn) {
+      context.write(event: "completion_rejected", level: .warn) {
         $0.field("day", receipt.day)
         $0.field("ticket", customer.ticket)
         $0.field("msg", "the customer was already finished elsewhere")
@@ -369,7 +369,9 @@ final class QueueDriver {
   func noteRoom() {
     let isShort = engine.noteRoom()
     guard isShort != machine.isShort else { return }
-    context.write(event: isShort ? "disk_short" : "disk_room", level: isShort ? .error : .info) {
+    context.write(
+      event: isShort ? "disk_reserve_in_use" : "disk_reserve_free", level: isShort ? .error : .info
+    ) {
       let words =
         isShort
         ? "the disk reserve is in use: no new customers are accepted, the present ones are served"

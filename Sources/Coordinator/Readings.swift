@@ -68,7 +68,7 @@ final class Readings: BankPart {
 
   /// Sends the store's error to the client and logs it.
   func failed(_ error: StoreError, _ seat: Seat) {
-    context.write(event: "not_read", level: .error) { $0.field("msg", error.description) }
+    context.write(event: "query_failed", level: .error) { $0.field("msg", error.description) }
     server.answer(seat, .failure(Failure(store: error)))
   }
 

@@ -49,7 +49,7 @@ extension TellerSupervisor {
     if let reason = objection(to: hello, as: role) {
       let detail = "window \(post.window): protocol \(hello.version) (build \(hello.build)) is not supported"
       refuse(post, .refused(Refusal(reason: reason, build: BuildIdentity.current, detail: detail)))
-      return write("refused", .error, about: post) { $0.field("msg", detail) }
+      return write("hello_refused", .error, about: post) { $0.field("msg", detail) }
     }
     guard post.channel != nil, let orders = orders?(post.window, post.generation) else { return }
     post.phase = .welcomed
@@ -65,7 +65,7 @@ extension TellerSupervisor {
       let detail =
         reason == .version ? hello.otherVersion : "the role of a program at a window is worker"
       refuse(post, .refused(Refusal(reason: reason, build: BuildIdentity.current, detail: detail)))
-      return write("refused", .error, about: post) { $0.field("msg", detail) }
+      return write("hello_refused", .error, about: post) { $0.field("msg", detail) }
     }
     guard post.channel != nil, let terms = workerTerms?(post.window) else { return }
     post.phase = .welcomed

@@ -20,7 +20,9 @@ extension TellerSupervisor {
     guard !hasLookedForGroups else { return groups }
     hasLookedForGroups = true
     groups = WindowGroups(lineage)
-    if let groups { log.write(event: "groups", at: loop.moment()) { $0.field("path", groups.all.path) } }
+    if let groups {
+      log.write(event: "cgroups_enabled", at: loop.moment()) { $0.field("path", groups.all.path) }
+    }
     return groups
   }
 
@@ -48,7 +50,7 @@ extension TellerSupervisor {
     let reason = Remark(.leftBehind, pids.map(String.init).joined(separator: ", "))
     guard post.holdUp != reason else { return }
     post.holdUp = reason
-    write("held_up", .error, about: post, at: now) { $0.field("msg", reason.description) }
+    write("window_blocked", .error, about: post, at: now) { $0.field("msg", reason.description) }
   }
 
   /// Logs a process that was killed long ago and has not exited: for example, it waits for a failed disk. Its

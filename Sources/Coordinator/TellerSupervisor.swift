@@ -169,7 +169,7 @@ package final class TellerSupervisor {
   /// Kills a teller that violated the protocol.
   package func expel(_ window: Window, _ generation: Generation, reason: String, at now: Moment) {
     guard let post = posts[window], post.generation == generation else { return }
-    log.write(event: "rogue", level: .warn, at: now) {
+    log.write(event: "protocol_violation", level: .warn, at: now) {
       $0.field("window", services.name(of: window))
       $0.field("pid", post.pid)
       $0.field("gen", generation)

@@ -36,8 +36,8 @@ final class WorkerJournal {
   func note(_ spoken: TellerSupervisor.SpokenLine, at window: Window, _ generation: Generation, pid: Int32) {
     guard let file = file([window], generation, pid: pid) else { return }
     switch spoken {
-    case .line(let bytes): file.write(event: "said") { $0.field("msg", bytes: bytes) }
-    case .omitted(let count): file.write(event: "said_dropped", level: .warn) { $0.field("count", count) }
+    case .line(let bytes): file.write(event: "output") { $0.field("msg", bytes: bytes) }
+    case .omitted(let count): file.write(event: "output_dropped", level: .warn) { $0.field("count", count) }
     }
   }
 
@@ -56,7 +56,7 @@ final class WorkerJournal {
       return file
     } catch {
       logless[places[0]] = generation
-      context.write(event: "log_failed", level: .error) {
+      context.write(event: "log_open_failed", level: .error) {
         $0.field("worker_name", name)
         $0.field("msg", error.description)
       }

@@ -122,7 +122,7 @@ final class OutsideWorkers: BankPart {
   }
 
   private func expel(_ session: WorkerSession, _ reason: String) {
-    context.write(event: "rogue", level: .warn) {
+    context.write(event: "protocol_violation", level: .warn) {
       $0.field(
         "window", session.services.first.map { context.name(of: .outside($0, number: session.number)) })
       $0.field("pid", session.pid)
@@ -181,7 +181,7 @@ final class OutsideWorkers: BankPart {
     (session.number, session.pid) = (number, session.channel.peerPid)
     session.generation = Self.generation(incarnation: context.incarnation, count)
     byNumber[number] = session
-    context.write(event: "worker_came") {
+    context.write(event: "worker_connected") {
       $0.field("worker_name", context.name(of: .outside(session.services[0], number: number)))
       $0.field("pid", session.pid)
       $0.field(
@@ -235,7 +235,7 @@ final class OutsideWorkers: BankPart {
   private func forget(_ session: WorkerSession) {
     guard session.isReady, byNumber[session.number] === session else { return }
     byNumber[session.number] = nil
-    context.write(event: "worker_gone") {
+    context.write(event: "worker_disconnected") {
       $0.field("worker_name", context.name(of: .outside(session.services[0], number: session.number)))
       $0.field("pid", session.pid)
     }

@@ -14,7 +14,7 @@ extension Guardian {
   public func begin(channel: consuming FileDescriptor?) {
     do throws(SystemError) {
       try spawn(channel: channel)
-      note("guarding")
+      note("coordinator_started")
     } catch { couldNotStart(error) }
   }
 
@@ -79,7 +79,7 @@ extension Guardian {
 
   func watchHome() {
     do throws(SystemError) { watch = try home.watch(on: loop) } catch {
-      log?.write(event: "home_unwatched", level: .warn) { $0.field("msg", error.description) }
+      log?.write(event: "home_watch_failed", level: .warn) { $0.field("msg", error.description) }
     }
   }
 
@@ -221,7 +221,7 @@ extension Guardian {
   /// Logs that a drain was cut off: the client that requested it was not told of its end, and can repeat the
   /// request.
   private func noteCutOffDrain() {
-    log?.write(event: "drain_cut_off", level: .warn) {
+    log?.write(event: "drain_interrupted", level: .warn) {
       $0.field("msg", "the coordinator died while the bank was closing; the bank opens again")
     }
   }

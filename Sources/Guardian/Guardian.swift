@@ -189,9 +189,9 @@ public final class Guardian {
     }
     wishes += 1
     policy.wantEnd()
-    log?.write(event: "asked_to_end") {
+    log?.write(event: "shutdown_requested") {
       $0.field("signal", Signals.name(signal))
-      $0.field("wish", wishes)
+      $0.field("request", wishes)
     }
     guard let ward else {
       return finish(policy.hasOpened ? .diedWhileClosing(lastEnd) : .neverOpened(lastEnd))
@@ -215,7 +215,7 @@ public final class Guardian {
     guard self.end == nil else { return }
     self.end = end
     if case .givenUp(let last) = end {
-      log?.write(event: "given_up", level: .error) {
+      log?.write(event: "restarts_stopped", level: .error) {
         $0.field("end", last.description)
         $0.field("msg", "the bank could not be opened again; see bankd.stderr, then start it again")
       }

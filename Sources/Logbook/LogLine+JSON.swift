@@ -7,7 +7,7 @@ extension LogLine {
   private static let numbers: Set<String> = [
     "pid", "gen", "day", "ticket", "attempt", "attempts", "signal", "code", "child", "child_gen", "count",
     "incarnation", "windows", "waiting", "serving", "served", "finished", "killed", "customers", "deaths",
-    "items", "changes", "wish", "products", "unfinished",
+    "items", "changes", "request", "products", "unfinished",
   ]
   /// Suffixes of fields with whole numbers of a unit.
   private static let units = ["_ms", "_kb"]

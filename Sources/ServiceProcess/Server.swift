@@ -88,7 +88,7 @@ public final class Server<Handler: ServiceHandler> {
     }
     driver.onDiskFull = { [unowned self] error in noteDisk(error) }
     driver.onRoom = { [unowned self] isShort in noteRoom(isShort) }
-    service.views.onSlow = { [unowned self] in log.write(event: "viewer_lost", level: .warn, at: now) }
+    service.views.onSlow = { [unowned self] in log.write(event: "slow_consumer", level: .warn, at: now) }
     for (endpoint, socket) in sockets.all.enumerated() {
       socket.onRequest = { [unowned self, unowned socket] session, request in
         lastCall += 1
@@ -275,7 +275,7 @@ public final class Server<Handler: ServiceHandler> {
         driver.end(because: .failed(path: failure.subject, detail: words))
       },
       note: { [unowned self] words, isRepaired in
-        log.write(event: isRepaired ? "home_repaired" : "home_lost", level: .warn, at: now) {
+        log.write(event: isRepaired ? "home_repaired" : "home_repair_failed", level: .warn, at: now) {
           $0.field("msg", words)
         }
       })
@@ -287,7 +287,9 @@ public final class Server<Handler: ServiceHandler> {
   }
 
   private func noteRoom(_ isShort: Bool) {
-    log.write(event: isShort ? "disk_short" : "disk_room", level: isShort ? .error : .info, at: now) {
+    log.write(
+      event: isShort ? "disk_reserve_in_use" : "disk_reserve_free", level: isShort ? .error : .info, at: now
+    ) {
       $0.field("msg", isShort ? "the disk reserve is in use: \(Handler.whileShort)" : "there is space again")
     }
   }

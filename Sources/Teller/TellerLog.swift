@@ -84,7 +84,7 @@ struct TellerLog {
       }
     case .delayed(let customer, let reason):
       know(customer)
-      file.write(event: "delayed", level: .warn, at: moment) {
+      file.write(event: "waiting_for_stock", level: .warn, at: moment) {
         $0.fields(self.customer)
         $0.field("reason", reason)
       }
@@ -107,7 +107,7 @@ struct TellerLog {
         $0.field("reason", reason)
       }
     case .violation(let words):
-      file.write(event: "violation", level: .error, at: moment) { $0.field("reason", words) }
+      file.write(event: "protocol_violation", level: .error, at: moment) { $0.field("reason", words) }
     case .exit(let code, let reason):
       file.write(event: "exit", level: code == TellerExit.done ? .info : .error, at: moment) {
         $0.field("code", code)

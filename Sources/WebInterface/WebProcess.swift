@@ -122,7 +122,7 @@ private final class WebRun {
         "logs/web.log": { () throws(SystemError) in log.restore() },
       ])
     watch.onNews = { words, isRepaired in
-      log.write(event: isRepaired ? "home_repaired" : "home_not_repaired", level: .warn) {
+      log.write(event: isRepaired ? "home_repaired" : "home_repair_failed", level: .warn) {
         $0.field(
           "msg", isRepaired ? "removed while bank-web was running, and created again: \(words)" : words)
       }
@@ -130,7 +130,7 @@ private final class WebRun {
     self.watch = watch
     server.onRoom = { [unowned self] in for listener in listeners { listener.someoneLeft() } }
     if let refusal {
-      log.write(event: "no_port", level: .warn) {
+      log.write(event: "listen_failed", level: .warn) {
         $0.field("error", refusal.description)
         $0.field("msg", "this process cannot listen on 127.0.0.1; the page is available only on run/web.sock")
       }

@@ -239,7 +239,7 @@ struct BranchDeskTests {
     books.come(withoutEffect: [1])
     hear(bank)
     #expect(bank.coordinator.queue.machine.books.served == 0)
-    #expect(bank.log.contains("event=without_effect") && bank.log.contains("ticket=1"))
+    #expect(bank.log.contains("event=completion_rejected") && bank.log.contains("ticket=1"))
   }
 
   @Test("a stop leaves the database at once, reports it, and does not wait for waiting customers")
@@ -337,7 +337,7 @@ struct BranchDeskTests {
     hear(bank)
     let failure = try client.answers(to: number, bank.coordinator).last?.failure
     #expect(failure?.code == .system && failure?.detail.contains("no replica identity") == true)
-    #expect(bank.log.contains("event=day_not_ended"))
+    #expect(bank.log.contains("event=day_end_failed"))
   }
 
   @Test("when the bank drains this branch ends with it")

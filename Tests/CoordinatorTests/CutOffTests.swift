@@ -33,7 +33,7 @@ struct CutOffTests {
     #expect(try bank.coordinator.run() == 1)
     #expect(bank.store.commits == commits && !bank.coordinator.context.isEnding)
     #expect(!client.hasSomethingToRead && !other.hasSomethingToRead)
-    #expect(bank.log.contains("event=store_failed") && !bank.log.contains("event=left"))
+    #expect(bank.log.contains("event=store_failed") && !bank.log.contains("event=stopped_without_drain"))
     bank.store.crash()
     #expect(try bank.store.load(now: WallTime(milliseconds: 1)).books.issued == 0)
   }
@@ -82,7 +82,7 @@ struct CutOffTests {
     bank.coordinator.hear(signal: SIGTERM)
     #expect(try bank.coordinator.run() == 1)
     #expect(bank.store.commits == commits && bank.coordinator.server.sessions.isEmpty)
-    #expect(bank.log.contains("event=home_lost") && !bank.log.contains("event=stopping"))
+    #expect(bank.log.contains("event=database_removed") && !bank.log.contains("event=stopping"))
   }
 
   @Test("of two requests for tickets under one number the first is abandoned")

@@ -76,7 +76,7 @@ struct IntakeTests {
     #expect(try bank.store.request(forKey: "k") == nil)
     #expect(try bank.store.receipt(day: 1, ticket: 1) != nil)
     #expect(try bank.store.audit().problems == [])
-    #expect(bank.log.contains("event=withdrawn") && bank.log.contains("event=left"))
+    #expect(bank.log.contains("event=request_withdrawn") && bank.log.contains("event=stopped_without_drain"))
     #expect(!bank.log.contains("level=error"))
     // Killed tellers end while the last messages are sent: this has no effect any more.
     let window = Window(service: .deposit, place: 1)
@@ -312,7 +312,7 @@ struct IntakeTests {
     #expect(try client.answers(to: 9, bank.coordinator).first?.failure?.code == .system)
     #expect(try other.answers(to: small, bank.coordinator).first?.enqueued?.first == 2)
     #expect(bank.store.commits > 0 && !bank.coordinator.queue.isJammed)
-    #expect(bank.log.contains("event=list_lost") && !bank.log.contains("disk_full"))
+    #expect(bank.log.contains("event=list_read_failed") && !bank.log.contains("disk_full"))
     #expect(try bank.store.receipt(day: 1, ticket: 1) != nil)
   }
 

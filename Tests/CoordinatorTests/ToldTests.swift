@@ -151,6 +151,6 @@ struct ToldTests {
     bank.store.fail(.read, with: .damaged(path: "bank.db", detail: "a page of this test"))
     let second = client.ask(.ledger, bank.coordinator)
     #expect(try client.answers(to: second, bank.coordinator).first?.failure?.code == .damaged)
-    #expect(bank.log.contains("event=not_read"))
+    #expect(bank.log.contains("event=query_failed"))
   }
 }

@@ -112,7 +112,7 @@ struct ViewTests {
     let seen = tickets(answers)
     #expect(
       seen == Array(1..<Int64(seen.count) + 1) && Int64(seen.count) < ticket, "none is left out in between")
-    #expect(bank.log.contains("event=follower_lost"))
+    #expect(bank.log.contains("event=slow_consumer"))
     // It may start again.
     let number = deaf.ask(.follow, bank.coordinator, number: 9)
     bank.coordinator.followers.views.publish([Self.event(7)])

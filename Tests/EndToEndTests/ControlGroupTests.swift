@@ -126,7 +126,7 @@ struct ControlGroupTests {
           "NOT CHECKED: a bank in a group of its own: \(error). The other test shows a bank without one.")
       }
       try open(branch, in: group)
-      #expect(branch.events("groups", in: "coordinator").count == 1)
+      #expect(branch.events("cgroups_enabled", in: "coordinator").count == 1)
       #expect(group.below.count { !$0.contains("/") } == 1, "one group for the bank: \(group.below)")
       try kill(branch, .unmarked, reopen: { try open(branch, in: group) }) {
         let name = try #require(group.below.first { $0.contains("/job-1/") }, "\(group.below)")
@@ -188,7 +188,7 @@ struct ControlGroupTests {
     }
     try withBranch { branch in
       try open(branch, in: nil)
-      let path = try #require(branch.events("groups", in: "coordinator").first?["path"])
+      let path = try #require(branch.events("cgroups_enabled", in: "coordinator").first?["path"])
       #expect(path.hasPrefix(group), "\(path) is below \(group)")
       try kill(branch, .unmarked, reopen: { try open(branch, in: nil) })
       try branch.done("stop", "--now")
@@ -216,7 +216,7 @@ struct ControlGroupTests {
         let reopen = { try open(branch, in: nil, makesGroups: false) }
         try reopen()
         try kill(branch, disguise, reopen: reopen)
-        #expect(branch.events("groups", in: "coordinator") == [])
+        #expect(branch.events("cgroups_enabled", in: "coordinator") == [])
         try branch.done("stop", "--now")
         try branch.expectNobodyLeft()
       }

@@ -62,7 +62,8 @@ struct FailedWindowTests {
       let worker = try #require(try branch.status().worker("deposit-1"))
       #expect(worker.pid == 0 && worker.document["last_exit"]["code"].integer == 7, "\(worker.document)")
       #expect(worker.document["last_exit"]["signal"] == .null)
-      #expect(try branch.events("given_up", in: "coordinator", count: 1).map { $0["deaths"] } == ["10"])
+      #expect(
+        try branch.events("restarts_stopped", in: "coordinator", count: 1).map { $0["deaths"] } == ["10"])
       let exits = branch.events("exit", in: "coordinator")
       #expect(exits.count == 11 && exits.dropFirst().allSatisfy { $0["code"] == "7" }, "\(exits)")
       #expect(exits[0]["signal"] == "9" && exits[0]["child"] == "\(killed)" && exits[0]["child_gen"] == "1")
@@ -105,13 +106,13 @@ struct FailedWindowTests {
           #"echo >>\#(starts)\nif [ $(wc -l <\#(starts)) -le 3 ]; then exit 7; fi\nexec \#(teller) "$@""#)
         try branch.kill(worker: "deposit-1")
         try branch.done("enqueue", "1", "--service", "deposit", "--wait")
-        try #require(branch.events("given_up", in: "coordinator").isEmpty, "round \(round)")
+        try #require(branch.events("restarts_stopped", in: "coordinator").isEmpty, "round \(round)")
         programs.repairTeller()
       }
       try branch.waitUntil("three tellers have exited early, four times") {
         branch.events("exit", in: "coordinator").count { $0["code"] == "7" } == 12
       }
-      #expect(branch.events("given_up", in: "coordinator").isEmpty)
+      #expect(branch.events("restarts_stopped", in: "coordinator").isEmpty)
       #expect(!branch.events("backoff", in: "coordinator").isEmpty, "the pauses are logged")
     }
   }

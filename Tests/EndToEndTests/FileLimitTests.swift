@@ -17,7 +17,9 @@ struct FileLimitTests {
         try branch.launch(["juice", "order", "banana", "--timeout", "5m", "--json"])
       }
       // Five quick failures once made a dead letter; a delayed station asks again.
-      try branch.waitUntil("the station is delayed") { branch.log("juice-1").contains("event=delayed") }
+      try branch.waitUntil("the station is delayed") {
+        branch.log("juice-1").contains("event=waiting_for_stock")
+      }
       try branch.waitUntil("all customers have ordered") { try branch.status().queue("issued") == 3 }
       let waiting = try branch.status()
       #expect(waiting.queue("dead") == 0 && waiting.queue("delayed") == 0 && waiting.queue("served") == 0)
@@ -39,7 +41,9 @@ struct FileLimitTests {
       let stock = try #require(try branch.status().worker("stock")?.pid)
       try branch.limit(stock, bytes: 4_096)
       let order = try branch.launch(["juice", "order", "banana", "--timeout", "5m"])
-      try branch.waitUntil("the station is delayed") { branch.log("juice-1").contains("event=delayed") }
+      try branch.waitUntil("the station is delayed") {
+        branch.log("juice-1").contains("event=waiting_for_stock")
+      }
       let stop = try branch.launch(["stop", "--now"]).finish(within: .seconds(30))
       #expect(stop.code == 0, stop.story)
       order.end()

@@ -130,7 +130,9 @@ struct ForegroundDayTests {
       #expect(took < .seconds(3), "it took \(took); the limit is a second, but the machine may be busy")
       try branch.expectNobodyLeft()
       let log = branch.log("coordinator")
-      #expect(log.contains("event=opener_lost") && log.contains("event=left") && !log.contains("level=error"))
+      #expect(
+        log.contains("event=foreground_client_exited") && log.contains("event=stopped_without_drain")
+          && !log.contains("level=error"))
       let words = (try? String(contentsOfFile: branch.home + "/logs/bankd.stderr", encoding: .utf8)) ?? ""
       #expect(words == "", "workers that were killed together are not reported as a database error")
       try branch.expectClean()

@@ -124,7 +124,7 @@ struct FullDiskTests {
       try branch.done("enqueue", "8000", "--service", "deposit")
       try disk.fill()
       try branch.waitUntil("the bank uses its reserve") {
-        branch.log("coordinator").contains("event=disk_short")
+        branch.log("coordinator").contains("event=disk_reserve_in_use")
       }
       try branch.expectRefusal(75, "disk_full", of: "enqueue", "1", "--service", "deposit")
       disk.makeRoom()

@@ -275,7 +275,7 @@ struct GuardianTests {
       let outcome = try stop.finish()
       #expect(outcome.code == 0, outcome.story)
       #expect(try outcome.json()["served"].integer == 40)
-      #expect(try branch.events("drain_cut_off", in: "guardian", count: 1).count == 1)
+      #expect(try branch.events("drain_interrupted", in: "guardian", count: 1).count == 1)
       try branch.expectNobodyLeft()
       try branch.expectOneReceiptEach(40)
     }
@@ -338,7 +338,7 @@ struct GuardianTests {
       try branch.start("--config", file)
       _ = try branch.write("{\"windows\": {", to: "bank.json")
       #expect(try killAndAwait(branch, windows: 5) < branch.soon)
-      #expect(branch.events("former_configuration", in: "coordinator").count == 1)
+      #expect(branch.events("configuration_copy_unusable", in: "coordinator").count == 1)
       try FileManager.default.removeItem(atPath: file)
       #expect(try killAndAwait(branch, windows: 5) < branch.soon)
       try branch.done("enqueue", "5", "--wait")
@@ -346,7 +346,7 @@ struct GuardianTests {
       _ = try branch.configuration(deposit: 1, speed: "20")
       try branch.done("reload")
       #expect(try killAndAwait(branch, windows: 2) < branch.soon)
-      #expect(branch.events("former_configuration", in: "coordinator").count == 2)
+      #expect(branch.events("configuration_copy_unusable", in: "coordinator").count == 2)
     }
   }
 
@@ -360,7 +360,7 @@ struct GuardianTests {
       }
       try branch.expectNobodyLeft()
       #expect(branch.events("restarted", in: "guardian").isEmpty)
-      #expect(branch.events("given_up", in: "guardian").count == 1)
+      #expect(branch.events("restarts_stopped", in: "guardian").count == 1)
       #expect(!FileManager.default.fileExists(atPath: "\(branch.home)/bank.db"))
     }
   }

@@ -56,14 +56,14 @@ struct HostileTellerTests {
     var told: (event: String, words: String?) {
       switch self {
       case .noise, .oversized: ("channel_broken", "exceeds the limit")
-      case .otherBuild: ("refused", "is not supported")
-      case .cutOff, .mute: ("rogue", "not ready in time")
-      case .invented, .twice: ("rogue", "customer 1, attempt 1, which it does not hold")
-      case .anothers: ("rogue", "customer 999, attempt 1, which it does not hold")
-      case .otherGeneration: ("rogue", "customer 1 as generation 1, but is generation 2")
-      case .unasked: ("rogue", "returned customer 1 without a recall")
+      case .otherBuild: ("hello_refused", "is not supported")
+      case .cutOff, .mute: ("protocol_violation", "not ready in time")
+      case .invented, .twice: ("protocol_violation", "customer 1, attempt 1, which it does not hold")
+      case .anothers: ("protocol_violation", "customer 999, attempt 1, which it does not hold")
+      case .otherGeneration: ("protocol_violation", "customer 1 as generation 1, but is generation 2")
+      case .unasked: ("protocol_violation", "returned customer 1 without a recall")
       case .halfAnswer: ("stuck", nil)
-      case .flood: ("rogue", "reports of progress in a second")
+      case .flood: ("protocol_violation", "reports of progress in a second")
       }
     }
 

@@ -57,7 +57,8 @@ struct InterruptTests {
       #expect(outcome.code == 130 && outcome.err.contains("it is not known whether"), outcome.story)
       branch.processes.signal(bank, SIGCONT)
       try branch.waitUntil("the request was withdrawn") {
-        try branch.status().queue("issued") == 0 && branch.log("coordinator").contains("event=withdrawn")
+        try branch.status().queue("issued") == 0
+          && branch.log("coordinator").contains("event=request_withdrawn")
       }
     }
   }

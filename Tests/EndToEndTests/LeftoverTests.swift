@@ -65,7 +65,7 @@ struct LeftoverTests {
         let text = try branch.done("status", language: language).out
         #expect(text.contains("job-1") && text.contains("\(left)"), "\(text)")
       }
-      #expect(branch.events("held_up", in: "coordinator").count == 1)
+      #expect(branch.events("window_blocked", in: "coordinator").count == 1)
       #expect(try branch.done("enqueue", "--service", "echo", "--payload", "x", "--wait").code == 0)
       #expect(lines(note).count == 2 && Glibc.kill(left, 0) == 0)
       Glibc.kill(left, SIGKILL)

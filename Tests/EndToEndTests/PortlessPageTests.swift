@@ -46,7 +46,7 @@ struct PortlessPageTests {
       let client = WebClient(branch: branch, url: "", link: "", socket: socket, managerCode: "")
       #expect(try client.local("/api/v1/status").json["bank"]["state"].text == "open")
       #expect(try client.local("/").status == 200)
-      #expect(branch.log("web").contains("event=no_port"))
+      #expect(branch.log("web").contains("event=listen_failed"))
     }
   }
 }

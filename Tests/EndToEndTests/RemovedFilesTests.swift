@@ -72,7 +72,7 @@ struct RemovedFilesTests {
       try branch.done("enqueue", "4", "--key", "before")
       let log = "\(branch.home)/bank.db-wal"
       if way == "removed" { unlink(log) } else { rename(log, branch.path("log")) }
-      try branch.waitUntil("the loss is noticed") { !branch.events("log_lost", in: "coordinator").isEmpty }
+      try branch.waitUntil("the loss is noticed") { !branch.events("wal_removed", in: "coordinator").isEmpty }
       try branch.done("enqueue", "4", "--key", "after")
       try branch.killCoordinator()
       try branch.reopen("--speed", "max")
@@ -116,7 +116,9 @@ struct RemovedFilesTests {
       try branch.done("stock", "add", "kiwi", "5")
       for name in ["stock", "vending"] {
         try remove("\(name).db-wal", of: branch)
-        try branch.waitUntil("\(name) has noticed the loss") { !branch.events("home_lost", in: name).isEmpty }
+        try branch.waitUntil("\(name) has noticed the loss") {
+          !branch.events("home_repair_failed", in: name).isEmpty
+        }
       }
       try branch.done("vending", "insert", "1000")
       try branch.done("stock", "add", "kiwi", "1")
@@ -252,7 +254,7 @@ struct RemovedFilesTests {
         branch.processes.all().isEmpty
       }
       #expect(!files.fileExists(atPath: path))
-      #expect(branch.log("coordinator").contains("event=home_lost"))
+      #expect(branch.log("coordinator").contains("event=database_removed"))
       rename(branch.path("aside"), path)
       _ = rename(branch.path("aside-wal"), path + "-wal")
       try branch.start("--speed", "max")

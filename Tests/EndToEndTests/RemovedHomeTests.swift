@@ -80,7 +80,9 @@ struct RemovedHomeTests {
       try #require(
         stranger >= 0 && flock(stranger, LOCK_EX | LOCK_NB) == 0, "the bank had no time to lock it yet")
       try branch.waitUntil("the bank has noticed it", within: .seconds(5)) {
-        branch.events("home_not_repaired", in: "coordinator").contains { $0["msg"]?.contains("lock") == true }
+        branch.events("home_repair_failed", in: "coordinator").contains {
+          $0["msg"]?.contains("lock") == true
+        }
       }
       close(stranger)
       try branch.waitUntil("the lock is taken again", within: .seconds(5)) {

@@ -55,7 +55,8 @@ struct ToldTests {
       #expect(words == "", "the coordinator has exited, and not crashed")
       let log = branch.log("coordinator")
       #expect(
-        log.contains("event=opener_lost") && log.contains("event=withdrawn") && !log.contains("level=error"))
+        log.contains("event=foreground_client_exited") && log.contains("event=request_withdrawn")
+          && !log.contains("level=error"))
       try branch.start("--speed", "max", "--deposit", "0", "--loan", "0")
       #expect(try branch.status().queue("issued") == 0)
       #expect(try branch.json("enqueue", "3")["first"].integer == 1)

@@ -160,7 +160,7 @@ struct WorkersTests {
       _ = try launchOutside(branch)
       try branch.done("wait", "--timeout", "60s", timeout: .seconds(70))
       try branch.expectOneReceiptEach(20)
-      #expect(branch.log("coordinator").contains("event=rogue"))
+      #expect(branch.log("coordinator").contains("event=protocol_violation"))
     }
   }
 
@@ -305,7 +305,7 @@ struct WorkersTests {
           ?? 0
       }
       #expect(sizes.count <= 3 && sizes.allSatisfy { $0 <= 65_536 + 8_192 }, "\(logs): \(sizes)")
-      #expect(try branch.lines("logs", "n-1").contains { $0["event"].text == "said_dropped" })
+      #expect(try branch.lines("logs", "n-1").contains { $0["event"].text == "output_dropped" })
       try branch.done("stop", "--now", timeout: .seconds(60))
       try branch.expectNobodyLeft()
     }

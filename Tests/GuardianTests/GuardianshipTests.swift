@@ -136,8 +136,8 @@ struct GuardianshipTests {
     }
     #expect(pauses.allSatisfy { $0 <= .seconds(1) }, "\(pauses)")
     #expect(pauses.suffix(10).allSatisfy { $0 > .milliseconds(400) }, "they are slowed down: \(pauses)")
-    #expect(try tie.count("guardian_lost") >= 30)
-    #expect(try tie.count("guardian_missing") >= 20, "from the tenth on it is logged as an error")
+    #expect(try tie.count("guardian_exited") >= 30)
+    #expect(try tie.count("guardian_backoff") >= 20, "from the tenth on it is logged as an error")
   }
 
   @Test(

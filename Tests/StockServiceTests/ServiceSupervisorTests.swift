@@ -174,7 +174,7 @@ struct ServiceSupervisorTests {
     keeper.pass(.seconds(120))
     try keeper.wait("it is given up") { keeper.post.isGivenUp }
     #expect(keeper.post.generation == 4 && keeper.post.lastEnd == Remark(.processCode, 7))
-    #expect(try keeper.log().contains("event=given_up"))
+    #expect(try keeper.log().contains("event=restarts_stopped"))
     keeper.pass(.seconds(3_600))
     #expect(keeper.post.generation == 4)
     keeper.post.specification.program = try StockFixture.program()

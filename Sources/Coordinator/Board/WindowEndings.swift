@@ -25,7 +25,7 @@ final class WindowEndings: BankPart {
       let present = "\(name) \(post.generation) \(post.pid)"
       return server.answer(seat, .failure(Failure(.otherProcess, subject: present)))
     }
-    context.write(event: "ended_by_hand", level: .warn) {
+    context.write(event: "killed_by_operator", level: .warn) {
       $0.field("window", name)
       $0.field("child", pid)
       $0.field("child_gen", post.generation)

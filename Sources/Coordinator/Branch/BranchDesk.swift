@@ -52,7 +52,7 @@ final class BranchDesk: BankPart {
       context.write(event: "day_ended") { $0.field("day", queue.machine.books.day) }
       ending.stopBehindTheDay()
     case .dayNotEnded(let error):
-      context.write(event: "day_not_ended", level: .error) { $0.field("msg", error.description) }
+      context.write(event: "day_end_failed", level: .error) { $0.field("msg", error.description) }
       ending.dayNotEnded(error)
     case .lost(let reason):
       shared.lost()
@@ -67,7 +67,7 @@ final class BranchDesk: BankPart {
       shared.hear(mark)
       shared.note?.keep(at: context.home.booksNote)
     case .older(let books):
-      context.write(event: "books_older", level: .error) { fields in
+      context.write(event: "database_reverted", level: .error) { fields in
         note(shared.identity, in: &fields)
         fields.field("day", books.found.day)
         fields.field("ticket", books.found.ticket)
@@ -82,7 +82,7 @@ final class BranchDesk: BankPart {
         )
       }
     case .forgotten(let commits):
-      context.write(event: "commits_forgotten", level: .error) { fields in
+      context.write(event: "commits_lost", level: .error) { fields in
         note(shared.identity, in: &fields)
         fields.field("commits", commits.prefix(100).map(String.init).joined(separator: ","))
         fields.field(
@@ -91,7 +91,7 @@ final class BranchDesk: BankPart {
             + " incomplete copy; use synchronous replication")
       }
     case .interrupted(let reason):
-      context.write(event: "books_interrupted", level: .warn) { $0.field("msg", reason.description) }
+      context.write(event: "database_unavailable", level: .warn) { $0.field("msg", reason.description) }
     case .left:
       shared.left()
       ending.advance()

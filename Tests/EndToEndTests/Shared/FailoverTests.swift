@@ -54,7 +54,7 @@ struct FailoverTests {
       let late = try enqueue.finish(within: .seconds(40))
       #expect(late.code == 0, late.story)
       try after.expectAllServed(450, by: branches)
-      for branch in branches { #expect(branch.events("commits_forgotten", in: "coordinator").isEmpty) }
+      for branch in branches { #expect(branch.events("commits_lost", in: "coordinator").isEmpty) }
     }
   }
 
@@ -84,9 +84,9 @@ struct FailoverTests {
       try primary.killServer()
       #expect(try after.text("SELECT pg_promote(true, 60)", by: branches[0]) == "t")
       try branches[0].waitUntil("a branch reports the lost transactions") {
-        branches.contains { !$0.events("commits_forgotten", in: "coordinator").isEmpty }
+        branches.contains { !$0.events("commits_lost", in: "coordinator").isEmpty }
       }
-      let lost = branches.flatMap { $0.events("commits_forgotten", in: "coordinator") }.flatMap {
+      let lost = branches.flatMap { $0.events("commits_lost", in: "coordinator") }.flatMap {
         ($0["commits"] ?? "").split(separator: ",")
       }
       print("\(lost.count) transactions were lost with the primary, and are named")
