@@ -160,8 +160,8 @@ package final class TellerSupervisor {
     guard let post = posts[window], post.generation == generation, let child = post.child else { return }
     log.write(event: "stuck", level: .warn, at: now) {
       $0.field("window", services.name(of: window))
-      $0.field("pid", child.pid)
-      $0.field("gen", generation)
+      $0.field("child", child.pid)
+      $0.field("child_gen", generation)
     }
     abort(post, at: now)
   }
@@ -171,8 +171,8 @@ package final class TellerSupervisor {
     guard let post = posts[window], post.generation == generation else { return }
     log.write(event: "protocol_violation", level: .warn, at: now) {
       $0.field("window", services.name(of: window))
-      $0.field("pid", post.pid)
-      $0.field("gen", generation)
+      $0.field("child", post.pid)
+      $0.field("child_gen", generation)
       $0.field("msg", "the teller \(reason)")
     }
     post.phase = .leaving

@@ -125,7 +125,7 @@ final class OutsideWorkers: BankPart {
     context.write(event: "protocol_violation", level: .warn) {
       $0.field(
         "window", session.services.first.map { context.name(of: .outside($0, number: session.number)) })
-      $0.field("pid", session.pid)
+      $0.field("peer_pid", session.pid)
       $0.field("msg", reason)
     }
     workers.refuse(session, .malformed, reason)
@@ -183,7 +183,7 @@ final class OutsideWorkers: BankPart {
     byNumber[number] = session
     context.write(event: "worker_connected") {
       $0.field("worker_name", context.name(of: .outside(session.services[0], number: number)))
-      $0.field("pid", session.pid)
+      $0.field("peer_pid", session.pid)
       $0.field(
         "services", session.services.map { context.services.directory[$0].text }.joined(separator: ","))
       $0.field("in_hand", Int64(session.inHand))
@@ -237,7 +237,7 @@ final class OutsideWorkers: BankPart {
     byNumber[session.number] = nil
     context.write(event: "worker_disconnected") {
       $0.field("worker_name", context.name(of: .outside(session.services[0], number: session.number)))
-      $0.field("pid", session.pid)
+      $0.field("peer_pid", session.pid)
     }
     guard !context.isCutOff else { return }
     context.takeTime()

@@ -5,9 +5,9 @@
 extension LogLine {
   /// Fields with whole numbers, besides those with a unit. Another value stays a string.
   private static let numbers: Set<String> = [
-    "pid", "gen", "day", "ticket", "attempt", "attempts", "signal", "code", "child", "child_gen", "count",
-    "incarnation", "windows", "waiting", "serving", "served", "finished", "killed", "customers", "deaths",
-    "items", "changes", "request", "products", "unfinished",
+    "pid", "gen", "day", "ticket", "attempt", "attempts", "signal", "code", "child", "child_gen", "peer_pid",
+    "count", "incarnation", "windows", "waiting", "serving", "served", "finished", "killed", "customers",
+    "deaths", "items", "changes", "request", "products", "unfinished",
   ]
   /// Suffixes of fields with whole numbers of a unit.
   private static let units = ["_ms", "_kb"]

@@ -161,6 +161,10 @@ struct WorkersTests {
       try branch.done("wait", "--timeout", "60s", timeout: .seconds(70))
       try branch.expectOneReceiptEach(20)
       #expect(branch.log("coordinator").contains("event=protocol_violation"))
+      let coordinator = "\(try branch.status().pid)"
+      let connected = branch.events("worker_connected", in: "coordinator")
+      #expect(
+        connected.allSatisfy { $0["pid"] == coordinator && $0["peer_pid"] != nil }, "\(connected)")
     }
   }
 
