@@ -17,7 +17,7 @@ final class BooksReader {
   /// Changes an answer before it is sent, for example by adding the attempt in progress at a local window.
   var decorate: (ControlAnswer) -> ControlAnswer = { $0 }
   /// Called with events of the processes, for the log.
-  var onEvent: ((_ event: String, _ pid: Int32, _ words: String) -> Void)? {
+  var onEvent: ((_ event: StaticString, _ pid: Int32, _ words: String) -> Void)? {
     didSet { for reader in readers { reader.onEvent = onEvent } }
   }
   /// Process ids of the readers.

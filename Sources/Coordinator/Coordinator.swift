@@ -139,8 +139,7 @@ package final class Coordinator {
     let shared = branch.shared
     reader?.decorate = { [unowned reports] in reports.withWhoeverIsHere($0) }
     reader?.onEvent = { [unowned context] event, pid, words in
-      context.write(event: "reader", level: .warn) {
-        $0.field("what", event)
+      context.write(event: event, level: .warn) {
         $0.field("child", pid)
         $0.field("msg", words)
       }

@@ -43,7 +43,7 @@ final class ReaderProcess {
   }
 
   /// Called with events of the process, for the log.
-  var onEvent: ((_ event: String, _ pid: Int32, _ words: String) -> Void)?
+  var onEvent: ((_ event: StaticString, _ pid: Int32, _ words: String) -> Void)?
   /// Process id, until it is reaped.
   var pid: Int32? { child?.pid }
 
@@ -139,7 +139,7 @@ final class ReaderProcess {
       ) { child, descriptor throws(SystemError) in try watch(child, descriptor) }
     } catch {
       trouble = error.description
-      onEvent?("spawn_failed", 0, trouble)
+      onEvent?("reader_spawn_failed", 0, trouble)
       return died()
     }
     onEvent?("reader_started", child?.pid ?? 0, "")
@@ -163,7 +163,7 @@ final class ReaderProcess {
   }
 
   /// Stops reading from the process and kills it; its query in flight is left for the successor.
-  private func end(_ event: String, isWanted: Bool = true) {
+  private func end(_ event: StaticString, isWanted: Bool = true) {
     guard let channel else { return }
     self.channel = nil
     isEnding = !isWanted

@@ -30,7 +30,7 @@ final class ReaderStage {
       reader.pass(request.command, Seat(session: session, number: request.number))
     }
     server.onEnd = { [unowned self] in reader.forget($0) }
-    reader.onEvent = { [unowned self] event, _, _ in events.append(event) }
+    reader.onEvent = { [unowned self] event, _, _ in events.append("\(event)") }
   }
 
   /// The program, if it was built.
