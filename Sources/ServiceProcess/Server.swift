@@ -274,10 +274,8 @@ public final class Server<Handler: ServiceHandler> {
         let words = failure.remark ?? Remark(quoting: failure.detail)
         driver.end(because: .failed(path: failure.subject, detail: words))
       },
-      note: { [unowned self] words, isRepaired in
-        log.write(event: isRepaired ? "home_repaired" : "home_repair_failed", level: .warn, at: now) {
-          $0.field("msg", words)
-        }
+      note: { [unowned self] event, words in
+        log.write(event: event, level: .warn, at: now) { $0.field("msg", words) }
       })
   }
 

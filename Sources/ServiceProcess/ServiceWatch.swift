@@ -24,8 +24,8 @@ final class ServiceWatch {
     var restoreLog: () -> Void
     var listen: (_ path: String) throws -> Void
     var end: (Failure) -> Void
-    /// Logs a repair or a failed repair, in English.
-    var note: (_ words: String, _ isRepaired: Bool) -> Void
+    /// Logs a loss, a repair or a failed repair, in English.
+    var note: (_ event: StaticString, _ words: String) -> Void
   }
 
   private let home: ServiceHome
@@ -50,7 +50,7 @@ final class ServiceWatch {
       names.onLoss = { [unowned self] in lost.formUnion($0) }
       try names.remember()
       self.names = names
-    } catch { remedies.note("the home is not watched: \(error.description)", false) }
+    } catch { remedies.note("home_watch_failed", error.description) }
   }
 
   var nextDeadline: MonotonicTime? { names?.repairAt }
@@ -76,10 +76,11 @@ final class ServiceWatch {
       try names.remember()
       if !missing.isEmpty {
         let words = missing.map(Paths.lastPart(of:)).joined(separator: ", ")
-        remedies.note("removed while bank-\(home.name) was running, and created again: \(words)", true)
+        remedies.note(
+          "home_repaired", "removed while bank-\(home.name) was running, and created again: \(words)")
       }
     } catch {
-      remedies.note("\(error)", false)
+      remedies.note("home_repair_failed", "\(error)")
       return names.putOff()
     }
     if owesLog || owesLock { names.putOff() }
@@ -93,7 +94,7 @@ final class ServiceWatch {
     }
     if losses.contains(home.databaseLog), !owesLog {
       owesLog = true
-      remedies.note("\(home.databaseLog) was removed; it is copied and restarted", false)
+      remedies.note("wal_removed", "\(home.databaseLog) was removed; it is copied and restarted")
       remedies.rescueLog()
     }
   }

@@ -117,7 +117,7 @@ struct RemovedFilesTests {
       for name in ["stock", "vending"] {
         try remove("\(name).db-wal", of: branch)
         try branch.waitUntil("\(name) has noticed the loss") {
-          !branch.events("home_repair_failed", in: name).isEmpty
+          !branch.events("wal_removed", in: name).isEmpty
         }
       }
       try branch.done("vending", "insert", "1000")

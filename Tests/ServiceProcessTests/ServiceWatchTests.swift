@@ -59,8 +59,12 @@ import Wire
           try Self.write(path)
         },
         end: { [unowned self] in ends.append($0) },
-        note: { [unowned self] words, isRepaired in
-          if isRepaired { repaired.append(words) } else { troubles.append(words) }
+        note: { [unowned self] event, words in
+          if "\(event)" == "home_repaired" {
+            repaired.append(words)
+          } else {
+            troubles.append("\(event): \(words)")
+          }
         })
       watch = ServiceWatch(home, sockets: [home.socket], on: loop, remedies)
     }
@@ -108,6 +112,7 @@ import Wire
     #expect(service.renewals == 0, "its remover has time to finish")
     try service.wait("the log is created again") { service.renewals == 2 }
     #expect(service.rescues == 1 && service.ends == [])
+    #expect(service.troubles.count { $0.hasPrefix("wal_removed: ") } == 1)
     try service.wait("it is reported") { service.repaired.contains { $0.hasSuffix(": stock.db-wal") } }
     #expect(service.watch?.nextDeadline == nil, "nothing is left to be done")
   }
