@@ -13,7 +13,7 @@ public enum DrainStep: UInt8, Named, Comparable {
   case kill = 4
 
   /// Names in JSON and logs, in the order of the raw values.
-  public static let names = ["close_door", "serve_waiting", "finish_serving", "kill"]
+  public static let names = ["refuse_new", "serve_waiting", "finish_serving", "kill"]
 
   /// The step after this one; nil after the last.
   public var next: DrainStep? { DrainStep(rawValue: rawValue + 1) }

@@ -40,7 +40,7 @@ public enum Samples {
 
   public static let stopped = parsed(
     #"{"version":1,"day":1,"served":10,"business_ms":4410,"waiting":0,"finished":10,"killed":0,"#
-      + #""steps":[{"step":"close_door","duration_ms":0}]}"#)
+      + #""steps":[{"step":"refuse_new","duration_ms":0}]}"#)
 
   public static let audit = parsed(
     """

@@ -23,7 +23,7 @@ struct BoardTests {
       let milliseconds = try #require(killed["recovery_ms"].integer)
       #expect((0..<5_000).contains(milliseconds))
       let after = try branch.json("board")
-      let death = try #require(after["events"].items.last { $0["kind"].text == "died" })
+      let death = try #require(after["events"].items.last { $0["kind"].text == "exited" })
       #expect(
         death["signal"].integer == 9 && death["window"].text == "deposit-1" && death["ticket"].integer == 1)
       #expect(after["serving"].items.first?["attempt"].integer == 2)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Four steps of closing", .serialized)
 struct DrainTests {
-  private static let steps = ["close_door", "serve_waiting", "finish_serving", "kill"]
+  private static let steps = ["refuse_new", "serve_waiting", "finish_serving", "kill"]
 
   private func killings(_ branch: Branch) -> [[String: String]] {
     branch.events("killing", in: "coordinator")

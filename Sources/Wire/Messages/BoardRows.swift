@@ -169,7 +169,7 @@ public struct BoardEvent: Codable, Sendable, Equatable {
 
     /// Names in JSON, in the order of the raw values.
     public static let names = [
-      "issued", "started", "served", "cancelled", "dead", "failed", "deferred", "died", "reset", "recalled",
+      "issued", "started", "served", "cancelled", "dead", "failed", "deferred", "exited", "reset", "recalled",
     ]
   }
 
