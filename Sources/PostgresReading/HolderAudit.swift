@@ -159,7 +159,7 @@ struct HolderAudit {
       .once(
         """
         SELECT DISTINCT s.ticket FROM unnest($1, $2, $3, $4) AS s (ticket, lane, branch, epoch)
-        JOIN bank.former_claim f USING (lane, branch, epoch) WHERE s.ticket BETWEEN f.first AND f.last
+        JOIN bank.released_claim f USING (lane, branch, epoch) WHERE s.ticket BETWEEN f.first AND f.last
         """,
         [.integers, .integers, .integers, .integers],
         [
@@ -179,10 +179,10 @@ struct HolderAudit {
   /// Receipts of the day, and for the present day the claim of each.
   private var receiptsInOrder: String {
     let isWrong =
-      ["output", "errors"].map { name in
+      ["output", "stderr"].map { name in
         """
-        \(name)_filed NOT BETWEEN 0 AND \(name)_length OR \
-        coalesce(octet_length(\(name)_first), 0) + coalesce(octet_length(\(name)_last), 0) > \(name)_length
+        \(name)_file_length NOT BETWEEN 0 AND \(name)_length OR \
+        coalesce(octet_length(\(name)_head), 0) + coalesce(octet_length(\(name)_tail), 0) > \(name)_length
         """
       }.joined(separator: " OR ")
     let claim =
@@ -192,8 +192,8 @@ struct HolderAudit {
         WHERE k.lane = r.lane AND k.last >= r.ticket ORDER BY k.last LIMIT 1) AS k ON k.first <= r.ticket
       """ : "CROSS JOIN (SELECT NULL::bigint AS first, NULL::bigint AS branch, NULL::bigint AS epoch) AS k"
     return """
-      SELECT r.ticket, r.lane, outcome, place, attempts, amount, account, debit, credit, started_ms, r.branch, r.epoch,
-        result_ns IS NOT NULL, result_ns IS NOT NULL AND coalesce(result_ns < 0
+      SELECT r.ticket, r.lane, outcome, window_number, attempts, amount, account, debit, credit, started_ms, r.branch,
+        r.epoch, duration_ns IS NOT NULL, duration_ns IS NOT NULL AND coalesce(duration_ns < 0
           OR (exit_code IS NOT NULL AND exit_signal IS NOT NULL) OR \(isWrong), true), k.first, k.branch, k.epoch
       FROM bank.receipt r \(claim) WHERE r.day = \(day.day) ORDER BY r.ticket
       """

@@ -28,8 +28,8 @@ extension PostgresReading {
   /// - Parameter amidst: if false, the result is nil while a large request is being moved.
   private func audit(amidst: Bool) throws(StoreError) -> StoreAudit? {
     try connection.inSnapshot { () throws(StoreError) in
-      let isComing = try connection.ask(.once("SELECT EXISTS (SELECT FROM bank.batch)"))[0].boolean(0, 0)
-      if isComing == true, !amidst { return nil }
+      let staged = try connection.ask(.once("SELECT EXISTS (SELECT FROM bank.staged_batch)"))[0]
+      if staged.boolean(0, 0) == true, !amidst { return nil }
       // Reads whole tables, unlike other queries, which use keys.
       _ = try connection.ask(
         .once("SET LOCAL enable_seqscan = on"), .once("SET LOCAL enable_bitmapscan = on"))
@@ -143,7 +143,7 @@ extension PostgresReading {
     var places: [BusinessDay: Int] = [:]
     for (place, day) in days.enumerated() { places[day.day] = place }
     var cursor = try SnapshotCursor(
-      connection, "intake", "SELECT day, first, last FROM bank.intake ORDER BY day, last")
+      connection, "batches", "SELECT day, first, last FROM bank.ticket_batch ORDER BY day, last")
     while try cursor.step() {
       let (day, first, last) = (cursor.integer(0), cursor.integer(1), cursor.integer(2))
       guard let place = places[day], first >= 1, last <= Limits.ticket else {
@@ -171,14 +171,15 @@ extension PostgresReading {
       """
       SELECT day, lane, sum(issued)::bigint, sum(waiting)::bigint, sum(delayed)::bigint, sum(dead)::bigint,
         sum(served)::bigint, sum(out_of_stock)::bigint, sum(cancelled)::bigint
-      FROM bank.tally GROUP BY day, lane ORDER BY day, lane
+      FROM bank.counter_delta GROUP BY day, lane ORDER BY day, lane
       """)
     while try cursor.step() {
       let counts = (2...8).map { min(max(cursor.integer($0), -Self.mostCounted), Self.mostCounted) }
       // A commit that changed no count has a row with lane 0.
       if counts.allSatisfy({ $0 == 0 }) { continue }
       guard let place = places[cursor.integer(0)] else {
-        record.note(Remark(.rowMeaningless, "bank.tally", "\(cursor.integer(0))-\(cursor.integer(1))"))
+        record.note(
+          Remark(.rowMeaningless, "bank.counter_delta", "\(cursor.integer(0))-\(cursor.integer(1))"))
         continue
       }
       days[place].books.add(counts, of: try line(of: cursor.integer(1)))
@@ -219,7 +220,8 @@ extension PostgresReading {
     var cursor = try SnapshotCursor(
       connection, "releases",
       """
-      SELECT ticket, day FROM bank.release o WHERE to_regclass('bank.receipt_' || day) IS NOT NULL AND NOT EXISTS (
+      SELECT ticket, day FROM bank.stock_release o
+      WHERE to_regclass('bank.receipt_' || day) IS NOT NULL AND NOT EXISTS (
         SELECT FROM bank.receipt r JOIN bank.lane l ON l.number = r.lane WHERE r.day = o.day AND r.ticket = o.ticket
           AND r.outcome = \(Outcome.cancelled.rawValue) AND l.branch = o.branch)
       ORDER BY day, ticket

@@ -3,7 +3,7 @@
 //
 // These checks bound the reordering in a shared bank: a customer is overtaken at most by the pages that other branches
 // hold at the same time. A claim that is later than a following one took up a returned range. Pages of an ended branch
-// are recorded as former claims. A customer that returned alone, because it was due or requeued, is claimed alone,
+// are recorded as released claims. A customer that returned alone, because it was due or requeued, is claimed alone,
 // which is sufficient evidence.
 //
 // Invariant: one page and one customer are in memory at a time.
@@ -40,7 +40,7 @@ extension PostgresReading {
       """
       SELECT lane, first, last, k.branch, k.epoch, coalesce(b.epoch = k.epoch, false)
       FROM bank.claim k LEFT JOIN bank.branch b ON b.id = k.branch
-      UNION ALL SELECT lane, first, last, NULL, NULL, true FROM bank.returned ORDER BY 1, 2, 3
+      UNION ALL SELECT lane, first, last, NULL, NULL, true FROM bank.returned_range ORDER BY 1, 2, 3
       """)
     let waiting = CustomerPlace.all(of: .waiting)
     var customers = try SnapshotCursor(
@@ -80,7 +80,8 @@ extension PostgresReading {
   /// had been returned.
   private func auditTurns(_ record: inout AuditRecord) throws(StoreError) {
     var claims = try SnapshotCursor(
-      connection, "turns", "SELECT lane, first, last, at FROM bank.claim ORDER BY lane DESC, last DESC")
+      connection, "turns",
+      "SELECT lane, first, last, claimed_at FROM bank.claim ORDER BY lane DESC, last DESC")
     var earliest: (lane: Int64, at: Int64) = (0, .max)
     var late: [(lane: Int64, first: Int64, last: Int64)] = []
     while try claims.step() {
@@ -103,7 +104,7 @@ extension PostgresReading {
       .once(
         """
         SELECT DISTINCT l.place FROM unnest($1, $2, $3) WITH ORDINALITY AS l (lane, first, last, place)
-        JOIN bank.former_claim f ON f.lane = l.lane AND f.first <= l.last AND f.last >= l.first
+        JOIN bank.released_claim f ON f.lane = l.lane AND f.first <= l.last AND f.last >= l.first
         """,
         [.integers, .integers, .integers],
         [.integers(late.map(\.lane)), .integers(late.map(\.first)), .integers(late.map(\.last))]))[0]

@@ -127,7 +127,7 @@ extension PostgresReading {
     let rows = try connection.ask(Self.key(.text(key)))[0]
     guard rows.count > 0 else { return nil }
     guard let day = rows.integer(0, 0), let first = rows.integer(0, 1), let last = rows.integer(0, 2) else {
-      throw damage(of: "intake", "key")
+      throw damage(of: "ticket_batch", "key")
     }
     return KeyedRequest(
       tickets: IssuedTickets(day: day, first: first, last: last), request: rows.integer(0, 3))
@@ -163,7 +163,7 @@ extension PostgresReading {
   // MARK: - Statements
 
   private static let customerColumns =
-    "position, amount, account, issued_ms, attempts, crashes, failures, begun, is_begun, due_ms, article"
+    "position, amount, account, issued_ms, attempts, crashes, failures, started_attempts, is_running, due_ms, item_name"
 
   private static let inOrder = PostgresStatement(
     "read-customers", [.integer, .integer, .integer],
@@ -190,10 +190,11 @@ extension PostgresReading {
   private static let branch = PostgresStatement(
     "read-branch", [.integer],
     """
-    SELECT branch FROM bank.intake WHERE day = (SELECT max(day) FROM bank.day) AND last >= $1 ORDER BY last LIMIT 1
+    SELECT branch FROM bank.ticket_batch WHERE day = (SELECT max(day) FROM bank.day) AND last >= $1
+    ORDER BY last LIMIT 1
     """)
   private static let key = PostgresStatement(
-    "read-key", [.text], "SELECT day, first, last, request FROM bank.intake WHERE key = $1")
+    "read-key", [.text], "SELECT day, first, last, request_digest FROM bank.ticket_batch WHERE key = $1")
 }
 
 /// Key of a customer's row, with the state as an enum.

@@ -178,14 +178,14 @@ extension PostgresReading {
 
   /// Columns of every list; those of the result may follow.
   static let columns = """
-    day, ticket, lane, outcome, place, generation, pid, attempts, amount, account, debit, credit, issued_ms, \
-    started_ms, finished_ms, article, shortages, branch
+    day, ticket, lane, outcome, window_number, generation, pid, attempts, amount, account, debit, credit, issued_ms, \
+    started_ms, finished_ms, item_name, shortages, branch
     """
   static let result = """
-    result_ns, exit_code, exit_signal, output_first, output_last, output_length, output_filed, \
-    errors_first, errors_last, errors_length, errors_filed
+    duration_ns, exit_code, exit_signal, output_head, output_tail, output_length, output_file_length, \
+    stderr_head, stderr_tail, stderr_length, stderr_file_length
     """
-  static let size = ["output_first", "output_last", "errors_first", "errors_last"]
+  static let size = ["output_head", "output_tail", "stderr_head", "stderr_tail"]
     .map { "coalesce(octet_length(\($0)), 0)" }.joined(separator: " + ")
 
   /// Receipts of a day after a ticket. Parameters: day, ticket, maximum rows, lanes or null for all, maximum bytes of
@@ -216,13 +216,14 @@ extension PostgresReading {
   private static let unreleased = PostgresStatement(
     "read-unreleased", [.integer, .integer, .integer, .integer],
     """
-    SELECT day, ticket FROM bank.release WHERE (day, ticket) > ($1, $2) AND ($4 = 0 OR branch = $4)
+    SELECT day, ticket FROM bank.stock_release WHERE (day, ticket) > ($1, $2) AND ($4 = 0 OR branch = $4)
     ORDER BY day, ticket LIMIT $3
     """)
   private static let attempts = PostgresStatement(
     "read-attempts", [.integer, .integer],
     """
-    SELECT number, service, place, generation, pid, started_ms, ended_ms, ending, exit_code, exit_signal, words, is_fatal, branch
+    SELECT number, service, window_number, generation, pid, started_ms, ended_ms, ending, exit_code, exit_signal,
+      reason, is_fatal, branch
     FROM bank.attempt WHERE day = $1 AND ticket = $2 ORDER BY number
     """)
 }

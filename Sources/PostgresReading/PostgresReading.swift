@@ -108,7 +108,8 @@ public final class PostgresReading: QueueReading {
   private func booksName(_ rows: PostgresRows) throws(StoreError) -> BooksName {
     var values: [String: Int64] = [:]
     for row in 0..<rows.count { if let name = rows.text(row, 0) { values[name] = rows.integer(row, 1) } }
-    guard let number = values["books"], let day = values["books day"], let ticket = values["books ticket"]
+    guard let number = values["bank id"], let day = values["bank id day"],
+      let ticket = values["bank id ticket"]
     else { throw .damaged(path: name, detail: Remark(.booksNameBroken)) }
     return BooksName(number: number, day: day, ticket: ticket)
   }
@@ -171,11 +172,12 @@ public final class PostgresReading: QueueReading {
   // MARK: - Statements
 
   private static let meta = PostgresStatement(
-    "read-meta", [], "SELECT name, value FROM bank.meta WHERE name IN ('books', 'books day', 'books ticket')")
+    "read-meta", [],
+    "SELECT name, value FROM bank.meta WHERE name IN ('bank id', 'bank id day', 'bank id ticket')")
   private static let presentDay = PostgresStatement(
     "read-day", [],
     """
-    SELECT day, (SELECT last FROM bank.intake i WHERE i.day = d.day ORDER BY last DESC LIMIT 1)
+    SELECT day, (SELECT last FROM bank.ticket_batch i WHERE i.day = d.day ORDER BY last DESC LIMIT 1)
     FROM bank.day d ORDER BY day DESC LIMIT 1
     """)
   private static let allServices = PostgresStatement(
@@ -183,7 +185,7 @@ public final class PostgresReading: QueueReading {
   private static let numberOfBranch = PostgresStatement(
     "read-branch-number", [.text], "SELECT id FROM bank.branch WHERE name = $1")
   private static let allLanes = PostgresStatement(
-    "read-lanes", [], "SELECT number, service, priority, branch FROM bank.lane ORDER BY number")
+    "read-lanes", [], "SELECT number, service, priority_code, branch FROM bank.lane ORDER BY number")
 }
 
 /// Position of a receipt among all: by day and ticket.

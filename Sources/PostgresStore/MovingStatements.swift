@@ -17,32 +17,32 @@ public enum MovingStatements {
   /// earlier move came, as written by ``mark``.
   public static let look = PostgresCall.once(
     """
-    SELECT (SELECT value FROM bank.meta WHERE name = 'books'),
-      (SELECT max(day) = 1 AND count(*) = 1 FROM bank.day) AND NOT EXISTS (SELECT FROM bank.intake)
+    SELECT (SELECT value FROM bank.meta WHERE name = 'bank id'),
+      (SELECT max(day) = 1 AND count(*) = 1 FROM bank.day) AND NOT EXISTS (SELECT FROM bank.ticket_batch)
         AND NOT EXISTS (SELECT FROM bank.customer) AND NOT EXISTS (SELECT FROM bank.receipt)
         AND NOT EXISTS (SELECT FROM bank.attempt) AND NOT EXISTS (SELECT FROM bank.claim),
-      (SELECT count(*) FROM bank.branch WHERE NOT closed AND expires_at > clock_timestamp()),
-      (SELECT value FROM bank.meta WHERE name = 'moved state')
+      (SELECT count(*) FROM bank.branch WHERE NOT closed AND lease_expires_at > clock_timestamp()),
+      (SELECT value FROM bank.meta WHERE name = 'move checksum')
     """)
 
   /// Mark of the state of the home at the time of the move. A home with another mark has changed since.
   public static let mark = PostgresStatement(
-    "move-mark", [.integer], "INSERT INTO bank.meta VALUES ('moved state', $1)")
+    "move-mark", [.integer], "INSERT INTO bank.meta VALUES ('move checksum', $1)")
 
   /// Creates the branch that owns the history. Parameters: name and host. Returns its number and epoch.
   public static let branch = PostgresStatement(
     "move-branch", [.text, .text],
     """
-    INSERT INTO bank.branch AS b (name, epoch, expires_at, host, closed, opened_ms, version)
+    INSERT INTO bank.branch AS b (name, epoch, lease_expires_at, host, closed, opened_ms, schema_version)
     VALUES ($1, 1, '-infinity', $2, true, \(PostgresSchema.nowMilliseconds), \(PostgresSchema.version))
     ON CONFLICT (name) DO UPDATE SET epoch = b.epoch + 1 RETURNING id, epoch
     """)
 
-  /// Identity of the database: number, day, ticket.
+  /// Identity of the database: number, day, ticket. Programs before version 4 of the schema read the number as `books`.
   public static let name = PostgresStatement(
     "move-name", [.integer, .integer, .integer],
     """
-    INSERT INTO bank.meta VALUES ('books', $1), ('books day', $2), ('books ticket', $3)
+    INSERT INTO bank.meta VALUES ('bank id', $1), ('books', $1), ('bank id day', $2), ('bank id ticket', $3)
     ON CONFLICT (name) DO UPDATE SET value = excluded.value
     """)
 
@@ -79,9 +79,9 @@ public enum MovingStatements {
   public static let intake = PostgresStatement(
     "move-intake", [.integer, .integers, .integers, .integers, .integers, .texts],
     """
-    INSERT INTO bank.intake (day, first, last, branch, key, request)
-    SELECT day, first, last, $1, key, nullif(request, \(nothing))
-    FROM unnest($2, $3, $4, $5, $6) AS i (day, first, last, request, key)
+    INSERT INTO bank.ticket_batch (day, first, last, branch, key, request_digest)
+    SELECT day, first, last, $1, key, nullif(request_digest, \(nothing))
+    FROM unnest($2, $3, $4, $5, $6) AS i (day, first, last, request_digest, key)
     """)
 
   /// Per customer: position, amount, account, issue time, attempts, crashes, failures, started attempts, 1 if one is
@@ -89,34 +89,33 @@ public enum MovingStatements {
   public static let customers = PostgresStatement(
     "move-customers", Array(repeating: .integers, count: 10) + [.texts, .manyBytes],
     """
-    INSERT INTO bank.customer (position, amount, account, issued_ms, attempts, crashes, failures, begun, is_begun, due_ms,
-      article, payload)
-    SELECT position, amount, account, issued_ms, attempts, crashes, failures, begun, is_begun = 1, nullif(due_ms, \(nothing)),
-      article, payload
+    INSERT INTO bank.customer (position, amount, account, issued_ms, attempts, crashes, failures, started_attempts,
+      is_running, due_ms, item_name, payload)
+    SELECT position, amount, account, issued_ms, attempts, crashes, failures, started_attempts, is_running = 1,
+      nullif(due_ms, \(nothing)), item_name, payload
     FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) AS c (position, amount, account, issued_ms, attempts,
-      crashes, failures, begun, is_begun, due_ms, article, payload)
+      crashes, failures, started_attempts, is_running, due_ms, item_name, payload)
     """)
 
   /// Branch, and per cancelled ticket whose stock may hold a reservation: day, ticket, issue time.
   public static let releases = PostgresStatement(
     "move-releases", [.integer, .integers, .integers, .integers],
-    "INSERT INTO bank.release SELECT $1, day, ticket, issued_ms FROM unnest($2, $3, $4) AS r (day, ticket, issued_ms)"
-  )
+    """
+    INSERT INTO bank.stock_release SELECT $1, day, ticket, issued_ms
+    FROM unnest($2, $3, $4) AS r (day, ticket, issued_ms)
+    """)
 
   private static let receiptNumbers = [
-    "day", "ticket", "lane", "outcome", "place", "generation", "pid", "attempts", "amount", "account",
-    "debit", "credit",
-    "issued_ms", "started_ms", "finished_ms", "result_ns", "exit_code", "exit_signal", "output_length",
-    "output_filed",
-    "errors_length", "errors_filed", "commit_no",
+    "day", "ticket", "lane", "outcome", "window_number", "generation", "pid", "attempts", "amount", "account",
+    "debit", "credit", "issued_ms", "started_ms", "finished_ms", "duration_ns", "exit_code", "exit_signal",
+    "output_length", "output_file_length", "stderr_length", "stderr_file_length", "commit_no",
   ]
   private static let optionalNumbers: Set = [
-    "place", "debit", "credit", "started_ms", "result_ns", "exit_code", "exit_signal", "output_length",
-    "output_filed",
-    "errors_length", "errors_filed",
+    "window_number", "debit", "credit", "started_ms", "duration_ns", "exit_code", "exit_signal",
+    "output_length", "output_file_length", "stderr_length", "stderr_file_length",
   ]
-  private static let receiptTexts = ["article", "shortages"]
-  private static let receiptBytes = ["output_first", "output_last", "errors_first", "errors_last"]
+  private static let receiptTexts = ["item_name", "shortages"]
+  private static let receiptBytes = ["output_head", "output_tail", "stderr_head", "stderr_tail"]
 
   /// Branch and epoch, and per receipt these columns, with `Int64.min` for a missing value: day, ticket, lane, outcome,
   /// place, generation, pid, attempts, amount, account, debit, credit, and times of issue, start and end. Then of the
@@ -149,39 +148,41 @@ public enum MovingStatements {
   public static let attempts = PostgresStatement(
     "move-attempts", [.integer, .integer] + Array(repeating: .integers, count: 13) + [.texts],
     """
-    INSERT INTO bank.attempt (branch, epoch, day, ticket, number, service, place, generation, pid, started_ms, ended_ms,
-      ending, exit_code, exit_signal, is_fatal, words)
-    SELECT $1, $2, day, ticket, number, service, place, generation, pid, started_ms, ended_ms, ending,
-      nullif(exit_code, \(nothing)), nullif(exit_signal, \(nothing)), is_fatal = 1, words
+    INSERT INTO bank.attempt (branch, epoch, day, ticket, number, service, window_number, generation, pid, started_ms,
+      ended_ms, ending, exit_code, exit_signal, is_fatal, reason)
+    SELECT $1, $2, day, ticket, number, service, window_number, generation, pid, started_ms, ended_ms, ending,
+      nullif(exit_code, \(nothing)), nullif(exit_signal, \(nothing)), is_fatal = 1, reason
     FROM unnest($3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
-      AS a (day, ticket, number, service, place, generation, pid, started_ms, ended_ms, ending, exit_code, exit_signal,
-        is_fatal, words)
+      AS a (day, ticket, number, service, window_number, generation, pid, started_ms, ended_ms, ending, exit_code,
+        exit_signal, is_fatal, reason)
     """)
 
   /// Branch, and per day and lane: issued, waiting, delayed, dead, served, out of stock, cancelled.
   public static let tallies = PostgresStatement(
     "move-tallies", [.integer] + Array(repeating: .integers, count: 9),
     """
-    INSERT INTO bank.tally SELECT $1, 0, 0, day, lane, issued, waiting, delayed, dead, served, out_of_stock, cancelled
+    INSERT INTO bank.counter_delta
+    SELECT $1, 0, 0, day, lane, issued, waiting, delayed, dead, served, out_of_stock, cancelled
     FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10)
       AS t (day, lane, issued, waiting, delayed, dead, served, out_of_stock, cancelled)
     """)
 
-  /// Former claims of the receipts of the present day. They are ended, so that waiting customers are claimed from the
+  /// Released claims of the receipts of the present day. They are ended, so that waiting customers are claimed from the
   /// first one on. Branch, epoch, and per claim: lane, first and last ticket.
   public static let claims = PostgresStatement(
     "move-claims", [.integer, .integer, .integers, .integers, .integers],
     """
-    INSERT INTO bank.former_claim SELECT lane, first, last, $1, $2, clock_timestamp()
+    INSERT INTO bank.released_claim SELECT lane, first, last, $1, $2, clock_timestamp()
     FROM unnest($3, $4, $5) AS c (lane, first, last)
     """)
 
   /// Number of rows: days, tickets, receipts, results, shortages, attempts, keys, waiting, delayed, dead, payloads.
   public static let count = PostgresCall.once(
     """
-    SELECT (SELECT count(*) FROM bank.day), (SELECT coalesce(sum(last - first + 1), 0)::bigint FROM bank.intake), r.*,
-      (SELECT count(*) FROM bank.attempt), (SELECT count(*) FROM bank.intake WHERE key IS NOT NULL), c.*
-    FROM (SELECT count(*), count(result_ns), count(shortages) FROM bank.receipt) AS r,
+    SELECT (SELECT count(*) FROM bank.day),
+      (SELECT coalesce(sum(last - first + 1), 0)::bigint FROM bank.ticket_batch), r.*,
+      (SELECT count(*) FROM bank.attempt), (SELECT count(*) FROM bank.ticket_batch WHERE key IS NOT NULL), c.*
+    FROM (SELECT count(*), count(duration_ns), count(shortages) FROM bank.receipt) AS r,
       (SELECT count(*) FILTER (WHERE position >> 60 = 1), count(*) FILTER (WHERE position >> 60 = 2),
         count(*) FILTER (WHERE position >> 60 = 3), count(payload) FROM bank.customer) AS c
     """)

@@ -8,18 +8,20 @@ import BankModel
 ///
 /// Guarantees on which a branch relies:
 ///
-/// - Every ticket of a lane up to the last one ever claimed is in exactly one row of `claim` or `returned`. So the next
-///   page starts after the last of both, and no branch claims the customers of another.
+/// - Every ticket of a lane up to the last one ever claimed is in exactly one row of `claim` or `returned_range`. So
+///   the next page starts after the last of both, and no branch claims the customers of another.
 /// - A row of `claim` is valid while its epoch is the epoch of its branch. Raising the epoch and moving its claims to
-///   `returned` is one transaction.
-/// - A receipt, the deletion of its customer and the row of `tally` are one transaction. It locks the branch's row
-///   against a change of the epoch: `UNIQUE (id, epoch)` makes the epoch part of a key, so `FOR KEY SHARE` conflicts
-///   with raising it but not with renewing the lease.
+///   `returned_range` is one transaction.
+/// - A receipt, the deletion of its customer and the row of `counter_delta` are one transaction. It locks the branch's
+///   row against a change of the epoch: `UNIQUE (id, epoch)` makes the epoch part of a key, so `FOR KEY SHARE`
+///   conflicts with raising it but not with renewing the lease.
 /// - The tickets that a commit served are in that commit's row of `commit`. Commits of an epoch are in the order of
 ///   their numbers. Cancellations use another connection and have an order of their own.
-/// - A transaction that cancels a ticket in a lane of one branch also adds its row of `release`.
+/// - A transaction that cancels a ticket in a lane of one branch also adds its row of `stock_release`.
 /// - Ticket numbers and keys of requests are issued under one lock that is held until the commit. So tickets are
 ///   committed in order and without gaps.
+///
+/// The first three migrations use the names of their time; the fourth has renamed many of them.
 enum PostgresSchema {
   /// Class of the transaction locks that all branches use (`pg_advisory_xact_lock(class, number)`).
   static let lockClass = 42
@@ -30,7 +32,7 @@ enum PostgresSchema {
   static let lockMigration = "SELECT pg_advisory_xact_lock(\(lockClass), \(migrationLock))"
 
   /// Statements per version: the first list creates version 1, the n-th upgrades version n − 1 to n.
-  static let migrations: [[String]] = [version1, version2, version3]
+  static let migrations: [[String]] = [version1, version2, version3, version4]
 
   static var version: Int64 { Int64(migrations.count) }
 
@@ -324,8 +326,8 @@ enum PostgresSchema {
 
   /// The transaction that upgrades to a version. It fails as a whole if the version has changed meanwhile.
   static func migration(to number: Int64) -> [String] {
-    [lockMigration] + (number > 1 ? [check(number - 1), requireNobody] : []) + migrations[Int(number) - 1]
-      + ["UPDATE bank.version SET number = \(number)"]
+    [lockMigration] + (number > 1 ? [check(number - 1), requireNobody(in: number - 1)] : [])
+      + migrations[Int(number) - 1] + ["UPDATE bank.version SET number = \(number)"]
   }
 
   private static func check(_ number: Int64) -> String {
@@ -341,15 +343,20 @@ enum PostgresSchema {
   static let otherVersion = "55000"
 
   /// Fails if an older program may still be working: a branch is open, or has claims and was not fenced.
-  private static let requireNobody = """
-    DO $$ BEGIN
-      LOCK TABLE bank.branch IN ACCESS EXCLUSIVE MODE;
-      IF EXISTS (SELECT FROM bank.branch b WHERE NOT closed AND (expires_at > clock_timestamp()
-        OR EXISTS (SELECT FROM bank.claim k WHERE k.branch = b.id AND k.epoch = b.epoch))) THEN
-        RAISE EXCEPTION 'a branch with an older program is open' USING ERRCODE = '\(inUse)';
-      END IF;
-    END $$
-    """
+  ///
+  /// - Parameter version: version before the migration, which decides the name of the column.
+  private static func requireNobody(in version: Int64) -> String {
+    let leaseEnd = version < 4 ? "expires_at" : "lease_expires_at"
+    return """
+      DO $$ BEGIN
+        LOCK TABLE bank.branch IN ACCESS EXCLUSIVE MODE;
+        IF EXISTS (SELECT FROM bank.branch b WHERE NOT closed AND (\(leaseEnd) > clock_timestamp()
+          OR EXISTS (SELECT FROM bank.claim k WHERE k.branch = b.id AND k.epoch = b.epoch))) THEN
+          RAISE EXCEPTION 'a branch with an older program is open' USING ERRCODE = '\(inUse)';
+        END IF;
+      END $$
+      """
+  }
 
   static let inUse = "55006"
 

@@ -11,7 +11,7 @@ extension PostgresStatements {
   /// Exclusive upper bound of the tickets of a lane that may be claimed while a large request is being moved; the
   /// highest ticket if there is none.
   static func gate(_ lane: String) -> String {
-    "coalesce((SELECT min(next) FROM bank.batch WHERE \(lane) = ANY (lanes)), \(ticketMask))"
+    "coalesce((SELECT min(next) FROM bank.staged_batch WHERE \(lane) = ANY (lanes)), \(ticketMask))"
   }
 
   /// Stores one slice, once. Parameters: branch and present epoch; epoch and number of the request; index of the part,
@@ -26,7 +26,7 @@ extension PostgresStatements {
     ],
     """
     WITH \(fence), arrived AS (
-      INSERT INTO bank.arriving
+      INSERT INTO bank.staged_slice
       SELECT $1, $3, $4, $5, $6, cardinality($10), $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17 FROM fence
       ON CONFLICT DO NOTHING
     )
@@ -44,25 +44,28 @@ extension PostgresStatements {
     "bank-issue",
     [.integer, .integer, .integer, .text, .integer, .integer, .integer, .integer, .integer, .integers],
     """
-    WITH \(fence), \(presentDay), known AS (SELECT day, first, last, request FROM bank.intake WHERE key = $4),
-    repeated AS (SELECT day, first, last FROM bank.intake WHERE branch = $1 AND epoch = $8 AND number = $9),
-    staged AS MATERIALIZED (
-      SELECT coalesce(sum(count), 0) = $6 AS is_whole FROM bank.arriving WHERE branch = $1 AND epoch = $8 AND number = $9
+    WITH \(fence), \(presentDay), known AS (
+      SELECT day, first, last, request_digest FROM bank.ticket_batch WHERE key = $4
+    ), repeated AS (
+      SELECT day, first, last FROM bank.ticket_batch WHERE branch = $1 AND epoch = $8 AND request_number = $9
+    ), staged AS MATERIALIZED (
+      SELECT coalesce(sum(count), 0) = $6 AS is_whole FROM bank.staged_slice
+      WHERE branch = $1 AND epoch = $8 AND request_number = $9
     ), number AS (
       SELECT day, \(number) AS last FROM today WHERE NOT draining AND EXISTS (SELECT FROM fence)
         AND NOT EXISTS (SELECT FROM known) AND NOT EXISTS (SELECT FROM repeated) AND (SELECT is_whole FROM staged)
     ), taken AS (
-      INSERT INTO bank.intake (day, first, last, branch, key, request, epoch, number)
+      INSERT INTO bank.ticket_batch (day, first, last, branch, key, request_digest, epoch, request_number)
       SELECT day, number.last + 1, number.last + $6, $1, $4, $5, $8, $9 FROM number RETURNING day, first, last
     ), packed AS (
-      INSERT INTO bank.batch (branch, epoch, number, day, first, next, last, issued_ms, lanes)
+      INSERT INTO bank.staged_batch (branch, epoch, request_number, day, first, next, last, issued_ms, lanes)
       SELECT $1, $8, $9, day, first, first, last, $7, $10 FROM taken
     ), counted AS (
-      INSERT INTO bank.tally (branch, epoch, commit_no, day, lane) SELECT $1, $2, $3, day, 0 FROM taken
+      INSERT INTO bank.counter_delta (branch, epoch, commit_no, day, lane) SELECT $1, $2, $3, day, 0 FROM taken
     )
     SELECT 0::bigint, day, first, last, NULL::bigint, 0::bigint FROM taken
     UNION ALL SELECT 2, day, first, last, NULL, 0 FROM repeated WHERE EXISTS (SELECT FROM fence)
-    UNION ALL SELECT 1, day, first, last, request, 0 FROM known
+    UNION ALL SELECT 1, day, first, last, request_digest, 0 FROM known
       WHERE EXISTS (SELECT FROM fence) AND NOT EXISTS (SELECT FROM repeated)
     UNION ALL SELECT 3, day, 0, 0, NULL, 0 FROM today
       WHERE draining AND EXISTS (SELECT FROM fence) AND NOT EXISTS (SELECT FROM known) AND NOT EXISTS (SELECT FROM repeated)
@@ -79,10 +82,12 @@ extension PostgresStatements {
     list(
       given: """
         given AS MATERIALIZED (
-          SELECT o.base, o.amount, o.account, o.due, o.article, o.payload, o.key, o.digest, a.before + o.number AS place
-          FROM (SELECT * FROM bank.arriving WHERE branch = $1 AND epoch = $5 AND number = $6) AS a CROSS JOIN LATERAL
-            unnest(a.bases, a.amounts, a.accounts, a.dues, a.articles, a.payloads, a.keys, a.digests) WITH ORDINALITY
-            AS o (base, amount, account, due, article, payload, key, digest, number)
+          SELECT o.base, o.amount, o.account, o.due, o.item_name, o.payload, o.key, o.digest,
+            a.customers_before + o.number AS place
+          FROM (SELECT * FROM bank.staged_slice WHERE branch = $1 AND epoch = $5 AND request_number = $6) AS a
+            CROSS JOIN LATERAL unnest(a.position_bases, a.amounts, a.accounts, a.due_times, a.item_names, a.payloads,
+            a.keys, a.digests) WITH ORDINALITY
+            AS o (base, amount, account, due, item_name, payload, key, digest, number)
         )
         """,
       keys: "ARRAY (SELECT key FROM given WHERE key IS NOT NULL)",
@@ -93,7 +98,7 @@ extension PostgresStatements {
   /// and number of the request.
   static let lockBatch = PostgresStatement(
     "bank-lock-batch", [.integer, .integer, .integer],
-    "SELECT next FROM bank.batch WHERE branch = $1 AND epoch = $2 AND number = $3 FOR UPDATE")
+    "SELECT next FROM bank.staged_batch WHERE branch = $1 AND epoch = $2 AND request_number = $3 FOR UPDATE")
 
   /// Moves the next slices of a large request to `customer`, where any branch may claim them. Requires ``lockBatch`` in
   /// the same segment. Parameters: branch, and epoch and number of the request. Returns true if more are left.
@@ -101,29 +106,30 @@ extension PostgresStatements {
     "bank-unpack", [.integer, .integer, .integer],
     """
     WITH held AS MATERIALIZED (
-      SELECT * FROM bank.batch WHERE branch = $1 AND epoch = $2 AND number = $3
+      SELECT * FROM bank.staged_batch WHERE branch = $1 AND epoch = $2 AND request_number = $3
     ), slices AS MATERIALIZED (
-      SELECT ctid AS place, a.* FROM bank.arriving a
-      WHERE branch = $1 AND epoch = $2 AND number = $3 AND EXISTS (SELECT FROM held) ORDER BY part LIMIT \(slicesAtOnce)
+      SELECT ctid AS place, a.* FROM bank.staged_slice a
+      WHERE branch = $1 AND epoch = $2 AND request_number = $3 AND EXISTS (SELECT FROM held)
+      ORDER BY part LIMIT \(slicesAtOnce)
     ), gone AS (
-      DELETE FROM bank.arriving WHERE ctid = ANY (ARRAY (SELECT place FROM slices))
+      DELETE FROM bank.staged_slice WHERE ctid = ANY (ARRAY (SELECT place FROM slices))
     ), added AS (
-      INSERT INTO bank.customer (position, amount, account, issued_ms, due_ms, article, payload)
-      SELECT o.base | (held.first + s.before + o.number - 1), o.amount, o.account, held.issued_ms, nullif(o.due, 0),
-        o.article, o.payload
+      INSERT INTO bank.customer (position, amount, account, issued_ms, due_ms, item_name, payload)
+      SELECT o.base | (held.first + s.customers_before + o.number - 1), o.amount, o.account, held.issued_ms,
+        nullif(o.due, 0), o.item_name, o.payload
       FROM held CROSS JOIN slices s CROSS JOIN LATERAL
-        unnest(s.bases, s.amounts, s.accounts, s.dues, s.articles, s.payloads) WITH ORDINALITY
-        AS o (base, amount, account, due, article, payload, number)
+        unnest(s.position_bases, s.amounts, s.accounts, s.due_times, s.item_names, s.payloads) WITH ORDINALITY
+        AS o (base, amount, account, due, item_name, payload, number)
     ), reached AS MATERIALIZED (
-      SELECT held.first + max(s.before + s.count) AS next FROM held CROSS JOIN slices s GROUP BY held.first
+      SELECT held.first + max(s.customers_before + s.count) AS next FROM held CROSS JOIN slices s GROUP BY held.first
     ), moved AS (
-      UPDATE bank.batch b SET next = reached.next FROM reached
-      WHERE b.branch = $1 AND b.epoch = $2 AND b.number = $3 AND reached.next <= b.last
+      UPDATE bank.staged_batch b SET next = reached.next FROM reached
+      WHERE b.branch = $1 AND b.epoch = $2 AND b.request_number = $3 AND reached.next <= b.last
     ), ended AS (
-      DELETE FROM bank.batch b USING reached
-      WHERE b.branch = $1 AND b.epoch = $2 AND b.number = $3 AND reached.next > b.last
+      DELETE FROM bank.staged_batch b USING reached
+      WHERE b.branch = $1 AND b.epoch = $2 AND b.request_number = $3 AND reached.next > b.last
     ), counted AS (
-      INSERT INTO bank.tally AS t (branch, epoch, commit_no, day, lane, issued, waiting, delayed)
+      INSERT INTO bank.counter_delta AS t (branch, epoch, commit_no, day, lane, issued, waiting, delayed)
       SELECT $1, 0, 0, held.day, c.lane, sum(c.waiting + c.delayed), sum(c.waiting), sum(c.delayed)
       FROM held CROSS JOIN slices s CROSS JOIN LATERAL unnest(s.lanes, s.waiting, s.delayed) AS c (lane, waiting, delayed)
       GROUP BY held.day, c.lane ORDER BY c.lane
@@ -141,9 +147,9 @@ extension PostgresStatements {
   static let lookAtBatches = PostgresStatement(
     "bank-look-batches", [.integer],
     """
-    SELECT branch, epoch, number FROM bank.batch b WHERE branch = $1 OR NOT EXISTS (
-      SELECT FROM bank.branch WHERE id = b.branch AND NOT closed AND expires_at > clock_timestamp())
-    ORDER BY branch, epoch, number LIMIT 8
+    SELECT branch, epoch, request_number FROM bank.staged_batch b WHERE branch = $1 OR NOT EXISTS (
+      SELECT FROM bank.branch WHERE id = b.branch AND NOT closed AND lease_expires_at > clock_timestamp())
+    ORDER BY branch, epoch, request_number LIMIT 8
     """)
 
   /// Deletes slices of a branch that got no tickets, except those of the given requests. Parameters: branch, epoch, and
@@ -152,10 +158,12 @@ extension PostgresStatements {
     "bank-forget-arriving", [.integer, .integer, .integers, .integers],
     """
     WITH \(fence), gone AS (
-      DELETE FROM bank.arriving a WHERE branch = $1 AND EXISTS (SELECT FROM fence) AND NOT EXISTS (
-        SELECT FROM unnest($3, $4) AS kept (epoch, number) WHERE kept.epoch = a.epoch AND kept.number = a.number)
+      DELETE FROM bank.staged_slice a WHERE branch = $1 AND EXISTS (SELECT FROM fence) AND NOT EXISTS (
+        SELECT FROM unnest($3, $4) AS kept (epoch, request_number)
+        WHERE kept.epoch = a.epoch AND kept.request_number = a.request_number)
         AND NOT EXISTS (
-          SELECT FROM bank.batch b WHERE b.branch = a.branch AND b.epoch = a.epoch AND b.number = a.number)
+          SELECT FROM bank.staged_batch b
+          WHERE b.branch = a.branch AND b.epoch = a.epoch AND b.request_number = a.request_number)
       RETURNING 1
     )
     SELECT EXISTS (SELECT FROM fence), (SELECT count(*) FROM gone)
@@ -166,8 +174,9 @@ extension PostgresStatements {
   static let forgetArrivingOfEnded = PostgresStatement(
     "bank-forget-ended", [],
     """
-    DELETE FROM bank.arriving a WHERE branch = (SELECT id FROM bank.branch WHERE fencing = pg_current_xact_id())
+    DELETE FROM bank.staged_slice a WHERE branch = (SELECT id FROM bank.branch WHERE epoch_xid = pg_current_xact_id())
       AND NOT EXISTS (
-        SELECT FROM bank.batch b WHERE b.branch = a.branch AND b.epoch = a.epoch AND b.number = a.number)
+        SELECT FROM bank.staged_batch b
+        WHERE b.branch = a.branch AND b.epoch = a.epoch AND b.request_number = a.request_number)
     """)
 }

@@ -1,6 +1,7 @@
 // SQL statements of a commit: finished customers, delayed customers, new dead letters, and attempts.
-// Invariant: the first statement of a commit writes its row of `tally`. It writes none if the branch was fenced, or if
-// the preceding commit is missing. Each later statement of the segment requires that row and otherwise does nothing.
+// Invariant: the first statement of a commit writes its row of `counter_delta`. It writes none if the branch was
+// fenced, or if the preceding commit is missing. Each later statement of the segment requires that row and otherwise
+// does nothing.
 import Postgres
 
 extension PostgresStatements {
@@ -8,21 +9,23 @@ extension PostgresStatements {
   /// commit. `$4` is the number of the preceding one; 0 if that is known to be in the database.
   private static let good = """
     \(fence), good AS MATERIALIZED (SELECT FROM fence WHERE $4 = 0 OR EXISTS (
-      SELECT FROM bank.tally WHERE branch = $1 AND epoch = $2 AND commit_no = $4))
+      SELECT FROM bank.counter_delta WHERE branch = $1 AND epoch = $2 AND commit_no = $4))
     """
   /// True if the first statement of the commit took effect.
   private static let begun =
-    "EXISTS (SELECT FROM bank.tally WHERE branch = $1 AND epoch = $2 AND commit_no = $3)"
+    "EXISTS (SELECT FROM bank.counter_delta WHERE branch = $1 AND epoch = $2 AND commit_no = $3)"
   private static let nothing = "(-9223372036854775807 - 1)"
 
   private static let plain = [
-    "outcome", "place", "generation", "pid", "attempts", "debit", "credit", "started_ms", "finished_ms",
+    "outcome", "window_number", "generation", "pid", "attempts", "debit", "credit", "started_ms",
+    "finished_ms",
   ]
   /// Further columns of a receipt, for results and shortages.
   private static let more = [
-    "result_ns", "exit_code", "exit_signal", "output_length", "output_filed", "errors_length", "errors_filed",
+    "duration_ns", "exit_code", "exit_signal", "output_length", "output_file_length", "stderr_length",
+    "stderr_file_length",
   ]
-  private static let moreBytes = ["output_first", "output_last", "errors_first", "errors_last"]
+  private static let moreBytes = ["output_head", "output_tail", "stderr_head", "stderr_tail"]
 
   /// Finishes customers. The returned tickets got a receipt from this statement; no other customer was changed.
   /// Parameters: branch, epoch, number of this commit and of the preceding one. Per customer: position, outcome, place
@@ -63,33 +66,34 @@ extension PostgresStatements {
       """
       WITH \(good), gone AS (
         DELETE FROM bank.customer WHERE position = ANY ($5) AND EXISTS (SELECT FROM good)
-        RETURNING position, amount, account, issued_ms, article
+        RETURNING position, amount, account, issued_ms, item_name
       ), written AS (
-        INSERT INTO bank.receipt (day, ticket, lane, outcome, place, generation, pid, attempts, amount, account, debit,
-          credit, issued_ms, started_ms, finished_ms, article, branch, epoch, commit_no\(extra))
-        SELECT \(today), position & \(ticketMask), \(lane()), outcome, nullif(place, -1), generation, pid, attempts, amount,
-          account, nullif(debit, \(nothing)), nullif(credit, \(nothing)), issued_ms, nullif(started_ms, -1), finished_ms,
-          article, $1, $2, $3\(values)
+        INSERT INTO bank.receipt (day, ticket, lane, outcome, window_number, generation, pid, attempts, amount, account,
+          debit, credit, issued_ms, started_ms, finished_ms, item_name, branch, epoch, commit_no\(extra))
+        SELECT \(today), position & \(ticketMask), \(lane()), outcome, nullif(window_number, -1), generation, pid,
+          attempts, amount, account, nullif(debit, \(nothing)), nullif(credit, \(nothing)), issued_ms,
+          nullif(started_ms, -1), finished_ms, item_name, $1, $2, $3\(values)
         FROM (
           SELECT gone.*, \(columns.joined(separator: ", "))
           FROM gone JOIN unnest(\(lists.joined(separator: ", "))) WITH ORDINALITY
             AS w (\((["at"] + others + ["i"]).joined(separator: ", "))) ON w.at = gone.position) AS finished
-      ), everybody AS MATERIALIZED (
+      ), removed AS MATERIALIZED (
         SELECT array_agg(position & \(ticketMask)) AS tickets, count(*) = $\(expected) AS is_there FROM gone
       ), each AS MATERIALIZED (
         SELECT position, w.outcome FROM gone JOIN unnest($5, $6) AS w (at, outcome) ON w.at = gone.position
-        WHERE NOT (SELECT is_there FROM everybody)
+        WHERE NOT (SELECT is_there FROM removed)
       ), attended AS (
         INSERT INTO bank.commit (branch, epoch, commit_no, day, tickets)
         SELECT $1, $2, $3, \(today), tickets FROM (
-          SELECT tickets FROM everybody WHERE is_there
+          SELECT tickets FROM removed WHERE is_there
           UNION ALL SELECT array_agg(position & \(ticketMask)) FROM each WHERE outcome <> 2) AS ended
         WHERE tickets IS NOT NULL
       ), counted AS (
-        INSERT INTO bank.tally (branch, epoch, commit_no, day, lane, waiting, delayed, dead, served, out_of_stock, cancelled)
+        INSERT INTO bank.counter_delta (branch, epoch, commit_no, day, lane, waiting, delayed, dead, served,
+          out_of_stock, cancelled)
         SELECT $1, $2, $3, \(today), lane, waiting, delayed, dead, served, out_of_stock, 0
         FROM unnest(\(sums)) AS s (lane, waiting, delayed, dead, served, out_of_stock)
-        WHERE (SELECT is_there FROM everybody)
+        WHERE (SELECT is_there FROM removed)
         UNION ALL
         SELECT $1, $2, $3, \(today), \(lane()), -count(*) FILTER (WHERE position >> 60 = 1),
           -count(*) FILTER (WHERE position >> 60 = 2), -count(*) FILTER (WHERE position >> 60 = 3),
@@ -98,7 +102,7 @@ extension PostgresStatements {
         UNION ALL
         SELECT $1, $2, $3, \(today), 0, 0, 0, 0, 0, 0, 0 FROM good WHERE NOT EXISTS (SELECT FROM gone)
       )
-      SELECT EXISTS (SELECT FROM fence), EXISTS (SELECT FROM good), (SELECT tickets FROM everybody)
+      SELECT EXISTS (SELECT FROM fence), EXISTS (SELECT FROM good), (SELECT tickets FROM removed)
       """)
   }
 
@@ -108,7 +112,7 @@ extension PostgresStatements {
     "bank-begin-commit", [.integer, .integer, .integer, .integer],
     """
     WITH \(good), counted AS (
-      INSERT INTO bank.tally (branch, epoch, commit_no, day, lane) SELECT $1, $2, $3, \(today), 0 FROM good)
+      INSERT INTO bank.counter_delta (branch, epoch, commit_no, day, lane) SELECT $1, $2, $3, \(today), 0 FROM good)
     SELECT EXISTS (SELECT FROM fence), EXISTS (SELECT FROM good), NULL::bigint[]
     """)
 
@@ -120,13 +124,14 @@ extension PostgresStatements {
     """
     WITH changed AS (
       UPDATE bank.customer c SET position = c.position + ((w.state - (c.position >> 60)) << 60), attempts = w.attempts,
-        crashes = w.crashes, failures = w.failures, begun = w.begun, is_begun = w.is_begun = 1, due_ms = nullif(w.due_ms, 0)
+        crashes = w.crashes, failures = w.failures, started_attempts = w.started_attempts,
+        is_running = w.is_running = 1, due_ms = nullif(w.due_ms, 0)
       FROM unnest($4, $5, $6, $7, $8, $9, $10, $11)
-        AS w (position, attempts, crashes, failures, begun, is_begun, state, due_ms)
+        AS w (position, attempts, crashes, failures, started_attempts, is_running, state, due_ms)
       WHERE c.position = ANY ($4) AND c.position = w.position AND \(begun)
       RETURNING c.position
     ), counted AS (
-      INSERT INTO bank.tally AS t (branch, epoch, commit_no, day, lane, waiting, delayed, dead)
+      INSERT INTO bank.counter_delta AS t (branch, epoch, commit_no, day, lane, waiting, delayed, dead)
       SELECT $1, $2, $3, \(today), \(lane()), -count(*), count(*) FILTER (WHERE position >> 60 = 2),
         count(*) FILTER (WHERE position >> 60 = 3)
       FROM changed WHERE position >> 60 <> 1 GROUP BY \(lane())
@@ -142,12 +147,13 @@ extension PostgresStatements {
   static let record = PostgresStatement(
     "bank-record", [.integer, .integer, .integer] + Array(repeating: .integers, count: 11) + [.texts],
     """
-    INSERT INTO bank.attempt (day, ticket, number, service, place, generation, pid, started_ms, ended_ms, ending, exit_code,
-      exit_signal, words, branch, epoch)
-    SELECT \(today), ticket, number, service, place, generation, pid, started_ms, ended_ms, ending,
-      nullif(exit_code, \(nothing)), nullif(exit_signal, \(nothing)), words, $1, $2
+    INSERT INTO bank.attempt (day, ticket, number, service, window_number, generation, pid, started_ms, ended_ms,
+      ending, exit_code, exit_signal, reason, branch, epoch)
+    SELECT \(today), ticket, number, service, window_number, generation, pid, started_ms, ended_ms, ending,
+      nullif(exit_code, \(nothing)), nullif(exit_signal, \(nothing)), reason, $1, $2
     FROM unnest($4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
-      AS w (ticket, number, service, place, generation, pid, started_ms, ended_ms, ending, exit_code, exit_signal, words)
+      AS w (ticket, number, service, window_number, generation, pid, started_ms, ended_ms, ending, exit_code,
+        exit_signal, reason)
     WHERE \(begun) ON CONFLICT (day, ticket, number) DO NOTHING
     """)
 
@@ -173,7 +179,8 @@ extension PostgresStatements {
   static let commitsKept = PostgresStatement(
     "bank-commits-kept", [.integer, .integer, .integers],
     """
-    SELECT array_agg(DISTINCT commit_no) FROM bank.tally WHERE branch = $1 AND epoch = $2 AND commit_no = ANY ($3)
+    SELECT array_agg(DISTINCT commit_no) FROM bank.counter_delta
+    WHERE branch = $1 AND epoch = $2 AND commit_no = ANY ($3)
     """)
 
   /// Tickets served by these commits of one epoch. Parameters: branch, epoch, numbers.
@@ -189,10 +196,10 @@ extension PostgresStatements {
     "bank-fold", [.integer, .integer, .integer],
     """
     WITH \(fence), old AS (
-      DELETE FROM bank.tally WHERE branch = $1 AND epoch BETWEEN 1 AND $2 AND (epoch, commit_no) < ($2, $3)
+      DELETE FROM bank.counter_delta WHERE branch = $1 AND epoch BETWEEN 1 AND $2 AND (epoch, commit_no) < ($2, $3)
         AND EXISTS (SELECT FROM fence) RETURNING *
     ), folded AS (
-      INSERT INTO bank.tally AS t
+      INSERT INTO bank.counter_delta AS t
       SELECT $1, 0, 0, day, lane, sum(issued), sum(waiting), sum(delayed), sum(dead), sum(served), sum(out_of_stock),
         sum(cancelled)
       FROM old WHERE lane > 0 GROUP BY day, lane

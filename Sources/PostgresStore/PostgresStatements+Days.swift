@@ -36,7 +36,7 @@ extension PostgresStatements {
 
   /// Cancels all customers, if the day has not ended. Parameters: branch, epoch, number of the commit, day.
   static let cancelEverybody = PostgresStatement(
-    "bank-cancel-everybody", [.integer, .integer, .integer, .integer],
+    "bank-cancel-all", [.integer, .integer, .integer, .integer],
     """
     WITH \(fence), gone AS (
       DELETE FROM bank.customer WHERE position > 0 AND EXISTS (SELECT FROM fence) AND \(today) = $4 RETURNING *), \(cancelled)
@@ -46,14 +46,14 @@ extension PostgresStatements {
   private static let cancelled = """
     written AS (
       INSERT INTO bank.receipt (day, ticket, lane, outcome, generation, pid, attempts, amount, account, issued_ms,
-        finished_ms, article, branch, epoch, commit_no)
+        finished_ms, item_name, branch, epoch, commit_no)
       SELECT \(today), position & \(ticketMask), \(lane()), 2, 0, 0, attempts, amount, account, issued_ms,
-        \(PostgresSchema.nowMilliseconds), article, $1, $2, $3 FROM gone
+        \(PostgresSchema.nowMilliseconds), item_name, $1, $2, $3 FROM gone
     ), owed AS (
-      INSERT INTO bank.release SELECT l.branch, \(today), gone.position & \(ticketMask), gone.issued_ms
+      INSERT INTO bank.stock_release SELECT l.branch, \(today), gone.position & \(ticketMask), gone.issued_ms
       FROM gone JOIN bank.lane l ON l.number = \(lane("gone.position")) WHERE l.branch > 0 ON CONFLICT DO NOTHING
     ), counted AS (
-      INSERT INTO bank.tally (branch, epoch, commit_no, day, lane, waiting, delayed, dead, cancelled)
+      INSERT INTO bank.counter_delta (branch, epoch, commit_no, day, lane, waiting, delayed, dead, cancelled)
       SELECT $1, $2, $3, \(today), \(lane()), -count(*) FILTER (WHERE position >> 60 = 1),
         -count(*) FILTER (WHERE position >> 60 = 2), -count(*) FILTER (WHERE position >> 60 = 3), count(*)
       FROM gone GROUP BY \(lane())
@@ -91,7 +91,7 @@ extension PostgresStatements {
     """
     UPDATE bank.day SET draining = false WHERE $1 = 1 AND day = \(today) AND draining AND NOT EXISTS (
       SELECT FROM bank.branch
-      WHERE fencing IS DISTINCT FROM pg_current_xact_id() AND NOT closed AND expires_at > clock_timestamp())
+      WHERE epoch_xid IS DISTINCT FROM pg_current_xact_id() AND NOT closed AND lease_expires_at > clock_timestamp())
     """)
 
   /// Locks all lanes, in order. Requires ``lockNumbers``, so that no lane is added.
@@ -108,7 +108,7 @@ extension PostgresStatements {
     "bank-go-on", [.text],
     """
     UPDATE bank.day SET draining = false WHERE day = \(today) AND draining AND NOT EXISTS (
-      SELECT FROM bank.branch WHERE NOT closed AND (name = $1 OR expires_at > clock_timestamp()))
+      SELECT FROM bank.branch WHERE NOT closed AND (name = $1 OR lease_expires_at > clock_timestamp()))
     RETURNING day
     """)
 
@@ -120,7 +120,8 @@ extension PostgresStatements {
     WITH \(fence), ended AS (
       UPDATE bank.day SET closed_ms = \(PostgresSchema.nowMilliseconds), draining = false
       WHERE day = $3 AND day = \(today) AND EXISTS (SELECT FROM fence)
-        AND NOT EXISTS (SELECT FROM bank.customer WHERE position > 0 LIMIT 1) AND NOT EXISTS (SELECT FROM bank.batch)
+        AND NOT EXISTS (SELECT FROM bank.customer WHERE position > 0 LIMIT 1)
+        AND NOT EXISTS (SELECT FROM bank.staged_batch)
       RETURNING day, closed_ms
     ), begun AS (INSERT INTO bank.day (day, opened_ms) SELECT day + 1, closed_ms FROM ended RETURNING day)
     SELECT EXISTS (SELECT FROM fence), coalesce((SELECT day FROM begun), \(today)), (SELECT count(pg_notify('\(channel)', '')) FROM begun)
@@ -144,14 +145,15 @@ extension PostgresStatements {
 
   /// Deletes the tickets and keys of the days before one. Parameter: the first day to keep.
   static let pruneIntake = PostgresStatement(
-    "bank-prune-intake", [.integer], "DELETE FROM bank.intake WHERE day < $1 AND day < \(today)")
+    "bank-prune-intake", [.integer], "DELETE FROM bank.ticket_batch WHERE day < $1 AND day < \(today)")
 
   // MARK: - Polling
 
   /// Lanes, each with true if it has waiting customers that no branch has claimed.
   static let lookAtLanes = PostgresStatement(
     "bank-look-lanes", [],
-    "SELECT number, service, priority, branch, \(hasUnclaimed("l.number")) FROM bank.lane l ORDER BY number")
+    "SELECT number, service, priority_code, branch, \(hasUnclaimed("l.number")) FROM bank.lane l ORDER BY number"
+  )
 
   /// True if a lane has waiting customers that no branch has claimed.
   static let lookAtLane = PostgresStatement(
@@ -172,22 +174,23 @@ extension PostgresStatements {
       (SELECT due_ms FROM bank.customer WHERE due_ms > (SELECT \(PostgresSchema.nowMilliseconds) - $1)
         ORDER BY due_ms LIMIT 1),
       (SELECT number FROM bank.service ORDER BY number DESC LIMIT 1),
-      (SELECT value FROM bank.meta WHERE name = 'books'),
-      coalesce((SELECT last FROM bank.intake i WHERE i.day = d.day ORDER BY last DESC LIMIT 1), 0),
+      (SELECT value FROM bank.meta WHERE name = 'bank id'),
+      coalesce((SELECT last FROM bank.ticket_batch i WHERE i.day = d.day ORDER BY last DESC LIMIT 1), 0),
       least((SELECT min(first.issued_ms) FROM bank.lane l CROSS JOIN LATERAL (
           SELECT issued_ms FROM bank.customer
           WHERE position > \(base("l.number")) + \(front("l.number")) AND position < \(base("(l.number + 1)"))
           ORDER BY position LIMIT 1) AS first),
         (SELECT min(first.issued_ms) FROM (
-          SELECT lane, first, last FROM bank.returned ORDER BY lane, first LIMIT \(piecesLookedAt)) AS r CROSS JOIN LATERAL (
+          SELECT lane, first, last FROM bank.returned_range ORDER BY lane, first LIMIT \(piecesLookedAt)) AS r
+          CROSS JOIN LATERAL (
           SELECT issued_ms FROM bank.customer WHERE position BETWEEN \(base("r.lane")) + r.first AND \(base("r.lane")) + r.last
           ORDER BY position LIMIT 1) AS first),
-        (SELECT min(oldest_ms) FROM bank.branch WHERE NOT closed AND expires_at > clock_timestamp()))
+        (SELECT min(oldest_issued_ms) FROM bank.branch WHERE NOT closed AND lease_expires_at > clock_timestamp()))
     FROM bank.day d ORDER BY day DESC LIMIT 1
     """)
 
-  /// Maximum number of rows of `returned` that are searched for the longest-waiting customer; the oldest of a lane come
-  /// first.
+  /// Maximum number of rows of `returned_range` that are searched for the longest-waiting customer; the oldest of a
+  /// lane come first.
   private static let piecesLookedAt = 256
 
   /// Counts of the day by branch and lane, including large requests that have tickets and are still being moved.
@@ -197,10 +200,11 @@ extension PostgresStatements {
     SELECT branch, lane, sum(issued)::bigint, sum(waiting)::bigint, sum(delayed)::bigint, sum(dead)::bigint,
       sum(served)::bigint, sum(out_of_stock)::bigint, sum(cancelled)::bigint
     FROM (
-      SELECT branch, lane, issued, waiting, delayed, dead, served, out_of_stock, cancelled FROM bank.tally
+      SELECT branch, lane, issued, waiting, delayed, dead, served, out_of_stock, cancelled FROM bank.counter_delta
       WHERE day = \(today) AND lane > 0
       UNION ALL SELECT a.branch, c.lane, c.waiting + c.delayed, c.waiting, c.delayed, 0, 0, 0, 0
-      FROM bank.batch b JOIN bank.arriving a ON a.branch = b.branch AND a.epoch = b.epoch AND a.number = b.number
+      FROM bank.staged_batch b JOIN bank.staged_slice a
+        ON a.branch = b.branch AND a.epoch = b.epoch AND a.request_number = b.request_number
         CROSS JOIN LATERAL unnest(a.lanes, a.waiting, a.delayed) AS c (lane, waiting, delayed)) AS n
     GROUP BY branch, lane
     """)
@@ -209,7 +213,8 @@ extension PostgresStatements {
     "bank-look-branches", [],
     """
     SELECT id, name, host, epoch, closed, windows, commits,
-      greatest(0, coalesce(extract(epoch FROM nullif(expires_at, '-infinity') - clock_timestamp()) * 1000, 0))::bigint,
+      greatest(0,
+        coalesce(extract(epoch FROM nullif(lease_expires_at, '-infinity') - clock_timestamp()) * 1000, 0))::bigint,
       \(leaseEnd)
     FROM bank.branch ORDER BY id
     """)
@@ -226,7 +231,8 @@ extension PostgresStatements {
   static let booksName = PostgresStatement(
     "bank-books-name", [],
     """
-    SELECT (SELECT value FROM bank.meta WHERE name = 'books'), (SELECT value FROM bank.meta WHERE name = 'books day'),
-      (SELECT value FROM bank.meta WHERE name = 'books ticket')
+    SELECT (SELECT value FROM bank.meta WHERE name = 'bank id'),
+      (SELECT value FROM bank.meta WHERE name = 'bank id day'),
+      (SELECT value FROM bank.meta WHERE name = 'bank id ticket')
     """)
 }

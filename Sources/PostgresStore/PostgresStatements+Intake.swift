@@ -23,12 +23,12 @@ extension PostgresStatements {
   static let presentDay =
     "today AS MATERIALIZED (SELECT day, draining FROM bank.day ORDER BY day DESC LIMIT 1)"
   static let number = """
-    coalesce((SELECT last FROM bank.intake WHERE day = today.day ORDER BY last DESC LIMIT 1), 0)
+    coalesce((SELECT last FROM bank.ticket_batch WHERE day = today.day ORDER BY last DESC LIMIT 1), 0)
     """
   /// Counts the added customers.
   private static let counted = """
     counted AS (
-      INSERT INTO bank.tally (branch, epoch, commit_no, day, lane, issued, waiting, delayed)
+      INSERT INTO bank.counter_delta (branch, epoch, commit_no, day, lane, issued, waiting, delayed)
       SELECT $1, $2, $3, today.day, \(lane()), count(*), count(*) FILTER (WHERE position >> 60 = 1),
         count(*) FILTER (WHERE position >> 60 = 2)
       FROM added CROSS JOIN today GROUP BY today.day, \(lane()))
@@ -55,24 +55,27 @@ extension PostgresStatements {
       .integers, .integers, .texts, .manyBytes,
     ],
     """
-    WITH \(fence), \(presentDay), known AS (SELECT day, first, last, request FROM bank.intake WHERE key = $4),
-    repeated AS (SELECT day, first, last FROM bank.intake WHERE branch = $1 AND epoch = $8 AND number = $9),
-    number AS (
+    WITH \(fence), \(presentDay), known AS (
+      SELECT day, first, last, request_digest FROM bank.ticket_batch WHERE key = $4
+    ), repeated AS (
+      SELECT day, first, last FROM bank.ticket_batch WHERE branch = $1 AND epoch = $8 AND request_number = $9
+    ), number AS (
       SELECT day, \(number) AS last FROM today WHERE NOT draining AND EXISTS (SELECT FROM fence)
         AND NOT EXISTS (SELECT FROM known) AND NOT EXISTS (SELECT FROM repeated)
     ), taken AS (
-      INSERT INTO bank.intake (day, first, last, branch, key, request, epoch, number)
+      INSERT INTO bank.ticket_batch (day, first, last, branch, key, request_digest, epoch, request_number)
       SELECT day, number.last + 1, number.last + $6, $1, $4, $5, $8, $9 FROM number RETURNING day, first, last
     ), added AS (
-      INSERT INTO bank.customer (position, amount, account, issued_ms, due_ms, article, payload)
-      SELECT o.base | (taken.first + o.number - 1), o.amount, o.account, $7, nullif(o.due, 0), o.article, o.payload
+      INSERT INTO bank.customer (position, amount, account, issued_ms, due_ms, item_name, payload)
+      SELECT o.base | (taken.first + o.number - 1), o.amount, o.account, $7, nullif(o.due, 0), o.item_name, o.payload
       FROM taken CROSS JOIN
-        unnest($10, $11, $12, $13, $14, $15) WITH ORDINALITY AS o (base, amount, account, due, article, payload, number)
+        unnest($10, $11, $12, $13, $14, $15) WITH ORDINALITY
+        AS o (base, amount, account, due, item_name, payload, number)
       RETURNING position
     ), \(counted), \(told("$10"))
     SELECT 0::bigint, day, first, last, NULL::bigint, told.count FROM taken CROSS JOIN told
     UNION ALL SELECT 2, day, first, last, NULL, 0 FROM repeated WHERE EXISTS (SELECT FROM fence)
-    UNION ALL SELECT 1, day, first, last, request, 0 FROM known
+    UNION ALL SELECT 1, day, first, last, request_digest, 0 FROM known
       WHERE EXISTS (SELECT FROM fence) AND NOT EXISTS (SELECT FROM repeated)
     UNION ALL SELECT 3, day, 0, 0, NULL, 0 FROM today
       WHERE draining AND EXISTS (SELECT FROM fence) AND NOT EXISTS (SELECT FROM known) AND NOT EXISTS (SELECT FROM repeated)
@@ -93,7 +96,7 @@ extension PostgresStatements {
       given: """
         given AS MATERIALIZED (
           SELECT * FROM unnest($7, $8, $9, $10, $11, $12, $13, $14) WITH ORDINALITY
-            AS g (base, amount, account, due, article, payload, key, digest, place)
+            AS g (base, amount, account, due, item_name, payload, key, digest, place)
         )
         """, keys: "$15", bases: "$7", isWhole: "true"))
 
@@ -102,13 +105,14 @@ extension PostgresStatements {
   static func list(given: String, keys: String, bases: String, isWhole: String) -> String {
     """
     WITH \(fence), \(presentDay), \(given), known AS MATERIALIZED (
-      SELECT i.day, i.first, i.last, i.request, i.key, i.branch = $1 AND i.epoch = $5 AND i.number = $6 AS is_own
-      FROM bank.intake i WHERE i.key = ANY (\(keys))
+      SELECT i.day, i.first, i.last, i.request_digest, i.key,
+        i.branch = $1 AND i.epoch = $5 AND i.request_number = $6 AS is_own
+      FROM bank.ticket_batch i WHERE i.key = ANY (\(keys))
     ), conflict AS MATERIALIZED (
       SELECT known.key FROM known JOIN given ON given.key = known.key
-      WHERE known.request <> given.digest AND given.digest <> -9223372036854775807 - 1 LIMIT 1
+      WHERE known.request_digest <> given.digest AND given.digest <> -9223372036854775807 - 1 LIMIT 1
     ), repeated AS MATERIALIZED (
-      SELECT day, first, last FROM bank.intake WHERE branch = $1 AND epoch = $5 AND number = $6
+      SELECT day, first, last FROM bank.ticket_batch WHERE branch = $1 AND epoch = $5 AND request_number = $6
     ), number AS MATERIALIZED (
       SELECT day, \(number) AS last FROM today WHERE NOT draining AND EXISTS (SELECT FROM fence)
         AND NOT EXISTS (SELECT FROM conflict) AND NOT EXISTS (SELECT FROM repeated) AND \(isWhole)
@@ -116,15 +120,15 @@ extension PostgresStatements {
       SELECT given.*, number.day, number.last + row_number() OVER (ORDER BY place) AS ticket
       FROM given LEFT JOIN known ON known.key = given.key CROSS JOIN number WHERE known.key IS NULL
     ), taken AS (
-      INSERT INTO bank.intake (day, first, last, branch, key, request, epoch, number)
+      INSERT INTO bank.ticket_batch (day, first, last, branch, key, request_digest, epoch, request_number)
       SELECT day, min(ticket), max(ticket), $1, key, nullif(min(digest), -9223372036854775807 - 1), $5, $6 FROM (
         SELECT day, ticket, key, digest, ticket - row_number() OVER (PARTITION BY key IS NULL ORDER BY ticket) AS run
         FROM fresh) AS f
       GROUP BY day, key, CASE WHEN key IS NULL THEN run END
       RETURNING day, first, last
     ), added AS (
-      INSERT INTO bank.customer (position, amount, account, issued_ms, due_ms, article, payload)
-      SELECT base | ticket, amount, account, $4, nullif(due, 0), article, payload FROM fresh RETURNING position
+      INSERT INTO bank.customer (position, amount, account, issued_ms, due_ms, item_name, payload)
+      SELECT base | ticket, amount, account, $4, nullif(due, 0), item_name, payload FROM fresh RETURNING position
     ), \(counted), \(told(bases))
     SELECT 0::bigint, day, first, last, NULL::text, told.count FROM taken CROSS JOIN told
     UNION ALL SELECT 2, day, first, last, NULL, 0 FROM repeated WHERE EXISTS (SELECT FROM fence)
@@ -141,12 +145,13 @@ extension PostgresStatements {
 
   /// Paused services of a branch. Parameter: name.
   static let paused = PostgresStatement(
-    "bank-paused", [.text], "SELECT service FROM bank.branch, unnest(paused) AS service WHERE name = $1")
+    "bank-paused", [.text],
+    "SELECT service FROM bank.branch, unnest(paused_services) AS service WHERE name = $1")
 
   /// Stores the paused services of a branch. Parameters: branch, epoch, numbers of services.
   static let keepPaused = PostgresStatement(
     "bank-keep-paused", [.integer, .integer, .integers],
-    "UPDATE bank.branch SET paused = $3 WHERE id = $1 AND epoch = $2 RETURNING id")
+    "UPDATE bank.branch SET paused_services = $3 WHERE id = $1 AND epoch = $2 RETURNING id")
 
   /// Lock for assigning numbers to services and lanes, and for creating tables.
   static let lockNumbers = PostgresStatement("bank-lock-numbers", [], PostgresSchema.lockMigration)
@@ -165,14 +170,15 @@ extension PostgresStatements {
     """
     INSERT INTO bank.lane SELECT
       coalesce((SELECT number FROM bank.lane ORDER BY number DESC LIMIT 1), 0) + row_number() OVER (ORDER BY place),
-      service, priority, branch
-    FROM unnest($1, $2, $3) WITH ORDINALITY AS n (service, priority, branch, place)
+      service, priority_code, branch
+    FROM unnest($1, $2, $3) WITH ORDINALITY AS n (service, priority_code, branch, place)
     WHERE NOT EXISTS (
-      SELECT FROM bank.lane l WHERE l.service = n.service AND l.priority = n.priority AND l.branch = n.branch)
+      SELECT FROM bank.lane l
+      WHERE l.service = n.service AND l.priority_code = n.priority_code AND l.branch = n.branch)
     """)
 
   static let services = PostgresStatement(
     "bank-services", [], "SELECT name FROM bank.service ORDER BY number")
   static let lanes = PostgresStatement(
-    "bank-lanes", [], "SELECT number, service, priority, branch FROM bank.lane ORDER BY number")
+    "bank-lanes", [], "SELECT number, service, priority_code, branch FROM bank.lane ORDER BY number")
 }

@@ -1,6 +1,6 @@
 // SQL statements about possible reservations of a branch's stock for cancelled tickets.
-// Invariant: a row of `release` is written in the transaction that cancels, by any branch. Only its own branch deletes
-// it, after its stock has released the reservation. A stock releases once, however often it is asked.
+// Invariant: a row of `stock_release` is written in the transaction that cancels, by any branch. Only its own branch
+// deletes it, after its stock has released the reservation. A stock releases once, however often it is asked.
 import Postgres
 
 extension PostgresStatements {
@@ -12,7 +12,7 @@ extension PostgresStatements {
   static let owe = PostgresStatement(
     "bank-owe", [.integer, .integer, .integer, .integers],
     """
-    INSERT INTO bank.release SELECT l.branch, r.day, r.ticket, r.issued_ms
+    INSERT INTO bank.stock_release SELECT l.branch, r.day, r.ticket, r.issued_ms
     FROM bank.receipt r JOIN bank.lane l ON l.number = r.lane
     WHERE r.day = \(today) AND r.ticket = ANY ($4) AND r.branch = $1 AND r.epoch = $2 AND r.commit_no = $3 AND l.branch > 0
     ON CONFLICT DO NOTHING
@@ -22,7 +22,7 @@ extension PostgresStatements {
   static let lookAtReleases = PostgresStatement(
     "bank-look-releases", [.integer],
     """
-    SELECT day, ticket, issued_ms FROM bank.release WHERE branch = $1 ORDER BY day, ticket LIMIT \(releasesAtOnce)
+    SELECT day, ticket, issued_ms FROM bank.stock_release WHERE branch = $1 ORDER BY day, ticket LIMIT \(releasesAtOnce)
     """)
 
   /// Deletes released tickets. Parameters: branch, epoch, and per ticket: day and number.
@@ -30,7 +30,7 @@ extension PostgresStatements {
     "bank-released", [.integer, .integer, .integers, .integers],
     """
     WITH \(fence), gone AS (
-      DELETE FROM bank.release r USING unnest($3, $4) AS w (day, ticket)
+      DELETE FROM bank.stock_release r USING unnest($3, $4) AS w (day, ticket)
       WHERE r.branch = $1 AND r.day = w.day AND r.ticket = w.ticket AND EXISTS (SELECT FROM fence)
     )
     SELECT EXISTS (SELECT FROM fence)

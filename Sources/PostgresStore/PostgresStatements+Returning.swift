@@ -1,9 +1,9 @@
 // SQL statements that release customers from a claim or a state: due, requeued by an operator, or returned unserved by
 // a branch.
 //
-// Invariant: a waiting customer that was claimed before is alone in a row of `returned`, and in no claim. A transaction
-// that changes the claims of a lane holds the lane's lock. It also locks the rows of all branches against a change of
-// their epochs. Otherwise a piece of a claim, inserted while its epoch ends, would never be returned.
+// Invariant: a waiting customer that was claimed before is alone in a row of `returned_range`, and in no claim. A
+// transaction that changes the claims of a lane holds the lane's lock. It also locks the rows of all branches against a
+// change of their epochs. Otherwise a piece of a claim, inserted while its epoch ends, would never be returned.
 import Postgres
 
 extension PostgresStatements {
@@ -24,7 +24,7 @@ extension PostgresStatements {
     var condition: String
     /// Additional assignments.
     var setting = ""
-    /// Column of the tally that decreases; nil if the customers were waiting all the time.
+    /// Column of `counter_delta` that decreases; nil if the customers were waiting all the time.
     var counted: String?
     /// Condition on the claim.
     var claim = "true"
@@ -39,11 +39,11 @@ extension PostgresStatements {
   private static let dead = Return(
     name: "dead", parameters: [.integer],
     condition: "position BETWEEN (3::bigint << 60) AND (4::bigint << 60) - 1",
-    setting: ", crashes = 0, failures = 0, begun = 0, is_begun = false", counted: "dead")
+    setting: ", crashes = 0, failures = 0, started_attempts = 0, is_running = false", counted: "dead")
   private static let deadTicket = Return(
     name: "dead-ticket", parameters: [.integer],
     condition: "position = ANY (ARRAY (SELECT (3::bigint << 60) | (l.number << 40) | $4 FROM bank.lane l))",
-    setting: ", crashes = 0, failures = 0, begun = 0, is_begun = false", counted: "dead")
+    setting: ", crashes = 0, failures = 0, started_attempts = 0, is_running = false", counted: "dead")
   private static let unserved = Return(
     name: "unserved", parameters: [.integers], condition: "position = ANY ($4)",
     claim: "k.branch = $1 AND k.epoch = $2")
@@ -98,24 +98,24 @@ extension PostgresStatements {
         \(moving(kind))
       ), owned AS MATERIALIZED (
         SELECT m.lane, m.ticket, k.* FROM moved m CROSS JOIN LATERAL (
-          SELECT k.ctid AS place, k.first, k.last, k.branch, k.epoch, k.at, k.number FROM bank.claim k
+          SELECT k.ctid AS place, k.first, k.last, k.branch, k.epoch, k.claimed_at, k.number FROM bank.claim k
           WHERE k.lane = m.lane AND k.last >= m.ticket ORDER BY k.last LIMIT 1) AS k
         WHERE k.first <= m.ticket AND \(kind.claim)
       ), cut AS (
         DELETE FROM bank.claim WHERE ctid = ANY (ARRAY (SELECT DISTINCT place FROM owned)) RETURNING lane
       ), rest AS (
         INSERT INTO bank.claim
-        SELECT lane, piece_first, piece_last, branch, epoch, at, number FROM (
-          SELECT lane, branch, epoch, at, number, ticket + 1 AS piece_first,
+        SELECT lane, piece_first, piece_last, branch, epoch, claimed_at, number FROM (
+          SELECT lane, branch, epoch, claimed_at, number, ticket + 1 AS piece_first,
             coalesce(lead(ticket) OVER (PARTITION BY place ORDER BY ticket) - 1, last) AS piece_last FROM owned
           UNION ALL
-          SELECT lane, branch, epoch, at, number, first,
+          SELECT lane, branch, epoch, claimed_at, number, first,
             ticket - 1 FROM (SELECT DISTINCT ON (place) * FROM owned ORDER BY place, ticket) AS o
         ) AS pieces WHERE piece_first <= piece_last AND (SELECT count(*) FROM cut) > 0
       ), front AS MATERIALIZED (
         SELECT lane, \(front("l.lane")) AS last FROM (SELECT DISTINCT lane FROM moved) AS l
       ), back AS (
-        INSERT INTO bank.returned
+        INSERT INTO bank.returned_range
         SELECT m.lane, m.ticket, m.ticket FROM moved m JOIN front ON front.lane = m.lane
         WHERE m.ticket <= front.last AND \(kind.counted == nil ? isOwned : notYetBack)
         RETURNING lane
@@ -131,7 +131,7 @@ extension PostgresStatements {
   private static let isOwned = "m.ticket IN (SELECT ticket FROM owned)"
   /// True if the ticket is not in a range that was returned as a whole.
   private static let notYetBack = """
-    coalesce((SELECT r.last FROM bank.returned r WHERE r.lane = m.lane AND r.first <= m.ticket
+    coalesce((SELECT r.last FROM bank.returned_range r WHERE r.lane = m.lane AND r.first <= m.ticket
       ORDER BY r.first DESC LIMIT 1) < m.ticket, true)
     """
 
@@ -150,7 +150,7 @@ extension PostgresStatements {
   private static func counting(_ kind: Return) -> String {
     guard let column = kind.counted else { return "SELECT 1" }
     return """
-      INSERT INTO bank.tally (branch, epoch, commit_no, day, lane, waiting, \(column))
+      INSERT INTO bank.counter_delta (branch, epoch, commit_no, day, lane, waiting, \(column))
       SELECT $1, $2, $3, \(today), lane, count(*), -count(*) FROM moved GROUP BY lane
       """
   }

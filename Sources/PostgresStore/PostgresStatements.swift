@@ -42,13 +42,13 @@ enum PostgresStatements {
   static func front(_ lane: String) -> String {
     """
     greatest(coalesce((SELECT last FROM bank.claim WHERE lane = \(lane) ORDER BY last DESC LIMIT 1), 0), \
-    coalesce((SELECT max(last) FROM bank.returned WHERE lane = \(lane)), 0))
+    coalesce((SELECT max(last) FROM bank.returned_range WHERE lane = \(lane)), 0))
     """
   }
   /// True if a lane may have waiting customers that no branch has claimed.
   static func hasUnclaimed(_ lane: String) -> String {
     """
-    (EXISTS (SELECT FROM bank.returned WHERE lane = \(lane)) OR (SELECT position FROM bank.customer
+    (EXISTS (SELECT FROM bank.returned_range WHERE lane = \(lane)) OR (SELECT position FROM bank.customer
       WHERE position > \(base(lane)) + \(front(lane)) AND position < \(base(lane)) + \(gate(lane))
       ORDER BY position LIMIT 1) IS NOT NULL)
     """
@@ -62,14 +62,16 @@ enum PostgresStatements {
   static let join = PostgresStatement(
     "bank-join", [.text, .integer, .text, .integer, .text],
     """
-    INSERT INTO bank.branch AS b (name, epoch, expires_at, fencing, host, opened_ms, version, proof)
+    INSERT INTO bank.branch AS b (name, epoch, lease_expires_at, epoch_xid, host, opened_ms, schema_version,
+      holder_identity)
     VALUES ($1, $4 + 1, clock_timestamp() + $2 * interval '1 ms', pg_current_xact_id(), $3,
       \(PostgresSchema.nowMilliseconds), \(PostgresSchema.version), $5)
     ON CONFLICT (name) DO UPDATE
-    SET epoch = greatest(b.epoch, $4) + 1, expires_at = excluded.expires_at, fencing = pg_current_xact_id(),
-      host = excluded.host, opened_ms = excluded.opened_ms, version = excluded.version, proof = excluded.proof,
-      closed = false, oldest_ms = NULL
-    WHERE b.proof = $5 OR b.closed OR b.expires_at <= clock_timestamp()
+    SET epoch = greatest(b.epoch, $4) + 1, lease_expires_at = excluded.lease_expires_at,
+      epoch_xid = pg_current_xact_id(), host = excluded.host, opened_ms = excluded.opened_ms,
+      schema_version = excluded.schema_version, holder_identity = excluded.holder_identity, closed = false,
+      oldest_issued_ms = NULL
+    WHERE b.holder_identity = $5 OR b.closed OR b.lease_expires_at <= clock_timestamp()
     RETURNING id, epoch
     """)
 
@@ -89,7 +91,8 @@ enum PostgresStatements {
   static let renew = PostgresStatement(
     "bank-renew", [.integer, .integer, .integer, .integer, .integer, .integer],
     """
-    UPDATE bank.branch SET expires_at = clock_timestamp() + $3 * interval '1 ms', windows = $4, commits = $5, oldest_ms = $6
+    UPDATE bank.branch SET lease_expires_at = clock_timestamp() + $3 * interval '1 ms', windows = $4, commits = $5,
+      oldest_issued_ms = $6
     WHERE id = $1 AND epoch = $2 RETURNING (SELECT commits FROM bank.branch WHERE id = $1)
     """)
 
@@ -97,10 +100,11 @@ enum PostgresStatements {
   static let expired = PostgresStatement(
     "bank-expired", [],
     """
-    SELECT id, epoch, name FROM bank.branch b WHERE expires_at < clock_timestamp()
+    SELECT id, epoch, name FROM bank.branch b WHERE lease_expires_at < clock_timestamp()
     AND (EXISTS (SELECT FROM bank.claim k WHERE k.branch = b.id AND k.epoch = b.epoch) OR EXISTS (
-      SELECT FROM bank.arriving a WHERE a.branch = b.id AND NOT EXISTS (
-        SELECT FROM bank.batch t WHERE t.branch = a.branch AND t.epoch = a.epoch AND t.number = a.number)))
+      SELECT FROM bank.staged_slice a WHERE a.branch = b.id AND NOT EXISTS (
+        SELECT FROM bank.staged_batch t
+        WHERE t.branch = a.branch AND t.epoch = a.epoch AND t.request_number = a.request_number)))
     """)
 
   /// Ends the epoch of a branch with an expired lease. Parameters: branch, epoch, and the end of the lease in
@@ -109,19 +113,19 @@ enum PostgresStatements {
   static let fenceExpired = PostgresStatement(
     "bank-fence", [.integer, .integer, .integer],
     """
-    UPDATE bank.branch SET epoch = epoch + 1, fencing = pg_current_xact_id(), expires_at = '-infinity'
+    UPDATE bank.branch SET epoch = epoch + 1, epoch_xid = pg_current_xact_id(), lease_expires_at = '-infinity'
     WHERE id = $1 AND epoch = $2
-      AND CASE WHEN $3 = 0 THEN expires_at < clock_timestamp() ELSE \(leaseEnd) = $3 END RETURNING id
+      AND CASE WHEN $3 = 0 THEN lease_expires_at < clock_timestamp() ELSE \(leaseEnd) = $3 END RETURNING id
     """)
   /// End of a lease, in microseconds since 1970; NULL if it was ended.
-  static let leaseEnd = "(extract(epoch FROM nullif(expires_at, '-infinity')) * 1000000)::bigint"
+  static let leaseEnd = "(extract(epoch FROM nullif(lease_expires_at, '-infinity')) * 1000000)::bigint"
 
   /// Ends the branch's own epoch, even if its lease has expired. Parameters: branch and epoch.
   static let leave = PostgresStatement(
     "bank-leave", [.integer, .integer],
     """
-    UPDATE bank.branch SET epoch = epoch + 1, expires_at = '-infinity', fencing = pg_current_xact_id(), closed = true,
-      windows = 0, oldest_ms = NULL
+    UPDATE bank.branch SET epoch = epoch + 1, lease_expires_at = '-infinity', epoch_xid = pg_current_xact_id(),
+      closed = true, windows = 0, oldest_issued_ms = NULL
     WHERE id = $1 AND epoch = $2 RETURNING id
     """)
 
@@ -144,8 +148,8 @@ enum PostgresStatements {
       FROM lanes WHERE lane IS NOT NULL
     ), near AS MATERIALIZED (
       SELECT k.ctid AS place, k.lane, k.first, k.last FROM bank.claim k JOIN front ON k.lane = front.lane
-      WHERE k.branch = (SELECT id FROM bank.branch WHERE fencing = pg_current_xact_id())
-        AND k.epoch < (SELECT epoch FROM bank.branch WHERE fencing = pg_current_xact_id())
+      WHERE k.branch = (SELECT id FROM bank.branch WHERE epoch_xid = pg_current_xact_id())
+        AND k.epoch < (SELECT epoch FROM bank.branch WHERE epoch_xid = pg_current_xact_id())
         AND k.last >= front.first
     ), cut AS (
       DELETE FROM bank.claim WHERE ctid = ANY (ARRAY (
@@ -153,14 +157,15 @@ enum PostgresStatements {
           SELECT c.position FROM bank.customer c WHERE c.position BETWEEN
             \(base("near.lane")) + near.first AND \(base("near.lane")) + near.last LIMIT 1) IS NOT NULL))
       RETURNING *
-    ), former AS (INSERT INTO bank.former_claim SELECT lane, first, last, branch, epoch, at FROM cut)
-    INSERT INTO bank.returned SELECT lane, first, last FROM cut RETURNING lane, first, last
+    ), former AS (INSERT INTO bank.released_claim SELECT lane, first, last, branch, epoch, claimed_at FROM cut)
+    INSERT INTO bank.returned_range SELECT lane, first, last FROM cut RETURNING lane, first, last
     """)
 
   /// Notifies all branches that these lanes have waiting customers.
   static let tellReturned = PostgresStatement(
     "bank-tell-returned", [],
-    "SELECT count(pg_notify('\(channel)', lane::text)) FROM (SELECT DISTINCT lane FROM bank.returned) AS l")
+    "SELECT count(pg_notify('\(channel)', lane::text)) FROM (SELECT DISTINCT lane FROM bank.returned_range) AS l"
+  )
   /// Notification channel. The payload is the lane that has waiting customers, or empty if something else has changed.
   static let channel = "bank"
 
@@ -173,7 +178,8 @@ enum PostgresStatements {
 
   /// Columns of a customer in a page.
   private static let page = """
-    c.position, c.amount, c.account, c.issued_ms, c.attempts, c.crashes, c.failures, c.begun, c.is_begun, c.article, c.payload
+    c.position, c.amount, c.account, c.issued_ms, c.attempts, c.crashes, c.failures, c.started_attempts, c.is_running,
+    c.item_name, c.payload
     """
   /// Number of columns of ``page``.
   static let pageColumns = 11
@@ -193,7 +199,7 @@ enum PostgresStatements {
   /// Time of a claim: not before the previous claim of the lane, even if the server's clock was set back since. From
   /// these times the audit detects a page that was claimed out of order.
   private static let claimedAt = """
-    greatest(clock_timestamp(), (SELECT at FROM bank.claim WHERE lane = $3 ORDER BY last DESC LIMIT 1))
+    greatest(clock_timestamp(), (SELECT claimed_at FROM bank.claim WHERE lane = $3 ORDER BY last DESC LIMIT 1))
     """
 
   /// Claims the first returned ranges of a lane, and returns their remaining customers. Requires the lane's lock in the
@@ -203,10 +209,10 @@ enum PostgresStatements {
     "bank-claim-returned", [.integer, .integer, .integer, .integer, .integer],
     """
     WITH \(fence), pieces AS MATERIALIZED (
-      SELECT lane, first, last FROM bank.returned WHERE lane = $3 AND EXISTS (SELECT FROM fence)
+      SELECT lane, first, last FROM bank.returned_range WHERE lane = $3 AND EXISTS (SELECT FROM fence)
       ORDER BY first LIMIT 256 FOR UPDATE SKIP LOCKED
     ), gone AS (
-      DELETE FROM bank.returned WHERE lane = $3 AND first = ANY (ARRAY (
+      DELETE FROM bank.returned_range WHERE lane = $3 AND first = ANY (ARRAY (
         SELECT first FROM (SELECT first, sum(last - first + 1) OVER (ORDER BY first) AS through,
           row_number() OVER (ORDER BY first) AS number FROM pieces) AS f WHERE number = 1 OR through <= $4))
       RETURNING lane, first, last
@@ -286,9 +292,9 @@ enum PostgresStatements {
       (SELECT system_identifier FROM pg_control_system()), to_regclass('bank.meta') IS NOT NULL
     FROM pg_stat_activity a WHERE pid = pg_backend_pid()
     """)
-  /// Number of the database.
+  /// Number of the database, of any version of the schema: before version 4 its name was `books`.
   static let sight = PostgresStatement(
-    "bank-sight", [], "SELECT (SELECT value FROM bank.meta WHERE name = 'books')")
+    "bank-sight", [], "SELECT (SELECT value FROM bank.meta WHERE name IN ('bank id', 'books') LIMIT 1)")
   private static let beganAt = "(extract(epoch FROM a.backend_start) * 1000000)::bigint"
 
   /// Terminates earlier server processes, and returns how many of them still exist. Parameters: their pids, and their

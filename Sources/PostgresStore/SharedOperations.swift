@@ -134,7 +134,7 @@ enum SharedOperations {
       }
       let place = segment.count
       segment.append(PostgresStatements.endDay.with(branch.fence + [.integer(day)]))
-      segment += ["claim", "returned", "former_claim"].map {
+      segment += ["claim", "returned_range", "released_claim"].map {
         PostgresStatements.forgetClaims($0)(.integer(day))
       }
       return PostgresRequest(segment: segment) { results in

@@ -137,7 +137,7 @@ final class BookMove {
     for day in days { _ = try connection.ask(all: MovingStatements.room(for: day.day)) }
   }
 
-  /// Ranges of tickets in `intake` are consecutive, including those without keys.
+  /// Ranges of tickets in `ticket_batch` are consecutive, including those without keys.
   private func moveKeys() throws {
     var columns = MovedColumns(numbers: 4, texts: 1)
     var rest = days[...]

@@ -30,7 +30,8 @@
         let branches = try (0..<2).map { _ in try BenchBank(self, setting) }
         let figures = try rounds {
           try served(by: branches) {
-            while try database.integer("SELECT coalesce(sum(waiting), 0)::bigint FROM bank.tally") > 0 {}
+            let waiting = "SELECT coalesce(sum(waiting), 0)::bigint FROM bank.counter_delta"
+            while try database.integer(waiting) > 0 {}
           }
         }
         for bank in branches { try bank.discard() }

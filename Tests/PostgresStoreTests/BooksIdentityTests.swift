@@ -114,7 +114,7 @@ struct BooksIdentityTests {
     try stage.turn { one.known?.ticket == 5 && other.known?.ticket == 5 }
     let before = try #require(other.known)
     try stage.stage.client.run(
-      "UPDATE bank.intake SET last = 3", "DELETE FROM bank.customer WHERE position & 1099511627775 > 3")
+      "UPDATE bank.ticket_batch SET last = 3", "DELETE FROM bank.customer WHERE position & 1099511627775 > 3")
     try stage.turn {
       !one.older.isEmpty && !other.older.isEmpty && one.joins.count == 2 && other.joins.count == 2
     }
@@ -152,10 +152,11 @@ struct BooksIdentityTests {
     try stage.turn { one.done.count == 20 }
     relay.isSilent = true
     try stage.turn { one.losses == [.leaseRanOut] }
-    let last = try #require(try stage.number("SELECT max(commit_no) FROM bank.tally WHERE served > 0"))
+    let last = try #require(
+      try stage.number("SELECT max(commit_no) FROM bank.counter_delta WHERE served > 0"))
     try stage.stage.client.run(
       "DELETE FROM bank.receipt WHERE commit_no = \(last)",
-      "DELETE FROM bank.tally WHERE commit_no = \(last)",
+      "DELETE FROM bank.counter_delta WHERE commit_no = \(last)",
       "DELETE FROM bank.commit WHERE commit_no = \(last)")
     relay.isSilent = false
     relay.cut()
@@ -217,7 +218,7 @@ struct BooksIdentityTests {
     try stage.turn { try Self.sessions(at: standby) >= 6 }
     #expect(
       try PostgresClient.connected(primary.address(name)).rows(
-        .once("SELECT coalesce(max(last), 0) FROM bank.intake"))[0].integer(0, 0) == 3,
+        .once("SELECT coalesce(max(last), 0) FROM bank.ticket_batch"))[0].integer(0, 0) == 3,
       "no branch has written in the former server")
     // A branch that knows of the succession refuses the former server by name.
     let late = try stage.begin("late", at: address(primary), knowing: mark)

@@ -92,7 +92,7 @@ struct PostgresStoreTests {
     }
     #expect(firsts.count == asked && Set(firsts).count == asked)
     try stage.check()
-    #expect(try stage.number("SELECT count(*) FROM bank.customer WHERE article = '딸기쥬스'") == 1652)
+    #expect(try stage.number("SELECT count(*) FROM bank.customer WHERE item_name = '딸기쥬스'") == 1652)
   }
 
   @Test("A key gets its tickets once, for any branch, and its answer contains the original request")
@@ -161,7 +161,8 @@ struct PostgresStoreTests {
     // In the order of the times, too.
     let backwards = try stage.number(
       """
-      SELECT count(*) FROM (SELECT first, lag(last) OVER (PARTITION BY lane ORDER BY at) AS before FROM bank.claim) AS k
+      SELECT count(*) FROM (
+        SELECT first, lag(last) OVER (PARTITION BY lane ORDER BY claimed_at) AS before FROM bank.claim) AS k
       WHERE first <= before
       """)
     #expect(backwards == 0)
@@ -203,7 +204,7 @@ struct PostgresStoreTests {
     func giveBack(_ branch: PostgresBranch, _ tickets: Int64...) throws -> Int64 {
       _ = try stage.ask(stage.client, branch.giveBack(lane: StoreStage.deposits, tickets))
       try stage.check()
-      return try #require(try stage.number("SELECT count(*) FROM bank.returned"))
+      return try #require(try stage.number("SELECT count(*) FROM bank.returned_range"))
     }
     #expect(try giveBack(other, 4, 5, 6) == 0)
     #expect(try giveBack(one, 4, 5, 6) == 3)
@@ -267,8 +268,8 @@ struct PostgresStoreTests {
     let row = try stage.client.rows(
       .once(
         """
-        SELECT lane, outcome, place, generation, pid, attempts, amount, account, debit, credit, issued_ms, started_ms,
-        finished_ms FROM bank.receipt WHERE ticket = 2
+        SELECT lane, outcome, window_number, generation, pid, attempts, amount, account, debit, credit, issued_ms,
+        started_ms, finished_ms FROM bank.receipt WHERE ticket = 2
         """))[0]
     let expected: [Int64] = [StoreStage.deposits, 1, 3, 2, 4242, 1, 101, 1, -1, 7, 1_000, 2_000, 3_000]
     #expect((0..<13).map { row.integer(0, $0) } == expected)
@@ -288,7 +289,7 @@ struct PostgresStoreTests {
       started: nil, finished: 9)
     #expect(try stage.ask(stage.client, branch.complete(done, number: 1)) == [1])
     let nulls = try stage.number(
-      "SELECT num_nulls(place, debit, credit, started_ms)::bigint FROM bank.receipt")
+      "SELECT num_nulls(window_number, debit, credit, started_ms)::bigint FROM bank.receipt")
     #expect(nulls == 4)
   }
 
@@ -330,7 +331,7 @@ struct PostgresStoreTests {
   func plans() throws {
     let stage = try StoreStage()
     try stage.client.run(
-      "INSERT INTO bank.branch (name, epoch, expires_at, opened_ms, version) SELECT g::text, 1, '-infinity', 1, 2 FROM generate_series(1, 300) g",
+      "INSERT INTO bank.branch (name, epoch, lease_expires_at, opened_ms, schema_version) SELECT g::text, 1, '-infinity', 1, 2 FROM generate_series(1, 300) g",
       "VACUUM ANALYZE")
     let branch = try stage.join("a")
     func work() throws {
@@ -346,7 +347,7 @@ struct PostgresStoreTests {
       INSERT INTO bank.customer (position, amount, account, issued_ms)
       SELECT \(PostgresPosition.of(lane: lane, ticket: 0)) + g, 1, 1, 1 FROM generate_series(1, 20000) g
       """, "INSERT INTO bank.claim SELECT \(lane), g, g, 1, 1, now(), g FROM generate_series(1, 5000) g",
-      "INSERT INTO bank.returned SELECT \(lane + 1), g, g FROM generate_series(1, 5000) g")
+      "INSERT INTO bank.returned_range SELECT \(lane + 1), g, g FROM generate_series(1, 5000) g")
     // There are as many rows as branches in one table, and as large requests in progress in another.
     func some(_ count: Int) -> String { Array(repeating: "ARRAY[1]", count: count).joined(separator: ", ") }
     for call in [
@@ -359,7 +360,7 @@ struct PostgresStoreTests {
       #expect(
         !plan.isEmpty
           && !plan.contains {
-            $0.contains("Seq Scan") && !$0.contains("on branch") && !$0.contains("on batch")
+            $0.contains("Seq Scan") && !$0.contains("on branch") && !$0.contains("on staged_batch")
           }, "\(plan.joined(separator: "\n"))")
       if call.hasPrefix("bank-complete") { #expect(!plan.contains { $0.contains("Nested Loop") }) }
     }

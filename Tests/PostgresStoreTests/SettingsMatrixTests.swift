@@ -89,12 +89,13 @@ struct SettingsMatrixTests {
     try stage.enqueue(branch, 30)
     _ = try stage.ask(stage.client, branch.claim(lane: StoreStage.deposits, atMost: 10))
     // As if the clock had been an hour ahead until now.
-    try stage.client.run("UPDATE bank.claim SET at = at + interval '1 hour'")
+    try stage.client.run("UPDATE bank.claim SET claimed_at = claimed_at + interval '1 hour'")
     for _ in 0..<2 { _ = try stage.ask(stage.client, branch.claim(lane: StoreStage.deposits, atMost: 10)) }
     #expect(
       try stage.number(
-        "SELECT count(*) FROM bank.claim a JOIN bank.claim b ON a.lane = b.lane AND a.last < b.last AND a.at > b.at"
-      )
-        == 0)
+        """
+        SELECT count(*) FROM bank.claim a JOIN bank.claim b
+        ON a.lane = b.lane AND a.last < b.last AND a.claimed_at > b.claimed_at
+        """) == 0)
   }
 }

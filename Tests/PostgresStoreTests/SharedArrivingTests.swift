@@ -42,8 +42,8 @@ struct SharedArrivingTests {
       $0.takeIn($1, SharedStage.customers(900, key: "k", digest: 7, payload: [1, 2, 3]))
     }
     #expect(again == .issued(SharedTickets(known: tickets.new)))
-    try stage.turn { try stage.number("SELECT count(*) FROM bank.arriving") == 0 }
-    #expect(try stage.number("SELECT count(*) FROM bank.batch") == 0)
+    try stage.turn { try stage.number("SELECT count(*) FROM bank.staged_slice") == 0 }
+    #expect(try stage.number("SELECT count(*) FROM bank.staged_batch") == 0)
     try stage.check()
   }
 
@@ -69,7 +69,7 @@ struct SharedArrivingTests {
     }
     #expect(first.count == 100 && second.count == 150)
     #expect(second.known.reduce(0) { $0 + $1.last - $1.first + 1 } == 50)
-    try stage.turn { try stage.number("SELECT count(*) FROM bank.arriving") == 0 }
+    try stage.turn { try stage.number("SELECT count(*) FROM bank.staged_slice") == 0 }
     try stage.check()
   }
 
@@ -81,7 +81,9 @@ struct SharedArrivingTests {
     try other.run("SELECT pg_advisory_lock(\(PostgresSchema.lockClass), \(PostgresSchema.intakeLock))")
     let large = stage.request()
     branch.books.takeIn(large, SharedStage.customers(400))
-    try stage.turn { try stage.number("SELECT coalesce(sum(count), 0)::bigint FROM bank.arriving") == 400 }
+    try stage.turn {
+      try stage.number("SELECT coalesce(sum(count), 0)::bigint FROM bank.staged_slice") == 400
+    }
     #expect(try stage.number("SELECT count(*) FROM bank.customer") == 0 && branch.answers[large] == nil)
     try other.run("SELECT pg_advisory_unlock(\(PostgresSchema.lockClass), \(PostgresSchema.intakeLock))")
     try stage.turn { branch.answers[large] != nil }
@@ -101,9 +103,9 @@ struct SharedArrivingTests {
         try stage.stage.ask(
           stage.stage.client, dead.arrive(customers, slice, part: Int64(part), as: (1, 900), lanes: lanes)))
     }
-    #expect(try stage.number("SELECT count(*) FROM bank.arriving") == 2)
+    #expect(try stage.number("SELECT count(*) FROM bank.staged_slice") == 2)
     try stage.stage.expire(dead)
-    try stage.turn { try stage.number("SELECT count(*) FROM bank.arriving") == 0 }
+    try stage.turn { try stage.number("SELECT count(*) FROM bank.staged_slice") == 0 }
     #expect(living.losses.isEmpty)
     try stage.enqueue(living, 3)
     try stage.check()
@@ -142,7 +144,7 @@ struct SharedArrivingTests {
     living.servesAtOnce = true
     try stage.turn { living.done.count == 13 }
     #expect(living.done.sorted() == Array(1...13))
-    #expect(try stage.number("SELECT count(*) FROM bank.batch") == 0)
+    #expect(try stage.number("SELECT count(*) FROM bank.staged_batch") == 0)
     try stage.check()
   }
 
@@ -154,8 +156,10 @@ struct SharedArrivingTests {
     try other.run("SELECT pg_advisory_lock(\(PostgresSchema.lockClass), \(PostgresSchema.intakeLock))")
     let large = stage.request()
     branch.books.takeIn(large, SharedStage.customers(200))
-    try stage.turn { try stage.number("SELECT coalesce(sum(count), 0)::bigint FROM bank.arriving") == 200 }
-    try other.run("DELETE FROM bank.arriving WHERE part = 1")
+    try stage.turn {
+      try stage.number("SELECT coalesce(sum(count), 0)::bigint FROM bank.staged_slice") == 200
+    }
+    try other.run("DELETE FROM bank.staged_slice WHERE part = 1")
     try other.run("SELECT pg_advisory_unlock(\(PostgresSchema.lockClass), \(PostgresSchema.intakeLock))")
     try stage.turn { branch.answers[large] != nil }
     guard case .issued(let tickets)? = branch.answers[large] else {

@@ -95,7 +95,7 @@ struct SharedBooksTests {
       try take(branches[0], list([(nil, nil), ("x", 5), (nil, nil), (nil, nil), ("y", nil)]))
         == .issued(SharedTickets(new: [tickets(4, 8)])))
     // A row for each customer with a key, and one for each run of customers without.
-    #expect(try stage.number("SELECT count(*) FROM bank.intake WHERE first >= 4") == 4)
+    #expect(try stage.number("SELECT count(*) FROM bank.ticket_batch WHERE first >= 4") == 4)
     #expect(
       try take(branches[1], list([("x", 5), ("z", 1), (nil, nil), ("y", 3)]))
         == .issued(SharedTickets(new: [tickets(9, 10)], known: [tickets(5, 5), tickets(8, 8)])))
@@ -148,8 +148,8 @@ struct SharedBooksTests {
     let again = other.pages.flatMap(\.customers).map(\.customer)
     #expect(again.allSatisfy { $0.attempts == 1 && $0.failures == 1 && $0.begun == 1 })
     #expect(
-      try stage.number("SELECT count(*) FROM bank.attempt WHERE exit_code = 75 AND number = 1 AND place = 2")
-        == 3)
+      try stage.number(
+        "SELECT count(*) FROM bank.attempt WHERE exit_code = 75 AND number = 1 AND window_number = 2") == 3)
     #expect(try stage.number("SELECT count(*) FROM bank.claim WHERE first > last") == 0)
     try stage.check()
   }
@@ -170,7 +170,7 @@ struct SharedBooksTests {
     try stage.check()
     // Whatever happens to either now, no customer is claimed twice.
     stage.abandon(one)
-    try stage.stage.client.run("UPDATE bank.branch SET expires_at = '-infinity' WHERE name = 'one'")
+    try stage.stage.client.run("UPDATE bank.branch SET lease_expires_at = '-infinity' WHERE name = 'one'")
     other.servesAtOnce = true
     try stage.turn { other.done.count == 8 }
     #expect(Set(other.done).count == 8 && other.withoutEffect.isEmpty)
@@ -239,7 +239,7 @@ struct SharedBooksTests {
     try stage.turn { one.done.count == 8 }
     #expect(one.withoutEffect == [4, 9] && one.refusals.isEmpty)
     let row = try stage.stage.client.rows(
-      .once("SELECT outcome, place, debit, branch FROM bank.receipt WHERE ticket = 4"))[0]
+      .once("SELECT outcome, window_number, debit, branch FROM bank.receipt WHERE ticket = 4"))[0]
     #expect(row.integer(0, 0) == 2 && !row.has(0, 1) && !row.has(0, 2))
     #expect(row.integer(0, 3) == other.opening?.branch.id)
     try stage.turn { one.numbers?.all.cancelled == 2 && one.numbers?.all.served == 8 }
@@ -274,8 +274,9 @@ struct SharedBooksTests {
     let rows = try stage.stage.client.rows(
       .once(
         """
-        SELECT result_ns, exit_code, exit_signal, output_first, output_last, output_length, output_filed, errors_first,
-        errors_last, errors_length, errors_filed, shortages, outcome FROM bank.receipt ORDER BY ticket
+        SELECT duration_ns, exit_code, exit_signal, output_head, output_tail, output_length, output_file_length,
+        stderr_head, stderr_tail, stderr_length, stderr_file_length, shortages, outcome FROM bank.receipt
+        ORDER BY ticket
         """))[0]
     #expect(rows.integer(0, 0) == 123_456 && !rows.has(0, 1) && rows.integer(0, 2) == 15)
     #expect(rows.bytes(0, 3) == [0, 1] && rows.bytes(0, 4) == [9] && rows.integer(0, 5) == 500)
@@ -370,7 +371,7 @@ struct SharedBooksTests {
     let one = try stage.open("one")
     if wasCutOff {
       let holder = try stage.stage.another()
-      try holder.run("BEGIN", "LOCK TABLE bank.intake IN ACCESS EXCLUSIVE MODE")
+      try holder.run("BEGIN", "LOCK TABLE bank.ticket_batch IN ACCESS EXCLUSIVE MODE")
       let request = stage.request()
       one.books.takeIn(request, SharedStage.customers(1))
       let isUnderWay = "SELECT count(*) FROM pg_locks WHERE NOT granted AND pid = \(one.books.backends[1])"
@@ -384,8 +385,8 @@ struct SharedBooksTests {
     one.pageSize = 1
     try stage.enqueue(one, 900)
     try stage.turn { one.done.count == 900 }
-    try stage.turn { (try stage.number("SELECT count(*) FROM bank.tally") ?? .max) < 600 }
-    #expect(try stage.number("SELECT count(*) FROM bank.tally WHERE commit_no = 0") == 1)
+    try stage.turn { (try stage.number("SELECT count(*) FROM bank.counter_delta") ?? .max) < 600 }
+    #expect(try stage.number("SELECT count(*) FROM bank.counter_delta WHERE commit_no = 0") == 1)
     try stage.turn { one.numbers?.all.served == 900 }
     try stage.check()
   }

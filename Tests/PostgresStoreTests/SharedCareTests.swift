@@ -71,13 +71,13 @@ struct SharedCareTests {
     stage.abandon(branch)
     // It has joined again: its claims are returned.
     let again = try stage.open("a")
-    #expect(try stage.number("SELECT count(*) FROM bank.former_claim") ?? 0 > 0)
+    #expect(try stage.number("SELECT count(*) FROM bank.released_claim") ?? 0 > 0)
     try stage.claimAll(again)
     again.serve()
     try stage.turn { again.done.count == 5 }
     #expect(try stage.ask(again) { $0.endDay($1) } == .done)
     #expect(try stage.number("SELECT max(day) FROM bank.day") == 2)
-    #expect(try stage.number("SELECT count(*) FROM bank.former_claim") == 0)
+    #expect(try stage.number("SELECT count(*) FROM bank.released_claim") == 0)
   }
 
   @Test("A branch that finds the database's clock set back notes the day in the database")

@@ -56,7 +56,7 @@ struct SharedDayTests {
     try leave(between, stage)
     // It dies.
     stage.abandon(other)
-    try stage.stage.client.run("UPDATE bank.branch SET expires_at = '-infinity'")
+    try stage.stage.client.run("UPDATE bank.branch SET lease_expires_at = '-infinity'")
     let risen = try stage.open("other")
     #expect(risen.opening?.isDraining == true, "it was ending the day, and continues")
     try leave(risen, stage)
@@ -108,7 +108,8 @@ struct SharedDayTests {
     }
     #expect(try stage.number("SELECT count(*) FROM bank.receipt WHERE outcome = 2") == 12)
     #expect(
-      try stage.number("SELECT (SELECT count(*) FROM bank.claim) + (SELECT count(*) FROM bank.returned)") == 0
+      try stage.number(
+        "SELECT (SELECT count(*) FROM bank.claim) + (SELECT count(*) FROM bank.returned_range)") == 0
     )
     try stage.enqueue(one, 5)
     #expect(try stage.ask(stage.client, one.claim(lane: lane, atMost: 9)).map(\.ticket) == [1, 2, 3, 4, 5])

@@ -109,7 +109,7 @@ struct SharedFaultTests {
     #expect(one.losses == [.leaseRanOut])
     let left = try #require(
       try stage.number(
-        "SELECT (extract(epoch FROM expires_at - clock_timestamp()) * 1000)::bigint FROM bank.branch WHERE name = 'one'"
+        "SELECT (extract(epoch FROM lease_expires_at - clock_timestamp()) * 1000)::bigint FROM bank.branch WHERE name = 'one'"
       ))
     #expect(left > 0, "by its own clock the lease ends before it does by the database's")
     other.servesAtOnce = true
@@ -135,7 +135,7 @@ struct SharedFaultTests {
     one.pageSize = 10
     one.claim(SharedStage.deposits)
     try stage.turn { one.inHand.count == 10 }
-    try stage.stage.client.run("UPDATE bank.branch SET expires_at = '-infinity' WHERE name = 'one'")
+    try stage.stage.client.run("UPDATE bank.branch SET lease_expires_at = '-infinity' WHERE name = 'one'")
     let former = try #require(one.opening?.branch)
     _ = try stage.stage.ask(stage.stage.client, PostgresBranch.rescue(former))
     one.serve()
@@ -183,13 +183,13 @@ struct SharedFaultTests {
     try stage.turn { one.renewals > renewals && one.isIdle }
     try stage.stage.client.run(
       """
-      INSERT INTO bank.intake (day, first, last, branch) VALUES (1, 2, 2, 1)
+      INSERT INTO bank.ticket_batch (day, first, last, branch) VALUES (1, 2, 2, 1)
       """,
       """
       INSERT INTO bank.customer (position, amount, account, issued_ms)
       SELECT (1::bigint << 60) | (number << 40) | 2, 1, 1, 1 FROM bank.lane
       """,
-      "INSERT INTO bank.tally (branch, epoch, commit_no, day, lane, issued, waiting) SELECT 99, 1, 1, 1, number, 1, 1 FROM bank.lane"
+      "INSERT INTO bank.counter_delta (branch, epoch, commit_no, day, lane, issued, waiting) SELECT 99, 1, 1, 1, number, 1, 1 FROM bank.lane"
     )
     try stage.turn { one.done.count == 2 }
     try stage.check()
@@ -202,10 +202,10 @@ struct SharedFaultTests {
     try stage.enqueue(one, 30)
     (one.servesAtOnce, one.pageSize) = (true, 10)
     try stage.turn { one.done.count == 30 }
-    let last = try #require(try stage.number("SELECT max(commit_no) FROM bank.tally"))
+    let last = try #require(try stage.number("SELECT max(commit_no) FROM bank.counter_delta"))
     try stage.stage.client.run(
       "DELETE FROM bank.receipt WHERE commit_no = \(last)",
-      "DELETE FROM bank.tally WHERE commit_no = \(last)",
+      "DELETE FROM bank.counter_delta WHERE commit_no = \(last)",
       "DELETE FROM bank.commit WHERE commit_no = \(last)")
     #expect(one.forgotten.isEmpty)
     #expect(kill(one.books.backends[2], SIGTERM) == 0)
@@ -261,7 +261,7 @@ struct SharedFaultTests {
         IF random() < 0.3 THEN RAISE EXCEPTION 'again' USING ERRCODE = '40001'; END IF;
         RETURN NULL; END $$
       """,
-      "CREATE TRIGGER busy AFTER INSERT ON bank.tally FOR EACH STATEMENT EXECUTE FUNCTION bank.busy()",
+      "CREATE TRIGGER busy AFTER INSERT ON bank.counter_delta FOR EACH STATEMENT EXECUTE FUNCTION bank.busy()",
       "CREATE TRIGGER busy AFTER INSERT ON bank.claim FOR EACH STATEMENT EXECUTE FUNCTION bank.busy()")
     (one.servesAtOnce, one.pageSize) = (true, 2)
     for _ in 0..<5 {
@@ -270,7 +270,7 @@ struct SharedFaultTests {
     }
     try stage.turn { one.done.count == 60 && one.answers.count == 6 }
     #expect(one.refusals.isEmpty && one.withoutEffect.isEmpty && one.losses.isEmpty)
-    try stage.stage.client.run("DROP TRIGGER busy ON bank.tally", "DROP TRIGGER busy ON bank.claim")
+    try stage.stage.client.run("DROP TRIGGER busy ON bank.counter_delta", "DROP TRIGGER busy ON bank.claim")
     try stage.check()
   }
 

@@ -55,7 +55,7 @@ struct SharedHistoryTests {
         if backend > 1, kill(backend, SIGTERM) == 0 { ended += 1 }
       default:
         try stage.stage.client.run(
-          "UPDATE bank.branch SET expires_at = '-infinity' WHERE name = '\(branch.name)'")
+          "UPDATE bank.branch SET lease_expires_at = '-infinity' WHERE name = '\(branch.name)'")
       }
       let pause = SystemClock.monotonic() + .milliseconds(Int64(chance.draw(0...12)))
       try stage.turn { SystemClock.monotonic() >= pause }
@@ -72,7 +72,8 @@ struct SharedHistoryTests {
       return left == 0 && branches.allSatisfy { $0.isSettled && $0.opening != nil }
     }
     try stage.check()
-    #expect(try stage.number("SELECT coalesce(sum(last - first + 1), 0)::bigint FROM bank.intake") == issued)
+    #expect(
+      try stage.number("SELECT coalesce(sum(last - first + 1), 0)::bigint FROM bank.ticket_batch") == issued)
     let done = branches.flatMap(\.done)
     #expect(Set(done).count == done.count, "seed \(seed): a ticket was served twice")
     let served = try stage.number("SELECT count(*) FROM bank.receipt WHERE outcome = 1")

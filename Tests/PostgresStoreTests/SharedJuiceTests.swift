@@ -122,7 +122,7 @@ struct SharedJuiceTests {
     try stage.turn { again.owed.count == 4 }
     again.books.released(again.owed.map(\.ticket))
     try stage.turn { again.owed.isEmpty }
-    #expect(try stage.number("SELECT count(*) FROM bank.release") == 0)
+    #expect(try stage.number("SELECT count(*) FROM bank.stock_release") == 0)
     try stage.check()
   }
 

@@ -48,7 +48,7 @@ struct StoreHistoryTests {
           continue
         }
         _ = try? watcher.rows(
-          .once("UPDATE bank.branch SET expires_at = '-infinity' WHERE id = \(sleeper.id)"))
+          .once("UPDATE bank.branch SET lease_expires_at = '-infinity' WHERE id = \(sleeper.id)"))
         _ = try? watcher.rows(
           PostgresStatements.fenceExpired(.integer(sleeper.id), .integer(sleeper.epoch), .integer(0)),
           PostgresStatements.giveBack())

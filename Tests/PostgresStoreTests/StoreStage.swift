@@ -128,7 +128,7 @@ final class StoreStage {
 
   /// Lets a lease run out.
   func expire(_ branch: PostgresBranch) throws {
-    try client.run("UPDATE bank.branch SET expires_at = '-infinity' WHERE id = \(branch.id)")
+    try client.run("UPDATE bank.branch SET lease_expires_at = '-infinity' WHERE id = \(branch.id)")
   }
 
   func number(_ text: String) throws -> Int64? { try client.rows(.once(text))[0].integer(0, 0) }
@@ -146,25 +146,26 @@ final class StoreStage {
       SELECT count(*) FROM (
         SELECT first, max(last) OVER (
           PARTITION BY lane ORDER BY first, last ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
-        FROM (SELECT lane, first, last FROM bank.claim UNION ALL SELECT lane, first, last FROM bank.returned) AS piece
+        FROM (SELECT lane, first, last FROM bank.claim
+          UNION ALL SELECT lane, first, last FROM bank.returned_range) AS piece
       ) AS pieces WHERE first <= before
       """)
     #expect(overlaps == 0, "two claims overlap")
-    let issued = try number("SELECT coalesce(sum(last - first + 1), 0)::bigint FROM bank.intake")
+    let issued = try number("SELECT coalesce(sum(last - first + 1), 0)::bigint FROM bank.ticket_batch")
     let kept = try number(
       "SELECT (SELECT count(*) FROM bank.customer) + (SELECT count(*) FROM bank.receipt)")
     #expect(issued == kept, "tickets were lost or doubled")
     let gaps = try number(
       """
       SELECT count(*) FROM (SELECT first, lag(last, 1, 0::bigint) OVER (PARTITION BY day ORDER BY last) AS before
-      FROM bank.intake) AS i WHERE first <> before + 1
+      FROM bank.ticket_batch) AS i WHERE first <> before + 1
       """)
     #expect(gaps == 0, "the tickets have gaps")
     let strangers = try number(
       """
       SELECT count(*) FROM bank.receipt r WHERE r.outcome <> 2 AND NOT EXISTS (
         SELECT FROM (SELECT lane, first, last, branch, epoch FROM bank.claim
-          UNION ALL SELECT lane, first, last, branch, epoch FROM bank.former_claim) AS k
+          UNION ALL SELECT lane, first, last, branch, epoch FROM bank.released_claim) AS k
         WHERE k.lane = r.lane AND r.ticket BETWEEN k.first AND k.last AND k.branch = r.branch AND k.epoch = r.epoch)
       """)
     #expect(strangers == 0, "a receipt is in no claim of its epoch")
@@ -181,7 +182,7 @@ final class StoreStage {
       SELECT count(*) FROM (
         SELECT lane, sum(waiting)::bigint, sum(delayed)::bigint, sum(dead)::bigint, sum(served)::bigint,
           sum(out_of_stock)::bigint, sum(cancelled)::bigint
-        FROM bank.tally WHERE lane > 0 AND day = (SELECT max(day) FROM bank.day) GROUP BY lane
+        FROM bank.counter_delta WHERE lane > 0 AND day = (SELECT max(day) FROM bank.day) GROUP BY lane
         EXCEPT
         SELECT lane, count(*) FILTER (WHERE state = 1), count(*) FILTER (WHERE state = 2), count(*) FILTER (WHERE state = 3),
           count(*) FILTER (WHERE state = -1), count(*) FILTER (WHERE state = -3), count(*) FILTER (WHERE state = -2)

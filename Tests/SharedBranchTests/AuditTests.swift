@@ -34,7 +34,7 @@ struct AuditTests {
   private func stage() throws -> ReadingStage {
     let stage = try ReadingStage()
     try stage.run(
-      "INSERT INTO bank.intake VALUES (1, 1, 20, 1, 'monday', 1), (1, 21, 40, 2, NULL, NULL)",
+      "INSERT INTO bank.ticket_batch VALUES (1, 1, 20, 1, 'monday', 1), (1, 21, 40, 2, NULL, NULL)",
       ReadingStage.receipts(
         """
         INSERT INTO bank.receipt SELECT 1, n, 2, 1, 1, 1, 1, 1, 100, n, -1, n, 1, 1000 + n, 2000, NULL, 1, 1, n
@@ -50,10 +50,10 @@ struct AuditTests {
       INSERT INTO bank.claim VALUES (2, 1, 10, 1, 1, '2026-01-01 10:00', 0), (2, 11, 20, 1, 1, '2026-01-01 10:01', 0),
         (2, 21, 25, 2, 1, '2026-01-01 10:02', 0)
       """,
-      "INSERT INTO bank.former_claim VALUES (2, 26, 30, 3, 1, '2026-01-01 10:03')",
-      "INSERT INTO bank.returned VALUES (2, 26, 30)",
+      "INSERT INTO bank.released_claim VALUES (2, 26, 30, 3, 1, '2026-01-01 10:03')",
+      "INSERT INTO bank.returned_range VALUES (2, 26, 30)",
       """
-      INSERT INTO bank.tally (branch, epoch, commit_no, day, lane, issued, waiting, delayed, dead, served)
+      INSERT INTO bank.counter_delta (branch, epoch, commit_no, day, lane, issued, waiting, delayed, dead, served)
       VALUES (1, 1, 1, 1, 2, 20, 20, 0, 0, 0), (1, 1, 2, 1, 2, 0, -20, 0, 0, 20), (2, 1, 1, 1, 2, 17, 15, 1, 1, 0),
         (2, 1, 1, 1, 3, 3, 3, 0, 0, 0), (2, 1, 2, 1, 0, 0, 0, 0, 0, 0)
       """)
@@ -90,14 +90,14 @@ struct AuditTests {
     ("UPDATE bank.customer SET amount = 0 WHERE position = \(place(1, 2)) | 31", [.impossibleMoney]),
     ("UPDATE bank.customer SET due_ms = 5 WHERE position = \(place(1, 2)) | 31", [.momentWithoutDelay]),
     ("UPDATE bank.customer SET due_ms = NULL WHERE due_ms IS NOT NULL", [.momentWithoutDelay]),
-    ("UPDATE bank.intake SET last = 19 WHERE last = 20", [.intakeGap]),
-    ("UPDATE bank.intake SET first = 20 WHERE last = 40", [.intakeTwice]),
-    ("INSERT INTO bank.intake VALUES (2, 1, 2, 1)", [.keyOfTicketsOfNobody]),
-    ("INSERT INTO bank.intake VALUES (1, 41, 42, 1)", [.booksIssued, .ticketsLost]),
+    ("UPDATE bank.ticket_batch SET last = 19 WHERE last = 20", [.intakeGap]),
+    ("UPDATE bank.ticket_batch SET first = 20 WHERE last = 40", [.intakeTwice]),
+    ("INSERT INTO bank.ticket_batch VALUES (2, 1, 2, 1)", [.keyOfTicketsOfNobody]),
+    ("INSERT INTO bank.ticket_batch VALUES (1, 41, 42, 1)", [.booksIssued, .ticketsLost]),
     ("UPDATE bank.receipt SET branch = 2 WHERE ticket = 7", [.receiptOutsideClaim]),
     ("UPDATE bank.receipt SET epoch = 2 WHERE ticket = 7", [.receiptOutsideClaim]),
     ("UPDATE bank.receipt SET lane = 7, debit = NULL, credit = NULL WHERE ticket = 7", [.juiceElsewhere]),
-    ("INSERT INTO bank.release VALUES (1, 1, 7, 1)", [.releaseUnknown]),
+    ("INSERT INTO bank.stock_release VALUES (1, 1, 7, 1)", [.releaseUnknown]),
     ("DELETE FROM bank.commit WHERE commit_no = 7", [.receiptWithoutCommit]),
     ("INSERT INTO bank.commit VALUES (2, 1, 9, 1, '{7}')", [.commitWithoutReceipt]),
     (
@@ -123,33 +123,33 @@ struct AuditTests {
     ("UPDATE bank.attempt SET ending = 99 WHERE number = 2", [.attemptEndUnknown]),
     ("UPDATE bank.attempt SET ticket = 99 WHERE ticket = 37", [.attemptsOfNobody, .attemptsDiffer]),
     (
-      "UPDATE bank.receipt SET result_ns = 5, output_length = 0, output_filed = 0, errors_length = 0, errors_filed = 0, outcome = 3, debit = NULL, credit = NULL WHERE ticket = 7",
+      "UPDATE bank.receipt SET duration_ns = 5, output_length = 0, output_file_length = 0, stderr_length = 0, stderr_file_length = 0, outcome = 3, debit = NULL, credit = NULL WHERE ticket = 7",
       [.resultOfNobody]
     ),
     (
-      "UPDATE bank.receipt SET result_ns = 5, output_length = 0, output_filed = 1, errors_length = 0, errors_filed = 0 WHERE ticket = 7",
+      "UPDATE bank.receipt SET duration_ns = 5, output_length = 0, output_file_length = 1, stderr_length = 0, stderr_file_length = 0 WHERE ticket = 7",
       [.resultMeaningless]
     ),
-    ("UPDATE bank.receipt SET result_ns = 5 WHERE ticket = 7", [.resultMeaningless]),
-    ("UPDATE bank.tally SET issued = 19 WHERE issued = 20", [.booksIssued]),
-    ("UPDATE bank.tally SET waiting = 14 WHERE waiting = 15", [.booksWaiting]),
-    ("UPDATE bank.tally SET delayed = 2 WHERE delayed = 1", [.booksDelayed, .booksDelayedOfService]),
-    ("UPDATE bank.tally SET dead = 2 WHERE dead = 1", [.booksDead]),
-    ("UPDATE bank.tally SET served = 9 WHERE served = 20", [.booksServed, .booksOfService]),
-    ("UPDATE bank.tally SET cancelled = 9 WHERE served = 20", [.booksCancelled]),
-    ("UPDATE bank.tally SET waiting = 9223372036854775807 WHERE waiting = 15", [.booksWaiting]),
+    ("UPDATE bank.receipt SET duration_ns = 5 WHERE ticket = 7", [.resultMeaningless]),
+    ("UPDATE bank.counter_delta SET issued = 19 WHERE issued = 20", [.booksIssued]),
+    ("UPDATE bank.counter_delta SET waiting = 14 WHERE waiting = 15", [.booksWaiting]),
+    ("UPDATE bank.counter_delta SET delayed = 2 WHERE delayed = 1", [.booksDelayed, .booksDelayedOfService]),
+    ("UPDATE bank.counter_delta SET dead = 2 WHERE dead = 1", [.booksDead]),
+    ("UPDATE bank.counter_delta SET served = 9 WHERE served = 20", [.booksServed, .booksOfService]),
+    ("UPDATE bank.counter_delta SET cancelled = 9 WHERE served = 20", [.booksCancelled]),
+    ("UPDATE bank.counter_delta SET waiting = 9223372036854775807 WHERE waiting = 15", [.booksWaiting]),
     (
-      "UPDATE bank.tally SET day = 9 WHERE waiting = -20",
+      "UPDATE bank.counter_delta SET day = 9 WHERE waiting = -20",
       [.rowMeaningless, .booksWaiting, .booksServed, .booksOfService]
     ),
-    ("INSERT INTO bank.returned VALUES (2, 24, 25)", [.claimsOverlap]),
+    ("INSERT INTO bank.returned_range VALUES (2, 24, 25)", [.claimsOverlap]),
     ("UPDATE bank.claim SET first = 10 WHERE first = 11", [.claimsOverlap]),
-    ("DELETE FROM bank.returned", []),
+    ("DELETE FROM bank.returned_range", []),
     ("DELETE FROM bank.claim WHERE first = 21", [.claimMissing]),
-    ("UPDATE bank.returned SET first = 28", [.claimMissing]),
+    ("UPDATE bank.returned_range SET first = 28", [.claimMissing]),
     ("UPDATE bank.branch SET epoch = 2 WHERE id = 2", [.claimEnded]),
     ("UPDATE bank.claim SET branch = 99 WHERE first = 21", [.claimEnded]),
-    ("UPDATE bank.claim SET at = '2026-01-01 10:30' WHERE first = 1", [.claimedOutOfTurn]),
+    ("UPDATE bank.claim SET claimed_at = '2026-01-01 10:30' WHERE first = 1", [.claimedOutOfTurn]),
     ("INSERT INTO bank.day VALUES (3, 1)", [.dayOutOfPlace, .dayNotClosed]),
     ("UPDATE bank.day SET day = 2; ", []),
     ("INSERT INTO bank.service VALUES (9, 'nine')", [.serviceMeaningless]),
@@ -173,9 +173,9 @@ struct AuditTests {
   func pruned() throws {
     let stage = try stage()
     try stage.run(
-      "DELETE FROM bank.customer", "DELETE FROM bank.claim", "DELETE FROM bank.returned",
+      "DELETE FROM bank.customer", "DELETE FROM bank.claim", "DELETE FROM bank.returned_range",
       "UPDATE bank.day SET closed_ms = 9", "INSERT INTO bank.day VALUES (2, 9)",
-      "DROP TABLE bank.receipt_1, bank.attempt_1, bank.commit_1", "DELETE FROM bank.intake")
+      "DROP TABLE bank.receipt_1, bank.attempt_1, bank.commit_1", "DELETE FROM bank.ticket_batch")
     #expect(try stage.reading().audit().problems == [])
   }
 
@@ -222,7 +222,7 @@ struct AuditTests {
     let stage = try ReadingStage()
     let count = 100_000
     try stage.run(
-      "INSERT INTO bank.intake VALUES (1, 1, \(count), 1)",
+      "INSERT INTO bank.ticket_batch VALUES (1, 1, \(count), 1)",
       ReadingStage.receipts(
         """
         INSERT INTO bank.receipt
@@ -233,7 +233,7 @@ struct AuditTests {
       INSERT INTO bank.claim SELECT 2, n * 100 + 1, n * 100 + 100, 1, 1, '2026-01-01'::timestamptz + n * interval '1 s', n
       FROM generate_series(0, \(count / 100 - 1)) n
       """,
-      "INSERT INTO bank.tally VALUES (1, 0, 0, 1, 2, \(count), 0, 0, 0, \(count))")
+      "INSERT INTO bank.counter_delta VALUES (1, 0, 0, 1, 2, \(count), 0, 0, 0, \(count))")
     // The audit runs in a process of its own, because the tests that run beside this one need memory, too.
     await #expect(processExitsWith: .success) { [address = stage.address as String, count = count as Int] in
       let books = try PostgresReading(address)

@@ -67,7 +67,7 @@ final class BookHistory {
     let names = deltas.keys.sorted()
     sql.append(
       """
-      INSERT INTO bank.tally (branch, epoch, commit_no, day, lane\(names.map { ", \($0)" }.joined()))
+      INSERT INTO bank.counter_delta (branch, epoch, commit_no, day, lane\(names.map { ", \($0)" }.joined()))
       VALUES (\(branch), \(epochs[branch]!), \(commit), \(day), \(lane)\(names.map { ", \(deltas[$0]!)" }.joined()))
       """)
   }
@@ -81,7 +81,7 @@ final class BookHistory {
     if let key { keys[key] = (day, first, first + count - 1) }
     sql.append(
       """
-      INSERT INTO bank.intake (day, first, last, branch, key, request)
+      INSERT INTO bank.ticket_batch (day, first, last, branch, key, request_digest)
       VALUES (\(day), \(first), \(first + count - 1), 1, \(key.map { "'\($0)'" } ?? "NULL"), 7)
       """)
     var delayed: Int64 = 0
@@ -94,7 +94,7 @@ final class BookHistory {
       let amount = lane <= 3 ? 100 + ticket : 0
       sql.append(
         """
-        INSERT INTO bank.customer (position, amount, account, issued_ms, due_ms, article, payload) VALUES
+        INSERT INTO bank.customer (position, amount, account, issued_ms, due_ms, item_name, payload) VALUES
         (\(someone.position), \(amount), \(ticket % 7), \(clock), \(due.map { "\($0)" } ?? "NULL"), NULL,
         \(lane == 4 ? "'payload \(ticket)'" : "NULL"))
         """)
@@ -111,14 +111,14 @@ final class BookHistory {
         '2026-01-01'::timestamptz + \(piece.at) * interval '1 ms', 0)
         """)
     } else {
-      sql.append("INSERT INTO bank.returned VALUES (\(piece.lane), \(piece.first), \(piece.last))")
+      sql.append("INSERT INTO bank.returned_range VALUES (\(piece.lane), \(piece.first), \(piece.last))")
     }
   }
 
   private func remove(at place: Int) {
     let piece = pieces.remove(at: place)
     sql.append(
-      "DELETE FROM bank.\(piece.branch == nil ? "returned" : "claim") WHERE (lane, last) = (\(piece.lane), \(piece.last))"
+      "DELETE FROM bank.\(piece.branch == nil ? "returned_range" : "claim") WHERE (lane, last) = (\(piece.lane), \(piece.last))"
     )
   }
 
@@ -167,8 +167,8 @@ final class BookHistory {
           """
           INSERT INTO bank.receipt SELECT \(day), \(someone.ticket), \(someone.lane), \(outcome),
             \(place.map { "\($0)" } ?? "NULL"), 1, 4242, \(someone.attempts + (outcome == 2 ? 0 : 1)), amount, account,
-            \(debit), \(money ? "account" : "NULL"), issued_ms, \(place == nil ? "NULL" : "\(clock)"), \(clock + 1), article,
-            \(branch), \(epochs[branch]!), \(commit + 1), NULL,
+            \(debit), \(money ? "account" : "NULL"), issued_ms, \(place == nil ? "NULL" : "\(clock)"), \(clock + 1),
+            item_name, \(branch), \(epochs[branch]!), \(commit + 1), NULL,
             \(hasResult ? "5, 0, NULL, 'out', NULL, 3, 0, '', NULL, 0, 0" : "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL")
           FROM gone
           """))
@@ -255,7 +255,7 @@ final class BookHistory {
       guard isLeft else { continue }
       remove(at: pieces.firstIndex { $0.lane == piece.lane && $0.last == piece.last }!)
       sql.append(
-        "INSERT INTO bank.former_claim VALUES (\(piece.lane), \(piece.first), \(piece.last), \(branch), \(epoch), now())"
+        "INSERT INTO bank.released_claim VALUES (\(piece.lane), \(piece.first), \(piece.last), \(branch), \(epoch), now())"
       )
       add(Piece(lane: piece.lane, first: piece.first, last: piece.last))
     }
@@ -265,7 +265,7 @@ final class BookHistory {
     for someone in customers.values.sorted(by: { $0.ticket < $1.ticket }) {
       write(someone, outcome: 2, branch: 3, place: nil, counts: "cancelled")
     }
-    for table in ["claim", "returned", "former_claim"] { sql.append("DELETE FROM bank.\(table)") }
+    for table in ["claim", "returned_range", "released_claim"] { sql.append("DELETE FROM bank.\(table)") }
     pieces = []
     sql.append("UPDATE bank.day SET closed_ms = \(clock) WHERE day = \(day)")
     day += 1

@@ -26,7 +26,7 @@ struct BooksReaderTests {
       ? "5, 0, NULL, convert_to(repeat('x', \(resultBytes)), 'UTF8'), NULL, \(resultBytes), 0, '', NULL, 0, 0"
       : "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL"
     try books.run(
-      "INSERT INTO bank.intake VALUES (1, 1, \(count + 1_200), 1)",
+      "INSERT INTO bank.ticket_batch VALUES (1, 1, \(count + 1_200), 1)",
       ReadingStage.receipts(
         """
         INSERT INTO bank.receipt
@@ -39,7 +39,7 @@ struct BooksReaderTests {
         false, CASE WHEN n % 3 = 2 THEN 5 END FROM generate_series(1, 1200) n
       """.replacing("1 + n % 3 / 2 << 60", with: "(1 + n % 3 / 2)::bigint << 60"),
       """
-      INSERT INTO bank.tally (branch, epoch, commit_no, day, lane, issued, waiting, delayed, served)
+      INSERT INTO bank.counter_delta (branch, epoch, commit_no, day, lane, issued, waiting, delayed, served)
       VALUES (1, 1, 1, 1, 2, 400, 400, 0, 0), (1, 1, 1, 1, 3, 400, 400, 0, 0), (1, 1, 1, 1, 4, \(count + 400), 0, 400, \(count))
       """)
     return books

@@ -134,12 +134,12 @@ struct MoveTests {
       try stage.home.requireOwnBooks()
     }
     try refusal(MoveStage(), .sharedBooksFull) { stage in
-      _ = try PreparedBooks(stage.database, "INSERT INTO bank.intake VALUES (1, 1, 3, 1)")
+      _ = try PreparedBooks(stage.database, "INSERT INTO bank.ticket_batch VALUES (1, 1, 3, 1)")
     }
     try refusal(MoveStage(), .sharedBooksOpen) { stage in
       _ = try PreparedBooks(
         stage.database,
-        "INSERT INTO bank.branch (name, epoch, expires_at, opened_ms, version) VALUES ('x', 1, clock_timestamp() + interval '1 hour', 0, 2)"
+        "INSERT INTO bank.branch (name, epoch, lease_expires_at, opened_ms, schema_version) VALUES ('x', 1, clock_timestamp() + interval '1 hour', 0, 2)"
       )
     }
     // The database changes the data it is given.
@@ -242,7 +242,7 @@ struct MoveTests {
         "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'bank-move' AND datname = current_database()"
       ) == 0
     }
-    for table in ["receipt", "customer", "intake", "branch", "attempt", "tally"] {
+    for table in ["receipt", "customer", "ticket_batch", "branch", "attempt", "counter_delta"] {
       #expect(try stage.database.number("SELECT count(*) FROM bank.\(table)") == 0, "\(table)")
     }
     let second = try begin()

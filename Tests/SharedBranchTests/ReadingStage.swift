@@ -32,7 +32,7 @@ final class ReadingStage {
       "INSERT INTO bank.lane VALUES (1, 1, 1), (2, 1, 3), (3, 2, 3), (4, 4, 3), (5, 4, 2004)",
       "INSERT INTO bank.lane VALUES (6, 3, 3, 1), (7, 3, 3, 2)",
       """
-      INSERT INTO bank.branch (name, epoch, expires_at, opened_ms, version)
+      INSERT INTO bank.branch (name, epoch, lease_expires_at, opened_ms, schema_version)
       SELECT 'b' || n, 1, clock_timestamp() + interval '1 hour', 0, 2 FROM generate_series(1, 3) n
       """)
   }

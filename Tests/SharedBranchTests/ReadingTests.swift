@@ -23,7 +23,7 @@ struct ReadingTests {
     let books = try stage.reading()
     let numbers = try books.look()
     #expect(numbers.day == history.day && numbers.issued == history.issued[history.day])
-    #expect(numbers.name.number == (try stage.number("SELECT value FROM bank.meta WHERE name = 'books'")))
+    #expect(numbers.name.number == (try stage.number("SELECT value FROM bank.meta WHERE name = 'bank id'")))
     #expect(
       books.services[Lanes.thumbs].text == "thumbs" && !books.hasStagedChanges && books.arrivingFrom == nil)
     try expectReceipts(books, history)
@@ -131,7 +131,7 @@ struct ReadingTests {
   func longResults() throws {
     let stage = try ReadingStage()
     try stage.run(
-      "INSERT INTO bank.intake VALUES (1, 1, 60, 1)",
+      "INSERT INTO bank.ticket_batch VALUES (1, 1, 60, 1)",
       """
       INSERT INTO bank.receipt SELECT 1, n, 4, 1, 1, 1, 1, 1, 0, 0, NULL, NULL, 1, 2, 3, NULL, 1, 1, n, NULL,
         5, 0, NULL, convert_to(repeat('x', 32768), 'UTF8'), convert_to(repeat('y', 32768), 'UTF8'), 100000, 0, '', NULL, 0, 0
@@ -263,7 +263,7 @@ struct ReadingTests {
     let stage = try ReadingStage()
     let numbers = try stage.client.rows(
       .once(
-        "SELECT (SELECT value FROM bank.meta WHERE name = 'books'), (SELECT system_identifier FROM pg_control_system())"
+        "SELECT (SELECT value FROM bank.meta WHERE name = 'bank id'), (SELECT system_identifier FROM pg_control_system())"
       ))[0]
     let mark = BooksMark(
       books: try #require(numbers.integer(0, 0)), system: try #require(numbers.integer(0, 1)), timeline: 1)

@@ -258,13 +258,13 @@
       case "bank-drain": return drain(call)
       case "bank-end-day": return endDay(call, &turn)
       case "bank-forget-claim": return forget(turn) { claims.removeAll() }
-      case "bank-forget-returned": return forget(turn) { returned.removeAll() }
+      case "bank-forget-returned_range": return forget(turn) { returned.removeAll() }
       case "bank-look-day": return lookAtDay(call)
       case "bank-look-lanes": return lookAtLanes()
       case "bank-look-lane": return [[.boolean(hasUnclaimed(call.integer(0)))]]
       case "bank-look-numbers": return lookAtNumbers()
       case "bank-look-branches": return lookAtBranches()
-      case "bank-forget-former_claim", "bank-hold-branches": return []
+      case "bank-forget-released_claim", "bank-hold-branches": return []
       case "bank-lock-intake", "bank-lock-all-lanes", "bank-lock-numbers", "bank-lock-lane", "bank-lock-due",
         "bank-lock-dead", "bank-lock-batch", "bank-arrive-unawaited",
         "bank-lock-dead-ticket":

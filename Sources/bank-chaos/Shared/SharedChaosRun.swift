@@ -101,7 +101,8 @@ final class SharedChaosRun {
     let now = SystemClock.monotonic()
     guard now >= nextLook else { return false }
     nextLook = now + Self.look
-    return server.sql("SELECT count(*) FROM bank.branch WHERE expires_at > clock_timestamp() AND NOT closed")
+    return server.sql(
+      "SELECT count(*) FROM bank.branch WHERE lease_expires_at > clock_timestamp() AND NOT closed")
       == "\(branches.count)"
   }
 

@@ -71,7 +71,7 @@ final class SharedBank {
     }
     #expect(receipts == count, sourceLocation: location)
     #expect(number("SELECT count(*) FROM bank.receipt WHERE outcome <> 1") == 0, sourceLocation: location)
-    #expect(number("SELECT max(last) FROM bank.intake") == count, sourceLocation: location)
+    #expect(number("SELECT max(last) FROM bank.ticket_batch") == count, sourceLocation: location)
     let outcome = try branch.launch(["audit", "--json"]).finish(within: .seconds(60), at: location)
     #expect(
       try outcome.code == 0 && outcome.json()["ok"].flag == true, "\(outcome)\n\(branch.picture())",

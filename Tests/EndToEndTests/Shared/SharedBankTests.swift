@@ -51,14 +51,14 @@ struct SharedBankTests {
       let killed = wallMilliseconds()
       let expires = try #require(
         bank.number(
-          "SELECT (extract(epoch FROM expires_at) * 1000)::bigint FROM bank.branch WHERE id = \(id)"))
+          "SELECT (extract(epoch FROM lease_expires_at) * 1000)::bigint FROM bank.branch WHERE id = \(id)"))
       #expect(expires - killed <= 4_000, "no lease is longer than four seconds")
       #expect(held > 0)
       try bank.expectAllServed(40, by: [a])
       let first = try #require(
         bank.number(
           """
-          SELECT min(started_ms) FROM bank.receipt r JOIN bank.former_claim f ON f.branch = \(id) AND f.lane = r.lane
+          SELECT min(started_ms) FROM bank.receipt r JOIN bank.released_claim f ON f.branch = \(id) AND f.lane = r.lane
             AND r.ticket BETWEEN f.first AND f.last WHERE r.branch <> \(id)
           """))
       print(
@@ -140,7 +140,9 @@ struct SharedBankTests {
       let (a, b) = (branches[0], branches[1])
       try bank.open(a, "--deposit", "0", "--loan", "0")
       let waiting = try a.launch(["enqueue", "30", "--wait", "--json"])
-      try a.waitUntil("the customers have come") { bank.number("SELECT max(last) FROM bank.intake") == 30 }
+      try a.waitUntil("the customers have come") {
+        bank.number("SELECT max(last) FROM bank.ticket_batch") == 30
+      }
       let everybody = try a.launch(["wait"])
       #expect(waiting.isRunning && everybody.isRunning && bank.receipts == 0, "no customer is served")
       try a.done("cancel", "7")

@@ -43,7 +43,8 @@ struct SharedJuiceBankTests {
         let branch = branches[round % 2]
         let goal = round * 6
         try branch.waitUntil("\(goal) juices have ended", within: .seconds(60)) {
-          guard bank.number("SELECT count(*) FROM bank.receipt WHERE article IS NOT NULL") ?? 0 >= goal else {
+          guard bank.number("SELECT count(*) FROM bank.receipt WHERE item_name IS NOT NULL") ?? 0 >= goal
+          else {
             return false
           }
           guard let status = try branch.statusIfAnswered() else { return false }
@@ -61,7 +62,8 @@ struct SharedJuiceBankTests {
       try bank.expectAllServed(280, by: branches)
       let strangers = """
         SELECT count(*) FROM bank.receipt r JOIN bank.lane l ON l.number = r.lane
-        WHERE l.branch > 0 AND (r.branch <> l.branch OR (r.article = 'kiwi') <> (l.branch = \(try bank.id(of: branches[0]))))
+        WHERE l.branch > 0
+          AND (r.branch <> l.branch OR (r.item_name = 'kiwi') <> (l.branch = \(try bank.id(of: branches[0]))))
         """
       #expect(bank.number(strangers) == 0)
       #expect(try branches[0].stock() == left(["kiwi": 40]))
@@ -101,7 +103,7 @@ struct SharedJuiceBankTests {
           "3 customers wait for juice that only this branch can make"))
       // The customer whose fruit is taken. The stock cannot be asked now.
       try b.done("cancel", "1")
-      #expect(bank.number("SELECT count(*) FROM bank.release WHERE branch = \(id)") == 1)
+      #expect(bank.number("SELECT count(*) FROM bank.stock_release WHERE branch = \(id)") == 1)
       let stop = try b.launch(["stop", "--bank", "--json"]).finish(within: .seconds(60))
       #expect(stop.code == 0, stop.story)
       let last = try stop.json()
@@ -115,7 +117,7 @@ struct SharedJuiceBankTests {
       try bank.open(a, speed: "100")
       try a.waitUntil("its juice is made, and the owed fruit is returned") {
         bank.number("SELECT count(*) FROM bank.customer") == 0
-          && bank.number("SELECT count(*) FROM bank.release") == 0
+          && bank.number("SELECT count(*) FROM bank.stock_release") == 0
       }
       #expect(try a.stock() == left(["kiwi": 2]))
       try expectClean(branches)
