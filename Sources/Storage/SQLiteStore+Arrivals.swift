@@ -21,7 +21,7 @@ struct Arrivals {
 }
 
 extension SQLiteStore {
-  static let arriving = "arriving from"
+  static let arriving = "incomplete request from"
 
   /// The lowest number of customers without issued numbers. See `QueueStore`.
   public var arrivingFrom: TicketNumber? { arrivals.first }
@@ -60,8 +60,8 @@ extension SQLiteStore {
     if left > 0 {
       try database.execute(
         """
-        DELETE FROM later WHERE day = \(saved.day) AND ticket IN (
-          SELECT ticket FROM later WHERE day = \(saved.day) AND ticket >= \(first) LIMIT \(left))
+        DELETE FROM scheduled_ticket WHERE day = \(saved.day) AND ticket IN (
+          SELECT ticket FROM scheduled_ticket WHERE day = \(saved.day) AND ticket >= \(first) LIMIT \(left))
         """, while: "removing an incomplete request")
       left -= database.changes
     }

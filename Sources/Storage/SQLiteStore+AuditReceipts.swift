@@ -90,7 +90,7 @@ extension SQLiteStore {
         "SELECT ticket FROM customer WHERE \(issued) ORDER BY ticket", while: "counting tickets"
       ) { customers throws(StoreError) in
         try database.withStatement(
-          "SELECT ticket, due_ms FROM later WHERE day = \(number) ORDER BY ticket",
+          "SELECT ticket, due_ms FROM scheduled_ticket WHERE day = \(number) ORDER BY ticket",
           while: "looking for orders"
         ) { later throws(StoreError) in
           var waiting = TicketColumn(customers)

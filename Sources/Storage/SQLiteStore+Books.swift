@@ -57,7 +57,7 @@ extension SQLiteStore {
       try database.execute(
         """
         INSERT INTO meta VALUES
-          ('books', \(name.number)), ('books day', \(name.day)), ('books ticket', \(name.ticket))
+          ('bank id', \(name.number)), ('bank id day', \(name.day)), ('bank id ticket', \(name.ticket))
         """, while: "recording the identity of the database")
     }
     return name
@@ -69,8 +69,8 @@ extension SQLiteStore {
     func value(_ name: String) throws(StoreError) -> Int64? {
       try database.note(name, while: "reading the identity of the database")
     }
-    guard let number = try value("books") else { return nil }
-    guard let day = try value("books day"), let ticket = try value("books ticket") else {
+    guard let number = try value("bank id") else { return nil }
+    guard let day = try value("bank id day"), let ticket = try value("bank id ticket") else {
       throw damage(Remark(.booksNameBroken))
     }
     return BooksName(number: number, day: day, ticket: ticket)

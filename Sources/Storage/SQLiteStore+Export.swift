@@ -25,7 +25,7 @@ extension SQLiteStore: QueueExport {
   public func eachKey(_ body: (ExportedKey) throws(StoreError) -> Void) throws(StoreError) {
     try settle()
     try database.withStatement(
-      "SELECT key, day, first, last, request FROM request_key WHERE \(hasTickets) ORDER BY day, first",
+      "SELECT key, day, first, last, request_digest FROM request_key WHERE \(hasTickets) ORDER BY day, first",
       while: "reading the keys"
     ) { row throws(StoreError) in
       while try row.step() {
@@ -47,8 +47,9 @@ extension SQLiteStore: QueueExport {
     try settle()
     try database.withStatement(
       """
-      SELECT day, ticket, number, service, place, generation, pid, started_ms, ended_ms, ending, exit_code, exit_signal,
-        words, EXISTS (SELECT 1 FROM meta WHERE name = 'dead ' || day || ' ' || ticket || ' ' || number)
+      SELECT day, ticket, number, service, window_number, generation, pid, started_ms, ended_ms, ending, exit_code,
+        exit_signal, reason,
+        EXISTS (SELECT 1 FROM meta WHERE name = 'dead ' || day || ' ' || ticket || ' ' || number)
       FROM attempt ORDER BY day, ticket, number
       """, while: "reading the attempts"
     ) { row throws(StoreError) in

@@ -11,8 +11,10 @@ import Time
 /// Columns of a result after the ones that identify its receipt, in order.
 enum ResultColumns {
   static let ending = ["exit_code", "exit_signal"]
-  static let lengths = ["output_length", "output_filed", "errors_length", "errors_filed"]
-  static let bytes = ["output", "output_end", "errors", "errors_end"]
+  static let lengths = [
+    "output_length", "output_file_length", "stderr_length", "stderr_file_length",
+  ]
+  static let bytes = ["output_head", "output_tail", "stderr_head", "stderr_tail"]
   static let all = ending + ["duration_ns"] + lengths + bytes
   static let list = all.joined(separator: ", ")
 }
@@ -107,9 +109,9 @@ extension SQLiteStore {
       """
       SELECT sequence, day, ticket,
         (exit_code IS NOT NULL AND exit_signal IS NOT NULL) OR duration_ns < 0
-          OR output_filed NOT BETWEEN 0 AND output_length OR errors_filed NOT BETWEEN 0 AND errors_length
-          OR ifnull(length(output), 0) + ifnull(length(output_end), 0) > output_length
-          OR ifnull(length(errors), 0) + ifnull(length(errors_end), 0) > errors_length
+          OR output_file_length NOT BETWEEN 0 AND output_length OR stderr_file_length NOT BETWEEN 0 AND stderr_length
+          OR ifnull(length(output_head), 0) + ifnull(length(output_tail), 0) > output_length
+          OR ifnull(length(stderr_head), 0) + ifnull(length(stderr_tail), 0) > stderr_length
       FROM result ORDER BY sequence
       """, while: "reading all results"
     ) { row throws(StoreError) in

@@ -40,22 +40,21 @@ struct Schema: Sendable {
   ///   (`SELECT * FROM day, json_each(waiting)`); in a closed day's row these are empty. The `grade` of a receipt is 1
   ///   to 3 for a grade, and the priority plus 4 for any other priority. `clock_steps` counts the backward steps of the
   ///   wall clock until then, over all days; order is not judged in days where it grew.
-  /// - `later`: due times of tickets that were ordered for later. The row stays after the receipt, because it explains
-  ///   why other customers were served before.
+  /// - `scheduled_ticket`: due times of tickets that were ordered for later. The row stays after the receipt, because
+  ///   it explains why other customers were served before.
   /// - `shortage`: missing items of a ticket that ended out of stock.
-  /// - `release`: cancelled tickets for which the stock may have a reservation.
+  /// - `stock_release`: cancelled tickets for which the stock may have a reservation.
   /// - `meta`: named numbers. `dead D T N`: ticket T of day D became a dead letter after its attempt N. `delayed N`:
   ///   number of delayed customers of service N. `delayed kept by`: the start up to which these are valid; after a
   ///   start of a program that does not maintain them they are counted again. `incarnation`: number of starts of the
   ///   coordinator. `opening N`: time of the N-th start, in milliseconds since 1970. `receipts before N`: last receipt
-  ///   before that start. `books`, `books day` and `books ticket`: identity of the database, see `BooksName`. `stock
-  ///   identity`, `stock opening` and the same of `vending`: last seen state of the other databases, see
-  ///   `KnownDatabase`. `arriving from`: first number of an incomplete request, whose customers have no tickets yet. A
-  ///   program older than this name mistakes them for waiting customers, so it must not open the file while the name
-  ///   exists. The program that wrote it, or a newer one, must first open the file once and close the day.
+  ///   before that start. `bank id`, `bank id day` and `bank id ticket`: identity of the database, see `BooksName`.
+  ///   `stock identity`, `stock opening` and the same of `vending`: last seen state of the other databases, see
+  ///   `KnownDatabase`. `incomplete request from`: first number of a request that is not complete, whose customers have
+  ///   no tickets yet.
   static let bank = Schema(
     applicationID: 0x4241_4E4B,
-    migrations: [version1, version2, version3, version4, version5, version6, receiptPages])
+    migrations: [version1, version2, version3, version4, version5, version6, receiptPages, names])
 
   private static let version1 = """
     -- A customer of the present day whose business is not finished.

@@ -20,8 +20,8 @@ struct Statements {
 
   /// Columns of a customer's row, in reading order.
   static let customerColumns =
-    "position, amount, account, issued_ms, attempts, crashes, failures, due_ms, article"
-  static let pageColumns = "first, day, moment_ms, entries"
+    "position, amount, account, issued_ms, attempts, crashes, failures, due_ms, item_name"
+  static let pageColumns = "first, day, base_ms, entries"
 
   static let customerParameters: Int32 = 9
 
@@ -66,10 +66,10 @@ struct Statements {
       "INSERT INTO shortage (day, ticket, item, needed, available) VALUES (?, ?, ?, ?, ?)",
       "writing shortages")
     insertRelease = try prepare(
-      "INSERT INTO release (day, ticket) VALUES (?, ?)", "recording a pending release")
+      "INSERT INTO stock_release (day, ticket) VALUES (?, ?)", "recording a pending release")
     releaseSome = try prepare(
       """
-      INSERT INTO release (day, ticket)
+      INSERT INTO stock_release (day, ticket)
       SELECT ?1, ticket FROM \(QueueSweep.bases) CROSS JOIN customer ON position BETWEEN base + ?2 AND base + ?3
       WHERE service = \(Service.juice.number)
       """, "recording a pending release")
@@ -83,29 +83,30 @@ struct Statements {
         FROM \(QueueSweep.bases))
       """, "looking for the next customer")
     deleteRelease = try prepare(
-      "DELETE FROM release WHERE day = ? AND ticket = ?", "removing a pending release")
+      "DELETE FROM stock_release WHERE day = ? AND ticket = ?", "removing a pending release")
     leaving = try prepare(
       """
-      SELECT ticket, service, code, \(CustomerAttempts.ended), amount, account, issued_ms, article
+      SELECT ticket, service, code, \(CustomerAttempts.ended), amount, account, issued_ms, item_name
       FROM \(QueueSweep.bases) CROSS JOIN customer ON position BETWEEN base + ?1 AND base + ?2
       ORDER BY ticket
       """, "cancelling all customers")
     insertAttempt = try prepare(
       """
       INSERT INTO attempt (
-        day, ticket, number, service, place, generation, pid, started_ms, ended_ms, ending, exit_code, exit_signal,
-        words)
+        day, ticket, number, service, window_number, generation, pid, started_ms, ended_ms, ending, exit_code,
+        exit_signal, reason)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """, "recording an attempt")
     insertKey = try prepare(
-      "INSERT INTO request_key (key, day, first, last, request) VALUES (?, ?, ?, ?, ?)", "recording a key")
+      "INSERT INTO request_key (key, day, first, last, request_digest) VALUES (?, ?, ?, ?, ?)",
+      "recording a key")
 
     insertLine = try prepare(
       "INSERT INTO line (number, service, priority) VALUES (?, ?, ?)", "assigning a number to a line")
     deleteLines = try prepare(
       "DELETE FROM line WHERE number >= \(LineNumbers.firstGiven)", "releasing the numbers of lines")
     insertLater = try prepare(
-      "INSERT INTO later (day, ticket, due_ms) VALUES (?, ?, ?)", "recording a due time")
+      "INSERT INTO scheduled_ticket (day, ticket, due_ms) VALUES (?, ?, ?)", "recording a due time")
     insertPayload = try prepare("INSERT INTO payload (ticket, bytes) VALUES (?, ?)", "storing a payload")
     deletePayload = try prepare("DELETE FROM payload WHERE ticket = ?", "removing a payload")
     deletePayloads = try prepare("DELETE FROM payload WHERE ticket BETWEEN ? AND ?", "removing payloads")
@@ -171,17 +172,18 @@ struct Statements {
       "SELECT sequence, \(ResultColumns.list) FROM result WHERE sequence >= ? ORDER BY sequence",
       "reading results")
     releases = try prepare(
-      "SELECT day, ticket FROM release WHERE (day, ticket) > (?, ?) ORDER BY day, ticket LIMIT ?",
+      "SELECT day, ticket FROM stock_release WHERE (day, ticket) > (?, ?) ORDER BY day, ticket LIMIT ?",
       "reading pending releases")
     shortages = try prepare(
       "SELECT item, needed, available FROM shortage WHERE day = ? AND ticket = ? ORDER BY item",
       "reading shortages")
     attempts = try prepare(
       """
-      SELECT day, ticket, number, service, place, generation, pid, started_ms, ended_ms, ending, exit_code, exit_signal,
-        words
+      SELECT day, ticket, number, service, window_number, generation, pid, started_ms, ended_ms, ending, exit_code,
+        exit_signal, reason
       FROM attempt WHERE day = ? AND ticket = ? ORDER BY number
       """, "reading attempts")
-    key = try prepare("SELECT day, first, last, request FROM request_key WHERE key = ?", "looking for a key")
+    key = try prepare(
+      "SELECT day, first, last, request_digest FROM request_key WHERE key = ?", "looking for a key")
   }
 }

@@ -140,7 +140,7 @@ struct AuditTests {
       "UPDATE request_key SET first = 0",
       "DELETE FROM day WHERE day = 1",
       "UPDATE result SET duration_ns = -1", "UPDATE result SET exit_signal = 9",
-      "UPDATE result SET output_length = 2", "UPDATE result SET errors_filed = 1",
+      "UPDATE result SET output_length = 2", "UPDATE result SET stderr_file_length = 1",
     ])
   func everythingElse(_ script: String) throws {
     let audit = try audit(after: script)

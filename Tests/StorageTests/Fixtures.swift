@@ -115,7 +115,7 @@ extension Database {
       DELETE FROM receipt_page;
       DELETE FROM ticket_block;
       INSERT INTO receipt_page SELECT sequence, day, finished_ms, json_array(json_array(
-        ticket, service, grade, outcome, place, generation, pid, attempts, amount, account, debit, credit,
+        ticket, service, grade, outcome, window_number, generation, pid, attempts, amount, account, debit, credit,
         finished_ms - issued_ms, finished_ms - started_ms, 0)) FROM temp.receipt;
       INSERT INTO ticket_block
       WITH RECURSIVE slot(number) AS (SELECT 0 UNION ALL SELECT number + 1 FROM slot WHERE number < 63)
