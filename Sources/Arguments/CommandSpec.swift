@@ -79,6 +79,10 @@ public struct Example: Sendable, Hashable {
 public struct CommandSpec: Sendable, Hashable {
   /// The words that name the command: `["shelf", "add"]`. Empty for the only command of a program.
   public var path: [String]
+  /// Other paths with the same meaning, accepted everywhere.
+  public var aliases: [[String]]
+  /// Paths of earlier versions. They are refused, and the error names the present one.
+  public var formerPaths: [[String]]
   /// Heading of the command in the overview.
   public var group: Text
   /// One sentence for the overview.
@@ -94,12 +98,16 @@ public struct CommandSpec: Sendable, Hashable {
   /// True if help, suggestions, completions and the documentation omit the command. It can still be run.
   public var isHidden: Bool
 
-  /// Describes a command; `name` contains its words separated by spaces: `"shelf admin add"`.
+  /// Describes a command; `name`, the aliases and the former names contain words separated by spaces:
+  /// `"shelf admin add"`.
   public init(
-    _ name: String = "", group: Text? = nil, summary: Text, details: Text? = nil, examples: [Example] = [],
-    operands: [OperandSpec] = [], options: [OptionSpec] = [], hidden isHidden: Bool = false
+    _ name: String = "", aliases: [String] = [], formerNames: [String] = [], group: Text? = nil,
+    summary: Text, details: Text? = nil, examples: [Example] = [], operands: [OperandSpec] = [],
+    options: [OptionSpec] = [], hidden isHidden: Bool = false
   ) {
-    self.path = name.split(separator: " ").map(String.init)
+    self.path = Self.words(name)
+    self.aliases = aliases.map(Self.words)
+    self.formerPaths = formerNames.map(Self.words)
     self.group = group ?? summary
     self.summary = summary
     self.details = details
@@ -109,12 +117,16 @@ public struct CommandSpec: Sendable, Hashable {
     self.isHidden = isHidden
   }
 
+  private static func words(_ name: String) -> [String] { name.split(separator: " ").map(String.init) }
+
   /// The command's words in one string: `shelf admin add`.
   public var name: String { path.joined(separator: " ") }
+  /// All paths: the command's own and its aliases.
+  var paths: [[String]] { [path] + aliases }
   /// The operands in a usage line, with `--` before another command line.
   var operandSynopses: [String] {
     operands.flatMap { $0.arity == .commandLine ? ["--", $0.synopsis] : [$0.synopsis] }
   }
-  /// The option of this command with this long name.
-  public func option(named name: String) -> OptionSpec? { options.first { $0.name == name } }
+  /// The option of this command with this long name or alias.
+  public func option(named name: String) -> OptionSpec? { options.first { $0.longNames.contains(name) } }
 }

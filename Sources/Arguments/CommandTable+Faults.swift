@@ -6,9 +6,10 @@ extension CommandTable {
   /// The mistakes in this table, each a sentence; empty for a valid table.
   ///
   /// The rules: names are lower-case words of ASCII letters, digits and hyphens; nothing is declared twice;
-  /// an option name or letter takes a value in every command or in none; required operands come before
-  /// optional ones and only the last repeats; names in `excludes` and `replacedBy` exist; every sentence is
-  /// translated; every command has an example, and every example is a line that parses.
+  /// an alias counts as a name, and a former name is not in use; an option name or letter takes a value in
+  /// every command or in none; required operands come before optional ones and only the last repeats; names
+  /// in `excludes` and `replacedBy` exist; every sentence is translated; every command has an example, and
+  /// every example is a line that parses.
   public func faults() -> [String] {
     var faults: [String] = []
     if commands.isEmpty { faults.append("the table has no command") }
@@ -18,8 +19,13 @@ extension CommandTable {
     for example in examples { faults += self.faults(of: example, for: nil) }
     var paths: Set<[String]> = []
     for command in commands {
-      if !paths.insert(command.path).inserted { faults.append("command '\(command.name)' is declared twice") }
+      for path in command.paths where !paths.insert(path).inserted {
+        faults.append("command '\(path.joined(separator: " "))' is declared twice")
+      }
       faults += self.faults(of: command)
+    }
+    for path in commands.flatMap(\.formerPaths) where leads(path) {
+      faults.append("the former command '\(path.joined(separator: " "))' is in use")
     }
     return faults + ambiguousOptions()
   }
@@ -27,7 +33,7 @@ extension CommandTable {
   private func faults(of command: CommandSpec) -> [String] {
     var faults: [String] = []
     if command.path.isEmpty, !hasOnlyCommand { faults.append("a command has no name") }
-    for word in command.path where !Self.isName(word) {
+    for word in (command.paths + command.formerPaths).joined() where !Self.isName(word) {
       faults.append("command '\(command.name)': '\(word)' is not a valid word")
     }
     let place = "command '\(command.name)'"
@@ -46,9 +52,17 @@ extension CommandTable {
   private func faults(of option: OptionSpec, in place: String, _ all: [OptionSpec]) -> [String] {
     var faults: [String] = []
     let name = "option '\(option.spelling)' in \(place)"
-    if !Self.isName(option.name) { faults.append("\(name) has an invalid name") }
+    if !(option.longNames + option.formerNames).allSatisfy(Self.isName) {
+      faults.append("\(name) has an invalid name")
+    }
     let declared = all + [.help, .version]
-    if declared.filter({ $0.name == option.name }).count > 1 { faults.append("\(name) is declared twice") }
+    let names = declared.flatMap(\.longNames)
+    if option.longNames.contains(where: { one in names.filter { $0 == one }.count > 1 }) {
+      faults.append("\(name) is declared twice")
+    }
+    for former in option.formerNames where names.contains(former) {
+      faults.append("\(name): the former name '--\(former)' is in use")
+    }
     if let letter = option.short {
       if !(letter.isASCII && letter.isLetter) { faults.append("\(name): '-\(letter)' is not a letter") }
       if declared.filter({ $0.short == letter }).count > 1 {
@@ -141,8 +155,9 @@ extension CommandTable {
     var byLetter: [Character: Bool] = [:]
     var faults: [String] = []
     for option in allGlobalOptions + commands.flatMap(\.options) {
-      if byName.updateValue(option.takesValue, forKey: option.name) == !option.takesValue {
-        faults.append("option '\(option.spelling)' takes a value in one command and none in another")
+      for name in option.longNames
+      where byName.updateValue(option.takesValue, forKey: name) == !option.takesValue {
+        faults.append("option '--\(name)' takes a value in one command and none in another")
       }
       guard let letter = option.short else { continue }
       if byLetter.updateValue(option.takesValue, forKey: letter) == !option.takesValue {

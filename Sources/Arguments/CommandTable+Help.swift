@@ -56,7 +56,7 @@ extension CommandTable {
     page.heading(HelpMessages.usage[language])
     for parts in usages(of: command, language) { page.synopsis(parts) }
     page.heading(HelpMessages.description[language])
-    page.paragraph(command.summary[language], indent: 2)
+    page.paragraph(Self.sentence(command.summary[language], command.notes(language)), indent: 2)
     if let details = command.details {
       page.gap()
       page.paragraph(details[language], indent: 2)
@@ -113,7 +113,8 @@ extension CommandTable {
 
   private func entry(_ command: CommandSpec, _ language: TextLanguage) -> PageLayout.Entry {
     let term = ([command.name] + command.operandSynopses).joined(separator: " ")
-    return .init(term: term, explanation: command.summary[language])
+    return .init(
+      term: term, explanation: Self.sentence(command.summary[language], command.notes(language)))
   }
 
   private static func entry(_ operand: OperandSpec, _ language: TextLanguage) -> PageLayout.Entry {
@@ -133,9 +134,16 @@ extension CommandTable {
   }
 }
 
+extension CommandSpec {
+  /// Addition to the summary in help and documentation: the aliases.
+  func notes(_ language: TextLanguage) -> [String] {
+    HelpMessages.also(aliases.map { $0.joined(separator: " ") }, language)
+  }
+}
+
 extension OptionSpec {
   /// Additions to the summary in help and documentation: range, default, environment, repetition,
-  /// exclusion.
+  /// exclusion, aliases.
   func notes(_ language: TextLanguage) -> [String] {
     var notes: [String] = []
     if let rule = kind.rule(shownAs: placeholder) { notes.append(rule[language]) }
@@ -146,7 +154,7 @@ extension OptionSpec {
       let others = excludes.map { "--" + $0 }.joined(separator: ", ")
       notes.append("\(HelpMessages.notWith[language]): \(others)")
     }
-    return notes
+    return notes + HelpMessages.also(aliases.map { "--" + $0 }, language)
   }
 }
 
@@ -188,6 +196,12 @@ enum HelpMessages {
   static let environment = Text("environment", "환경 변수")
   static let repeatable = Text("may be repeated", "여러 번 쓸 수 있음")
   static let notWith = Text("conflicts with", "함께 쓸 수 없음")
+  private static let otherNames = Text("also", "다른 이름")
+
+  /// Note about other names; nothing if there are none.
+  static func also(_ names: [String], _ language: TextLanguage) -> [String] {
+    names.isEmpty ? [] : ["\(otherNames[language]): \(names.joined(separator: ", "))"]
+  }
 
   static func more(_ program: String) -> Text {
     Text("See '\(program) COMMAND --help' for one command.", "한 명령의 사용법은 '\(program) 명령 --help'로 볼 수 있습니다.")

@@ -26,7 +26,7 @@ extension CommandTable {
       throw UsageError(reason, program: program, command: scan.path)
     }
     let options = try options(scan, of: command)
-    let operands = try operands(scan, of: command)
+    let operands = try operands(scan, options, of: command)
     return .run(Invocation(command: command, options: options, operands: operands))
   }
 
@@ -45,7 +45,7 @@ extension CommandTable {
     var values = Values()
     for option in allGlobalOptions {
       values.declare(option.name, option.kind)
-      for occurrence in scan.occurrences where occurrence.name == option.name {
+      for occurrence in scan.occurrences where option.longNames.contains(occurrence.name) {
         guard option.isRepeatable || !values.has(option.name) else { break }
         if let value = try? option.kind.check(occurrence.value ?? "given") {
           values.add(value, to: option.name)
@@ -61,7 +61,7 @@ extension CommandTable {
     for spec in specs { values.declare(spec.name, spec.kind) }
     var given: [OptionSpec] = []
     for occurrence in scan.occurrences {
-      guard let spec = specs.first(where: { $0.name == occurrence.name }) else {
+      guard let spec = specs.first(where: { $0.longNames.contains(occurrence.name) }) else {
         throw scan.unknown(occurrence.spelling)
       }
       if let other = given.first(where: { $0.excludes.contains(spec.name) || spec.excludes.contains($0.name) }
@@ -90,12 +90,14 @@ extension CommandTable {
     }
   }
 
-  private func operands(_ scan: LineScan, of command: CommandSpec) throws(UsageError) -> Values {
+  private func operands(
+    _ scan: LineScan, _ options: Values, of command: CommandSpec
+  ) throws(UsageError) -> Values {
+    func isGiven(_ option: String) -> Bool { options.declares(option) && options.has(option) }
     var values = Values()
     for spec in command.operands { values.declare(spec.name, spec.kind) }
     var words = scan.operands[...]
-    let replaced = command.operands.filter { spec in scan.occurrences.contains { $0.name == spec.replacedBy }
-    }
+    let replaced = command.operands.filter { $0.replacedBy.map(isGiven) ?? false }
     let expected = command.operands.filter { !replaced.contains($0) }
     if let spec = replaced.first, let option = spec.replacedBy, words.count > expected.count,
       !expected.contains(where: \.arity.repeats)
@@ -105,7 +107,7 @@ extension CommandTable {
     }
     for spec in expected {
       let count = spec.arity.repeats ? words.count : min(1, words.count)
-      let isImplied = scan.occurrences.contains { spec.impliedBy.contains($0.name) }
+      let isImplied = spec.impliedBy.contains(where: isGiven)
       if count == 0 && spec.arity.isRequired && !isImplied {
         throw failure(.missingOperand(name: spec.name, summary: spec.wanted), command)
       }

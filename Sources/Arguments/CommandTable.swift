@@ -45,8 +45,8 @@ public struct CommandTable: Sendable, Hashable {
       exitCodes: exitCodes)
   }
 
-  /// The command with exactly these words.
-  public func command(at path: [String]) -> CommandSpec? { commands.first { $0.path == path } }
+  /// The command with exactly these words as its path or as an alias.
+  public func command(at path: [String]) -> CommandSpec? { commands.first { $0.paths.contains(path) } }
 
   /// The command with this name, its words separated by spaces.
   public func command(named name: String) -> CommandSpec? {
@@ -56,7 +56,9 @@ public struct CommandTable: Sendable, Hashable {
   /// True for a program without subcommands.
   var hasOnlyCommand: Bool { commands.count == 1 && commands[0].path.isEmpty }
   /// True if these words are a command or the start of one.
-  func leads(_ path: [String]) -> Bool { commands.contains { $0.path.starts(with: path) } }
+  func leads(_ path: [String]) -> Bool {
+    commands.contains { $0.paths.contains { $0.starts(with: path) } }
+  }
 
   /// Longer commands that start with these words, in table order.
   func commands(below path: [String], includingHidden: Bool = false) -> [CommandSpec] {
@@ -68,10 +70,10 @@ public struct CommandTable: Sendable, Hashable {
   /// The words that may follow these words in a command's name, each once, in table order.
   func nextWords(after path: [String]) -> [String] {
     var seen: Set<String> = []
-    return commands(below: path).compactMap {
-      let word = $0.path[path.count]
-      return seen.insert(word).inserted ? word : nil
+    let longer = commands.filter { !$0.isHidden }.flatMap(\.paths).filter {
+      $0.count > path.count && $0.starts(with: path)
     }
+    return longer.map { $0[path.count] }.filter { seen.insert($0).inserted }
   }
 
   /// The declared global options, `--help` and `--version`.
@@ -95,7 +97,7 @@ public struct CommandTable: Sendable, Hashable {
   /// While the command is incomplete, an option is searched in every command that is still possible. One
   /// name takes a value everywhere or nowhere, so the answer is the same for all of them.
   func option(long name: String, under path: [String]) -> OptionSpec? {
-    option(under: path) { $0.name == name }
+    option(under: path) { $0.longNames.contains(name) }
   }
 
   /// The first option with a short letter that is possible on a line whose command words so far are `path`.
@@ -105,6 +107,7 @@ public struct CommandTable: Sendable, Hashable {
 
   private func option(under path: [String], where matches: (OptionSpec) -> Bool) -> OptionSpec? {
     command(at: path)?.options.first(where: matches) ?? allGlobalOptions.first(where: matches)
-      ?? commands.lazy.filter { $0.path.starts(with: path) }.flatMap(\.options).first(where: matches)
+      ?? commands.lazy.filter { $0.paths.contains { $0.starts(with: path) } }.flatMap(\.options)
+      .first(where: matches)
   }
 }

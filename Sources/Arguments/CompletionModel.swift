@@ -74,7 +74,7 @@ struct CompletionPlace {
 extension OptionSpec {
   var offer: Offer { Offer(kind, known: offers, isList: true) }
   /// All spellings of the option: `--number`, `-n`.
-  var spellings: [String] { [spelling] + (short.map { ["-\($0)"] } ?? []) }
+  var spellings: [String] { longNames.map { "--" + $0 } + (short.map { ["-\($0)"] } ?? []) }
 }
 
 enum ShellQuoting {
@@ -98,9 +98,9 @@ extension CommandTable {
   /// Every place of the line, the start first, then in table order.
   var completionPlaces: [CompletionPlace] {
     var paths: [[String]] = [[]]
-    for command in commands where !command.isHidden {
-      for length in 1...max(1, command.path.count) {
-        let path = Array(command.path.prefix(length))
+    for whole in commands.filter({ !$0.isHidden }).flatMap(\.paths) {
+      for length in 1...max(1, whole.count) {
+        let path = Array(whole.prefix(length))
         if !paths.contains(path) { paths.append(path) }
       }
     }
@@ -148,7 +148,9 @@ extension CommandTable {
     var offers: [(path: String?, spellings: [String], offer: Offer)] = []
     for command in commands where !command.isHidden {
       for option in command.options where option.takesValue {
-        offers.append((command.name, option.spellings, option.offer))
+        for path in command.paths {
+          offers.append((path.joined(separator: " "), option.spellings, option.offer))
+        }
       }
     }
     var seen: Set<String> = []

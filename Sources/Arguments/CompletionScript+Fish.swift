@@ -44,7 +44,7 @@ extension CommandTable {
   }
 
   private func fishOption(_ option: OptionSpec, condition: String?, _ language: TextLanguage) -> String {
-    var what = "-l \(option.name)"
+    var what = option.longNames.map { "-l \($0)" }.joined(separator: " ")
     if let short = option.short { what += " -s \(short)" }
     if option.takesValue {
       what += fishWords(option.offer).map { " -x -a " + $0 } ?? (option.offer == .files ? " -r -F" : " -x")

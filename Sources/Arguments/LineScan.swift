@@ -6,6 +6,8 @@
 
 struct LineScan {
   struct Occurrence {
+    /// Long name: as written, because an alias in one command can be a name in another. For a letter, the
+    /// name of its option.
     let name: String
     /// The spelling on the line: `--number` or `-n`.
     let spelling: String
@@ -91,6 +93,13 @@ struct LineScan {
   }
 
   private func error(unknown word: String) -> UsageError {
+    let typed = path + [word]
+    if let renamed = table.commands.first(where: { $0.formerPaths.contains(typed) }),
+      renamed.path.starts(with: path)
+    {
+      let name = renamed.path.dropFirst(path.count).joined(separator: " ")
+      return failure(.unknownCommand(word, under: path, suggestions: [name]))
+    }
     let known = table.nextWords(after: path) + (path.isEmpty ? ["help"] : [])
     var near = Suggestions.nearest(to: word, among: known)
     // For the last word of `shelf add` alone, suggest the complete command.
@@ -112,7 +121,7 @@ struct LineScan {
       optionError = optionError ?? unknownHere("--" + name)
       return
     }
-    take(option, spelling: option.spelling, attached: attached)
+    take(option, name: name, spelling: "--" + name, attached: attached)
   }
 
   private mutating func takeShortOptions(_ word: String) {
@@ -128,24 +137,24 @@ struct LineScan {
       // A value follows `=`, or directly the letter of an option that takes one.
       let isAttached = letters.first == "=" || option.takesValue && !letters.isEmpty
       let attached = letters.first == "=" ? letters.dropFirst() : letters
-      take(option, spelling: "-\(letter)", attached: isAttached ? String(attached) : nil)
+      take(option, name: option.name, spelling: "-\(letter)", attached: isAttached ? String(attached) : nil)
       if isAttached || option.takesValue { return }
     }
   }
 
-  private mutating func take(_ option: OptionSpec, spelling: String, attached: String?) {
+  private mutating func take(_ option: OptionSpec, name: String, spelling: String, attached: String?) {
     if !option.takesValue {
       if let attached {
         optionError = optionError ?? failure(.valueForFlag(option: spelling, value: attached))
       }
       if option == .help { wantsHelp = true }
       if option == .version { wantsVersion = true }
-      occurrences.append(Occurrence(name: option.name, spelling: spelling, value: nil))
+      occurrences.append(Occurrence(name: name, spelling: spelling, value: nil))
     } else if let attached {
-      occurrences.append(Occurrence(name: option.name, spelling: spelling, value: attached))
+      occurrences.append(Occurrence(name: name, spelling: spelling, value: attached))
     } else if let next = rest.first, Self.canBeValue(next) {
       rest.removeFirst()
-      occurrences.append(Occurrence(name: option.name, spelling: spelling, value: next))
+      occurrences.append(Occurrence(name: name, spelling: spelling, value: next))
     } else {
       optionError = optionError ?? failure(.missingValue(option: spelling, placeholder: option.placeholder))
     }
@@ -166,8 +175,11 @@ struct LineScan {
       options += table.commands(below: path).flatMap(\.options)
     }
     let bare = String(spelling.drop { $0 == "-" })
-    let near =
-      bare.count == 1 ? [] : Suggestions.nearest(to: bare, among: options.map(\.name)).map { "--" + $0 }
+    if let renamed = options.first(where: { $0.formerNames.contains(bare) }) {
+      return failure(.unknownOption(spelling, suggestions: [renamed.spelling]))
+    }
+    let names = options.flatMap(\.longNames)
+    let near = bare.count == 1 ? [] : Suggestions.nearest(to: bare, among: names).map { "--" + $0 }
     return failure(.unknownOption(spelling, suggestions: near))
   }
 

@@ -5,6 +5,10 @@
 public struct OptionSpec: Sendable, Hashable {
   /// Long name without its dashes: `deposit`.
   public var name: String
+  /// Other long names with the same meaning, accepted everywhere.
+  public var aliases: [String]
+  /// Long names of earlier versions. They are refused, and the error names the present one.
+  public var formerNames: [String]
   /// Letter of the short form, if there is one: `n` for `-n`.
   public var short: Character?
   /// Kind of the value; ``ValueKind/flag`` for an option without one.
@@ -29,9 +33,11 @@ public struct OptionSpec: Sendable, Hashable {
   public init(
     _ name: String, short: Character? = nil, _ kind: ValueKind = .flag, value valueName: String? = nil,
     repeatable isRepeatable: Bool = false, default defaultText: Text? = nil, environment: String? = nil,
-    excludes: [String] = [], offers: [String] = [], summary: Text
+    excludes: [String] = [], offers: [String] = [], aliases: [String] = [], formerNames: [String] = [],
+    summary: Text
   ) {
     (self.offers, self.name, self.short) = (offers, name, short)
+    (self.aliases, self.formerNames) = (aliases, formerNames)
     (self.kind, self.valueName, self.isRepeatable) = (kind, valueName, isRepeatable)
     (self.defaultText, self.environment, self.excludes) = (defaultText, environment, excludes)
     self.summary = summary
@@ -41,6 +47,8 @@ public struct OptionSpec: Sendable, Hashable {
   public var takesValue: Bool { kind != .flag }
   /// Long form with its dashes: `--deposit`.
   public var spelling: String { "--" + name }
+  /// All long names: the name and its aliases.
+  var longNames: [String] { [name] + aliases }
   /// Placeholder of the value: `N`, `deposit|loan`; empty for a flag.
   public var placeholder: String { valueName ?? kind.placeholder }
   /// Long form with the placeholder of its value: `--deposit N`.

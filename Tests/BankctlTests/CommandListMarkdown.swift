@@ -61,7 +61,8 @@ extension CommandTable {
     let names = usages(of: command, language).map { parts in
       Self.code(parts.filter { $0 != HelpMessages.options[language] }.joined(separator: " "))
     }
-    let row = "| \(names.joined(separator: "<br>")) | \(Self.escaped(command.summary[language])) |"
+    let meaning = Self.sentence(command.summary[language], command.notes(language))
+    let row = "| \(names.joined(separator: "<br>")) | \(Self.escaped(meaning)) |"
     let options = command.options.filter { !shared.contains($0) }
     return [row] + options.map { Self.row($0, language, indent: "&emsp;") }
   }
@@ -74,10 +75,13 @@ extension CommandTable {
     _ option: OptionSpec, _ language: TextLanguage, indent: String = "", remark: String = ""
   ) -> String {
     let short = option.short.map { "`-\($0)`, " } ?? ""
-    let notes = option.notes(language)
-    let meaning = option.summary[language] + (notes.isEmpty ? "" : " (\(notes.joined(separator: "; ")))")
+    let meaning = sentence(option.summary[language], option.notes(language))
     let commands = remark.isEmpty ? "" : "<br>\(remark)"
     return "| \(indent)\(short)\(code(option.synopsis)) | \(escaped(meaning))\(commands) |"
+  }
+
+  private static func sentence(_ summary: String, _ notes: [String]) -> String {
+    notes.isEmpty ? summary : "\(summary) (\(notes.joined(separator: "; ")))"
   }
 
   private static func code(_ text: String) -> String {

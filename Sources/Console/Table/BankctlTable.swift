@@ -6,12 +6,13 @@ import BankModel
 
 extension CommandSpec {
   init(
-    _ name: String, group: Text, _ english: String, _ korean: String, details: Text? = nil,
-    examples: [Example], operands: [OperandSpec] = [], options: [OptionSpec] = []
+    _ name: String, aliases: [String] = [], formerNames: [String] = [], group: Text, _ english: String,
+    _ korean: String, details: Text? = nil, examples: [Example], operands: [OperandSpec] = [],
+    options: [OptionSpec] = []
   ) {
     self.init(
-      name, group: group, summary: Text(english, korean), details: details, examples: examples,
-      operands: operands, options: options)
+      name, aliases: aliases, formerNames: formerNames, group: group, summary: Text(english, korean),
+      details: details, examples: examples, operands: operands, options: options)
   }
 }
 
@@ -28,18 +29,22 @@ extension OperandSpec {
 
 extension OptionSpec {
   /// An option without a value.
-  init(_ name: String, short: Character? = nil, _ english: String, _ korean: String) {
-    self.init(name, short: short, summary: Text(english, korean))
+  init(
+    _ name: String, short: Character? = nil, aliases: [String] = [], _ english: String, _ korean: String
+  ) {
+    self.init(name, short: short, aliases: aliases, summary: Text(english, korean))
   }
 
   init(
     _ name: String, short: Character? = nil, _ kind: ValueKind, value: String? = nil,
     default standard: Text? = nil, environment: String? = nil, excludes: [String] = [],
-    offers: [String] = [], _ english: String, _ korean: String
+    offers: [String] = [], aliases: [String] = [], formerNames: [String] = [], _ english: String,
+    _ korean: String
   ) {
     self.init(
       name, short: short, kind, value: value, default: standard, environment: environment,
-      excludes: excludes, offers: offers, summary: Text(english, korean))
+      excludes: excludes, offers: offers, aliases: aliases, formerNames: formerNames,
+      summary: Text(english, korean))
   }
 }
 
