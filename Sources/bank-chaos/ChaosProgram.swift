@@ -36,7 +36,7 @@ enum ChaosProgram {
     defer { bank.end() }
     let services = try isScratch ? services(home, mark: name) : nil
     defer { services?.end() }
-    if services != nil, session.invocation.text("kill") == nil { rules.targets = ChaosTarget.allCases }
+    if services != nil, session.invocation.text("targets") == nil { rules.targets = ChaosTarget.allCases }
     let order = try openingOrder(inner, services, seed: seed)
     try bank.open(inner, order)
     hasOpened = true
@@ -65,8 +65,8 @@ enum ChaosProgram {
 
   private static func rules(_ session: Session) throws(CommandError) -> ChaosRules {
     var rules = ChaosRules(stops: session.invocation.flag("stop"), cuts: session.invocation.flag("cut"))
-    if let list = session.invocation.text("kill") { rules.targets = try targets(list, session.words) }
-    if let every = session.invocation.duration("every") { rules.every = every }
+    if let list = session.invocation.text("targets") { rules.targets = try targets(list, session.words) }
+    if let interval = session.invocation.duration("interval") { rules.every = interval }
     return rules
   }
 
@@ -193,7 +193,7 @@ enum ChaosProgram {
   ) throws(CommandError) -> (ChaosRun, ChaosWork?) {
     var limits = ChaosRun.Limits()
     if let time = session.invocation.duration("for") { limits.time = time }
-    if let count = session.invocation.integer("kills") { limits.kills = count }
+    if let count = session.invocation.integer("max-kills") { limits.kills = count }
     if let count = session.invocation.integer("customers") { limits.customers = count }
     let bits = UInt64(bitPattern: seed)
     let stations =

@@ -42,14 +42,14 @@ extension MessageCatalog {
 
   var chaosHasNoPage: String {
     say(
-      "There is no web server to kill: this build has no web interface, or --home was given. Omit '--kill web'.",
-      "강제 종료할 웹 서버가 없습니다. 웹 화면 없이 빌드되었거나 --home을 지정했습니다. '--kill web'을 빼세요.")
+      "There is no web server to kill: this build has no web interface, or --home was given. Omit '--targets web'.",
+      "강제 종료할 웹 서버가 없습니다. 웹 화면 없이 빌드되었거나 --home을 지정했습니다. '--targets web'을 빼세요.")
   }
 
   func noSuchVictim(_ name: String) -> String {
     say(
-      "--kill accepts \(Self.victims), not \(quoted(name)).",
-      "--kill에는 \(Self.victims)만 쓸 수 있습니다: \(quoted(name))")
+      "--targets accepts \(Self.victims), not \(quoted(name)).",
+      "--targets에는 \(Self.victims)만 쓸 수 있습니다: \(quoted(name))")
   }
 
   /// Accepted names.

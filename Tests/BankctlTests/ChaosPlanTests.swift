@@ -1,5 +1,6 @@
 // The random choices of a chaos run, which depend on the seed alone; and the times in its report, which never
 // look too good.
+import Arguments
 import BankModel
 import Posix
 import Testing
@@ -61,12 +62,22 @@ struct ChaosPlanTests {
   func helpOfTargets() throws {
     #expect(BankctlTable.targets == ChaosTarget.allCases.map(\.rawValue))
     #expect(BankctlTable.branchTargets == SharedAct.allCases.map(\.rawValue))
-    let option = try #require(BankctlTable.chaos.options.first { $0.name == "kill" })
+    let option = try #require(BankctlTable.chaos.options.first { $0.name == "targets" })
     #expect(Set(option.offers) == Set(BankctlTable.targets + BankctlTable.branchTargets))
     let words = MessageCatalog(language: .english)
     #expect(words.noSuchVictim("x").contains(BankctlTable.targets.joined(separator: ", ")))
     for target in option.offers {
       #expect(option.summary.english.contains(target) && option.summary.korean.contains(target))
+    }
+  }
+
+  @Test(
+    "an option under its former name is refused with the present one",
+    arguments: [("--kill", "--targets"), ("--kills", "--max-kills"), ("--every", "--interval")])
+  func formerNames(_ former: String, _ present: String) {
+    for (table, words) in [(BankctlTable.table, ["chaos"]), (BankctlTable.chaosProgram, [])] {
+      let error = #expect(throws: UsageError.self) { try table.parse(words + [former, "1"]) }
+      #expect(error?.reason == .unknownOption(former, suggestions: [present]))
     }
   }
 

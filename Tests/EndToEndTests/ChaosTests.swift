@@ -20,7 +20,8 @@ struct ChaosTests {
       mkdir(scratch, 0o700)
       let outcome = try branch.launch(
         [
-          "chaos", "--kills", "40", "--for", "10m", "--every", "60ms", "--stop", "--cut", "--juice", "2",
+          "chaos", "--max-kills", "40", "--for", "10m", "--interval", "60ms", "--stop", "--cut", "--juice",
+          "2",
           "--seed", "11", "--json",
         ],
         environment: ["TMPDIR": scratch]
@@ -58,7 +59,7 @@ struct ChaosTests {
       let scratch = branch.path("scratch")
       mkdir(scratch, 0o700)
       let run = try branch.launch(
-        ["--json", "chaos", "--seed=12", "--every", "50ms", "--kill", "tellers"],
+        ["--json", "chaos", "--seed=12", "--interval", "50ms", "--targets", "tellers"],
         environment: ["TMPDIR": scratch])
       try branch.waitUntil("the chaos program has replaced bankctl") {
         let program = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(run.pid)/exe")
@@ -80,10 +81,10 @@ struct ChaosTests {
     try withBranch { branch in
       try branch.start("--speed", "max")
       try branch.done("enqueue", "5", "--wait")
-      try branch.expectRefusal(5, "already_open", of: "chaos", "--home", branch.home, "--kills", "1")
+      try branch.expectRefusal(5, "already_open", of: "chaos", "--home", branch.home, "--max-kills", "1")
       try branch.done("stop")
       let words = [
-        "chaos", "--home", branch.home, "--customers", "30", "--every", "50ms", "--kill", "tellers",
+        "chaos", "--home", branch.home, "--customers", "30", "--interval", "50ms", "--targets", "tellers",
       ]
       let outcome = try branch.launch(words + ["--json"]).finish(within: .seconds(60))
       #expect(outcome.code == 0, outcome.story)

@@ -125,7 +125,7 @@ struct MannersTests {
       let scratch = branch.path("scratch")
       mkdir(scratch, 0o700)
       let outcome = try branch.launch(
-        ["chaos", "--kill", "me", "--for", "1s"], environment: ["TMPDIR": scratch]
+        ["chaos", "--targets", "me", "--for", "1s"], environment: ["TMPDIR": scratch]
       ).finish()
       #expect(outcome.code == 2 && outcome.err.contains("'me'"), outcome.story)
       #expect(try FileManager.default.contentsOfDirectory(atPath: scratch) == [])

@@ -23,12 +23,12 @@ extension BankctlTable {
     "teller", "coordinator", "branch", "session", "backend", "stop", "server", "partition", "zombie",
   ]
 
-  private static var kill: OptionSpec {
+  private static var killed: OptionSpec {
     let one = targets.joined(separator: ", ")
     let several = branchTargets.joined(separator: ", ")
     return OptionSpec(
-      "kill", .text, value: "LIST", default: Text("all of them", "모두"),
-      offers: targets + branchTargets.filter { !targets.contains($0) },
+      "targets", .text, value: "LIST", default: Text("all of them", "모두"),
+      offers: targets + branchTargets.filter { !targets.contains($0) }, formerNames: ["kill"],
       "Comma-separated targets: \(one). With --branches: \(several).",
       "강제 종료할 대상을 쉼표로 나눠 씁니다(\(one)). --branches와 함께 쓸 때는 \(several) 중에서 고릅니다.")
   }
@@ -69,14 +69,15 @@ extension BankctlTable {
           "With --branches: a database without a bank on an existing server. Its processes and network are left alone.",
           "--branches와 함께: 이미 있는 서버의, 은행이 없는 데이터베이스입니다. 서버의 프로세스와 네트워크는 건드리지 않습니다."),
         OptionSpec("for", .duration, default: "30s", "Duration of the killing.", "강제 종료를 계속하는 시간입니다."),
-        kill,
+        killed,
         OptionSpec(
-          "kills", .integer(1...10_000_000), default: Text("no limit", "제한 없음"),
+          "max-kills", .integer(1...10_000_000), default: Text("no limit", "제한 없음"), formerNames: ["kills"],
           "Stop after N kills.", "N번 강제 종료하면 끝냅니다."),
         OptionSpec("stop", "Also suspend and resume processes.", "프로세스를 정지했다 재개하기도 합니다."),
         OptionSpec("cut", "Also cut connections in the middle of a message.", "메시지 도중에 연결을 끊기도 합니다."),
         OptionSpec(
-          "every", .duration, default: "100ms", "Mean time between two kills.", "강제 종료 간격의 평균입니다."),
+          "interval", .duration, default: "100ms", formerNames: ["every"], "Mean time between two kills.",
+          "강제 종료 간격의 평균입니다."),
         OptionSpec(
           "customers", customerCount, default: Text("as many as can be served", "처리할 수 있는 만큼"),
           "Stop after N customers have been added and served.", "고객 N명이 추가되어 모두 처리되면 끝냅니다."), seed,

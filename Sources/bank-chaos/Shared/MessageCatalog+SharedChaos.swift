@@ -81,7 +81,7 @@ extension MessageCatalog {
   func noSuchAct(_ name: String, _ acts: [SharedAct]) -> String {
     let names = acts.map(\.rawValue).joined(separator: ", ")
     return say(
-      "With --branches, --kill accepts \(names), not \(quoted(name)).",
-      "지점이 여럿이면 --kill에는 \(names)만 쓸 수 있습니다: \(quoted(name))")
+      "With --branches, --targets accepts \(names), not \(quoted(name)).",
+      "지점이 여럿이면 --targets에는 \(names)만 쓸 수 있습니다: \(quoted(name))")
   }
 }

@@ -51,14 +51,14 @@ struct SharedChaosProgram {
     let acts = try Self.acts(session, isScratch: isScratch)
     plan = SharedPlan(
       seed: UInt64(bitPattern: seed), acts: acts,
-      every: session.invocation.duration("every") ?? .milliseconds(500),
+      every: session.invocation.duration("interval") ?? .milliseconds(500),
       lasts: session.invocation.duration("for") ?? ChaosRun.Limits().time)
     do throws(SystemError) { loop = try EventLoop() } catch { throw .system(error) }
   }
 
   private static func acts(_ session: Session, isScratch: Bool) throws(CommandError) -> [SharedAct] {
     let possible = SharedAct.allCases.filter { isScratch || !$0.needsScratch }
-    guard let list = session.invocation.text("kill") else { return possible }
+    guard let list = session.invocation.text("targets") else { return possible }
     var chosen: [SharedAct] = []
     for name in list.split(separator: ",", omittingEmptySubsequences: false) {
       let act = possible.first {
@@ -156,7 +156,7 @@ struct SharedChaosProgram {
   {
     var limits = ChaosRun.Limits()
     if let time = session.invocation.duration("for") { limits.time = time }
-    if let count = session.invocation.integer("kills") { limits.kills = count }
+    if let count = session.invocation.integer("max-kills") { limits.kills = count }
     if let count = session.invocation.integer("customers") { limits.customers = count }
     let traffic = ChaosTraffic(
       branches.map(\.bank.home), on: loop, seed: UInt64(bitPattern: seed), name: name, limit: limits.customers

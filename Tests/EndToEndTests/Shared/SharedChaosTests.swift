@@ -11,7 +11,8 @@ struct SharedChaosTests {
     try withBranch { branch in
       let outcome = try branch.launch(
         [
-          "chaos", "--branches", "2", "--kills", "10", "--every", "400ms", "--for", "25s", "--seed", "3",
+          "chaos", "--branches", "2", "--max-kills", "10", "--interval", "400ms", "--for", "25s", "--seed",
+          "3",
           "--json",
         ]
       ).finish(within: .seconds(150))
@@ -44,8 +45,8 @@ struct SharedChaosTests {
       for words in [
         ["--branches", "1"], ["--branches", "10"], ["--store", "postgres://db.invalid/bank"],
         ["--branches", "2", "--stop"], ["--branches", "2", "--home", branch.home],
-        ["--branches", "2", "--kill", "web"],
-        ["--branches", "2", "--store", "postgres://db.invalid/bank", "--kill", "partition"],
+        ["--branches", "2", "--targets", "web"],
+        ["--branches", "2", "--store", "postgres://db.invalid/bank", "--targets", "partition"],
       ] {
         let outcome = try branch.launch(["chaos"] + words).finish()
         #expect(outcome.code == 2, outcome.story)
