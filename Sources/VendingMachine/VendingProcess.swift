@@ -12,7 +12,7 @@ import Transport
 import VendingCore
 import Wire
 
-/// The vending machine as a process: `bank-vending --home DIR [--products FILE] [--set-aside FILE]
+/// The vending machine as a process: `bank-vending --home DIR [--products FILE] [--quarantine FILE]
 /// [--existing]`.
 public enum VendingProcess {
   /// Runs until the end. Returns the exit code: 0 ended as requested, 1 failed, 2 started with invalid
@@ -26,7 +26,7 @@ private struct VendingProgram: ServiceProgram {
   static let name = "vending"
   static let role = PeerRole.vending
   static let title = "the vending machine"
-  static let fileOptions = ["--products", "--set-aside"]
+  static let fileOptions = ["--products", "--quarantine"]
 
   private let table: ProductTable
 
@@ -37,7 +37,7 @@ private struct VendingProgram: ServiceProgram {
   }
 
   static func runInstead(_ options: ServiceOptions) throws -> Int32? {
-    guard let target = options.files["--set-aside"] else { return nil }
+    guard let target = options.files["--quarantine"] else { return nil }
     return try SettingAside.run(ServiceHome(path: options.home, name: name), to: target).rawValue
   }
 

@@ -226,22 +226,22 @@ struct VendingTests {
     }
   }
 
-  @Test("a damaged database is reported, left unchanged, and set aside only by the operator's command")
+  @Test("a damaged database is reported, left unchanged, and quarantined only by the operator's command")
   func damage() throws {
     try withBranch { branch in
       try branch.start()
       try branch.done("vending", "insert", "5000")
-      let whole = try branch.run("vending", "admin", "set-aside", "--json")
+      let whole = try branch.run("vending", "admin", "quarantine", "--json")
       #expect(try whole.code == 5 && whole.json()["error"]["code"].text == "database_in_use", whole.story)
       try branch.done("stop")
-      #expect(try branch.run("vending", "admin", "set-aside").code == 5)
+      #expect(try branch.run("vending", "admin", "quarantine").code == 5)
       let wreck = String(repeating: "no database ", count: 1_000)
       _ = try branch.write(wreck, to: "home/vending.db")
-      try branch.expectWordsOfDamage(to: "vending.db", ["bankctl vending admin set-aside"])
+      try branch.expectWordsOfDamage(to: "vending.db", ["bankctl vending admin quarantine"])
       for command in [["vending"], ["vending", "balance"]] {
         let away = try branch.launch(command).finish()
         #expect(away.code == 75 && away.err.contains("vending.db"), away.story)
-        #expect(away.err.contains("bankctl vending admin set-aside"), away.story)
+        #expect(away.err.contains("bankctl vending admin quarantine"), away.story)
       }
       // The rest of the bank continues.
       try branch.done("enqueue", "1", "--service", "deposit", "--wait")
@@ -249,8 +249,8 @@ struct VendingTests {
       try branch.done("stop")
       try branch.start()
       #expect(try read(branch.home + "/vending.db") == wreck)
-      let aside = try branch.json("vending", "admin", "set-aside")
-      #expect(try read(#require(aside["set_aside"].text)) == wreck)
+      let aside = try branch.json("vending", "admin", "quarantine")
+      #expect(try read(#require(aside["quarantined"].text)) == wreck)
       // The machine is open when the command returns: no further wait is needed.
       #expect(try branch.status().worker("vending")?.state == "idle")
       #expect(try branch.json("vending", "balance")["balance"].integer == 0)

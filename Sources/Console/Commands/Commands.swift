@@ -50,7 +50,7 @@ package enum Commands {
     case "vending admin stock": done(VendingAdminCommands.stock)
     case "vending admin expired": done(VendingAdminCommands.expired)
     case "vending admin discard-expired": done(VendingAdminCommands.discardExpired)
-    case "vending admin set-aside": done(VendingAdminCommands.setAside)
+    case "vending admin quarantine": done(VendingAdminCommands.setAside)
     case "web": done(WebCommands.open)
     case "web stop": done(WebCommands.stop)
     case "web sessions": done(WebSessions.run)

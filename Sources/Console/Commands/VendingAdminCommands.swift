@@ -100,7 +100,7 @@ enum VendingAdminCommands {
     let target = Paths.join(session.home.path, "vending.db.damaged-\(stamp)")
     let child = try fromSystem(
       ChildProcess.spawn(
-        executable: program, arguments: ["--home", session.home.path, "--set-aside", target],
+        executable: program, arguments: ["--home", session.home.path, "--quarantine", target],
         environment: Environment.all(), standardOutput: .null))
     switch child.wait().ending {
     case .code(0): break
@@ -109,7 +109,7 @@ enum VendingAdminCommands {
     default: throw .failed(session.words.notSetAside)
     }
     try restart(session)
-    try session.show(["version": 1, "set_aside": .string(target)], or: [session.words.setAside(target)])
+    try session.show(["version": 1, "quarantined": .string(target)], or: [session.words.setAside(target)])
   }
 
   /// Has an open bank restart a machine that was given up, and waits until it runs. A closed bank starts it

@@ -94,9 +94,9 @@ extension MessageCatalog {
         "그 파일과 '\(file)-wal'을 다른 곳으로 옮긴 뒤 'bankctl reload'를 입력하세요. 옮기면 재고는 초기 수량으로 새로 시작합니다."
       )
       : (
-        "and run 'bankctl reload'; or run 'bankctl vending admin set-aside': the file is renamed, and the machine "
+        "and run 'bankctl reload'; or run 'bankctl vending admin quarantine': the file is renamed, and the machine "
           + "starts empty.",
-        "'bankctl reload'를 입력하거나, 'bankctl vending admin set-aside'를 입력하세요. 그러면 그 파일은 다른 이름으로 남고 "
+        "'bankctl reload'를 입력하거나, 'bankctl vending admin quarantine'을 입력하세요. 그러면 그 파일은 다른 이름으로 남고 "
           + "자판기는 새로 시작합니다."
       )
     return say(

@@ -123,13 +123,13 @@ extension BankctlTable {
     examples: [Example("bankctl vending admin expired", "List only the expired drinks.", "유통기한이 지난 음료만")])
 
   private static let vendingSetAside = CommandSpec(
-    "vending admin set-aside", group: manager,
+    "vending admin quarantine", formerNames: ["vending admin set-aside"], group: manager,
     "Move a damaged vending database out of the way.", "손상된 자판기 데이터베이스를 다른 이름으로 옮깁니다.",
     details: Text(
       "The file is renamed and kept, and the machine starts empty, without money and purchases. A database that is not "
         + "damaged stays where it is; the exit code is then 5.",
       "파일은 다른 이름으로 남고, 자판기는 돈과 구매 내역 없이 새로 시작합니다. 손상되지 않은 데이터베이스는 그대로 두고 종료 코드는 5입니다."),
-    examples: [Example("bankctl vending admin set-aside", "Move it and start empty.", "자판기를 새로 시작합니다.")])
+    examples: [Example("bankctl vending admin quarantine", "Move it and start empty.", "자판기를 새로 시작합니다.")])
 
   private static let vendingDiscard = CommandSpec(
     "vending admin discard-expired", group: manager,

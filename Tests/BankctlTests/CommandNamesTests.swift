@@ -1,0 +1,29 @@
+// Names of commands and options that have changed, or that have a second one: an alias is accepted, and a
+// former name is refused with the present one.
+
+import Arguments
+import Testing
+import Time
+
+@testable import Console
+
+@Suite("Names of commands and options")
+struct CommandNamesTests {
+  private let table = BankctlTable.table
+
+  private func run(_ words: String...) throws -> Invocation {
+    guard case .run(let invocation) = try table.parse(words) else { throw NotACommand(words: words) }
+    return invocation
+  }
+
+  private struct NotACommand: Error { let words: [String] }
+
+  @Test(
+    "a command under its former name is refused with the present one",
+    arguments: [(["vending", "admin", "set-aside"], "vending admin quarantine")])
+  func formerCommands(_ words: [String], _ present: String) {
+    let error = #expect(throws: UsageError.self) { try table.parse(words) }
+    #expect(error?.message(in: .english).contains("Did you mean '\(present)'?") == true)
+    #expect(table.command(named: present) != nil)
+  }
+}
