@@ -18,6 +18,17 @@ struct CommandNamesTests {
 
   private struct NotACommand: Error { let words: [String] }
 
+  @Test("'migrate' is 'move', and '--no-browser' is '--no-open'; help names both")
+  func migration() throws {
+    let move = try run("migrate", "--to", "postgres://bank@db/bank")
+    #expect(move.name == "move" && move.text("to") == "postgres://bank@db/bank")
+    #expect(try run("move", "--to", "postgres://bank@db/bank").name == "move")
+    for option in ["--no-open", "--no-browser"] { #expect(try run("web", option).flag("no-open")) }
+    #expect(table.help(for: ["move"], language: .english).contains("(also: migrate)"))
+    #expect(table.help(for: ["web"], language: .english).contains("(also: --no-browser)"))
+    #expect(table.help(for: ["web"], language: .korean).contains("(다른 이름: --no-browser)"))
+  }
+
   @Test(
     "a command under its former name is refused with the present one",
     arguments: [(["vending", "admin", "set-aside"], "vending admin quarantine")])

@@ -103,7 +103,7 @@ extension BankctlTable {
     ])
 
   private static let move = CommandSpec(
-    "move", group: group, "Migrate a closed bank into a PostgreSQL database.",
+    "move", aliases: ["migrate"], group: group, "Migrate a closed bank into a PostgreSQL database.",
     "닫힌 은행을 PostgreSQL 데이터베이스로 옮깁니다.",
     details: Text(
       "Everything is migrated: days, receipts with their results, attempts, keys, and all waiting, delayed and "

@@ -46,7 +46,8 @@ extension BankctlTable {
         "allow-run",
         "Also allow the link to run command lines as the user of the bank, which is equivalent to a shell.",
         "링크로 명령도 실행할 수 있게 합니다. 은행 사용자로 실행되므로 셸을 주는 것과 같습니다."),
-      OptionSpec("no-open", "Only print the link.", "링크만 알려 주고 브라우저를 열지 않습니다."),
+      OptionSpec(
+        "no-open", aliases: ["no-browser"], "Only print the link.", "링크만 알려 주고 브라우저를 열지 않습니다."),
     ])
 
   private static let webStop = CommandSpec(
