@@ -83,6 +83,14 @@ struct HelpPageTests {
     #expect(!page.contains("sends home"))
   }
 
+  @Test("the page of 'move' does not ask for a bank without juice customers: they are moved, too")
+  func moving() {
+    let english = table.help(for: ["move"], language: .english, width: 120)
+    #expect(!english.contains("no customer may") && words(of: english).contains("juice,"))
+    let korean = table.help(for: ["move"], language: .korean, width: 120)
+    #expect(!korean.contains("고객이 없어야") && korean.contains("쥬스"))
+  }
+
   @Test(
     "a message breaks at its spaces on a narrow terminal, and is otherwise unchanged",
     arguments: [20, 40])

@@ -107,11 +107,13 @@ extension BankctlTable {
     "닫힌 은행을 PostgreSQL 데이터베이스로 옮깁니다.",
     details: Text(
       "Everything is migrated: days, receipts with their results, attempts, keys, and all waiting, delayed and "
-        + "dead-letter customers. The target must be empty, and no customer may be waiting for juice. The move is one "
-        + "transaction, verified before it commits. If it is interrupted, run it again: it reports whether the move "
-        + "took place. The database in the home stays as it is and is no longer opened.",
-      "영업일, 영수증과 결과, 시도, 키, 그리고 대기중·예약·재시도·보류된 고객까지 모두 옮깁니다. 대상 데이터베이스는 비어 있어야 하고, 쥬스를 기다리는 고객이 없어야 합니다. 한 트랜잭션으로 옮기고, "
-        + "커밋하기 전에 점검합니다. 중간에 무엇이 종료되더라도 같은 명령을 다시 실행하면 옮겨졌는지 알 수 있습니다. 홈의 데이터베이스는 그대로 남고 더는 열지 않습니다."),
+        + "dead-letter customers. Only the branch of this home can serve those who wait for juice, because the stock "
+        + "stays here. The target must be empty. The move is one transaction, verified before it commits. If it is "
+        + "interrupted, run it again: it reports whether the move took place. The database in the home stays as it is "
+        + "and is no longer opened.",
+      "영업일, 영수증과 결과, 시도, 키, 그리고 대기중·예약·재시도·보류된 고객까지 모두 옮깁니다. 재고는 이 홈에 남으므로, 쥬스를 기다리는 고객은 이 홈의 지점만 처리할 수 "
+        + "있습니다. 대상 데이터베이스는 비어 있어야 합니다. 한 트랜잭션으로 옮기고, 커밋하기 전에 점검합니다. "
+        + "중간에 무엇이 종료되더라도 같은 명령을 다시 실행하면 옮겨졌는지 알 수 있습니다. 홈의 데이터베이스는 그대로 남고 더는 열지 않습니다."),
     examples: [
       Example(
         "bankctl move --to postgres://bank@db/bank",
