@@ -29,6 +29,21 @@ struct CommandNamesTests {
     #expect(table.help(for: ["web"], language: .korean).contains("(다른 이름: --no-browser)"))
   }
 
+  @Test("'--timeout' is '--step-timeout' of 'stop' and '--stall-timeout' of 'juice order'")
+  func timeouts() throws {
+    for name in ["step-timeout", "timeout"] {
+      #expect(try run("stop", "--\(name)", "5s").duration("step-timeout") == .seconds(5))
+    }
+    for name in ["stall-timeout", "timeout"] {
+      #expect(
+        try run("juice", "order", "kiwi", "--\(name)", "5s").duration("stall-timeout") == .seconds(5))
+    }
+    // The commands that keep '--timeout' as the name of their only time limit.
+    #expect(try run("wait", "--timeout", "5s").duration("timeout") == .seconds(5))
+    #expect(try run("--timeout", "5s", "stock").duration("timeout") == .seconds(5))
+    #expect(table.help(for: ["stop"], language: .english).contains("also: --timeout"))
+  }
+
   @Test(
     "a command under its former name is refused with the present one",
     arguments: [(["vending", "admin", "set-aside"], "vending admin quarantine")])

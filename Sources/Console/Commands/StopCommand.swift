@@ -15,7 +15,7 @@ enum StopCommand {
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     let order = StopOrder(
       now: session.invocation.flag("now"),
-      timeoutMilliseconds: session.invocation.duration("timeout")?.milliseconds,
+      timeoutMilliseconds: session.invocation.duration("step-timeout")?.milliseconds,
       endsBank: session.invocation.flag("bank") ? true : nil,
       leavesDelayed: session.invocation.flag("leave-delayed") ? true : nil,
       noWait: session.invocation.flag("no-wait") ? true : nil)

@@ -39,10 +39,10 @@ extension MessageCatalog {
       + say(
         "\(Self.grouped(count)) of them \(count == 1 ? "is" : "are") delayed"
           + (until.map { ", the first until \($0)" } ?? "")
-          + ": 'bankctl stop --leave-delayed' or --timeout leaves them for the next start, 'bankctl cancel' cancels "
+          + ": 'bankctl stop --leave-delayed' or --step-timeout leaves them for the next start, 'bankctl cancel' cancels "
           + "them.",
         "그 가운데 \(Self.grouped(count))명은 예약·재시도 고객입니다" + (until.map { "(가장 이른 시각 \($0))" } ?? "")
-          + ". 'bankctl stop --leave-delayed'나 --timeout으로 다음 개점에 넘기거나, 'bankctl cancel'로 취소할 수 있습니다.")
+          + ". 'bankctl stop --leave-delayed'나 --step-timeout으로 다음 개점에 넘기거나, 'bankctl cancel'로 취소할 수 있습니다.")
   }
 
   /// For `wait`, if only delayed customers are left.

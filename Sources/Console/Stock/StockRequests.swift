@@ -70,9 +70,10 @@ extension StockPicture {
 }
 
 extension Session {
-  /// Timeout of the stock and of the juice station.
+  /// Timeout of the stock, or of the stock and the juice station.
   var stockPatience: TimeSpan {
-    (invocation.options.declares("timeout") ? invocation.duration("timeout") : nil) ?? .seconds(10)
+    let option = ["timeout", "stall-timeout"].first(where: invocation.options.declares)
+    return option.flatMap { invocation.duration($0) } ?? .seconds(10)
   }
 
   func fruit(named name: String, in assortment: Assortment) throws(CommandError) -> Fruit {

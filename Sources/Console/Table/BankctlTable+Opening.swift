@@ -142,7 +142,7 @@ extension BankctlTable {
     examples: [
       Example("bankctl stop", "Close when no customers are waiting.", "기다리는 고객이 없으면 마감합니다."),
       Example(
-        "bankctl stop --timeout 30s", "Customers not served within 30 seconds wait for the next start.",
+        "bankctl stop --step-timeout 30s", "Customers not served within 30 seconds wait for the next start.",
         "30초 뒤에 남은 고객은 다음 개점을 기다립니다."),
       Example(
         "bankctl stop --leave-delayed", "Delayed customers wait for the next start.",
@@ -152,7 +152,7 @@ extension BankctlTable {
     ],
     options: [
       OptionSpec(
-        "timeout", .duration, value: "T", default: Text("no limit", "제한 없음"),
+        "step-timeout", .duration, value: "T", default: Text("no limit", "제한 없음"), aliases: ["timeout"],
         "Time limit per step. Customers not served by then wait for the next start.",
         "각 단계의 시간 제한입니다. 그때까지 처리하지 못한 고객은 다음 개점을 기다립니다."),
       OptionSpec("now", "Finish only active customers.", "업무중인 고객만 마칩니다."),

@@ -59,7 +59,7 @@ extension BankctlTable {
     ],
     options: [
       OptionSpec(
-        "timeout", .duration, value: "T", default: Text("10s", "10초"),
+        "stall-timeout", .duration, value: "T", default: Text("10s", "10초"), aliases: ["timeout"],
         "Time limit for a stock or a juice station that is stuck; then the order is cancelled and the exit code is 75.",
         "응답 없는 재고나 쥬스 스테이션을 기다리는 시간 제한입니다. 지나면 주문을 취소하고 종료 코드는 75입니다.")
     ])
