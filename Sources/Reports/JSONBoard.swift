@@ -4,7 +4,7 @@ import BankModel
 import Wire
 
 extension JSONValue {
-  /// JSON line of `bankctl board`.
+  /// JSON line of `bankctl snapshot`.
   package static func board(_ frame: BoardFrame) -> JSONValue {
     var shape: JSONValue = [
       "version": 1, "day": .init(frame.day), "state": .string(frame.state.name),

@@ -46,7 +46,9 @@ struct CommandNamesTests {
 
   @Test(
     "a command under its former name is refused with the present one",
-    arguments: [(["vending", "admin", "set-aside"], "vending admin quarantine")])
+    arguments: [
+      (["vending", "admin", "set-aside"], "vending admin quarantine"), (["board"], "snapshot"),
+    ])
   func formerCommands(_ words: [String], _ present: String) {
     let error = #expect(throws: UsageError.self) { try table.parse(words) }
     #expect(error?.message(in: .english).contains("Did you mean '\(present)'?") == true)

@@ -14,7 +14,7 @@ struct BoardTests {
       try start(branch)
       try branch.done("enqueue", "3", "--service", "deposit")
       try branch.waitUntilServed(by: "deposit-1", ticket: 1)
-      let before = try branch.json("board")
+      let before = try branch.json("snapshot")
       let window = try #require(before["windows"].items.first { $0["window"].text == "deposit-1" })
       #expect(window["tickets"].items.compactMap(\.integer) == [1])
       #expect(before["waiting"].items.compactMap { $0["ticket"].integer } == [2, 3])
@@ -22,15 +22,15 @@ struct BoardTests {
       #expect(killed["pid"] == window["pid"] && killed["ticket"].integer == 1)
       let milliseconds = try #require(killed["recovery_ms"].integer)
       #expect((0..<5_000).contains(milliseconds))
-      let after = try branch.json("board")
+      let after = try branch.json("snapshot")
       let death = try #require(after["events"].items.last { $0["kind"].text == "exited" })
       #expect(
         death["signal"].integer == 9 && death["window"].text == "deposit-1" && death["ticket"].integer == 1)
       #expect(after["serving"].items.first?["attempt"].integer == 2)
       #expect(try branch.done("kill", "deposit-1", "--yes").out.contains("customer 1 was served again after"))
       try branch.expectRefusal(4, "no_such_window", of: "kill", "deposit-9", "--yes")
-      #expect(try branch.done("board").out.contains("deposit-1"))
-      #expect(try branch.done("board", language: .ko).out.contains("프로세스 종료"))
+      #expect(try branch.done("snapshot").out.contains("deposit-1"))
+      #expect(try branch.done("snapshot", language: .ko).out.contains("프로세스 종료"))
     }
   }
 

@@ -286,7 +286,7 @@ struct TopTests {
       for language in Tongue.allCases {
         let outcome = try branch.run("top", language: language)
         #expect(outcome.code == 2 && outcome.out.isEmpty, "\(outcome)")
-        #expect(outcome.err.contains("bankctl status -w") && outcome.err.contains("bankctl board --json"))
+        #expect(outcome.err.contains("bankctl status -w") && outcome.err.contains("bankctl snapshot --json"))
       }
     }
   }

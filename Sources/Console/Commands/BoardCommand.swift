@@ -1,4 +1,4 @@
-// `board`: prints the board of the bank once, or with every change, for pipes and scripts.
+// `snapshot`: prints the board of the bank once, or with every change, for pipes and scripts.
 // Invariant: while following, every frame is one line, also after a restart of the coordinator.
 // Errors: `CommandError`. If the bank closes while it is followed, the command ends without an error.
 import BankModel

@@ -23,7 +23,7 @@ package enum Commands {
     case "enqueue": EnqueueCommand.run
     case "run": RunCommand.run
     case "output": done(OutputCommand.run)
-    case "board": done(BoardCommand.run)
+    case "snapshot": done(BoardCommand.run)
     case "kill": KillCommand.run
     case "tickets": done(TicketsCommand.run)
     case "ticket": done(TicketCommands.story)

@@ -8,8 +8,8 @@ import Wire
 extension MessageCatalog {
   func noSuchWindow(_ name: String) -> String {
     say(
-      "There is no window \(quoted(name)). See 'bankctl board'.",
-      "\(quoted(name)) 창구는 없습니다. 창구 목록은 'bankctl board'로 확인하세요.")
+      "There is no window \(quoted(name)). See 'bankctl snapshot'.",
+      "\(quoted(name)) 창구는 없습니다. 창구 목록은 'bankctl snapshot'으로 확인하세요.")
   }
 
   /// - Parameter subject: Window, and its present generation and pid; pid 0 for no process.
@@ -18,13 +18,13 @@ extension MessageCatalog {
     let window = safe(parts.first ?? subject)
     guard parts.count == 3, parts[2] != "0" else {
       return say(
-        "There is no longer a process at \(window): nothing was killed. See 'bankctl board'.",
-        "\(window) 창구에는 이제 프로세스가 없습니다. 종료한 프로세스는 없습니다. 'bankctl board'로 확인하세요.")
+        "There is no longer a process at \(window): nothing was killed. See 'bankctl snapshot'.",
+        "\(window) 창구에는 이제 프로세스가 없습니다. 종료한 프로세스는 없습니다. 'bankctl snapshot'으로 확인하세요.")
     }
     return say(
       "Another process is at \(window) by now (generation \(parts[1]), pid \(parts[2])): nothing was killed. See "
-        + "'bankctl board'.",
-      "\(window) 창구에는 이제 다른 프로세스가 있습니다(\(parts[1])세대, pid \(parts[2])). 종료한 프로세스는 없습니다. 'bankctl board'로 확인하세요."
+        + "'bankctl snapshot'.",
+      "\(window) 창구에는 이제 다른 프로세스가 있습니다(\(parts[1])세대, pid \(parts[2])). 종료한 프로세스는 없습니다. 'bankctl snapshot'으로 확인하세요."
     )
   }
 

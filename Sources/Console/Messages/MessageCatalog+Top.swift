@@ -110,8 +110,8 @@ extension MessageCatalog {
   var isFrozen: String { say("frozen", "고정됨") }
   var topIsForPeople: String {
     say(
-      "The dashboard needs a terminal. Use 'bankctl status -w', or 'bankctl board --json' in scripts.",
-      "top은 터미널에서만 열립니다. 'bankctl status -w'를, 스크립트에는 'bankctl board --json'을 쓰세요.")
+      "The dashboard needs a terminal. Use 'bankctl status -w', or 'bankctl snapshot --json' in scripts.",
+      "top은 터미널에서만 열립니다. 'bankctl status -w'를, 스크립트에는 'bankctl snapshot --json'을 쓰세요.")
   }
 
   // MARK: - Keys

@@ -10,16 +10,17 @@ extension BankctlTable {
   static var oversight: [CommandSpec] { [board, logs, kill, audit, chaos, ledger, account, completions] }
 
   private static let board = CommandSpec(
-    "board", group: group, "Print one dashboard frame.", "대시보드 한 화면을 출력합니다.",
+    "snapshot", formerNames: ["board"], group: group,
+    "Print a snapshot of the bank: what the dashboard shows.", "대시보드에 나오는 은행의 스냅샷을 출력합니다.",
     details: Text(
       "Shows counts by service and grade, rates, windows, active customers, the first waiting customers in ticket "
         + "order, and recent events. With -w a line follows whenever something has changed, at most twenty per second; "
-        + "with --json each line is a whole frame.",
+        + "with --json each line is a whole snapshot.",
       "업무와 등급마다의 수, 처리 속도, 창구, 업무중인 고객, 번호 순서대로 먼저 기다리는 고객, 최근 이벤트를 보여 줍니다. -w를 쓰면 바뀔 때마다 초당 20줄까지 이어서 "
-        + "쓰고, --json이면 한 줄이 한 장면 전체입니다."),
+        + "쓰고, --json이면 한 줄이 스냅샷 하나입니다."),
     examples: [
-      Example("bankctl board", "Print it once.", "한 번 출력"),
-      Example("bankctl board -w --json", "Follow all frames as JSON.", "모든 화면(스크립트용 JSON)"),
+      Example("bankctl snapshot", "Print it once.", "한 번 출력"),
+      Example("bankctl snapshot -w --json", "Follow all snapshots as JSON.", "모든 스냅샷(스크립트용 JSON)"),
     ],
     options: [
       OptionSpec(
