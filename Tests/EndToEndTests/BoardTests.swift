@@ -34,6 +34,23 @@ struct BoardTests {
     }
   }
 
+  @Test("every process that has a log is killed by the same name, and the bank replaces it")
+  func processes() throws {
+    try withBranch { branch in
+      try start(branch)
+      for name in ["stock", "vending", "coordinator", "guardian"] {
+        try branch.waitUntil("the bank has a guardian") { try branch.status().guardianPid != nil }
+        try branch.done("logs", name)
+        let killed = try branch.json("kill", name, "--yes")
+        let pid = try #require(killed["pid"].integer)
+        let successor = try #require(killed["successor_pid"].integer, "\(killed)")
+        #expect(killed["process"].text == name && successor != pid)
+        #expect(!branch.processes.isAlive(Int(pid)))
+      }
+      try branch.expectClean()
+    }
+  }
+
   @Test("several customers are cancelled at once, and lists start at a given number")
   func several() throws {
     try withBranch { branch in

@@ -1,22 +1,25 @@
-// `kill`: ends the process of a window, and measures from the board how soon its customer was served again.
+// `kill`: ends a process of the bank. For the process of a window it measures from the board how soon its
+// customer was served again.
 // Invariants: on a terminal the user confirms first. Exactly the process that was shown is ended, and no
 // other.
-// Errors: `CommandError`; exit code 1 if the user declined, 4 for an unknown window, 5 if the window has
-// another process by now.
+// Errors: `CommandError`; exit code 1 if the user declined, 4 for an unknown name, 5 if another process has
+// taken the place.
 import Posix
 import Reports
 import Time
 import Wire
 
 enum KillCommand {
-  /// Maximum wait until the customer is served again.
-  private static let patience = TimeSpan.seconds(10)
+  /// Maximum wait until the customer is served again, or the process is replaced.
+  static let patience = TimeSpan.seconds(10)
 
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
-    let name = session.name("WINDOW")
+    let name = session.name("PROCESS")
     let coordinator = try CoordinatorClient.open(session)
     let frame = try BoardCommand.first(coordinator)
-    let window = try window(name, in: frame, session)
+    guard let window = frame.windows.first(where: { $0.window == name }) else {
+      return try killWithoutWindow(name, beside: frame.windows.map(\.window), coordinator, session)
+    }
     guard let pid = window.pid else {
       throw .failure(Failure(.otherProcess, subject: "\(name) \(window.generation) 0"))
     }
@@ -31,20 +34,12 @@ enum KillCommand {
     try look(&watch, killing, coordinator)
     try session.show(
       [
-        "version": 1, "window": .string(name), "pid": .init(pid), "generation": .init(window.generation),
+        "version": 1, "process": .string(name), "window": .string(name), "pid": .init(pid),
+        "generation": .init(window.generation),
         "ticket": .init(watch.ticket), "recovery_ms": .init(watch.milliseconds),
         "successor_pid": .init(watch.successor),
       ], or: [session.words.killed(watch)])
     return .done
-  }
-
-  private static func window(
-    _ name: String, in frame: BoardFrame, _ session: Session
-  ) throws(CommandError) -> BoardWindow {
-    guard let window = frame.windows.first(where: { $0.window == name }) else {
-      throw .failure(Failure(.noSuchWindow, subject: name))
-    }
-    return window
   }
 
   /// Follows the board until the watch has all its results, or `patience` has passed.

@@ -16,7 +16,7 @@ enum LogsCommand {
     let presentation: LogPresentation =
       session.asJSON ? .json : output.isTerminal ? .terminal(coloured: output.palette.isOn) : .plain
     try run(
-      logDirectory: session.home.logs, workers: invocation.operands.texts("WORKER"),
+      logDirectory: session.home.logs, workers: invocation.operands.texts("PROCESS"),
       follow: invocation.flag("follow"), last: invocation.integer("lines").map { Int($0) },
       since: invocation.text("since"), as: presentation, session.words, to: output)
   }

@@ -78,6 +78,36 @@ extension MessageCatalog {
       "\(window) 창구의 프로세스를 강제 종료할까요(pid \(pid)\(customer))?")
   }
 
+  /// - Parameter known: Names of all processes.
+  func noSuchProcess(_ name: String, _ known: [String]) -> String {
+    say("There is no process named \(quoted(name)).", "\(quoted(name)) 프로세스가 없습니다.")
+      + choice(instead: name, of: known, titled: say("Processes", "프로세스 목록"))
+  }
+
+  /// For the process of a name: it has exited, or another one has its name.
+  func processGone(_ name: String) -> String {
+    say(
+      "The process \(safe(name)) was replaced or is not running: nothing was killed. See 'bankctl status'.",
+      "\(safe(name)) 프로세스가 바뀌었거나 실행 중이 아닙니다. 종료한 프로세스는 없습니다. 'bankctl status'로 확인하세요.")
+  }
+
+  func askKill(process name: String, _ pid: Int32) -> String {
+    say("Kill pid \(pid) (\(safe(name)))?", "\(safe(name)) 프로세스를 강제 종료할까요(pid \(pid))?")
+  }
+
+  /// - Parameter successor: Process id of the next process; nil if none was seen.
+  func killed(_ name: String, _ pid: Int32, successor: Int32?) -> String {
+    let process = "\(safe(name)) (pid \(pid))"
+    guard let successor else {
+      return say(
+        "\(process) was killed, and no successor was seen. See 'bankctl logs \(safe(name))'.",
+        "\(process) 종료됨. 다음 프로세스를 확인하지 못했습니다. 'bankctl logs \(safe(name))' 명령으로 확인하세요.")
+    }
+    return say(
+      "\(process) was killed; its successor (pid \(successor)) is running.",
+      "\(process) 종료됨. 다음 프로세스(pid \(successor)) 준비됨.")
+  }
+
   // MARK: - Board
 
   var lastEvents: String { say("recent events", "최근 이벤트") }

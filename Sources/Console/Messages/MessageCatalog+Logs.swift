@@ -29,22 +29,28 @@ extension MessageCatalog {
           "There are no logs in \(shown): the bank has not been opened here. Open it with 'bankctl start', or choose "
             + "another home with --home.",
           "\(shown)에 로그가 없습니다. 여기서는 은행을 연 적이 없습니다. 'bankctl start'로 열거나 --home으로 다른 홈을 지정하세요."))
-    case .unknownWorker(let name, let known): return noSuchWorker(name, known)
+    case .unknownWorker(let name, let known): return noSuchLog(name, known)
     case .system(let error):
       return Complaint(
         as: .system, say("The logs cannot be read: \(error).", "로그를 읽을 수 없습니다: \(error)."))
     }
   }
 
-  private func noSuchWorker(_ name: String, _ known: [String]) -> Complaint {
+  private func noSuchLog(_ name: String, _ known: [String]) -> Complaint {
+    let shown = LogPresentation.visible(name)
+    return Complaint(
+      .noSuchLog,
+      say("There is no log named '\(shown)'.", "'\(shown)' 로그가 없습니다.")
+        + choice(instead: name, of: known, titled: say("Logs", "로그 목록")))
+  }
+
+  /// The names nearest to an unknown one, and the list of names: ` Did you mean 'stock'? Logs: stock, web.`
+  func choice(instead name: String, of known: [String], titled title: String) -> String {
     let visible = LogPresentation.visible
     let near = Suggestions.nearest(to: name, among: known).map { "'\(visible($0))'" }.joined(separator: ", ")
     let names = known.prefix(20).map(visible).joined(separator: ", ")
     let all = known.isEmpty ? say("none", "없음") : known.count > 20 ? names + " …" : names
     let hint = near.isEmpty ? "" : say(" Did you mean \(near)?", " 혹시 \(near)인가요?")
-    return Complaint(
-      .noSuchLog,
-      say("There is no log named '\(visible(name))'.", "'\(visible(name))' 로그가 없습니다.") + hint
-        + say(" Logs: \(all).", " 로그 목록: \(all)."))
+    return hint + " \(title): \(all)."
   }
 }

@@ -29,19 +29,22 @@ extension BankctlTable {
     ])
 
   private static let kill = CommandSpec(
-    "kill", group: group, "Kill the process at a window (SIGKILL).", "창구의 프로세스를 강제 종료합니다(SIGKILL).",
+    "kill", group: group, "Kill a process of the bank (SIGKILL).", "은행의 프로세스를 강제 종료합니다(SIGKILL).",
     details: Text(
-      "Its customer is served by the next process; the recovery time is printed. If it has been replaced meanwhile, "
-        + "nothing is killed and the exit code is 5. Asks for confirmation on a terminal.",
-      "그 고객의 업무는 다음 프로세스가 다시 시작하며, 얼마나 걸렸는지 알려 줍니다. 그사이에 다른 프로세스로 바뀌었으면 아무것도 종료하지 않고 종료 코드는 5입니다. 터미널에서는 먼저 확인합니다."
-    ),
+      "The bank replaces it. The next process serves its customer; the recovery time is printed. If it has been "
+        + "replaced meanwhile, nothing is killed and the exit code is 5. Asks for confirmation on a terminal.",
+      "은행이 다음 프로세스를 시작합니다. 처리하던 고객의 업무는 다음 프로세스가 다시 시작하며, 얼마나 걸렸는지 알려 줍니다. 그사이에 다른 프로세스로 바뀌었으면 아무것도 종료하지 않고 종료 코드는 "
+        + "5입니다. 터미널에서는 먼저 확인합니다."),
     examples: [
       Example("bankctl kill loan-1", "Kill the teller at a window.", "한 창구의 은행원을 강제 종료"),
+      Example("bankctl kill coordinator", "Kill the coordinator.", "코디네이터를 강제 종료"),
       Example(
         "bankctl kill loan-1 --yes --json", "Kill without confirmation; print JSON.", "확인 없이 강제 종료하고 JSON 출력"),
     ],
     operands: [
-      OperandSpec("WINDOW", .text, offers: workers, "Window, such as deposit-1.", "deposit-1 같은 창구입니다.")
+      OperandSpec(
+        "PROCESS", .text, offers: processes, "Name of the process, such as deposit-1 or coordinator.",
+        "deposit-1이나 coordinator 같은 프로세스의 이름입니다.")
     ],
     options: [OptionSpec("yes", "Do not ask for confirmation.", "확인 없이 실행합니다.")])
 
@@ -50,14 +53,16 @@ extension BankctlTable {
     "Show the logs of all processes, merged in time order.", "모든 프로세스의 로그를 시간 순서로 모아 보여 줍니다.",
     examples: [
       Example("bankctl logs -n 20", "Show the last twenty lines.", "마지막 스무 줄"),
-      Example("bankctl logs deposit-1 loan-1 -f", "Follow two windows.", "두 창구의 로그를 이어서 표시"),
+      Example("bankctl logs deposit-1 coordinator -f", "Follow two processes.", "두 프로세스의 로그를 이어서 표시"),
       Example("bankctl logs --since 5m", "Show the last five minutes.", "지난 5분"),
       Example("bankctl logs --since 08:30", "Show lines since 08:30 UTC.", "UTC 8시 30분부터"),
     ],
     operands: [
       OperandSpec(
-        "WORKER", .text, .repeating, offers: workers,
-        summary: Text("Only these logs, such as deposit-1.", "deposit-1처럼 이름을 지정하면 그 로그만 보여 줍니다."))
+        "PROCESS", .text, .repeating, offers: processes,
+        summary: Text(
+          "Only the logs of these processes, such as deposit-1 or coordinator.",
+          "deposit-1이나 coordinator 같은 이름을 지정하면 그 프로세스의 로그만 보여 줍니다."))
     ],
     options: [
       OptionSpec(
@@ -72,9 +77,9 @@ extension BankctlTable {
         "그 뒤의 줄만 보여 줍니다. 5m 같은 경과 시간, 오늘의 시각(UTC), RFC 3339 시각을 지정할 수 있습니다."),
     ])
 
-  /// Workers that usually have a log.
-  private static let workers = [
-    "coordinator", "guardian", "deposit-1", "deposit-2", "loan-1", "juice-1", "stock", "vending",
+  /// Processes that a bank usually has. Each has a log of its name.
+  private static let processes = [
+    "coordinator", "guardian", "deposit-1", "deposit-2", "loan-1", "juice-1", "stock", "vending", "web",
   ]
 
   private static let audit = CommandSpec(

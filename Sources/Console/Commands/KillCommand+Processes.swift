@@ -1,0 +1,89 @@
+// Kill of a process without a window: the coordinator, the guardian, the stock, the vending machine or the web
+// server. This program ends it, because the coordinator ends only the processes of windows.
+// Invariants: on a terminal the user confirms first. The process is held by its pidfd before a second status
+// confirms its number, so exactly the process that was shown is ended.
+// Errors: `CommandError`; exit code 1 if the user declined, 4 for an unknown name, 5 if the process has exited
+// or was replaced.
+import BankModel
+import Glibc
+import Posix
+import Time
+import Wire
+
+extension KillCommand {
+  /// A process without a window, as in a status.
+  private struct Target {
+    let pid: Int32
+    /// Nil for the guardian, whose starts are not counted.
+    let generation: Int64?
+    let isReady: Bool
+  }
+
+  /// - Parameter windows: Names of all windows, for the list of names after an unknown one.
+  static func killWithoutWindow(
+    _ name: String, beside windows: [String], _ coordinator: CoordinatorClient, _ session: Session
+  ) throws(CommandError) -> ProgramExit {
+    let words = session.words
+    let report = try coordinator.status(.status)
+    guard let target = find(name, in: report) else {
+      throw .complaint(as: .noSuchWindow, words.noSuchProcess(name, windows + names(in: report)))
+    }
+    let gone = CommandError.complaint(as: .otherProcess, words.processGone(name))
+    guard target.pid > 0, let process = try fromSystem(OtherProcess(pid: target.pid)) else { throw gone }
+    let isAsked = session.isAtTerminal && !session.invocation.flag("yes")
+    if isAsked, try !session.confirm(words.askKill(process: name, target.pid)) {
+      session.note(words.nothingChanged)
+      return .failed
+    }
+    // In another process namespace the number may belong to any program.
+    guard ProcessTable.name(of: target.pid)?.hasPrefix("bank") == true else { throw gone }
+    guard try find(name, in: CoordinatorClient.picture(session))?.pid == target.pid else { throw gone }
+    guard process.kill(SIGKILL) else {
+      guard ProcessTable.alive(target.pid) else { throw gone }
+      throw .control(.notPermitted(socket: session.home.socket))
+    }
+    let successor = awaitSuccessor(of: target, name, session)
+    try session.show(
+      [
+        "version": 1, "process": .string(name), "window": .null, "pid": .init(target.pid),
+        "generation": .init(target.generation), "ticket": .null, "recovery_ms": .null,
+        "successor_pid": .init(successor),
+      ], or: [words.killed(name, target.pid, successor: successor)])
+    return .done
+  }
+
+  private static func find(_ name: String, in report: StatusReport) -> Target? {
+    switch name {
+    case "coordinator": Target(pid: report.pid, generation: report.generation, isReady: true)
+    case "guardian": report.guardianPid.map { Target(pid: $0, generation: nil, isReady: true) }
+    default:
+      report.workers.first { $0.name == name && $0.isWithoutWindow }.map {
+        Target(
+          pid: $0.pid, generation: Int64($0.generation), isReady: $0.state == .idle || $0.state == .serving)
+      }
+    }
+  }
+
+  private static func names(in report: StatusReport) -> [String] {
+    ["coordinator"] + (report.guardianPid == nil ? [] : ["guardian"])
+      + report.workers.filter(\.isWithoutWindow).map(\.name)
+  }
+
+  /// Process id of the next process, when it is ready; nil if none was seen in time, or if the bank closed.
+  private static func awaitSuccessor(of target: Target, _ name: String, _ session: Session) -> Int32? {
+    let deadline = SystemClock.monotonic() + patience
+    while SystemClock.monotonic() < deadline, !session.isBankClosed {
+      if let report = try? CoordinatorClient.picture(session), let next = find(name, in: report),
+        next.pid > 0, next.pid != target.pid, next.isReady
+      {
+        return next.pid
+      }
+      Pause.briefly()
+    }
+    return nil
+  }
+}
+
+extension WorkerReport {
+  fileprivate var isWithoutWindow: Bool { [.stock, .vending, .web].contains(role) }
+}
