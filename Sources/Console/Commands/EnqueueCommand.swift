@@ -269,7 +269,8 @@ final class EnqueueCommand {
   /// Returns the number of tickets that were not served; nil if a signal came first.
   private func awaitEnd(of report: EnqueuedReport) throws(CommandError) -> EndedReport? {
     let progress = WaitProgress(
-      session.words, endsWhenPaused: session.invocation.flag("unless-paused"), for: order.service)
+      session.words, endsWhenPaused: session.invocation.flag("unless-paused"), for: order.service,
+      FreeOptions(of: session.invocation))
     defer { progress.meter.finish() }
     var sum = EndedReport(dead: 0)
     var left = report.awaited[...]

@@ -62,7 +62,7 @@ enum StopCommand {
     _ order: StopOrder, at coordinator: CoordinatorClient, _ session: Session
   ) throws(CommandError) -> StoppedReport {
     let wait = try InterruptibleWait([SIGINT])
-    let reporter = DrainReporter(session.words)
+    let reporter = DrainReporter(session.words, FreeOptions(of: session.invocation))
     defer {
       reporter.finish()
       wait.release()

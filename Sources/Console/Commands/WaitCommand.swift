@@ -15,7 +15,8 @@ enum WaitCommand {
     _ session: Session, _ deadline: MonotonicTime?
   ) throws(CommandError) -> StatusReport {
     let progress = WaitProgress(
-      session.words, endsWhenPaused: session.invocation.flag("unless-paused"))
+      session.words, endsWhenPaused: session.invocation.flag("unless-paused"),
+      FreeOptions(of: session.invocation))
     let leavesDelayed = session.invocation.flag("leave-delayed")
     defer { progress.meter.finish() }
     var coordinator = try CoordinatorClient.open(session)

@@ -1,12 +1,37 @@
 // Sentences about a drain, and messages of a guardian in the foreground.
 // Invariant: every step has a sentence in both languages, which includes the effect of the next Ctrl-C.
+import Arguments
 import BankModel
 import Guardian
 import Posix
 import Wire
 
+/// Options that a waiting command has and that were not given: only these are advised.
+struct FreeOptions: Equatable, Sendable {
+  var unlessPaused = false
+  var timeout = false
+  var leaveDelayed = false
+  var stepTimeout = false
+
+  /// None, for a command that ends or that has none of them.
+  static let none = FreeOptions()
+}
+
+extension FreeOptions {
+  init(of invocation: Invocation) {
+    func isFree(_ option: String) -> Bool {
+      invocation.options.declares(option) && !invocation.options.has(option)
+    }
+    self.init(
+      unlessPaused: isFree("unless-paused"), timeout: isFree("timeout"),
+      leaveDelayed: isFree("leave-delayed"), stepTimeout: isFree("step-timeout"))
+  }
+}
+
 extension MessageCatalog {
-  func drain(_ report: DrainReport) -> String {
+  /// - Parameter free: Options of the command that shows the report; all of them for a bank in the foreground,
+  ///   which another `bankctl stop` can close.
+  func drain(_ report: DrainReport, _ free: FreeOptions) -> String {
     let waiting = Self.grouped(report.waiting)
     let serving = Self.grouped(report.serving)
     let bound = report.leftMilliseconds.map { span(milliseconds: $0) }
@@ -17,7 +42,7 @@ extension MessageCatalog {
         "Serving waiting customers: \(waiting) waiting, \(serving) at a window"
           + (bound.map { ", for at most \($0)" } ?? "") + ".",
         "기다리는 고객을 처리합니다. 대기중 \(waiting)명, 업무중 \(serving)명" + (bound.map { ", 최대 \($0)" } ?? "") + ".")
-        + delayed(report) + " " + further(.finishServing)
+        + delayed(report, free) + " " + further(.finishServing)
     case .finishServing:
       say(
         "Finishing active customers: \(serving) at a window, \(waiting) waiting"
@@ -32,39 +57,62 @@ extension MessageCatalog {
   }
 
   /// Delayed customers among the waiting ones, their due time, and how to close without them.
-  private func delayed(_ report: DrainReport) -> String {
+  private func delayed(_ report: DrainReport, _ free: FreeOptions) -> String {
     guard let count = report.delayed, count > 0 else { return "" }
     let until = report.delayedUntil.map { moment($0) }
-    return " "
-      + say(
-        "\(Self.grouped(count)) of them \(count == 1 ? "is" : "are") delayed"
-          + (until.map { ", the first until \($0)" } ?? "")
-          + ": 'bankctl stop --leave-delayed' or --step-timeout leaves them for the next start, 'bankctl cancel' cancels "
-          + "them.",
-        "그 가운데 \(Self.grouped(count))명은 예약·재시도 고객입니다" + (until.map { "(가장 이른 시각 \($0))" } ?? "")
-          + ". 'bankctl stop --leave-delayed'나 --step-timeout으로 다음 개점에 넘기거나, 'bankctl cancel'로 취소할 수 있습니다.")
+    let counted = say(
+      "\(Self.grouped(count)) of them \(count == 1 ? "is" : "are") delayed"
+        + (until.map { ", the first until \($0)" } ?? ""),
+      "그 가운데 \(Self.grouped(count))명은 예약·재시도 고객입니다" + (until.map { "(가장 이른 시각 \($0))" } ?? ""))
+    let way =
+      switch (free.leaveDelayed, free.stepTimeout) {
+      case (true, true):
+        say(
+          ": 'bankctl stop --leave-delayed' or --step-timeout leaves them for the next start, 'bankctl cancel' cancels "
+            + "them.",
+          ". 'bankctl stop --leave-delayed'나 --step-timeout으로 다음 개점에 넘기거나, 'bankctl cancel'로 취소할 수 있습니다.")
+      case (true, false):
+        say(
+          ": 'bankctl stop --leave-delayed' leaves them for the next start, 'bankctl cancel' cancels them.",
+          ". 'bankctl stop --leave-delayed'로 다음 개점에 넘기거나, 'bankctl cancel'로 취소할 수 있습니다.")
+      case (false, _):
+        say("; they wait for the next start.", ". 이 고객은 다음 개점을 기다립니다.")
+      }
+    return " " + counted + way
   }
 
-  /// For `wait`, if only delayed customers are left.
-  func waitsForDelayed(_ count: Int64, until: Int64?) -> String {
+  /// For a command that waits, if only delayed customers are left.
+  func waitsForDelayed(_ count: Int64, until: Int64?, _ free: FreeOptions) -> String {
     let moment = until.map { self.moment($0) }
+    let leaving = say(
+      "'bankctl wait --leave-delayed' does not wait for them, ",
+      "'bankctl wait --leave-delayed'는 이 고객을 기다리지 않고, ")
+    let limiting = say("--timeout limits the wait, ", "--timeout은 기다리는 시간을 정하며, ")
     return say(
       "Only delayed customers remain: \(Self.grouped(count))"
-        + (moment.map { ", the first until \($0)" } ?? "")
-        + ". 'bankctl wait --leave-delayed' does not wait for them, --timeout limits the wait, 'bankctl cancel' "
-        + "cancels them.",
-      "예약·재시도 고객만 남았습니다. \(Self.grouped(count))명" + (moment.map { ", 가장 이른 시각 \($0)" } ?? "")
-        + ". 'bankctl wait --leave-delayed'는 이 고객을 기다리지 않고, --timeout은 기다리는 시간을 정하며, 'bankctl cancel'은 "
-        + "취소합니다.")
+        + (moment.map { ", the first until \($0)" } ?? "") + ". ",
+      "예약·재시도 고객만 남았습니다. \(Self.grouped(count))명" + (moment.map { ", 가장 이른 시각 \($0)" } ?? "") + ". ")
+      + (free.leaveDelayed ? leaving : "") + (free.timeout ? limiting : "")
+      + say("'bankctl cancel' cancels them.", "'bankctl cancel'은 이 고객을 취소합니다.")
   }
 
   /// For a command that waits for customers of a paused service.
-  func waitsForPaused(_ service: ServiceReport) -> String {
+  func waitsForPaused(_ service: ServiceReport, _ free: FreeOptions) -> String {
     let name = service.service.text
-    let waiting = Self.grouped(service.waiting)
-    let way = say(
-      "\(waiting) waiting. Use --unless-paused to end the wait in this case, --timeout to limit it.",
-      "\(waiting)명이 기다립니다. 이런 경우 --unless-paused는 대기를 끝내고, --timeout은 대기 시간을 제한합니다.")
+    let count = Self.grouped(service.waiting)
+    let waiting = say("\(count) waiting.", "\(count)명이 기다립니다.")
+    let advice =
+      switch (free.unlessPaused, free.timeout) {
+      case (true, true):
+        say(
+          " Use --unless-paused to end the wait in this case, --timeout to limit it.",
+          " 이런 경우 --unless-paused는 대기를 끝내고, --timeout은 대기 시간을 제한합니다.")
+      case (true, false):
+        say(" Use --unless-paused to end the wait in this case.", " 이런 경우 --unless-paused는 대기를 끝냅니다.")
+      case (false, true): say(" Use --timeout to limit the wait.", " --timeout은 대기 시간을 제한합니다.")
+      case (false, false): ""
+      }
+    let way = waiting + advice
     guard let reason = service.pausedBecause else {
       return say(
         "\(name) is paused: bankctl resume \(name). ",

@@ -45,6 +45,8 @@ final class WaitProgress {
   private let words: MessageCatalog
   /// True if a paused service ends the wait.
   let endsWhenPaused: Bool
+  /// Options that the messages may advise.
+  private let free: FreeOptions
   /// The service to wait for; nil for all services.
   private let service: ServiceName?
   /// Hindrances already shown to the user; each is shown once.
@@ -55,9 +57,9 @@ final class WaitProgress {
 
   init(
     _ words: MessageCatalog, _ meter: ProgressMeter? = nil, endsWhenPaused: Bool = false,
-    for service: ServiceName? = nil
+    for service: ServiceName? = nil, _ free: FreeOptions = .none
   ) {
-    (self.words, self.endsWhenPaused, self.service) = (words, endsWhenPaused, service)
+    (self.words, self.endsWhenPaused, self.service, self.free) = (words, endsWhenPaused, service, free)
     self.meter = meter ?? ProgressMeter(words: words)
   }
 
@@ -84,13 +86,13 @@ extension WaitProgress {
   private func tellHindrances(_ report: StatusReport) throws(CommandError) {
     for paused in report.wholeServices
     where paused.paused && paused.waiting > 0 && (service == nil || service == paused.service) {
-      let words = words.waitsForPaused(paused)
-      if endsWhenPaused { throw .complaint(.paused, words) }
-      tell(words, once: paused.service.text + (paused.pausedBecause ?? ""))
+      // No option helps a wait that ends here.
+      if endsWhenPaused { throw .complaint(.paused, words.waitsForPaused(paused, .none)) }
+      tell(words.waitsForPaused(paused, free), once: paused.service.text + (paused.pausedBecause ?? ""))
     }
     let queue = report.wholeQueue
     if queue.delayed > 0, queue.waiting + queue.serving == 0 {
-      tell(words.waitsForDelayed(queue.delayed, until: queue.delayedUntil), once: "")
+      tell(words.waitsForDelayed(queue.delayed, until: queue.delayedUntil, free), once: "")
     }
   }
 

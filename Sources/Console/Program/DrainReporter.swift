@@ -8,6 +8,8 @@ import Wire
 
 final class DrainReporter {
   private let words: MessageCatalog
+  /// Options that the messages may advise.
+  private let free: FreeOptions
   private let meter: ProgressMeter
   private let now: () -> MonotonicTime
   /// The last step that has started or was requested.
@@ -15,10 +17,10 @@ final class DrainReporter {
   private var told: DrainStep?
 
   init(
-    _ words: MessageCatalog, _ meter: ProgressMeter? = nil,
+    _ words: MessageCatalog, _ free: FreeOptions, _ meter: ProgressMeter? = nil,
     now: @escaping () -> MonotonicTime = SystemClock.monotonic
   ) {
-    self.words = words
+    (self.words, self.free) = (words, free)
     self.meter = meter ?? ProgressMeter(words: words)
     self.now = now
   }
@@ -28,7 +30,7 @@ final class DrainReporter {
       furthest = max(furthest, drain.step)
       if told != drain.step, now() >= meter.isDue {
         told = drain.step
-        meter.say(words.drain(drain))
+        meter.say(words.drain(drain, free))
       }
       // While the tellers exit there is nothing to count.
       if drain.step == .kill || drain.step == .closeDoor { return }

@@ -20,7 +20,8 @@ final class ForegroundGuard {
   private let guardian: Guardian
   private let signals: [SignalSource]
   /// Created when the first drain starts, because it is silent for one second from its creation.
-  private lazy var drain = DrainReporter(session.words)
+  private lazy var drain = DrainReporter(
+    session.words, FreeOptions(leaveDelayed: true, stepTimeout: true))
   private var line: Line?
   private var isOpen = false
   private var hasSaidDraining = false
