@@ -22,4 +22,18 @@ import Wire
     #expect(korean.outputElsewhere(7, unseen).contains("지점 2에서"))
     #expect(korean.outputElsewhere(7, unseen).contains("bankctl output 7"))
   }
+
+  @Test("the command to copy has the day and the stream that were given, so it names the same output")
+  func commands() {
+    let unseen = OutputElsewhere(number: 2, report: nil)
+    for words in [MessageCatalog(language: .english), MessageCatalog(language: .korean)] {
+      #expect(words.outputElsewhere(7, unseen).hasSuffix(": bankctl output 7"))
+      #expect(words.outputElsewhere(7, day: 2, unseen).hasSuffix(": bankctl output 7 --day 2"))
+      #expect(
+        words.outputElsewhere(7, day: 2, isErrors: true, unseen).hasSuffix(
+          ": bankctl output 7 --day 2 --stderr"))
+      #expect(words.outputRemoved(7, day: nil).hasSuffix(": bankctl ticket 7"))
+      #expect(words.outputRemoved(7, day: 2).hasSuffix(": bankctl ticket 7 --day 2"))
+    }
+  }
 }

@@ -22,7 +22,9 @@ enum OutputCommand {
     }
     let isWhole = try OutputWatch.show(ticket, stream, session)
     if !isWhole, let server {
-      throw .complaint(.outputAtOtherBranch, session.words.outputElsewhere(ticket.ticket, server))
+      let words = session.words.outputElsewhere(
+        ticket.ticket, day: session.invocation.integer("day"), isErrors: stream == .errors, server)
+      throw .complaint(.outputAtOtherBranch, words)
     }
   }
 }

@@ -134,7 +134,13 @@ extension MessageCatalog {
   }
 
   /// The default name of a branch is made of its host and its home.
-  func outputElsewhere(_ ticket: Int64, _ branch: OutputElsewhere) -> String {
+  /// - Parameters:
+  ///   - day: The day that the command was given; nil without one.
+  ///   - isErrors: True if standard error was requested.
+  func outputElsewhere(
+    _ ticket: Int64, day: Int64? = nil, isErrors: Bool = false, _ branch: OutputElsewhere
+  ) -> String {
+    let command = "bankctl output \(ticket)" + Self.dayOption(day) + (isErrors ? " --stderr" : "")
     let (english, korean) =
       branch.report.map { report in
         let (name, host) = (safe(report.name), safe(report.host))
@@ -142,17 +148,22 @@ extension MessageCatalog {
       } ?? ("", "")
     return say(
       "Ticket \(ticket) was served at branch \(branch.number)\(english), which keeps the output of its command in its "
-        + "own home. Run there: bankctl output \(ticket)",
+        + "own home. Run there: \(command)",
       "\(ticket)번 고객은 지점 \(branch.number)\(korean)에서 처리했고, 명령의 출력은 그 지점의 홈에 있습니다. "
-        + "그 지점에서: bankctl output \(ticket)")
+        + "그 지점에서: \(command)")
   }
 
-  func outputRemoved(_ ticket: Int64) -> String {
-    say(
+  /// - Parameter day: The day that the command was given; nil without one.
+  func outputRemoved(_ ticket: Int64, day: Int64?) -> String {
+    let command = "bankctl ticket \(ticket)" + Self.dayOption(day)
+    return say(
       "The output of ticket \(ticket) was removed, because it is older than output_retention allows. "
-        + "Stored part: bankctl ticket \(ticket)",
-      "\(ticket)번 고객의 출력은 output_retention에 정한 기간이 지나 삭제되었습니다. 영수증에 남은 내용: bankctl ticket \(ticket)")
+        + "Stored part: \(command)",
+      "\(ticket)번 고객의 출력은 output_retention에 정한 기간이 지나 삭제되었습니다. 영수증에 남은 내용: \(command)")
   }
+
+  /// The option for a business day in a command to copy. Without it the same number is another ticket.
+  private static func dayOption(_ day: Int64?) -> String { day.map { " --day \($0)" } ?? "" }
 
   /// Output of a command, for a ticket's history.
   func left(_ result: WorkResult) -> String {

@@ -98,8 +98,8 @@ final class OutputWatch {
       })
   }
 
-  /// Message about an output file that was deleted by age; nil if it exists or was deleted for another
-  /// reason.
+  /// Message of `output` about an output file that was deleted by age; nil if it exists or was deleted for
+  /// another reason.
   private static func removed(_ report: TicketReport, _ stream: Stream, _ session: Session) -> String? {
     let home = session.home.path
     guard let receipt = report.receipt, let kept = receipt.result.map(stream.kept), kept.filed > 0,
@@ -107,10 +107,10 @@ final class OutputWatch {
       let horizon = OutputNote.read(OutputNote.path(in: home)),
       receipt.startedAt ?? receipt.finishedAt < horizon.milliseconds
     else { return nil }
-    return session.words.outputRemoved(report.ticket)
+    return session.words.outputRemoved(report.ticket, day: session.invocation.integer("day"))
   }
 
-  /// Prints the available output of a stream. The ticket may have ended.
+  /// Prints the available output of a stream, for `output`. The ticket may have ended.
   ///
   /// - Returns: True if that is all output known to this bank.
   static func show(
