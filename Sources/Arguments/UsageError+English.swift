@@ -63,9 +63,12 @@ extension UsageError {
     }
   }
 
-  /// A summary as a remark in parentheses: without an initial capital and a full stop.
+  /// A summary as a remark in parentheses: its first sentence, without an initial capital and a full stop.
+  /// Further sentences contain exceptions, which do not apply to the line.
   private static func remark(_ summary: String) -> String {
-    let text = summary.hasSuffix(".") ? summary.dropLast() : summary[...]
+    var text = summary[...]
+    if let end = text.firstRange(of: ". ") { text = text[..<end.lowerBound] }
+    if text.hasSuffix(".") { text.removeLast() }
     return text.prefix(1).lowercased() + text.dropFirst()
   }
 

@@ -38,6 +38,15 @@ struct ImpliedOperandTests {
     #expect(throws: UsageError.self) { try run("put", "--note", "x", "1", "2") }
   }
 
+  @Test("the error about a missing operand has the first sentence of its summary alone")
+  func missing() {
+    var table = table()
+    table.commands[0].operands[0].summary = Text("Number of parcels. With a note 1.", "소포의 수입니다. 쪽지가 있으면 1.")
+    let error = #expect(throws: UsageError.self) { try table.parse(["put"]) }
+    #expect(error?.message(in: .english).hasPrefix("'depot put' needs N (number of parcels).") == true)
+    #expect(error?.message(in: .korean).hasPrefix("'depot put' 명령에 N 인수가 필요합니다(소포의 수).") == true)
+  }
+
   @Test("a value of any text may be empty, written in either way")
   func empty() throws {
     #expect(try run("put", "--note", "")?.text("note") == "")

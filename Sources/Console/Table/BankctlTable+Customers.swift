@@ -65,8 +65,8 @@ extension BankctlTable {
     operands: [
       OperandSpec(
         "N", customerCount, replacedBy: "from", impliedBy: ["payload", "payload-file"],
-        "Number of customers; default 1 with a payload.",
-        "고객의 수입니다. 페이로드가 있으면 뺄 수 있고, 기본값은 1입니다.")
+        "Number of customers. Required without a payload; with a payload the default is 1.",
+        "고객의 수입니다. 페이로드가 없으면 꼭 지정해야 하고, 있으면 기본값은 1입니다.")
     ],
     options: enqueueOptions)
 
