@@ -232,8 +232,8 @@ public enum CoordinatorProcess {
       return try answer(
         from: try opener.inspect(store, in: options.language ?? .english) {
           BooksNote.read(from: home.booksNote).flatMap { $0.address == store ? $0.mark : nil }
-        }, starter, loop, server,
-        stock: options.home.isEmpty ? nil : stock)
+        }, starter, loop, server, stock: options.home.isEmpty ? nil : stock,
+        HomeMove.again(in: home, opener))
     }
     if try FileFacts.inspect(home.database) == nil { try home.examineDatabase() }
     guard try FileFacts.inspect(home.database) != nil else {
@@ -244,18 +244,19 @@ public enum CoordinatorProcess {
     try home.examineDatabase()
     let now = WallTime(milliseconds: SystemClock.wall().milliseconds)
     let bank = try ClosedBank(home, now: now)
-    return try answer(from: bank, starter, loop, server, opener.map { HomeMove(home, bank, $0) })
+    return try answer(
+      from: bank, starter, loop, server, opener.map { HomeMove(home, bank, $0).run } ?? HomeMove.unavailable)
   }
 
   private static func answer(
     from books: any InspectedBooks, _ starter: CInt?, _ loop: EventLoop, _ server: ControlServer,
-    _ move: HomeMove? = nil, stock: StockVisit? = nil
+    stock: StockVisit? = nil, _ move: @escaping HomeMove.Handler
   ) throws -> Int32 {
     guard let starter else {
       throw Failure(.badRequest, subject: "--inspect", detail: "descriptor 3 is not a socket; use bankctl")
     }
     try server.adopt(FileDescriptor(owning: starter))
-    try Inspector(books, loop: loop, server: server, move: move, stock: stock).run()
+    try Inspector(books, loop: loop, server: server, stock: stock, move: move).run()
     return 0
   }
 

@@ -7,6 +7,7 @@
 import BankModel
 import Posix
 import QueueCore
+import Time
 import Wire
 
 /// Move of a home's database to a shared one.
@@ -91,6 +92,35 @@ final class HomeMove: MoveWatch {
   private func keep(_ note: MovedNote) throws(Failure) {
     do throws(SystemError) { try note.keep(at: home.movedNote) } catch {
       throw Failure(.badHome, subject: home.path, detail: error.description)
+    }
+  }
+}
+
+extension HomeMove {
+  /// Executes a request to move the database of a home. The second parameter receives progress and returns false
+  /// to cancel.
+  typealias Handler = (MoveOrder, @escaping (ProgressReport) -> Bool) throws -> MoveReport
+
+  /// For a build without PostgreSQL.
+  static func unavailable(
+    _ order: MoveOrder, _ told: @escaping (ProgressReport) -> Bool
+  ) throws -> MoveReport { throw Failure(.badRequest, remark: Remark(.noPostgres)) }
+
+  /// For a home whose bank uses a shared database. If the home was moved there, its own database still exists: the
+  /// same move again finds out the result, and any other one is refused.
+  static func again(in home: BankHome, _ opener: any SharedBooksOpener) -> Handler {
+    { order, told in
+      guard !home.path.isEmpty, let note = MovedNote.read(from: home.movedNote) else {
+        throw Failure(.notInSharedBank, subject: "move")
+      }
+      guard note.address == order.address, try FileFacts.inspect(home.database) != nil else {
+        throw home.booksMoved(note)
+      }
+      let lock = try HomeLock(visiting: home)
+      defer { lock.release() }
+      try home.examineDatabase()
+      let bank = try ClosedBank(home, now: WallTime(milliseconds: SystemClock.wall().milliseconds))
+      return try HomeMove(home, bank, opener).run(order, told)
     }
   }
 }

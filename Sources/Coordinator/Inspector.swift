@@ -12,8 +12,8 @@ final class Inspector {
   private let loop: EventLoop
   private let server: ControlServer
   private let books: any InspectedBooks
-  /// Moves the database to another store; nil if that is not possible.
-  private let move: HomeMove?
+  /// Moves the database of the home to another store, or refuses that.
+  private let executeMove: HomeMove.Handler
   /// Audits the services in the home of a branch; nil if the database is in the home.
   private let stock: StockVisit?
   /// Unanswered requests. They are answered outside of event handlers: a long answer runs the loop until its
@@ -22,11 +22,11 @@ final class Inspector {
   private var hasEnded = false
 
   init(
-    _ books: any InspectedBooks, loop: EventLoop, server: ControlServer, move: HomeMove? = nil,
-    stock: StockVisit? = nil
+    _ books: any InspectedBooks, loop: EventLoop, server: ControlServer, stock: StockVisit? = nil,
+    move: @escaping HomeMove.Handler
   ) {
     self.books = books
-    (self.move, self.stock) = (move, stock)
+    (executeMove, self.stock) = (move, stock)
     self.loop = loop
     self.server = server
   }
@@ -103,11 +103,8 @@ final class Inspector {
 
   /// Moves the database with progress reports; cancelled if the client disconnects.
   private func move(_ order: MoveOrder, _ seat: Seat) {
-    guard let move else {
-      return server.answer(seat, .failure(Failure(.badRequest, remark: Remark(.noPostgres))))
-    }
     do {
-      let report = try move.run(order) { [unowned self] progress in
+      let report = try executeMove(order) { [unowned self] progress in
         server.answer(seat, .progress(progress), more: true)
         server.flush()
         return isHeard(seat)

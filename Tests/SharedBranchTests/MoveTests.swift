@@ -218,6 +218,49 @@ struct MoveTests {
     }
   }
 
+  @Test(
+    "A moved home that was opened there answers the same move with its result, and refuses any other one"
+  )
+  func openedThere() throws {
+    let stage = try MoveStage()
+    _ = try stage.move()
+    func ask(to address: String) throws -> ControlAnswer? {
+      var order = LaunchOrder(.inspect, home: ControlClient.BankHome(path: stage.home.path))
+      // As the record of the last opening names it.
+      order.store = stage.database.address
+      let bank = try BankLauncher(program: try ReaderStage.bankd).launch(order, standardError: .inherit)
+      defer {
+        bank.connection.hangUp()
+        _ = bank.awaitExit(until: SystemClock.monotonic() + .seconds(120))
+      }
+      let number = try bank.connection.send(.move(MoveOrder(address: address)))
+      while let reply = try bank.connection.next(until: SystemClock.monotonic() + .seconds(120)) {
+        if reply.number == number, !reply.more { return reply.answer }
+      }
+      return nil
+    }
+    let other = try ask(to: "postgres://bank@elsewhere.invalid/bank")
+    guard case .failure(let refused)? = other else {
+      Issue.record("\(String(describing: other))")
+      return
+    }
+    #expect(refused.code == .booksMoved && refused.subject == stage.database.address)
+    let same = try ask(to: stage.database.address)
+    guard case .moved(let report)? = same else {
+      Issue.record("\(String(describing: same))")
+      return
+    }
+    #expect(report.isRepeated && report.day == 2)
+    // A home that was never moved has no database of its own.
+    try Directory.unlink(stage.home.movedNote)
+    let branch = try ask(to: stage.database.address)
+    guard case .failure(let failure)? = branch else {
+      Issue.record("\(String(describing: branch))")
+      return
+    }
+    #expect(failure.code == .notInSharedBank && failure.subject == "move")
+  }
+
   @Test("kill -9 in the middle: nothing has moved, and a second run moves all of it")
   func killed() throws {
     let stage = try MoveStage(crowd: 20_000)
