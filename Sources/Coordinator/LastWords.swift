@@ -50,8 +50,9 @@ final class LastWords: BankPart {
   /// Report of the whole bank whose day is being ended, from its last counts: its end, and the customers that
   /// could not be served.
   private func wholeBank(_ shared: SharedBank, _ own: StoppedReport) -> StoppedReport {
+    guard shared.numbers.day <= own.day else { return ended(shared, own) }
     var report = own
-    report.isDayClosed = shared.numbers.day > report.day
+    report.isDayClosed = false
     guard shared.numbers.day == report.day else { return report }
     let all = shared.numbers.all
     (report.waiting, report.dead) = (all.waiting + all.delayed, all.dead)
@@ -59,6 +60,19 @@ final class LastWords: BankPart {
     report.isDayClosed = own.isDayClosed && report.waiting + report.dead == 0
     let branches = shared.branchReports.filter { $0.juices != nil }
     if !branches.isEmpty { report.branches = branches }
+    return report
+  }
+
+  /// Report of a day that has ended, and so has no customers left. The counts are those of this branch if those of all
+  /// branches are unknown, because the database did not answer or another day has ended since.
+  private func ended(_ shared: SharedBank, _ own: StoppedReport) -> StoppedReport {
+    var report = own
+    (report.isDayClosed, report.waiting, report.dead) = (true, 0, 0)
+    if let all = shared.numbers.ended, all.day == report.day {
+      (report.served, report.sentAway) = (all.served, all.sentAway)
+    } else {
+      report.branch = shared.identity.number
+    }
     return report
   }
 

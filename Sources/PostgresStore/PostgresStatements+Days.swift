@@ -209,6 +209,14 @@ extension PostgresStatements {
     GROUP BY branch, lane
     """)
 
+  /// Number of the last ended day, its served customers (including those sent away), and those sent away.
+  static let lookAtEnded = PostgresStatement(
+    "bank-look-ended", [],
+    """
+    SELECT \(today) - 1, coalesce(sum(served + out_of_stock), 0)::bigint, coalesce(sum(out_of_stock), 0)::bigint
+    FROM bank.tally WHERE day = \(today) - 1 AND lane > 0
+    """)
+
   static let lookAtBranches = PostgresStatement(
     "bank-look-branches", [],
     """

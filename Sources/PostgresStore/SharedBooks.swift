@@ -315,10 +315,11 @@ public final class SharedBooks {
     if isLeaving { watch.lose() }
   }
 
-  /// Polls once more after leaving, to report the state of the bank to the client that requested the stop.
+  /// Polls once more after leaving, to report the state of the bank, and the counts of its day if that has ended, to
+  /// the client that requested the stop.
   private func lookBack(of branch: PostgresBranch) {
     watch.lose()
-    let isAsked = watchLink.send(SharedLook.request(of: branch)) { [weak self] answer in
+    let isAsked = watchLink.send(SharedLook.request(of: branch, isLast: true)) { [weak self] answer in
       guard let self else { return }
       if case .done(let look) = answer {
         self.context.know(lanes: look.lanes, for: branch.id)

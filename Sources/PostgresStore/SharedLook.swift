@@ -23,6 +23,8 @@ struct SharedLook {
   var books: Int64?
   /// Last ticket of the day.
   var issued: Int64
+  /// Counts of the day before it; nil if they were not requested.
+  var ended: BankNumbers.EndedDay?
   /// Number of services.
   var services: Int64
   /// Issue time of the longest-waiting customer at no window, by the server's clock; nil for none.
@@ -37,9 +39,11 @@ struct SharedLook {
   /// Large requests with tickets that are still being moved: those of the branch, and those left by others.
   var batches: [ArrivingName] = []
 
-  /// - Parameter window: maximum age of a due time, in milliseconds.
+  /// - Parameters:
+  ///   - window: maximum age of a due time, in milliseconds.
+  ///   - isLast: true to request the counts of the last ended day, too.
   static func request(
-    of branch: PostgresBranch, within window: Int64 = DueWindow.everything
+    of branch: PostgresBranch, within window: Int64 = DueWindow.everything, isLast: Bool = false
   ) -> PostgresRequest<SharedLook> {
     PostgresRequest(
       segment: [
@@ -48,11 +52,13 @@ struct SharedLook {
         PostgresStatements.lookAtNumbers(), PostgresStatements.lookAtBranches(),
         PostgresStatements.lookAtReleases(.integer(branch.id)),
         PostgresStatements.lookAtBatches(.integer(branch.id)),
-      ], read: SharedLook.init)
+      ] + (isLast ? [PostgresStatements.lookAtEnded()] : []), read: SharedLook.init)
   }
 
   init?(_ results: [PostgresRows]) {
-    guard results.count == 7, let expired = PostgresBranch.branches(results[1]) else { return nil }
+    guard (7...8).contains(results.count), let expired = PostgresBranch.branches(results[1]) else {
+      return nil
+    }
     self.expired = expired
     lanes = results[0]
     for row in 0..<lanes.count where lanes.boolean(row, 4) == true {
@@ -96,6 +102,11 @@ struct SharedLook {
         OwedRelease(
           ticket: TicketOfDay(day: day, ticket: ticket), issuedAt: WallTime(milliseconds: issued)))
     }
+    guard results.count == 8 else { return }
+    guard let last = results[7].integer(0, 0), let served = results[7].integer(0, 1),
+      let sentAway = results[7].integer(0, 2)
+    else { return nil }
+    ended = BankNumbers.EndedDay(day: last, served: served, sentAway: sentAway)
   }
 
   private static func branch(_ rows: PostgresRows, _ row: Int) -> BankNumbers.Branch? {
@@ -114,6 +125,7 @@ struct SharedLook {
   /// - Parameter line: returns the line of a lane, and the only branch that serves it, or 0.
   func numbers(_ services: Int, _ line: (Int64) -> (line: Line, branch: Int64)?) -> BankNumbers {
     var numbers = BankNumbers(day: day, services: Array(repeating: .init(), count: services))
+    numbers.ended = ended
     var served: [Int64: Int64] = [:]
     var own: [Int64: Int64] = [:]
     for (branch, lane, issued, counts) in counts {

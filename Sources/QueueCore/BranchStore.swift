@@ -231,8 +231,22 @@ public struct BankNumbers: Sendable, Equatable {
     }
   }
 
+  /// Final counts of a day that has ended.
+  public struct EndedDay: Sendable, Equatable {
+    /// Number of the day.
+    public var day: BusinessDay
+    /// Receipts of that day. `sentAway` customers are also counted in `served`.
+    public var served: Int64, sentAway: Int64
+
+    public init(day: BusinessDay, served: Int64, sentAway: Int64) {
+      (self.day, self.served, self.sentAway) = (day, served, sentAway)
+    }
+  }
+
   /// The present day.
   public var day: BusinessDay
+  /// The day before it. Only in the last counts of a branch that leaves.
+  public var ended: EndedDay?
   /// Tickets issued today.
   public var issued: Int64
   /// Counters by the index of the service.

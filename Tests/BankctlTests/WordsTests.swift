@@ -136,6 +136,16 @@ func closing() {
       "Returned to the shared queue: 3.",
     ])
   #expect(korean.stopped(report).first == "지점 2를 닫았습니다. 나머지 지점은 계속 영업합니다. 영업 1일차에 여기서 처리한 고객은 10명입니다.")
+  // The count of one branch is not reported as that of the bank.
+  report.isDayClosed = true
+  #expect(
+    english.stopped(report) == [
+      "Day 1 has ended at all branches. Served at branch 2: 10. All receipts: 'bankctl receipts --day 1'."
+    ])
+  #expect(
+    korean.stopped(report) == [
+      "모든 지점에서 영업 1일차가 끝났습니다. 지점 2에서 처리한 고객은 10명입니다. 모든 영수증: 'bankctl receipts --day 1'"
+    ])
 }
 
 @Test("a user's text is shown without control characters")

@@ -163,6 +163,39 @@ struct BranchDeskTests {
     #expect(!report.isDayClosed && report.waiting == 4 && report.branches?.map(\.number) == [2])
   }
 
+  @Test(
+    "the end of the day is reported with the counts of all branches, or as those of this branch",
+    arguments: [1, 2] as [BusinessDay])
+  func ended(day: BusinessDay) throws {
+    let (bank, client, books) = try bank()
+    let number = ask(.stop(StopOrder(now: false, timeoutMilliseconds: nil, endsBank: true)), client, bank)
+    books.say(.draining)
+    hear(bank)
+    books.say(.answered(books.drains[0], .queue(.done)))
+    books.say(.numbers(numbers(waiting: [0, 0, 0], juices: [0, 0])))
+    hear(bank)
+    books.say(.looked(askedAt: SystemClock.monotonic()))
+    hear(bank)
+    bank.coordinator.ending.advance()
+    #expect(books.isLeaving)
+    // Another day may have ended before the last look.
+    var next = BankNumbers(day: day + 1)
+    next.ended = BankNumbers.EndedDay(day: day, served: 40, sentAway: 2)
+    books.say(.numbers(next))
+    books.say(.left)
+    hear(bank)
+    guard case .stopped(let report)? = try client.answers(to: number, bank.coordinator).last else {
+      Issue.record("the branch has not reported its stop")
+      return
+    }
+    #expect(report.isDayClosed && report.day == 1 && report.waiting == 0 && report.dead == 0)
+    if day == 1 {
+      #expect(report.served == 40 && report.sentAway == 2 && report.branch == nil)
+    } else {
+      #expect(report.served == 0 && report.branch == 1, "its own count, under its own number")
+    }
+  }
+
   @Test("a release owed to the stock is known with its time of issue, until it is done")
   func owed() throws {
     let (bank, _, books) = try bank()

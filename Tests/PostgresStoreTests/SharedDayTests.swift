@@ -65,6 +65,26 @@ struct SharedDayTests {
     #expect(try stage.enqueue(next, 1).new == [IssuedTickets(day: 1, first: 2, last: 2)])
   }
 
+  @Test("A branch that leaves after the end of the day has the counts of all branches on that day")
+  func countsOfEndedDay() throws {
+    let stage = try SharedStage()
+    let (one, other) = (try stage.open("one"), try stage.open("other"))
+    for (branch, count) in [(one, 5), (other, 3)] {
+      try stage.enqueue(branch, count)
+      try stage.claimAll(branch)
+      branch.serve()
+      try stage.turn { branch.isSettled && branch.done.count == count }
+    }
+    #expect(try stage.ask(one) { $0.drainDay($1) } == .done)
+    #expect(try stage.ask(one) { $0.endDay($1) } == .done)
+    #expect(one.numbers?.ended == nil && other.numbers?.ended == nil)
+    for branch in [one, other] {
+      try leave(branch, stage)
+      #expect(branch.numbers?.day == 2)
+      #expect(branch.numbers?.ended == BankNumbers.EndedDay(day: 1, served: 8, sentAway: 0))
+    }
+  }
+
   private func leave(_ branch: SharedBranch, _ stage: SharedStage) throws {
     var hasLeft = false
     branch.books.leave { hasLeft = true }

@@ -69,6 +69,9 @@ extension MessageCatalog {
     if sentAway > 0 { notes.append(sentAwayToday(sentAway)) }
     // The counters include customers who left without a product; the closing message does not.
     let served = report.served - sentAway
+    if report.isDayClosed, let branch = report.branch {
+      return notes + [ended(branch, report, served: served)]
+    }
     if report.isDayClosed {
       // The closing message is the last line of a day.
       return notes + [phrases.closing(served: served, business: .milliseconds(report.businessMilliseconds))]
@@ -98,6 +101,16 @@ extension MessageCatalog {
             + "실행하세요."))
     }
     return lines
+  }
+
+  /// The day of the bank has ended, and only the count of one branch is known.
+  private func ended(_ branch: Int64, _ report: StoppedReport, served: Int64) -> String {
+    let (ended, count) = (day(report.day), Self.grouped(served))
+    return say(
+      "\(ended.prefix(1).uppercased() + ended.dropFirst()) has ended at all branches. Served at "
+        + "\(self.branch(branch)): \(count). All receipts: 'bankctl receipts --day \(report.day)'.",
+      "모든 지점에서 \(Particle.subject.on(ended)) 끝났습니다. \(self.branch(branch))에서 처리한 고객은 \(count)명입니다. 모든 영수증: "
+        + "'bankctl receipts --day \(report.day)'")
   }
 
   /// A branch has closed, and the bank continues without it.

@@ -236,6 +236,12 @@
       }
     }
 
+    func lookAtEnded() -> [[PostgresValue]] {
+      var sum = Tally()
+      for (key, counts) in tally where key.day == day - 1 && key.lane > 0 { sum += counts }
+      return [[.integer(day - 1), .integer(sum.served + sum.short), .integer(sum.short)]]
+    }
+
     /// Description of a lane whose counts differ from its rows; nil if there is none.
     func miscounted() -> String? {
       var sums: [Int64: Tally] = [:]

@@ -263,6 +263,7 @@
       case "bank-look-lanes": return lookAtLanes()
       case "bank-look-lane": return [[.boolean(hasUnclaimed(call.integer(0)))]]
       case "bank-look-numbers": return lookAtNumbers()
+      case "bank-look-ended": return lookAtEnded()
       case "bank-look-branches": return lookAtBranches()
       case "bank-forget-released_claim", "bank-hold-branches": return []
       case "bank-lock-intake", "bank-lock-all-lanes", "bank-lock-numbers", "bank-lock-lane", "bank-lock-due",

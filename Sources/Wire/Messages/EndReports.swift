@@ -92,9 +92,9 @@ public struct StoppedReport: Codable, Sendable, Equatable {
   public var sentAway: Int64?
   /// Branches of a shared bank that have customers whom no other branch can serve.
   public var branches: [BranchReport]?
-  /// Number of the branch of a shared bank that has closed while others are open: `served` is its own count,
-  /// and `waiting` are the customers it returns. Nil if none is open, and for a bank with a database in its
-  /// home.
+  /// Number of the branch of a shared bank if `served` is its own count: while other branches are open, when
+  /// `waiting` are the customers it returns, or if the day was closed and the counts of all are unknown. Nil
+  /// for the counts of the whole bank, and for a bank with a database in its home.
   public var branch: Int64?
 
   public init(

@@ -189,6 +189,8 @@ struct SharedBankTests {
       try a.done("enqueue", "200")
       let stop = try b.launch(["stop", "--bank", "--json"]).finish(within: .seconds(60))
       #expect(stop.code == 0, stop.story)
+      let report = try stop.json()
+      #expect(report["day_closed"].flag == true && report["served"].integer == 200, "all branches' customers")
       for branch in branches { try branch.expectNobodyLeft() }
       #expect(bank.receipts == 200)
       #expect(bank.number("SELECT max(day) FROM bank.day") == 2)
