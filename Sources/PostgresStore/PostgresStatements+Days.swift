@@ -214,7 +214,7 @@ extension PostgresStatements {
     "bank-look-ended", [],
     """
     SELECT \(today) - 1, coalesce(sum(served + out_of_stock), 0)::bigint, coalesce(sum(out_of_stock), 0)::bigint
-    FROM bank.tally WHERE day = \(today) - 1 AND lane > 0
+    FROM bank.counter_delta WHERE day = \(today) - 1 AND lane > 0
     """)
 
   static let lookAtBranches = PostgresStatement(
