@@ -79,8 +79,8 @@ public final class PostgresCluster: @unchecked Sendable {
       ["-c", Self.keeping, "keeper", programs, directory, "\(port)"] + settings.flatMap { ["-c", $0] }
     var command = ["/bin/sh"] + words
     if geteuid() == 0 {
-      // The server refuses to run as root.
-      let owner = try #require(getpwnam("postgres") ?? getpwnam("nobody"), "there is no user for the server")
+      // The server refuses to run as root. 65534 is the overflow user of the kernel, which owns no files.
+      let owner = try #require(getpwnam("postgres") ?? getpwuid(65_534), "there is no user for the server")
       chown(directory, owner.pointee.pw_uid, owner.pointee.pw_gid)
       command =
         ["/usr/bin/setpriv", "--reuid", "\(owner.pointee.pw_uid)", "--regid", "\(owner.pointee.pw_gid)"]

@@ -59,11 +59,10 @@ final class ChaosServer {
     }
   }
 
+  /// The user of PostgreSQL's packages, or else the overflow user of the kernel, which owns no files.
   private static func serverUser() -> (String, uid_t, gid_t)? {
-    for name in ["postgres", "nobody"] {
-      if let user = getpwnam(name) { return (name, user.pointee.pw_uid, user.pointee.pw_gid) }
-    }
-    return nil
+    guard let user = getpwnam("postgres") ?? getpwuid(65_534) else { return nil }
+    return (String(cString: user.pointee.pw_name), user.pointee.pw_uid, user.pointee.pw_gid)
   }
 
   private func make() throws(CommandError) {
