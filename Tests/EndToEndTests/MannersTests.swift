@@ -26,7 +26,7 @@ struct MannersTests {
         let lines = try branch.launch(words + ["--json"]).finish()
         #expect(lines.code == 0 && lines.complaints == "", lines.story)
       }
-      #expect(try branch.done("tickets", "--state", "dead").outLines == ["Dead letters", "  nobody"])
+      #expect(try branch.done("tickets", "--state", "dead").outLines == ["Dead letters", "  none"])
       for (tongue, sentence) in [(Tongue.en, "Nothing has expired."), (.ko, "유통기한이 지난 음료가 없습니다.")] {
         let expired = try branch.done("vending", "admin", "expired", language: tongue)
         #expect(expired.outLines == [sentence], expired.story)

@@ -110,7 +110,7 @@ struct OrderTests {
     try withBranch { branch in
       let file = try branch.configuration(deposit: 1, depositWork: "60s")
       try branch.start("--config", file)
-      #expect(try branch.done("tickets").outLines == ["Waiting", "  nobody", "Serving", "  nobody"])
+      #expect(try branch.done("tickets").outLines == ["Waiting", "  none", "Serving", "  none"])
       try branch.done("enqueue", "3", "--service", "deposit")
       try branch.waitUntilServed(by: "deposit-1", ticket: 1)
       let ticket = try branch.json("ticket", "3")

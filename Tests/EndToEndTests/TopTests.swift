@@ -45,7 +45,7 @@ struct TopTests {
       program.type("2")
       try expect("the lines are shown", ["[2 ", isKorean ? "예금" : "deposit", isKorean ? "대기중" : "waiting"])
       program.type("3")
-      try expect("the dead letters are shown", ["[3 ", isKorean ? "없음" : "nobody"])
+      try expect("the dead letters are shown", ["[3 ", isKorean ? "없음" : "none"])
       program.type("4")
       try expect("the stock is shown", ["[4 ", isKorean ? "딸기" : "strawberry"])
       program.type("5")
