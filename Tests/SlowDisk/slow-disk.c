@@ -1,15 +1,15 @@
-// A disk that is held on demand, for processes under test: fsync and fdatasync of the C library, and the step of SQLite
-// that finds a row, are replaced by ones that wait first until the test lets them go. The row and not the read, because
-// what was read once is in memory. Whom it meets is said by FIFOs in the directory that SLOW_DISK names (fifo(7)):
+// A disk that stalls on demand, for processes under test: fsync and fdatasync of the C library, and the step of SQLite
+// that finds a row, first wait until the test releases them. The step and not the read, because a page that was read
+// once is in memory. FIFOs in the directory SLOW_DISK select the calls that wait (fifo(7)):
 //
-//   NAME.sync  the next sync of the process NAME is held; the FIFO is renamed to NAME.syncing when that sync begins, and
+//   NAME.sync  the next sync of the process NAME; the FIFO is renamed to NAME.syncing when that sync starts, and
 //              removed when it ends
-//   NAME.row   every row of the process NAME is held, for as long as the FIFO is there
+//   NAME.row   every row of the process NAME, as long as the FIFO exists
 //
-// Who is held goes on when a byte can be read from the FIFO, or nobody has it open for writing any more.
-// Invariant: a process that waits here is seen by the kernel as one that waits for a disk, uninterruptibly (proc(5),
-// state D), and takes no notice of a signal but SIGKILL.
-// Failure: where a FIFO cannot be opened, the disk is as fast as it is.
+// A waiting call continues when a byte can be read from the FIFO, or no process has it open for writing any more.
+// Invariant: the kernel reports a waiting process as one in an uninterruptible wait for a disk (proc(5), state D), and
+// the process reacts to SIGKILL only.
+// Failure: if a FIFO cannot be opened, the call does not wait.
 #define _GNU_SOURCE
 #include "SlowDisk.h"
 
@@ -24,7 +24,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// The path of the FIFO for this process; 0 where nobody wants the disk to be held.
+// The path of the FIFO for this process; 0 if the test has not asked for a slow disk.
 static int path_of(char *path, const char *kind) {
   const char *directory = getenv("SLOW_DISK");
   if (directory == NULL) return 0;
@@ -32,7 +32,7 @@ static int path_of(char *path, const char *kind) {
   return length > 0 && length < PATH_MAX;
 }
 
-// Waits as a process waits for a disk: the parent of a vfork(2) sleeps uninterruptibly until its child ends.
+// Waits like a process that waits for a disk: the parent of a vfork(2) sleeps uninterruptibly until its child exits.
 static void wait_for_disk(const char *fifo) {
   pid_t child = vfork();
   if (child == 0) {

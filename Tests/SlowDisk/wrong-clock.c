@@ -1,6 +1,6 @@
-// A calendar's clock that is wrong, for processes under test: where WRONG_CLOCK is a number of seconds, it is so much fast, or
-// slow where the number is negative. The monotonic clock, by which everything is measured, is left as it is.
-// Failure: what is no number counts as none.
+// A wrong wall clock, for processes under test: it is ahead by WRONG_CLOCK seconds, or behind if the number is negative.
+// The monotonic clock, which measures all durations, is unchanged.
+// Failure: a value that is not a number counts as 0.
 #define _GNU_SOURCE
 #include "SlowDisk.h"
 

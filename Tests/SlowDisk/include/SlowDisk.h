@@ -1,4 +1,4 @@
-// Nobody calls this library: it is loaded before all others into processes under test, with LD_PRELOAD. See ld.so(8).
+// A library without functions of its own: LD_PRELOAD loads it before all others into processes under test. See ld.so(8).
 #ifndef SLOW_DISK_H
 #define SLOW_DISK_H
 
