@@ -97,8 +97,8 @@ extension CommandSpec {
     examples: [Example("depot follow -fn 5", Text("Five lines, then more.", "다섯 줄부터 계속."))],
     operands: [OperandSpec("WORKER", .text, .repeating, summary: Text("Whose.", "누구의."))],
     options: [
-      OptionSpec("follow", short: "f", summary: Text("Go on.", "계속 보여 줍니다.")),
-      OptionSpec("quiet", short: "q", summary: Text("Say less.", "적게 말합니다.")),
+      OptionSpec("follow", short: "f", summary: Text("Continue.", "계속 보여 줍니다.")),
+      OptionSpec("quiet", short: "q", summary: Text("Say less.", "출력을 줄입니다.")),
       OptionSpec("lines", short: "n", .integer(0...1000), summary: Text("How many lines.", "몇 줄.")),
     ])
 

@@ -20,7 +20,7 @@ struct CommandListTests {
           OptionSpec("from", .path, summary: Text("Read parcels from a file.", "파일에서 읽습니다.")),
         ]),
       CommandSpec("shelf add", group: group, summary: Text("Add a shelf.", "선반을 더합니다.")),
-      CommandSpec("secret", group: group, summary: Text("Not for everybody.", "비밀."), hidden: true),
+      CommandSpec("secret", group: group, summary: Text("Not for users.", "비밀."), hidden: true),
     ],
     exitCodes: [ExitCode(0, Text("Done.", "끝났습니다.")), ExitCode(2, Text("Usage.", "잘못 썼습니다."))])
 

@@ -221,13 +221,13 @@ private func hasHangul(_ text: String) -> Bool {
 
   private func tellAbsence<Command: PresentableCommand>(_: Command.Type, _ code: String) {
     for words in [english, korean] {
-      let error = ServiceClientError<Command>.tryLater(detail: "nobody listens", isInDoubt: false)
+      let error = ServiceClientError<Command>.tryLater(detail: "no listener", isInDoubt: false)
       guard case .complaint(let complaint) = words.refusal(error, trouble: "SIGKILL") else {
         Issue.record("no complaint")
         continue
       }
       #expect(complaint.exit == .later && complaint.code == code)
-      #expect(complaint.message.contains("SIGKILL") && !complaint.message.contains("nobody"))
+      #expect(complaint.message.contains("SIGKILL") && !complaint.message.contains("no listener"))
       #expect(hasHangul(complaint.message) == (words.language == .korean))
     }
     let locked = ServiceClientError<Command>.notPermitted(socket: "/s")

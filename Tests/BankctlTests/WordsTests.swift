@@ -237,10 +237,10 @@ func mending() {
 @Test("columns line up with Hangul of two places, and colours change no width")
 func widths() {
   var table = TextTable([.left, .right, .left])
-  table.add([.init("업무"), .init("1"), .init("멈춤", .alarm)])
+  table.add([.init("업무"), .init("1"), .init("중지", .alarm)])
   table.add([.init("deposit"), .init("1,000"), .init("")])
-  #expect(table.lines(.none) == ["업무         1  멈춤", "deposit  1,000"])
-  #expect(table.lines(Palette(isOn: true)) == ["업무         1  \u{1B}[31m멈춤\u{1B}[0m", "deposit  1,000"])
+  #expect(table.lines(.none) == ["업무         1  중지", "deposit  1,000"])
+  #expect(table.lines(Palette(isOn: true)) == ["업무         1  \u{1B}[31m중지\u{1B}[0m", "deposit  1,000"])
 }
 
 @Test("the screen of a bank", arguments: [Language.korean, .english])

@@ -123,7 +123,7 @@ struct SelectionTests {
       let number = client.ask(.tickets(query), bank.coordinator)
       #expect(try client.answers(to: number, bank.coordinator).first?.failure?.code == .badRequest)
     }
-    let unknown = client.ask(.tickets(TicketQuery(service: ServiceName("nobody"))), bank.coordinator)
+    let unknown = client.ask(.tickets(TicketQuery(service: ServiceName("unknown"))), bank.coordinator)
     #expect(try client.answers(to: unknown, bank.coordinator).first?.failure?.code == .noSuchService)
   }
 

@@ -241,11 +241,11 @@ struct StockReckoningTests {
     let shop = try Shop()
     var reckoning = StockReckoning()
     #expect(try reckoning.question(from: shop.queue) == .look)
-    reckoning.fail("nobody listens")
+    reckoning.fail("no listener")
     #expect(try reckoning.question(from: shop.queue) == nil)
     var report = AuditReport(StoreAudit())
     reckoning.complete(&report)
-    #expect(report.problems == ["the stock could not be audited: nobody listens"])
+    #expect(report.problems == ["the stock could not be audited: no listener"])
     #expect(report.stockDifference == nil)
     #expect(report.lost == 0)
   }

@@ -192,7 +192,7 @@ struct CommandServicesTests {
         .json()
       #expect(batch["service"].text == "batch")
       #expect(try branch.run("run").code == 2)
-      #expect(try branch.run("run", "--service", "nobody", "--", "true").code == 4)
+      #expect(try branch.run("run", "--service", "unknown", "--", "true").code == 4)
     }
   }
 

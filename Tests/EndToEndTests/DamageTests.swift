@@ -17,7 +17,7 @@ struct DamageTests {
       case .cutShort: bytes.removeLast(bytes.count - 5000)
       case .zeros: bytes = Data(count: bytes.count)
       case .empty: bytes = Data()
-      case .text: bytes = Data(String(repeating: "this is no database\n", count: 500).utf8)
+      case .text: bytes = Data(String(repeating: "this is not a database\n", count: 500).utf8)
       case .oneByte: bytes = Data([0x53])
       }
     }

@@ -90,7 +90,7 @@ struct ForegroundTests {
       #expect(try bank.finish().code == 0)
       #expect(!manager.has("WATCHDOG=1"))
       let alone = try branch.launch(
-        ["start", "--foreground", "--speed", "max"], environment: ["NOTIFY_SOCKET": branch.path("nobody")])
+        ["start", "--foreground", "--speed", "max"], environment: ["NOTIFY_SOCKET": branch.path("missing")])
       try branch.waitUntil("the bank is open") { !alone.lines.isEmpty }
       alone.signal(SIGTERM)
       #expect(try alone.finish().code == 0)

@@ -291,7 +291,7 @@ struct GuardianTests {
       branch.processes.signal(before.pid, SIGKILL)
       try branch.waitUntil("the coordinator has exited") { !branch.processes.isAlive(before.pid) }
       for name in ["bank.db-wal", "bank.db-shm"] { unlink("\(branch.home)/\(name)") }
-      try Data("this is no database".utf8).write(to: URL(fileURLWithPath: "\(branch.home)/bank.db"))
+      try Data("this is not a database".utf8).write(to: URL(fileURLWithPath: "\(branch.home)/bank.db"))
       branch.processes.signal(guardian, SIGCONT)
       try branch.waitUntil("three restarts were tried") {
         branch.events("backoff", in: "guardian").count >= 3

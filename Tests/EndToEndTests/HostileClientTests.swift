@@ -280,7 +280,7 @@ struct HostileClientTests {
     case 0: return .number(Int64(chance.next() % 12) - 2)
     case 1: return .number(Int64(bitPattern: chance.next()))
     case 2: return .flag(chance.next() % 2 == 0)
-    case 3: return .text(String(repeating: "글", count: Int(chance.next() % 100)))
+    case 3: return .text(String(repeating: "가", count: Int(chance.next() % 100)))
     case 4: return .list((0..<chance.next() % 4).map { _ in content(&chance, depth: depth + 1) })
     default:
       return .fields((0..<chance.next() % 4).map { (Int64($0) + 1, content(&chance, depth: depth + 1)) })

@@ -124,7 +124,7 @@ struct GuardianshipTests {
 
   @Test(
     "however many guardians die early, another one follows a bounded pause, and it is logged",
-    arguments: ["/bin/false", "/nobody/has/this/program"])
+    arguments: ["/bin/false", "/missing/program"])
   func dieYoung(program: String) throws {
     let tie = try Tie(guardian: program)
     tie.guardianship.begin()

@@ -113,7 +113,7 @@ func randomLogs(_ random: inout SeededGenerator, clocksGoBack: Bool) -> [String:
     logs[worker] = (0..<Int(random.draw(0...60))).map { number in
       time += random.draw(clocksGoBack ? -5...6 : 0...6)
       switch random.draw(0...9) {
-      case 0: return "somebody else's line \(number)"
+      case 0: return "line of another program \(number)"
       case 1: return ""
       case 2: return "level=info worker=\(worker) event=untimed ticket=\(number)"
       case 3: return "level=info ts=\(Timestamp.utc(milliseconds: time)) event=late msg=\"시작 \(number)\""

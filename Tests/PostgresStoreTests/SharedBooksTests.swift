@@ -399,7 +399,7 @@ struct SharedBooksTests {
     #expect(throws: SharedBooksFailure.books(.newer(version: 1000, known: PostgresSchema.version))) {
       try stage.open("two")
     }
-    let stranger = stage.stage.address.replacing("bank@", with: "nobody-there@")
+    let stranger = stage.stage.address.replacing("bank@", with: "unknown@")
     #expect {
       try stage.open("three", at: stranger)
     } throws: { error in

@@ -77,7 +77,7 @@ struct PostgresConnectionTests {
       return
     }
     let stranger = try loss(
-      "postgres://nobody-here@/postgres?host=\(cluster.directory)&port=\(cluster.port)")
+      "postgres://unknown@/postgres?host=\(cluster.directory)&port=\(cluster.port)")
     guard case .notAdmitted = stranger.reason else {
       Issue.record("\(stranger)")
       return
@@ -92,7 +92,7 @@ struct PostgresConnectionTests {
 
   @Test("A missing listener is reported, and may be temporary")
   func nobody() throws {
-    let empty = try TemporaryDirectory("postgres-nobody")
+    let empty = try TemporaryDirectory("postgres-missing")
     for address in ["postgres:///bank?host=\(empty.path)", "postgres://127.0.0.1:1/bank"] {
       let error = try loss(address)
       guard case .unreachable = error.reason else {
@@ -253,7 +253,7 @@ struct PostgresConnectionTests {
 
   @Test("A standby is refused, and among several hosts the primary is found")
   func hosts() throws {
-    let empty = try TemporaryDirectory("postgres-nobody")
+    let empty = try TemporaryDirectory("postgres-missing")
     let client = try PostgresClient.connected(
       "postgres://bank@/postgres?host=\(empty.path),\(cluster.directory)&port=\(cluster.port)")
     try client.rows(.once("SELECT 1"))

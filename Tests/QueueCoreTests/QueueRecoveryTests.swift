@@ -37,7 +37,7 @@ import Time
     #expect(branch.machine.unreadLines.isEmpty && branch.machine.oldestWaiting == TestBranch.opening.wall)
   }
 
-  @Test("a page is no larger than the memory of a line, however many wait")
+  @Test("a page fits into the memory of a line, however many customers wait")
   func boundedPage() throws {
     let branch = TestBranch(books: books(issued: 10_000_000, waiting: 10_000_000))
     let page = try #require(branch.open(.deposit).pages.first)

@@ -197,7 +197,7 @@ struct ServiceSupervisorTests {
   @Test("the reason why a process cannot start is its own message, and not its exit code")
   func explained() throws {
     let keeper = try Keeper()
-    try keeper.fixture.write(Array("this is no database".utf8), to: keeper.fixture.database)
+    try keeper.fixture.write(Array("this is not a database".utf8), to: keeper.fixture.database)
     try keeper.open()
     // Damage does not heal: no process is started repeatedly for it.
     try keeper.wait("it is given up") { keeper.post.isGivenUp }

@@ -159,7 +159,7 @@ struct FormerDatabasesTests {
       attempts: try [(1, 1), (1, 4), (3, 1), (3, 2), (3, 3), (3, 21)].map {
         try store.attempts(day: $0, ticket: $1)
       },
-      keys: try ["월요일", "kim's", "nobody's"].map { try store.request(forKey: $0) },
+      keys: try ["월요일", "kim's", "unused"].map { try store.request(forKey: $0) },
       unreleased: try store.unreleased(after: nil, limit: 9), balance: try store.trialBalance(),
       services: store.services.names, audit: try store.audit())
   }

@@ -267,7 +267,7 @@ struct SamplePage {
       AuditPage(
         time: now, promises: Promise.allCases.map { PromiseRow(name: $0, difference: $0 == .lost ? 1 : 0) },
         problems: ["Ticket 7 of day 1 stands nowhere."],
-        notes: ["The stock has 3 orders that nobody asks for."])),
+        notes: ["The stock has 3 orders without a customer."])),
     SamplePage(
       "ledger", "/ledger",
       LedgerPage(

@@ -133,7 +133,7 @@ INSERT INTO "release" VALUES(3,16);
 CREATE TABLE line (
   number INTEGER PRIMARY KEY,
   service INTEGER NOT NULL,
-  priority INTEGER NOT NULL, -- whoever has 0 is served first; 0 is vvip, 1023 vip, 1024 regular
+  priority INTEGER NOT NULL, -- the lowest value is the first; 0 is vvip, 1023 vip, 1024 regular
   code INTEGER AS (CASE priority WHEN 0 THEN 1 WHEN 1023 THEN 2 WHEN 1024 THEN 3 ELSE priority + 4 END) VIRTUAL,
   UNIQUE (service, priority)
 ) STRICT;
