@@ -4,7 +4,7 @@
 // The customer may be innocent: an operator may have killed the coordinator, or the work of another customer may have
 // crashed it. So the first two crashes count for no customer. From the second on, the customer is delayed, is alone at
 // its worker, and is the only suspect that is assigned at all. The next crash then identifies the culprit. A crash
-// without an assigned customer is no customer's fault; the caller then discards the earlier ones.
+// without an assigned customer was caused by none of them; the caller then discards the earlier ones.
 //
 // Invariants: a lost attempt is recorded once, before its customer is assigned again. A customer that crashes the
 // coordinator each time is assigned at most `2 + maxCrashes` times.

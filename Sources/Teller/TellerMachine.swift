@@ -31,9 +31,9 @@ import Wire
 /// | any | refused, or a message out of turn | ends |
 ///
 /// A plain teller goes from idle to serving at once. A worker that ``provides`` first obtains what the
-/// customer needs; how it does so is up to the shell. Waiting for an answer is no progress, so there are no
-/// beats during that time. Any answer is progress, even one that defers: a stock whose disk is full is not a
-/// failure. The customer then stays assigned, at the head of the line, until there is space.
+/// customer needs; how it does so is up to the shell. Waiting for an answer does not count as progress, so
+/// there are no beats during that time. Any answer is progress, even one that defers: a stock whose disk is
+/// full is not a failure. The customer then stays assigned, at the head of the line, until there is space.
 ///
 /// If the orders name a command, the whole work is handed over to the provider that runs it. The beats then
 /// prove only that this process's loop runs, not that the command makes progress. No patience applies,

@@ -1,6 +1,6 @@
 // Buffer of the answers that subscribers have not been sent yet: each is encoded once, in order of arrival.
 // Invariant: it retains at most `limit` bytes and a page. A subscriber whose place is before the retained
-// answers has lost some, and must be told so. An answer that fits no frame counts as lost by all subscribers.
+// answers has lost some, and is notified of it. An answer that fits no frame counts as lost by all subscribers.
 import Wire
 
 /// Retained answers for subscribers.

@@ -49,7 +49,7 @@ extension BankctlTable {
         "Add three VIP loan customers and wait until all are done.", "대출을 원하는 VIP 세 명을 추가하고, 모두 끝날 때까지 기다립니다."
       ),
       Example(
-        "bankctl enqueue 100 --key monday-1", "Idempotent: repeating the key adds no one twice.",
+        "bankctl enqueue 100 --key monday-1", "Idempotent: repeating the key adds no customer twice.",
         "다시 실행해도 같은 키로는 두 번 추가되지 않습니다."),
       Example(
         "cat people.jsonl | bankctl enqueue --from -", "Read one customer per line from a pipe.",
