@@ -80,6 +80,11 @@ struct RepositoryTests {
     expectNone(files.flatMap(DocumentationRules.checkKorean))
   }
 
+  @Test("no text contains a word of the ban list")
+  func words() throws {
+    expectNone(try repository.files().flatMap(WordRules.check))
+  }
+
   @Test("each script can be run and states its purpose")
   func scripts() throws {
     let files = try repository.files()
