@@ -131,7 +131,7 @@ extension CommandTable {
     return spellings
   }
 
-  /// The same as the pattern of a POSIX `case`.
+  /// Spellings of all options with a value, as the pattern of a POSIX `case`.
   var posixSpellingsWithValue: String {
     let spellings = spellingsWithValue.map(ShellQuoting.posix)
     return spellings.isEmpty ? "''" : spellings.joined(separator: " | ")

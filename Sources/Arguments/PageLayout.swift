@@ -36,7 +36,7 @@ struct PageLayout {
     lines += wrapped(text, indent: indent).map { $0.isEmpty ? "" : margin + $0 }
   }
 
-  /// A command to copy.
+  /// Adds a command that the reader can copy; a long one is continued with backslashes.
   mutating func verbatim(_ line: String, indent: Int) {
     var (text, used, margin) = ("", 0, indent)
     let words = line.split(separator: " ", omittingEmptySubsequences: false)

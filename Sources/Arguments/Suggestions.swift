@@ -37,7 +37,8 @@ public enum Suggestions {
     return Array(nearest.prefix(3))
   }
 
-  /// The letters of a word as they are typed. The arithmetic is that of the Unicode Standard, section 3.12.
+  /// Letters of a word in the order in which they are typed. A Hangul syllable is decomposed as in the
+  /// Unicode Standard, section 3.12.
   static func letters(of word: String) -> [Character] {
     word.lowercased().flatMap { character -> [Character] in
       guard let scalar = character.unicodeScalars.first, (0xAC00...0xD7A3).contains(scalar.value) else {

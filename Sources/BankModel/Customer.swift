@@ -20,7 +20,7 @@ public typealias AccountNumber = Int64
 
 /// Upper limits of tickets, amounts and commands.
 public enum Limits {
-  /// Customers that one command may add.
+  /// Maximum number of customers that one command may add.
   public static let customersPerCommand: Int64 = 10_000_000
   /// The largest amount of one transaction, in won: a trillion, so that 9 million of them fit in 64 bits.
   public static let amount: Won = 1_000_000_000_000
@@ -28,13 +28,13 @@ public enum Limits {
   public static let account: AccountNumber = 999_999_999_999
   /// The longest idempotency key, in bytes of UTF-8.
   public static let keyLength = 200
-  /// Windows of one service.
+  /// Maximum number of windows of one service.
   public static let windowsPerService: Int64 = 256
   /// The longest name of the article that a customer orders, in bytes of UTF-8.
   public static let articleLength = 1_024
   /// The longest payload that any configuration allows a customer, in bytes.
   public static let payloadLength = 1 << 20
-  /// Customers that one worker may hold at once, if an operator allows prefetching.
+  /// Maximum number of customers that one worker may hold at once, if an operator allows prefetching.
   public static let customersInHand = 64
   /// Longest time by which a customer may be scheduled ahead, in milliseconds: ten years.
   public static let delay: Int64 = 3_653 * 86_400_000

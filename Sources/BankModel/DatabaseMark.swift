@@ -54,11 +54,11 @@ public struct KnownDatabase: Hashable, Sendable {
 
 /// Reason why a database and the bank's database do not belong together. The raw values are part of messages.
 public enum DatabaseMismatch: UInt8, Named {
-  /// It was last used with another bank database: `bank.db` is new.
+  /// The database was last used with another bank database: `bank.db` is new.
   case newBank = 1
-  /// It is new, and the bank has used another one before.
+  /// The database is new, and the bank has used another one before.
   case newDatabase = 2
-  /// It has stored an opening that `bank.db` does not contain: `bank.db` is an older copy.
+  /// The database has stored an opening that `bank.db` does not contain: `bank.db` is an older copy.
   case olderBank = 3
   /// The bank has used it in a later opening: the database is an older copy.
   case olderDatabase = 4

@@ -15,7 +15,7 @@ extension Remark: ExpressibleByStringInterpolation {
 }
 
 extension Remark {
-  /// The same detail with this origin.
+  /// This detail with another origin.
   public func of(_ source: Source) -> Remark {
     var remark = self
     remark.source = source

@@ -10,19 +10,19 @@ public typealias DayNumber = Int64
 
 /// Upper limits of the stock and its requests.
 public enum StockLimits {
-  /// Pieces of one item.
+  /// Maximum number of pieces of one item.
   public static let quantity: Quantity = 1_000_000
-  /// Number of different items.
+  /// Maximum number of different items.
   public static let items = 256
-  /// Number of lots of all items together.
+  /// Maximum number of lots of all items together.
   public static let lots = 4_096
-  /// Number of items in one order.
+  /// Maximum number of items in one order.
   public static let itemsPerOrder = 32
-  /// Length of an item's name in bytes.
+  /// Maximum length of an item's name, in bytes.
   public static let itemLength = 40
-  /// Length of an order's name in bytes.
+  /// Maximum length of an order's name, in bytes.
   public static let orderLength = 64
-  /// Number of orders in one answer that lists them.
+  /// Maximum number of orders in one answer that lists them.
   public static let ordersPerPage: Int64 = 1_000
   /// Valid days of a lot: up to the year 9999.
   public static let days: ClosedRange<DayNumber> = 0...2_932_896

@@ -123,9 +123,9 @@ public enum BankState: UInt8, Named {
 
 /// State of one branch of a shared bank, by the database's clock.
 public enum BranchState: UInt8, Named {
-  /// Its lease is valid.
+  /// The lease of the branch is valid.
   case open = 1
-  /// Its lease has run out although it did not close: it was killed, or cannot reach the database.
+  /// The lease has run out, and the branch did not close: it was killed, or cannot reach the database.
   case expired = 2
   /// Closed cleanly.
   case closed = 3

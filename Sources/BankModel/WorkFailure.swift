@@ -17,8 +17,8 @@ public final class WorkFailure: Hashable, Sendable {
     case never = 3
     /// Retry, as often as the service allows crashes.
     case crash = 4
-    /// No customer can be served like this: the customer returns to the head of the line, and the service
-    /// pauses.
+    /// The service cannot serve any customer now: the customer returns to the head of the line, and the
+    /// service pauses.
     case pause = 5
   }
 

@@ -34,7 +34,8 @@ public struct Excerpt: Hashable, Sendable {
   /// An empty stream.
   public static let nothing = Excerpt()
 
-  /// The same, shortened to `limit` bytes: half of them from the start of a longer stream, half from its end.
+  /// This excerpt, shortened to `limit` bytes: half of them from the start of a longer stream, half from
+  /// its end.
   public func cut(to limit: Int) -> Excerpt {
     guard first.count + last.count > limit else { return self }
     let whole = isCut ? nil : bytes

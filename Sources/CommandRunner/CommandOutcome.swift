@@ -8,7 +8,7 @@ import Time
 public struct CommandOutcome: Sendable, Hashable {
   /// Reason why the runner ended a command.
   public enum Interruption: Sendable, Hashable {
-    /// Its timeout expired.
+    /// The timeout of the command expired.
     case timeout
     /// The caller cancelled it.
     case cancel

@@ -14,11 +14,11 @@ import Time
 /// with its group.
 public final class RunningCommand {
   private enum Phase {
-    /// Its output stays in the pipes until `attendAt`; nil once the loop reads it.
+    /// The command runs. Its output stays in the pipes until `attendAt`; nil once the loop reads it.
     case running(attendAt: MonotonicTime?)
-    /// It has exited, but its descendants may still write to its output.
+    /// The command has exited, but its descendants may still write to its output.
     case lingering(until: MonotonicTime)
-    /// It has exited, and the processes it left behind are being ended.
+    /// The command has exited, and the processes that it left behind are being ended.
     case clearing
     case over(CommandOutcome)
   }

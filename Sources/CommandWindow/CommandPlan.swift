@@ -55,7 +55,7 @@ struct CommandPlan {
       ).all
   }
 
-  /// True if each customer brings the words.
+  /// True if each customer brings its own command line.
   var takesCommandLines: Bool { orders.words.isEmpty }
 
   /// The command of one customer, which starts now.

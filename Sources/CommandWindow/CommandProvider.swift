@@ -35,7 +35,7 @@ public final class CommandProvider: Provider {
     case decided(Assignment, Provision)
     /// The customer would be retried, but waits here for the end of processes that this one could not end.
     case heldUp(Assignment, Provision, lookAt: MonotonicTime)
-    /// This process is about to exit, and ends the command before.
+    /// This process is about to exit, and first ends the command.
     case ending(RunningCommand, until: MonotonicTime)
     /// The command could not be ended in time.
     case givenUp(RunningCommand)
@@ -266,7 +266,8 @@ public final class CommandProvider: Provider {
     onProvided?(assignment.lease, provision)
   }
 
-  /// Removes the file of a stream that is stored whole in the result, or that has nothing in the file.
+  /// Removes the output file of a stream if nothing was written to it, or if the result contains the whole
+  /// stream.
   private func clear(_ bounds: OutputCapture.Bounds, _ stream: CapturedOutput, _ excerpt: Excerpt) {
     guard excerpt.filed == 0, stream.lengthOfFile > 0 || stream.fileFailure != nil, let file = bounds.file
     else { return }

@@ -62,7 +62,7 @@ public struct ConfigurationError: Error, Sendable, Hashable {
     case badVariable(String)
     /// Invalid umask.
     case badMask(String)
-    /// Neither an exit code nor a name of another ending.
+    /// Text that is not an exit code, nor the name of another kind of exit.
     case badEnding(String)
     /// Argument that execve(2) refuses: too long, or with a zero byte.
     case badWord

@@ -15,7 +15,7 @@ final class ClosedBank: InspectedBooks {
   private let numbers: InspectedNumbers
   /// Identity of the bank; nil if none was ever assigned.
   let name: BooksName?
-  /// Day that comes next, or has started.
+  /// The present business day, or the next one if it has not started.
   private let day: BusinessDay
 
   init(_ home: BankHome, now: WallTime) throws(StoreError) {

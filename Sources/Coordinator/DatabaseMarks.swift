@@ -38,7 +38,7 @@ final class DatabaseMarks: BankPart {
 
   var mismatched: [SupervisedService] { serviceSupervisor.posts.filter { $0.mismatch?.isProblem == true } }
 
-  /// Keeps the mismatches after a reload by a signal: its sender may not know of them.
+  /// Logs the mismatches again after a reload by a signal, whose sender receives no answer.
   func insist() {
     for post in mismatched {
       if let mismatch = post.mismatch { write(mismatch, of: post.specification.name) }

@@ -221,7 +221,7 @@ final class Ending: BankPart {
     queue.commit()
   }
 
-  /// Refuses them like `turnAway()`, and waits until that is on disk, because no further iteration follows.
+  /// Refuses requests like `turnAway()`, and waits until the rest is on disk, because no further iteration follows.
   func turnAwayForGood() {
     turnAway()
     queue.awaitResults()

@@ -114,7 +114,7 @@ final class HomeKeeper: BankPart {
     }
   }
 
-  /// Keeps a loss for further attempts, even if another file has its name by then.
+  /// Keeps a loss for further attempts, even if another file has the name now.
   private func owe(_ loss: HomeWatch.Loss, unless isMended: Bool) {
     if isMended { owed.remove(loss) } else { owed.insert(loss) }
   }

@@ -338,10 +338,10 @@ final class QueueDriver {
     perform()
   }
 
-  /// Retries a full disk if the pause is over.
+  /// Stages and commits again what a full disk rejected, if the pause is over.
   func retryIfDue() { if let due = engine.retryAt, due <= context.now.monotonic { retry() } }
 
-  /// Stages everything again that is not on disk, after a full disk.
+  /// Stages everything again that a full disk rejected, and commits it.
   func retry() {
     engine.beginRetry()
     stageAgain()

@@ -39,9 +39,9 @@ enum RecoveryNote {
     }
   }
 
-  /// Configuration at the start. After a crash it is the previous one if the file is invalid now, and in any
-  /// case with the database that was open before.
-  /// - Parameter trouble: Set to the error of the file in that case.
+  /// Configuration for this start. After a crash the bank keeps the database that was open before, and the previous
+  /// configuration replaces an invalid file.
+  /// - Parameter trouble: Set to the error of an invalid file.
   static func configuration(
     of options: CoordinatorOptions, _ home: BankHome, trouble: inout Failure?
   ) throws(Failure) -> BankConfiguration {

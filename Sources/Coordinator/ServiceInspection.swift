@@ -15,7 +15,7 @@ import Wire
 
 struct ServiceInspection {
   let home: BankHome
-  /// Business day that comes next, or has started.
+  /// The present business day, or the next one if it has not started.
   let day: BusinessDay
   /// Identity of the bank in the orders of its tickets.
   let books: BooksName

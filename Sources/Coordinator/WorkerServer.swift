@@ -16,9 +16,9 @@ final class WorkerSession: ClientSession<TellerMessage, WindowMessage> {
   /// Services named in its hello; empty before.
   var services: [Service] = []
   var inHand = 1
-  /// Generation in its leases; 0 before it is ready.
+  /// Generation in the leases of this worker; 0 before it is ready.
   var generation: Generation = 0
-  /// Its number among the present workers, from 1.
+  /// Number among the present workers, from 1.
   var number: Int32 = 0
   var pid: Int32 = 0
   /// Windows of the leases that it holds, including recalled ones it has not returned yet.
@@ -26,7 +26,7 @@ final class WorkerSession: ClientSession<TellerMessage, WindowMessage> {
   var beats = BeatCount()
 
   var isReady: Bool { generation != 0 }
-  /// Its windows, one per service.
+  /// Windows of this worker, one per service.
   var places: [Window] { services.map { .outside($0, number: number) } }
 }
 

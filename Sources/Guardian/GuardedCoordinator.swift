@@ -9,7 +9,7 @@ struct GuardedCoordinator {
   enum Process {
     /// Started by this guardian, which can read its exit status.
     case started(ChildProcess)
-    /// It existed before; the guardian sees its exit, but not its exit status.
+    /// Started before this guardian, which sees its exit, but not its exit status.
     case adopted(OtherProcess)
 
     var fd: CInt {

@@ -10,7 +10,7 @@ import Time
 public enum CoordinatorEnd: Sendable, Equatable {
   case code(Int32)
   case signal(Int32)
-  /// It has exited; only its parent could read the status.
+  /// The coordinator has exited; only its parent could read the status.
   case unseen
 
   /// Exit code with which a guardian passes it on: 128 plus the number of a signal, as shells do.

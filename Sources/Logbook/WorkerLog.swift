@@ -115,7 +115,7 @@ final class WorkerLog: LogSource {
     return lines
   }
 
-  /// Skips lines before a time as far as that needs no reading; a few of them may remain.
+  /// Skips lines before a time without reading them. A few earlier lines may remain.
   func skip(before time: Int64) throws(LogFailure) {
     for index in segments.indices.reversed() {
       let segment = segments[index]

@@ -91,10 +91,10 @@ public final class ChildProcess {
 public struct ExitStatus: Sendable, Hashable, CustomStringConvertible {
   /// Kind of exit.
   public enum Ending: Sendable, Hashable {
-    /// It called exit (or returned from main) with this code, 0 to 255.
+    /// The child called exit (or returned from main) with this code, 0 to 255.
     case code(Int32)
     case signal(Int32, coreDumped: Bool)
-    /// It has exited, but its status is not available to this process.
+    /// The child has exited, but its status is not available to this process.
     case unseen
   }
 

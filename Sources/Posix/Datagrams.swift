@@ -1,5 +1,5 @@
 // Unix datagram sockets: receivers bound to a path, and single messages sent to an address.
-// Invariant: nothing here blocks: a receiver that does not read costs its sender only the message.
+// Invariant: nothing here blocks; a message for a receiver that does not read is lost.
 // Errors: SystemError; a missing or full receiver is an outcome.
 import CLinux
 import Glibc

@@ -87,7 +87,7 @@ extension Kernel {
     return linux_epoll_wait(epoll, batch, max(0, deadline.nanoseconds - SystemClock.monotonic().nanoseconds))
   }
 
-  /// The same without waiting.
+  /// Returns the present events without waiting.
   @inline(__always)
   static func look(in epoll: CInt, _ batch: UnsafeMutablePointer<linux_event>) -> CInt {
     if let simulated {

@@ -10,7 +10,7 @@ import Time
 public final class NameWatch {
   /// Requirement on the file of a name.
   public enum Expectation: Sendable, Hashable {
-    /// The same file that it led to at the last ``remember()``.
+    /// The file that had the name at the last ``remember()``.
     case same
     case any
   }

@@ -47,7 +47,8 @@ public enum ProcessTable {
     Kernel.simulated?.processes ?? ((try? Directory.entries(of: "/proc")) ?? []).compactMap { pid_t($0) }
   }
 
-  /// The same, the newest first as far as their numbers show: numbers are reused from the lowest.
+  /// Ids of all processes, the newest first as far as the numbers show: numbers are reused from the
+  /// lowest.
   public static func newestFirst() -> [pid_t] {
     let last = lastNumber ?? pid_t.max
     let pids = all()

@@ -21,17 +21,17 @@ public struct ResourceLimit: Sendable, Hashable {
     case stack
     /// Bytes of a core file. RLIMIT_CORE
     case core
-    /// Processes of its user. RLIMIT_NPROC
+    /// Processes of the process's user. RLIMIT_NPROC
     case processes = "nproc"
     /// Bytes of memory locked into RAM. RLIMIT_MEMLOCK
     case lockedMemory = "memlock"
-    /// Pending signals of its user. RLIMIT_SIGPENDING
+    /// Pending signals of the process's user. RLIMIT_SIGPENDING
     case pendingSignals = "sigpending"
-    /// Bytes of message queues of its user. RLIMIT_MSGQUEUE
+    /// Bytes of message queues of the process's user. RLIMIT_MSGQUEUE
     case messageQueues = "msgqueue"
-    /// Ceiling of its priority. RLIMIT_NICE
+    /// Ceiling of the priority. RLIMIT_NICE
     case nice
-    /// Its realtime priority. RLIMIT_RTPRIO
+    /// Realtime priority. RLIMIT_RTPRIO
     case realtimePriority = "rtprio"
     /// Microseconds of processor time without a blocking system call, under a realtime scheduling class.
     /// RLIMIT_RTTIME

@@ -33,7 +33,7 @@ public struct ServiceMessage: Sendable, Equatable {
   /// Value of a field; nil if it is absent.
   public subscript(_ name: String) -> String? { fields.first { $0.name == name }?.value }
 
-  /// The same message with one more field.
+  /// This message with one more field.
   public func with(_ name: String, _ value: String) -> ServiceMessage {
     var message = self
     // Line feeds in the value become spaces.
@@ -42,7 +42,7 @@ public struct ServiceMessage: Sendable, Equatable {
     return message
   }
 
-  /// The same message without a field.
+  /// This message without a field.
   public func without(_ name: String) -> ServiceMessage {
     var message = self
     message.fields.removeAll { $0.name == name }

@@ -60,9 +60,9 @@ extension ChildProcess {
     }
   }
 
-  /// Its process group; nil if it was reaped. `getpgid(2)`
+  /// Process group of the child; nil if the child was reaped. `getpgid(2)`
   ///
-  /// Until it is reaped it is a member, so the number cannot be reused.
+  /// Until a child is reaped it is a member of its group, so the number cannot be reused.
   public var group: pid_t? {
     guard !isReaped else { return nil }
     if let kernel = Kernel.simulated { return kernel.group(of: pid) }

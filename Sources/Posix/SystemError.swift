@@ -59,7 +59,7 @@ func systemCall<Result: SignedInteger>(
   throw SystemError(call: name, subject: subject(), code: code)
 }
 
-/// The same for a call on a descriptor.
+/// Performs a call on a descriptor that returns -1 and sets errno on error.
 @inline(__always)
 @discardableResult
 func systemCall<Result: SignedInteger>(
@@ -68,7 +68,7 @@ func systemCall<Result: SignedInteger>(
   try systemCall(name, on: "descriptor \(number)") { call(number) }
 }
 
-/// The same for a call on a path. A path with a zero byte would be truncated, so it is refused (EINVAL).
+/// Performs a call on a path. A path with a zero byte would be truncated, so it is refused (EINVAL).
 @discardableResult
 func pathCall<Result: SignedInteger>(
   _ name: String, _ path: String, _ call: (UnsafePointer<CChar>) -> Result

@@ -67,7 +67,7 @@ public final class PostgresConnection {
   private var registration: Registration?
   /// Error that has ended the connection and was not reported yet, because it was found within a call of the caller.
   private var trouble: PostgresError.Reason?
-  /// Last arrival of data that can only be an answer.
+  /// Time at which the last data arrived that can only be a response.
   private var heardAt = MonotonicTime(nanoseconds: 0)
   private var isListening = false
 

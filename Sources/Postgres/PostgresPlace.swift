@@ -78,7 +78,7 @@ public struct PostgresPlace: Sendable, Hashable, CustomStringConvertible {
     (description, connectSeconds, hostCount) = (other.description, other.connectSeconds, other.hostCount)
   }
 
-  /// The same address, with the list of hosts rotated to start at another one.
+  /// This address, with the list of hosts rotated to start at another one.
   ///
   /// A silent host takes the whole timeout of an attempt, so each attempt should start at another host.
   public func beginning(atHost number: Int) -> PostgresPlace {
@@ -95,7 +95,7 @@ public struct PostgresPlace: Sendable, Hashable, CustomStringConvertible {
     return PostgresPlace(rotated, like: self)
   }
 
-  /// The same address with one of its hosts only, even if that host accepts no writes.
+  /// This address with one of its hosts only, even if that host accepts no writes.
   public func alone(atHost number: Int) -> PostgresPlace {
     guard hostCount > 1 else { return self }
     let first = beginning(atHost: number)

@@ -17,7 +17,7 @@ public struct PostgresStatement: Sendable, Hashable {
   /// A call with these values, as many as there are types.
   public func callAsFunction(_ values: PostgresValue...) -> PostgresCall { with(values) }
 
-  /// The same, with the values in an array.
+  /// A call with the values of an array, as many as there are types.
   public func with(_ values: [PostgresValue]) -> PostgresCall {
     precondition(
       values.count == parameters.count, "\(name) takes \(parameters.count) parameters, not \(values.count)")

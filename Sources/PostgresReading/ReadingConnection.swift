@@ -58,7 +58,7 @@ package final class ReadingConnection: PostgresHandler {
   /// another, because a query changes nothing.
   package func ask(_ segment: PostgresCall...) throws(StoreError) -> [PostgresRows] { try ask(all: segment) }
 
-  /// The same, with the calls in an array.
+  /// Sends the calls of an array as a segment, and waits for the rows of each.
   package func ask(all segment: [PostgresCall]) throws(StoreError) -> [PostgresRows] {
     do throws(PostgresError) { return try answer(to: segment) } catch {
       guard !isInSnapshot, error.isOfConnection else { throw failure(error) }

@@ -72,8 +72,8 @@ public struct PostgresBranch: Sendable, Hashable {
     return PostgresRequest(segment: request.segment) { request.read($0).map { $0 != nil } }
   }
 
-  /// The same; returns how many of its transactions the database had counted at the previous renewal, or nil if the
-  /// branch was fenced.
+  /// Renews the lease. Returns how many transactions of the branch the database had counted at the previous renewal,
+  /// or nil if the branch was fenced.
   ///
   /// - Parameter oldest: issue time of the longest-waiting customer of the branch, in milliseconds since 1970 by the
   ///   server's clock; nil for none.
@@ -141,8 +141,8 @@ public struct PostgresBranch: Sendable, Hashable {
     return PostgresRequest(segment: request.segment) { request.read($0).flatMap(\.self) }
   }
 
-  /// The same for pages of any size. Returns nil if the page was claimed but is too large to be sent under the lane's
-  /// lock; ``claimed(_:)`` then returns it.
+  /// Claims the next page of a lane, of any size. Returns nil if the page was claimed but is too large to be sent
+  /// under the lane's lock; ``claimed(_:)`` then returns it.
   public func claimPage(
     lane: Int64, atMost count: Int, number: Int64
   ) -> PostgresRequest<[ClaimedCustomer]?> {

@@ -38,7 +38,8 @@ extension PostgresStatements {
   /// sum up rows. If a customer is missing, or was cancelled (then the number of customers is -1), the server examines
   /// each row.
   static let complete = completing("bank-complete", withResults: false)
-  /// The same, and per customer its result (`Int64.min` for missing values) and shortages.
+  /// Completes customers like ``complete``, with two more parameters per customer: result (`Int64.min` for missing
+  /// values) and shortages.
   static let completeWithResults = completing("bank-complete-results", withResults: true)
 
   private static func completing(_ name: String, withResults: Bool) -> PostgresStatement {

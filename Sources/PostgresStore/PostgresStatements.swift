@@ -188,7 +188,7 @@ enum PostgresStatements {
   /// Maximum bytes of a page that is sent while the lane is locked. A larger one is queried later by the claim's
   /// number. A customer without a payload takes about 128 bytes.
   private static let longestUnderLock = 32 << 10
-  /// Position of the row that replaces such a page.
+  /// Position in the row that stands for a page larger than this maximum.
   static let elsewhere: Int64 = -1
   private static let marker =
     "SELECT \(elsewhere)::bigint, 0, 0, 0, 0, 0, 0, 0, false, NULL::text, NULL::bytea"

@@ -31,7 +31,7 @@ extension QueueMachine {
   /// True if a customer waits, is delayed or is arriving and can still be served.
   public var hasWaitingToServe: Bool { canServeDelayed || hasWaitingBesidesDelayed }
 
-  /// The same, without delayed customers.
+  /// True if a customer waits or is arriving and can still be served.
   public var hasWaitingBesidesDelayed: Bool {
     if !admissions.isEmpty || isTakingIn || isAnybodyLeftForUs { return true }
     return lines.indices.contains { lines[$0].count > 0 && isServable(books.waiting.lines[$0].service) }

@@ -49,7 +49,7 @@ extension QueueMachine {
   /// True if no customer waits, is delayed or is served, and no request is in progress.
   public var isIdle: Bool { books.delayed == 0 && isIdleBesidesDelayed }
 
-  /// The same, without delayed customers.
+  /// True if no customer waits or is served, and no request is in progress; delayed customers do not count.
   public var isIdleBesidesDelayed: Bool {
     waitingCount == 0 && servingCount == 0 && unsettledTickets == 0 && !isTakingIn
       && branch.remaining.allSatisfy { $0 == 0 }

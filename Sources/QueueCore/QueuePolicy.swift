@@ -110,7 +110,7 @@ public struct QueuePolicy: Sendable, Equatable {
 
   public init() {}
 
-  /// The same settings for a branch of a shared database, or for a bank of its own.
+  /// These settings for a branch of a shared database, or for a bank of its own.
   ///
   /// - Parameter page: customers of one line to claim at once; nil for a bank of its own.
   public func sharing(page: Int?) -> QueuePolicy {

@@ -49,7 +49,7 @@ public struct ServiceOptions: Sendable, Equatable {
   /// Paths by option.
   public var files: [String: String] = [:]
 
-  /// The same with absolute paths.
+  /// These options with absolute paths.
   func absolute() throws(SystemError) -> ServiceOptions {
     var options = self
     for (option, path) in files { options.files[option] = try Paths.absolute(path) }

@@ -61,7 +61,7 @@ public enum FaultKind: Int, CaseIterable, Sendable, Codable {
   case stationKilled
   /// A client empties the queue while a station waits for its fruit, and the stock is slow.
   case stationRecalled
-  /// The coordinator is killed, or its disk is full, when it receives the message that fruit was given back.
+  /// The coordinator is killed, or its disk is full, when it receives the answer that fruit was returned.
   case releaseInterrupted
   /// The faults of the stock service, for the vending machine.
   case vendingKilled, vendingSlow, vendingStuck, vendingDiskFull, vendingDiskFailed, vendingCut, vendingLate

@@ -152,7 +152,7 @@ struct StockPlan {
   let viewers: Int
   /// Time for which orders are collected before they are committed.
   let gather: TimeSpan
-  /// Time that the coordinator waits for the stock to confirm that an order was given back.
+  /// Time that the coordinator waits for the stock to confirm that an order was returned.
   let releasePatience: TimeSpan
 
   init(seed: UInt64) {

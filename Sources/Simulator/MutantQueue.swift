@@ -360,7 +360,7 @@ enum GradeMirror {
 }
 
 extension Customer {
-  /// The same customer as if its attempt had not started.
+  /// This customer as if its attempt had not started.
   fileprivate var withoutItsStart: Customer {
     var customer = self
     if isBegun { (customer.begun, customer.isBegun) = (begun - 1, false) }

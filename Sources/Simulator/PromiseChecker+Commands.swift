@@ -251,7 +251,8 @@ extension PromiseChecker {
     max(world.clock.now, world.coordinator?.process.clock ?? world.clock.now)
   }
 
-  /// The same check on disk, where the output bytes may be missing if the disk was nearly full.
+  /// Checks the stored receipt of a command, whose output bytes may be missing if the disk was nearly
+  /// full.
   func checkCommandOnDisk(_ receipt: Receipt, _ name: TicketName) {
     guard receipt.service.isForCommands else { return }
     if receipt.outcome == .cancelled { commands.cancelledAt[name] = latestMoment }

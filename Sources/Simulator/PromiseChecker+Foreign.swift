@@ -167,7 +167,7 @@ extension PromiseChecker {
     }
   }
 
-  /// The same check on disk, where the bytes may be missing if the disk was nearly full.
+  /// Checks the result in a stored receipt, whose bytes may be missing if the disk was nearly full.
   func checkResult(of receipt: Receipt, _ name: TicketName) {
     guard receipt.service.isForForeigners else { return }
     let found = receipt.result.map { String(decoding: $0.output.bytes, as: UTF8.self) }

@@ -49,7 +49,7 @@ public struct Statistics: Sendable, Equatable, Codable {
   package var juices: Int64 = 0
   /// Customers turned away because the stock had too little.
   package var shortages: Int64 = 0
-  /// Requests to the stock to give back what a cancelled ticket held.
+  /// Requests to the stock to return what a cancelled ticket held.
   package var releases: Int64 = 0
   /// Changes sent to subscribers of the stock.
   package var news: Int64 = 0

@@ -61,7 +61,7 @@ public struct Violation: Sendable, Equatable, CustomStringConvertible {
     case stock
     /// An order took other fruit than its juice needs, or kept it; or it was refused without a valid reason.
     case taking
-    /// The same order got two answers.
+    /// An order got two different answers.
     case repeatedOrder
     /// A subscriber was sent too few changes, too many, or in the wrong order.
     case news

@@ -48,7 +48,7 @@ package struct OrderWalk {
       day, ticket, line, under: start, attempts: attempts, startedAt: startedAt, isLater: isLater, &report)
   }
 
-  /// The same with a known group: customers are compared with those of the same `start`.
+  /// Checks a customer of a known group: customers are compared with those of the same `start`.
   package mutating func visit(
     _ day: BusinessDay, _ ticket: TicketNumber, _ line: Line, under start: Int, attempts: Int64,
     startedAt: Int64, isLater: Bool = false, _ report: inout AuditRecord

@@ -15,11 +15,12 @@ public struct Standstill: Sendable {
   /// State of a process that was silent for long.
   public enum Sight: Sendable, Equatable {
     case stopped
-    /// It sleeps; `processorTicks` is its total processor time.
+    /// The process sleeps; `processorTicks` is its total processor time.
     case asleep(processorTicks: UInt64)
-    /// It runs, or is ready to run.
+    /// The process runs, or is ready to run; `processorTicks` is its total processor time.
     case running(processorTicks: UInt64)
-    /// It waits for a disk, is held by a debugger, or has exited: it cannot or must not be killed.
+    /// The process waits for a disk, is held by a debugger, or has exited: it cannot or must not be
+    /// killed.
     case excused
   }
 

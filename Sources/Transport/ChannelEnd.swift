@@ -25,7 +25,7 @@ extension ChannelEnd: CustomStringConvertible {
   /// One sentence for a log: the event and, if there is one, its reason.
   public var description: String { remark.description }
 
-  /// The same in a form that can be translated.
+  /// The event and its reason, in a form that can be translated.
   public var remark: Remark {
     switch self {
     case .endOfFile: Remark(.peerClosed)

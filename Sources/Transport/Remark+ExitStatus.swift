@@ -13,7 +13,7 @@ extension Remark {
     }
   }
 
-  /// The same with the last lines that the process has written; nil for none.
+  /// An exit status with the last lines that the process has written; nil for none.
   public init(_ status: ExitStatus, saying words: String?) {
     guard let words else {
       self.init(status)

@@ -33,7 +33,8 @@ public struct ServiceLimits: Sendable {
   public var unreadInAll = 24 << 20
   /// Open requests of one client, above which its input is not read.
   public var openRequests = 64
-  /// Subscriptions among them. Another one would show nothing that the first does not.
+  /// Maximum number of subscriptions among the open requests of one client. A further subscription would
+  /// show nothing new.
   public var openViews = 4
 
   public init() {}

@@ -46,7 +46,7 @@ public final class ServiceSocket<
     session.channel.isOpen && session.channel.backlog < share
   }
 
-  /// The same after an attempt to write the pending output, for unsolicited messages.
+  /// True if an unsolicited message may be sent, after an attempt to write the pending output.
   func makesRoom(for session: Session) -> Bool {
     if session.channel.isOpen, session.channel.backlog >= share { session.channel.flush() }
     return hasRoom(for: session)

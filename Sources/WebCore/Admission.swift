@@ -41,8 +41,8 @@ public struct Admission: Sendable, Equatable {
     request.isLocal && request.isOwners && request.headers["host"] == "localhost" && !request.isPassedOn
   }
 
-  /// The same address under the bank's own name; nil if the request does not come from a browser that can
-  /// be redirected to it.
+  /// Address of a request under the bank's own name; nil if the request does not come from a browser that
+  /// can be redirected to it.
   ///
   /// Browsers send cookies of 127.0.0.1 to every port, so a browser is redirected to a name that only this
   /// bank has. A program that follows a link is not redirected, because it may be unable to resolve the

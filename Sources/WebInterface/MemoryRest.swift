@@ -8,7 +8,8 @@ struct MemoryRest {
   enum Part: Equatable {
     /// Mapped pages of the program's files. Pages that are needed again are loaded on demand.
     case program
-    /// The same, and free pages of the heap. A busy process would only allocate them again.
+    /// Mapped pages of the program's files, and free pages of the heap. A busy process would only allocate
+    /// the latter again.
     case all
   }
 

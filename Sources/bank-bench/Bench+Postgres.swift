@@ -51,7 +51,7 @@ extension Bench {
       }
     }
 
-    /// The same load with a held snapshot and without one, alternating. The snapshot is older than the
+    /// Measures one load with a held snapshot and without one, alternating. The snapshot is older than the
     /// customers, so the server must keep the row of every finished one.
     private func measurePinnedSnapshot(_ address: String) throws {
       let database = try ScratchDatabase(address, "pinned")

@@ -10,7 +10,7 @@ if CurrentProcess.arguments.dropFirst() == [PingPong.echoWord] { exit(PingPong.e
 if CurrentProcess.arguments.count == 3, CurrentProcess.arguments[1] == BeanstalkCrew.workerWord {
   exit((try? BeanstalkCrew.serve(CurrentProcess.arguments[2])) == nil ? 1 : 0)
 }
-// So are the viewers of a page and the reader of a terminal beside a measurement.
+// The viewers of a page and the reader of a terminal beside a measurement are this program, too.
 if let companion = CurrentProcess.arguments.dropFirst().first,
   [WebViewers.word, TerminalReader.word].contains(companion)
 {

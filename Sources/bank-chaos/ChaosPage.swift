@@ -26,7 +26,8 @@ final class ChaosPage {
   private var askedAt = MonotonicTime(nanoseconds: 0)
   private var nextQuestion = MonotonicTime(nanoseconds: 0)
   private var nextStream = MonotonicTime(nanoseconds: 0)
-  /// Kills after which the page has not been right yet, oldest first, with the value of ``attended`` at each.
+  /// Kills after which the page has not yet reported the present coordinator and sent an event, oldest first, with
+  /// the value of ``attended`` at each.
   private var kills: [(at: MonotonicTime, attended: TimeSpan)] = []
   /// Total time of the run in which there was a coordinator.
   private var attended = TimeSpan.zero

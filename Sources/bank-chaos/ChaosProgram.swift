@@ -267,7 +267,7 @@ enum ChaosProgram {
   }
 }
 
-/// The end of a chaos run: drains the bank as an operator would, revives dead letters, and reads the database
+/// The end of a chaos run: drains the bank as an operator would, requeues dead letters, and reads the database
 /// page by page.
 /// Invariant: no customer is cancelled; every customer with a ticket is served before the bank closes.
 /// Errors: CommandError, also if the bank does not become idle in time.

@@ -167,8 +167,8 @@ final class ChaosRun {
   private func attemptKill(_ now: MonotonicTime) {
     let people = census(now)
     guard let victim = choose(kill.plan.target, kill.plan.pick, among: people) else {
-      // A kill of a guardian is worth nothing until it has worked for a while, and there may be no process
-      // for commands. All other kinds are back in a moment.
+      // There may be no guardian that has worked for a while, or no process for commands: then the next
+      // kill is planned. A process of any other kind exists again soon.
       if kill.plan.target == .guardian || kill.plan.target.mayBeMissing && now.since(plannedAt) > Self.absence
       {
         plannedKill(now)

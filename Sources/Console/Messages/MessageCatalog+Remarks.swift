@@ -14,7 +14,7 @@ extension MessageCatalog {
     return (remark.source.map(Self.korean) ?? "") + sentence
   }
 
-  /// The same for a complete remark.
+  /// A remark in the user's language.
   package func particular(_ remark: Remark) -> String { particular(remark.description, remark) }
 
   /// Findings of an audit; the received sentences if an older coordinator sends no remarks.

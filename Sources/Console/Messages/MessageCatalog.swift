@@ -30,10 +30,12 @@ package struct MessageCatalog: Sendable {
   /// User input in quotes, safe to print: terminals obey control characters, so those are escaped.
   package func quoted(_ text: String) -> String { "'\(safe(text))'" }
 
-  /// Long enough for the reason why a program cannot be run, which contains its file and its interpreter.
+  /// Maximum length of the reason why a program cannot be run, which contains its file and its
+  /// interpreter.
   static let longestReason = 400
 
-  /// The same without quotes, cut after this number of characters.
+  /// User input, safe to print, cut after this number of characters. Terminals obey control characters, so
+  /// those are escaped.
   func safe(_ text: String, atMost limit: Int = 60) -> String {
     var shown = ""
     for (index, scalar) in text.unicodeScalars.enumerated() {
@@ -60,7 +62,8 @@ package struct MessageCatalog: Sendable {
     return known ?? safe(name)
   }
 
-  /// Display name of a juice in the same way.
+  /// Display name of a juice from its name in commands; that name itself for a juice of the bank's own
+  /// files.
   func juice(_ name: String) -> String {
     Assortment.standard.juices.first { $0.id == ItemID(name) }?.name(in: language) ?? safe(name)
   }

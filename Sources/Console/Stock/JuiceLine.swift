@@ -39,7 +39,7 @@ final class JuiceLine {
 
   /// Time that a juice in progress may still take when its order is cancelled.
   private static let grace = TimeSpan.seconds(30)
-  /// The same after a signal.
+  /// Time that a juice in progress may still take after a signal.
   private static let interruptedGrace = TimeSpan.seconds(2)
 
   private let tickets: EnqueuedReport

@@ -11,7 +11,7 @@ extension BankctlTable {
     [patient(juiceMenu), juiceOrder] + [stock, stockSet, stockAdd, stockEdit, stockWatch].map(patient)
   }
 
-  /// A command with a request to the stock or the vending machine, with their common option.
+  /// Adds the common option of all commands that wait for the stock or the vending machine.
   static func patient(_ command: CommandSpec) -> CommandSpec {
     var command = command
     command.options.append(patience)

@@ -30,7 +30,7 @@ final class TopScreen {
   private static let pace = TimeSpan.milliseconds(100)
   /// Timeout of the assortment.
   private static let shopPatience = TimeSpan.minutes(60)
-  /// More than a user requests by keys.
+  /// Maximum number of open requests, more than a user makes with keys.
   private static let questionsAtMost = 64
 
   static func run(_ session: Session) throws(CommandError) {

@@ -22,7 +22,7 @@
       var name: String
       var epoch: Int64 = 0
       var expires: MonotonicTime
-      /// The same time by the server's calendar, in microseconds since 1970.
+      /// End of the lease by the server's calendar, in microseconds since 1970.
       var expiresByCalendar: Int64 = 0
       var host = ""
       var isClosed = false

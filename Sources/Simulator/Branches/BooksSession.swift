@@ -11,7 +11,7 @@
   final class BooksSession: PostgresSession, FarEnd {
     unowned let network: BooksNetwork
     unowned let process: SimulatedProcess
-    /// The same process while it exists: its requests may reach the server after it has exited.
+    /// The process while it exists; nil after its exit. Its requests may reach the server later.
     private weak var sender: SimulatedProcess?
     /// Index of its branch in the world.
     let place: Int

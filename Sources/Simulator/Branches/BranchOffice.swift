@@ -30,7 +30,7 @@
     private var coordinator: pid_t?
     private(set) var tellers: [Teller] = []
     private(set) var clients: [BranchClient] = []
-    /// Its number in the database, once it has joined.
+    /// Number of the branch in the database, once it has joined.
     var number: Int64?
     /// Time of its last joining, for the day that was current then.
     var joinedAt = MonotonicTime(nanoseconds: 0)

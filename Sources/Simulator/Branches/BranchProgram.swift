@@ -107,7 +107,7 @@
   /// A teller or juice station of a branch: the production teller, with a provider that sometimes fails.
   final class BranchTeller: WindowProgram {
     let teller: TellerProcess
-    /// Its provider, which faults cause to fail.
+    /// Provider of the teller, which faults cause to fail.
     let provider: BranchProvider
 
     /// - Parameter isHard: returns true if a customer cannot be served now.

@@ -184,7 +184,8 @@
 
     private var openRequests: String { "\(clients.count { !$0.isContent }) clients still wait" }
 
-    /// The operator opens what is closed, revives dead letters, and stops the bank when it is time.
+    /// Closes the bank as an operator does: opens closed branches, requeues dead letters, and stops the
+    /// bank when it is time.
     private func goOnClosing() {
       defer { if !isOver { agenda.add(.closing, at: clock.now + .milliseconds(200)) } }
       let there = offices.filter { !$0.isLost }
@@ -244,7 +245,7 @@
       }
     }
 
-    /// Resumes what is paused, and revives dead letters.
+    /// Resumes paused services, and requeues dead letters.
     private func helpOut(_ open: [BranchOffice]) {
       guard clock.now >= helpsAgainAt else { return }
       helpsAgainAt = clock.now + .seconds(1)

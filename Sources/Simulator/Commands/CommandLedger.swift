@@ -16,7 +16,7 @@ final class CommandTree {
   let service: ServiceName
   let attempt: Int32
   let begunAt: MonotonicTime
-  /// Its running processes.
+  /// Running processes of the command.
   var living: Set<pid_t>
   /// Bytes written to each stream's pipe by any process of the tree.
   private(set) var said: [CInt: [UInt8]] = [:]

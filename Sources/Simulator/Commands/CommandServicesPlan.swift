@@ -8,9 +8,9 @@ import QueueCore
 import Time
 
 struct CommandServicesPlan {
-  /// Its commands have a timeout.
+  /// Service whose commands have a timeout.
   static let timed = ServiceName("mill")!
-  /// Its commands have no timeout, and some of their exit codes have a meaning of their own.
+  /// Service whose commands have no timeout, and some of whose exit codes have a configured meaning.
   static let patient = ServiceName("press")!
   static let services = [timed, patient]
   /// Their numbers follow those of the concurrent workers' services, which then have neither customers nor
@@ -99,7 +99,7 @@ struct CommandScript {
   enum Ending {
     case code(Int32)
     case signal(Int32)
-    /// It runs until it is killed.
+    /// The command runs until it is killed.
     case never
   }
 

@@ -173,7 +173,7 @@ extension Simulation {
       !client.line.process.isStopped
     else { return }
     var holder = holders[Int(commands.chance.draw(0...Int64(holders.count) - 1))]
-    // The command that has been there for the longest time may never end by itself.
+    // The command that runs for the longest time may never exit by itself.
     if commands.chance.draw(0...1) == 0,
       let oldest = holders.min(by: { $0.progressAt < $1.progressAt })
     {

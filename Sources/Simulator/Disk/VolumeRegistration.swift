@@ -39,8 +39,8 @@ final class VolumeRegistration {
     sqlite3_close_v2(connection)
   }
 
-  /// The same setting as in a store. It must come before any other call, and registering a VFS initializes
-  /// SQLite.
+  /// Setting of SQLite's memory statistics, as in a store. It must precede any other call, and registering
+  /// a VFS initializes SQLite.
   private static let settings: Void = { _ = sqlite_leave_out_memory_statistics() }()
 
   private static var methods: sqlite3_vfs {

@@ -33,7 +33,8 @@ struct GuardScene {
   var chance: SeededGenerator
   /// True after the bank was closed, until it is opened again.
   var isClosed = false
-  /// Time at which that is visible: a process that waits for its disk exits ahead of the others.
+  /// Time at which the exit is visible to others. The clock of a process that waits for its disk is ahead
+  /// of the other clocks.
   var closedAt = MonotonicTime(nanoseconds: 0)
   /// True if the guardian may have received that the bank is closed, from a coordinator that was killed
   /// before its exit.

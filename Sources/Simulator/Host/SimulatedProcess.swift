@@ -55,7 +55,7 @@ final class SimulatedProcess {
   var group: pid_t
   var make: ((SimulatedProcess) -> (any SimulatedProgram)?)?
   private(set) var body: (any SimulatedProgram)?
-  /// Its own time: the host's when its turn started, plus the time that it has spent since.
+  /// Clock of the process: the host's time when its turn started, plus the time that it has spent since.
   private(set) var clock: MonotonicTime
   /// Time of its next turn; nil while it sleeps without a deadline.
   var wakesAt: MonotonicTime?
@@ -67,7 +67,7 @@ final class SimulatedProcess {
   private(set) var stoodUntil = MonotonicTime(nanoseconds: 0)
   /// Until this time its lead over the other clocks is computation, not a wait for the disk.
   private(set) var worksUntil = MonotonicTime(nanoseconds: 0)
-  /// Its exit status, and the time from which other processes can see it.
+  /// Exit status, and the time from which other processes can see it.
   private(set) var ending: (status: ExitStatus, at: MonotonicTime)?
   /// Number of further calls that succeed; the one after that finds it killed.
   var fuse: Int?

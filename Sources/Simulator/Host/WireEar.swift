@@ -163,7 +163,7 @@ final class WireEar {
       return
     }
     if let order = request.order { world.stockAnswers(order, reply.result) }
-    // The coordinator may be killed before it receives the answer that something was given back.
+    // The coordinator may be killed before it receives the answer that fruit was returned.
     if case .giveBack = request.command, case .done = reply.result,
       request.order?.text.first?.isNumber == true
     {

@@ -24,7 +24,7 @@ struct StockScene {
   var doomedStations = 0
   /// Number of stations still to be recalled right after they request their fruit.
   var recalls = 0
-  /// Number of coordinators still to fail right after they receive that fruit was given back.
+  /// Number of coordinators still to fail right after they receive that fruit was returned.
   var doomedReleases = 0
 }
 
@@ -122,8 +122,8 @@ extension Simulation {
     return true
   }
 
-  /// Something was given back, and the coordinator has not recorded it. Sometimes it is killed here, or its
-  /// disk is full.
+  /// Called when the stock has confirmed a return that the coordinator has not recorded. Sometimes kills
+  /// the coordinator here, or fills its disk.
   func releaseIsAnswered() {
     guard scene.doomedReleases > 0, coordinator != nil else { return }
     scene.doomedReleases -= 1

@@ -32,7 +32,7 @@ final class StockWatch {
   private(set) var deeds: [OrderID: Deed] = [:]
   /// The first answer to each order.
   private var answers: [OrderID: StockResult] = [:]
-  /// Orders that the stock has reported as given back.
+  /// Orders that the stock has reported as returned.
   private var givenBack: Set<OrderID> = []
   /// Changes that the keepers have requested.
   private var changes: [OrderID: StockCommand] = [:]
@@ -200,7 +200,7 @@ final class StockWatch {
     answers[order] = result
   }
 
-  /// True if an order holds what it has taken, or was given back in the last commit and so held it until
+  /// True if an order holds what it has taken, or was returned in the last commit and so held it until
   /// then.
   private func couldBeTold(_ order: OrderID) -> Bool {
     guard let deed = deeds[order], !deed.taken.isEmpty else { return false }
@@ -213,7 +213,7 @@ final class StockWatch {
     }
   }
 
-  /// The record that something must be given back was removed from the disk.
+  /// Called when the record of an owed return was removed from the disk.
   func released(_ ticket: TicketOfDay) {
     if !givenBack.contains(OrderID(day: ticket.day, ticket: ticket.ticket)) {
       violate(.taking, "ticket \(ticket.ticket) counts as returned, but the stock has not confirmed it")
@@ -291,8 +291,8 @@ final class StockWatch {
     }
   }
 
-  /// The bank has closed: no customer without a juice holds fruit, and every cancelled ticket's fruit was
-  /// given back.
+  /// Checks the stock after the bank has closed: no customer without a juice holds fruit, and the fruit of
+  /// every cancelled ticket was returned.
   func checkEnd() throws(StoreError) {
     guard checker.world.hasStock else { return }
     store.crash()

@@ -114,7 +114,7 @@ struct MutantStock {
     return .stage(entry)
   }
 
-  /// The same piece from the lot that expires last.
+  /// A row of an order, changed to take its piece from the lot that expires last.
   private static func latest(_ row: StockChange, _ picture: StockPicture) -> StockChange {
     let lots = picture.items.first { $0.item == row.item }?.lots ?? []
     guard row.kind == .taken, let dates = row.dates, let last = lots.last, let other = last.dates,

@@ -80,7 +80,7 @@ final class ForeignSeat {
   let process: SimulatedProcess
   /// The window at which it was started; nil for an outside worker.
   let window: String?
-  /// Its index among the outside workers.
+  /// Index among the outside workers.
   let number: Int
   /// Owned by its process, and released with it.
   private(set) weak var worker: ForeignWorker?

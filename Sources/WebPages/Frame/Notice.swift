@@ -6,7 +6,7 @@ import BankModel
 /// Result of a form.
 public enum Notice: Sendable, Equatable {
   case added(count: Int64, first: TicketNumber)
-  /// The same request was sent before; no customer was added again.
+  /// The request was sent before; no customer was added again.
   case known(count: Int64, first: TicketNumber)
   case reset(day: Int64)
   case cancelled(count: Int64)

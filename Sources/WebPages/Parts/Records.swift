@@ -43,7 +43,8 @@ extension PageFrame {
   /// of the button.
   typealias ListAction = (path: String, some: String, all: String, look: HTML)
 
-  /// A list of customers with checkboxes, and commands for the selected ones or for all of the filter.
+  /// A list of customers with checkboxes, and commands for the selected ones or for all that match the
+  /// filter.
   ///
   /// The buttons are in the form of the list, and each has its own action. The server asks for a
   /// confirmation with the number. The day of the rows is in a region that changes with them.

@@ -240,11 +240,11 @@ public struct WindowDeath: Sendable, Equatable {
     case ordered
     /// The process has ended, with this customer or without one.
     case died(ticket: TicketNumber?)
-    /// Its customer is served again, after exactly or at most this time.
+    /// The customer of the killed process is served again, after exactly or at most this time.
     case served(ticket: TicketNumber, window: String, milliseconds: Int64, isExact: Bool)
-    /// Its successor is ready; the time is nil if it was not observed.
+    /// The successor of the killed process is ready; the time is nil if it was not observed.
     case succeeded(generation: Int64, milliseconds: Int64?)
-    /// Its customer was cancelled, or became a dead letter.
+    /// The customer of the killed process was cancelled, or became a dead letter.
     case ended(ticket: TicketNumber)
   }
 

@@ -43,7 +43,8 @@ struct PageWords {
       ?? ProductTable.standard[id].map { language == .korean ? $0.name : $0.english } ?? id.name
   }
 
-  /// Display name of a juice in the same way.
+  /// Display name of a juice from its name in commands; that name itself for a juice of the bank's own
+  /// files.
   func juice(_ id: ItemID) -> String {
     Assortment.standard.juices.first { $0.id == id }?.name(in: language) ?? id.name
   }

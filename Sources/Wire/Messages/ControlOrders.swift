@@ -26,7 +26,8 @@ public struct EnqueueOrder: Codable, Sendable, Equatable {
   public var payload: [UInt8]?
   /// Earliest time of service, in milliseconds since 1970; nil for at once, or for ``delay``.
   public var dueAt: Int64?
-  /// The same in milliseconds after the coordinator receives the request, at most ``Limits/delay``.
+  /// Delay until the earliest time of service, in milliseconds after the coordinator receives the request,
+  /// at most ``Limits/delay``; nil for at once, or for ``dueAt``.
   public var delay: Int64?
   /// True if the payload is a command line, for a service whose customers bring one; a coordinator refuses it
   /// for any other service. Nil from an older build.
@@ -90,7 +91,8 @@ public struct EnqueueEntry: Codable, Sendable, Equatable {
   public var payload: [UInt8]?
   /// Earliest time of service, in milliseconds since 1970; nil for at once, or for ``delay``.
   public var dueAt: Int64?
-  /// The same in milliseconds after the coordinator has received the whole list, at most ``Limits/delay``.
+  /// Delay until the earliest time of service, in milliseconds after the coordinator has received the
+  /// whole list, at most ``Limits/delay``; nil for at once, or for ``dueAt``.
   public var delay: Int64?
 
   public init(

@@ -115,8 +115,9 @@ public enum ControlCommand: Sendable, Equatable {
   /// Answers: `board` with `more`, until the connection ends or the request is withdrawn. A slow reader
   /// misses frames.
   case board
-  /// Kills the process of a window with SIGKILL, if it is still the given one: name, generation and process
-  /// id as in a status or a board. Answer: `status`; or `other_process` if another one is there by now.
+  /// Kills the process of a window with SIGKILL, if it is still the given one: name, generation and
+  /// process id as in a status or a board. Answer: `status`; or `other_process` if the window has another
+  /// process now.
   case endTeller(window: String, generation: Int64, pid: Int32)
   /// Cancels several customers as ``cancel(_:day:)`` does. Answer: `selection`.
   case cancelAll(TicketSelection)

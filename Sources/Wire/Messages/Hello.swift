@@ -94,7 +94,7 @@ public struct Refusal: Codable, Sendable, Equatable {
     case build = 2
     /// No hello, or not in time.
     case hello = 3
-    /// A message that is malformed, too large, or out of turn.
+    /// A message that is malformed, too large, or not allowed at this point of the protocol.
     case malformed = 4
     /// The maximum number of connections is reached.
     case crowded = 5

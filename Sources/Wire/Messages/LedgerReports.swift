@@ -55,7 +55,7 @@ extension LedgerRow: Codable {
 
 /// One customer's account.
 public struct AccountReport: Codable, Sendable, Equatable {
-  /// Its sums over all days.
+  /// Sums of the account over all days.
   public var row: LedgerRow
   /// The latest receipts that moved it, the latest first.
   public var latest: [ReceiptReport]

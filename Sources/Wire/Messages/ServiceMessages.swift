@@ -10,7 +10,7 @@ public protocol AnswerMessage: RefusingMessage {
 
 /// Messages to a peer that may be refused.
 public protocol RefusingMessage: FrameMessage {
-  /// The connection ends.
+  /// Refuses the peer; the connection is closed after this message.
   static func refused(_ refusal: Refusal) -> Self
 }
 

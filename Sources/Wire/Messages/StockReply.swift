@@ -132,7 +132,7 @@ public struct StockAuditReport: Codable, Sendable, Equatable {
   public var difference: Int64
   /// All violations of the invariants, one English sentence each.
   public var problems: [String]
-  /// The same as kinds and their values, in the same order; nil for none, and from an older service.
+  /// The violations as kinds and their values, in the same order; nil for none, and from an older service.
   public var remarks: [Remark]?
 
   public init(items: Int64, orders: Int64, changes: Int64, difference: Int64, problems: [String]) {

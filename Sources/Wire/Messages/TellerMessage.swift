@@ -22,7 +22,7 @@ public enum TellerMessage: Sendable, Equatable {
   case returned(Lease)
   /// Progress of the work of this lease. Sent by the work itself, never by a timer.
   case beat(Lease)
-  /// The same, with the amount of progress.
+  /// Progress of the work of this lease, with its amount.
   indirect case progressed(Lease, WorkProgress)
 
   private enum Kind: Int, CodingKey {

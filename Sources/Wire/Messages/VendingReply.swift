@@ -144,7 +144,7 @@ public struct VendingAuditReport: Codable, Sendable, Equatable {
   public var difference: Won
   /// All violations of the invariants, one English sentence each.
   public var problems: [String]
-  /// The same as kinds and their values, in the same order; nil for none, and from an older machine.
+  /// The violations as kinds and their values, in the same order; nil for none, and from an older machine.
   public var remarks: [Remark]?
   /// Identity of the machine, which is part of its order names at the stock.
   public var machine: Int64

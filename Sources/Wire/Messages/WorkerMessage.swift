@@ -7,9 +7,9 @@ import BankModel
 public enum WorkerMessage: Sendable, Equatable {
   /// The first message.
   case hello(Hello)
-  /// Its database is open and it listens on its sockets.
+  /// The database of the service is open, and it listens on its sockets.
   case ready
-  /// It cannot start; the process exits.
+  /// The service cannot start; the process exits.
   case failed(Failure)
   /// The answer to a check, sent by the loop that does the work, after all earlier messages.
   case beat(Int64)

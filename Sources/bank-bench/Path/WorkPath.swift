@@ -28,9 +28,9 @@ final class WorkPath {
     case enqueue
     /// Enqueues all customers with one request.
     case fill
-    /// Also serves them.
+    /// Serves the customers as well.
     case serve
-    /// Also serves them, with 16 customers in flight at each teller.
+    /// Serves the customers as well, with 16 of them in flight at each teller.
     case serveAhead = "serve-ahead"
   }
 
@@ -45,7 +45,7 @@ final class WorkPath {
   /// periodic work is put off.
   private static let pause = TimeSpan.milliseconds(5)
   private static let past = MonotonicTime(nanoseconds: 0)
-  /// So long that no commit, and no retry of a failed start, follows from a timer.
+  /// Longer than any measurement: no timer causes a commit or retries a failed start.
   private static let never = TimeSpan.seconds(86_400)
   private let coordinator: Coordinator
   private var crew: [TellerProcess] = []

@@ -32,8 +32,8 @@ enum CommandRival: String, CaseIterable {
     rivals(bench, allCases, targets: [.xargs: .atLeast(1)]) { try $0.perSecond(count, allWait: true, in: $1) }
   }
 
-  /// Those with a queue, from the first command that is queued to the exit of the last. Both queue with a
-  /// process a command.
+  /// The programs with a queue, from the first command that is queued to the exit of the last. Both queue
+  /// with a process a command.
   static func queueing(_ bench: Bench, _ count: Int64) -> [Rival] {
     rivals(bench, [.taskSpooler, .nq], targets: [.taskSpooler: .atLeast(2), .nq: .atLeast(4)]) {
       try $0.perSecond(count, allWait: false, in: $1)

@@ -12,7 +12,7 @@ enum SharedAct: String, CaseIterable, Sendable {
   /// A session that is terminated at the server, and a process of the server that is killed, which ends all
   /// sessions.
   case session, backend
-  /// The server is stopped immediately, or its first process killed; then it is started again.
+  /// The server is stopped immediately, or its postmaster is killed; then it is started again.
   case stop, server
   /// A branch is cut off for a while.
   case partition

@@ -8,21 +8,21 @@ import Wire
 enum WorkDeviation: Sendable, Equatable {
   /// Two attempts had different keys.
   case severalKeys
-  /// Another ticket had the same key.
+  /// Another ticket had the key of this one.
   case foreignKey(of: ChaosTicket)
   /// The receipt has another key than the attempts.
   case receiptKey
   /// An attempt started while another one was running.
   case overlapped(attempt: Int32)
-  /// It has a receipt, but the receipt's attempt has not recorded its start and its end.
+  /// The ticket has a receipt, but the receipt's attempt has not recorded its start and its end.
   case unwitnessed(attempt: Int32)
-  /// It had another payload than the request.
+  /// The work got another payload than that of the request.
   case payload
   /// The result does not match the payload.
   case result
   /// An attempt started more than a second after the receipt.
   case begunAfterReceipt(attempt: Int32)
-  /// It was served, although a cancellation was confirmed.
+  /// The ticket was served, although a cancellation was confirmed.
   case notCancelled
   /// No client has requested the ticket.
   case uninvited
