@@ -22,9 +22,9 @@ public enum Arity: Sendable, Hashable {
 public struct OperandSpec: Sendable, Hashable {
   /// Name in help and errors, and key of its value: `N`, `PRODUCT`.
   public var name: String
-  /// Number of times it is given.
+  /// Number of times the operand may be given.
   public var arity: Arity
-  /// Kind of its value.
+  /// Kind of the operand's value.
   public var kind: ValueKind
   /// Long name of an option that replaces this operand. With that option the operand is refused; without it
   /// the arity applies.

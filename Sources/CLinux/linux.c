@@ -271,7 +271,7 @@ int linux_duplicate(int fd, int lowest) { return fcntl(fd, F_DUPFD_CLOEXEC, lowe
 int linux_pipe(int pair[2]) { return pipe2(pair, O_CLOEXEC); }
 
 int linux_set_nonblocking(int fd, bool nonblocking) {
-  // The same as F_SETFL, in one call instead of two.
+  // Sets O_NONBLOCK like F_SETFL of fcntl(2), in one call instead of two.
   int wanted = nonblocking;
   return ioctl(fd, FIONBIO, &wanted);
 }

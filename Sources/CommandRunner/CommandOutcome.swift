@@ -10,13 +10,13 @@ public struct CommandOutcome: Sendable, Hashable {
   public enum Interruption: Sendable, Hashable {
     /// The timeout of the command expired.
     case timeout
-    /// The caller cancelled it.
+    /// The caller cancelled the command.
     case cancel
   }
 
   /// Exit code or signal.
   public var ending: ExitStatus.Ending
-  /// Time from its start to its own exit, without the time of processes it left behind.
+  /// Time from the start of the command to its own exit, without the time of processes it left behind.
   public var duration: TimeSpan
   /// Nil if the command exited by itself.
   public var interruption: Interruption?

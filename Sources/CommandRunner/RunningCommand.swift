@@ -116,7 +116,7 @@ public final class RunningCommand {
   /// Process id of the command; also the id of its session and its process group.
   public var pid: pid_t { root.pid }
 
-  /// True if its control group was killed with it, so that no other command may start there.
+  /// True if the control group was killed with the command, so that no other command may start there.
   public var hasEndedGroup: Bool { tree.hasEndedGroup }
 
   /// Standard output and standard error captured so far.
@@ -133,7 +133,8 @@ public final class RunningCommand {
     }
   }
 
-  /// True while its output stays in the pipes, and the processes it leaves behind are not collected.
+  /// True while the output of the command stays in the pipes, and the processes it leaves behind are not
+  /// collected.
   public var isUnattended: Bool { if case .running(attendAt: _?) = phase { true } else { false } }
 
   /// Ends the command with all its descendants: SIGTERM to its group, and SIGKILL to the whole tree after its

@@ -27,11 +27,11 @@ final class Ending: BankPart {
     var refusal: StoreError?
     /// Customers present at the start of the current step.
     var total: Int64 = 0
-    /// Customers served before it.
+    /// Customers served before the current step.
     var servedBefore: Int64
     /// Windows whose tellers had to be killed.
     var killed: Set<Window> = []
-    /// True after the queue reported that no customer is at a window or will be.
+    /// True after the queue reported that no customer is or will be at a window.
     var isDrained = false
     /// True if no process is left, so that the day can be closed.
     var isOver = false

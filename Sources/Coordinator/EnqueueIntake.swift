@@ -24,7 +24,7 @@ final class EnqueueIntake {
     /// Wall-clock time at which the request was complete.
     let asked: WallTime
     let total: Int64
-    /// True if it is larger than one slice.
+    /// True if the request is larger than one slice.
     let comesInSlices: Bool
     /// Customers taken so far, new or known.
     var taken: Int64 = 0

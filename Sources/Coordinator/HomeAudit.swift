@@ -22,13 +22,13 @@ struct HomeAudit {
     /// Identifies the process together with its id, because ids are reused.
     var startedAt: UInt64
 
-    /// True if it may be a guardian or coordinator that waits for the lock of the home, or is about to report
-    /// that it cannot get it. It waits for 5 seconds, and longer on a busy machine.
+    /// True if the process may be a guardian or coordinator that waits for the lock of the home, or is about to
+    /// report that it cannot get the lock. The wait takes 5 seconds, and longer on a busy machine.
     var mayBeOpening: Bool {
       ["bankd", "bank-guardian"].contains(name) && (ProcessTable.age(of: pid) ?? .zero) < HomeAudit.opening
     }
 
-    /// True if it is running or waiting for a disk: it may be exiting.
+    /// True if the process is running or waiting for a disk: it may be exiting.
     fileprivate var isAtWork: Bool {
       guard let state = ProcessTable.activity(of: pid)?.state else { return false }
       return state == .running || state == .waitingForDisk

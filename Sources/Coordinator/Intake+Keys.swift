@@ -16,7 +16,8 @@ extension Intake {
     }
     line.end(order)
     guard let entry = requests.close(order.request) else { return true }
-    // The key may be staged only. Nothing is sent before it is on disk, and a key can still be rolled back.
+    // The key may be staged and not yet on disk. Nothing is sent before it is, because a staged key can be
+    // rolled back.
     let tell = Kernel.makes("answersAKeyTooEarly") ? readings.tellAtOnce : readings.tellKept
     tell(entry.seat) { [engine = queue.engine] store throws(StoreError) in
       // Until then the key may have been rolled back, and stored again with a request that is incomplete.

@@ -176,7 +176,7 @@ final class ReaderProcess {
   private func collect() {
     guard let status = child?.reap(), let registration else { return }
     loop.deregister(registration)
-    // Its last messages may be unread.
+    // The last messages of the process may be unread.
     while channel?.receiveNow() == true {}
     if channel != nil { trouble = "\(Remark(status))" }
     end("reader_lost")

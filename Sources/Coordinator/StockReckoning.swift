@@ -87,7 +87,7 @@ struct StockReckoning {
         case .others: foreign += 1
         case .own(let day, let number):
           let ticket = TicketOfDay(day: day, ticket: number)
-          // Tickets with a receipt were checked with it.
+          // A ticket with a receipt was checked with that receipt.
           if try receipt(of: ticket, order.id, store) != nil { continue }
           try suspect(ticket, order.id, [order.id: order], store, presentDay)
         }

@@ -24,7 +24,7 @@ struct GuardedCoordinator {
   let registration: Registration
   let since: MonotonicTime
   var silence: Standstill
-  /// True after its first progress report. A coordinator of an older build sends none.
+  /// True after the first progress report of the coordinator. A coordinator of an older build sends none.
   var hasReported = false
   /// Time of SIGKILL, after the process was found hanging; in attended time, like all times here.
   var killAt: MonotonicTime?

@@ -168,7 +168,7 @@ extension Guardian {
       peak = status.maxResidentBytes / 1024
     }
     loop.deregister(ward.registration)
-    // Handle its remaining messages before its exit.
+    // Handle the remaining messages of the coordinator before its exit.
     hearWard()
     let uptime = SystemClock.monotonic().since(ward.since)
     log?.write(event: "exit", level: end == .code(0) || policy.phase == .closed ? .info : .warn) {

@@ -81,9 +81,9 @@ public struct GuardianOptions: Sendable, Equatable {
   public struct GuardedCoordinator: Sendable, Equatable {
     /// Process id.
     public var pid: Int32
-    /// Phase of its bank.
+    /// Phase of the coordinator's bank.
     public var phase: GuardianPolicy.Phase
-    /// True if its bank was open before.
+    /// True if the coordinator's bank was open before.
     public var hasOpened: Bool
     /// Permitted silence in milliseconds; nil for the default, until the coordinator sends its own.
     public var patienceMilliseconds: Int64?

@@ -15,9 +15,9 @@ public struct LockFile: ~Copyable {
   /// Result of an attempt to take a lock.
   public enum Outcome: ~Copyable {
     case acquired(LockFile)
-    /// Another process holds it; its pid if the file contains one.
+    /// Another process holds the lock; its pid if the file contains one.
     case heldBy(pid: pid_t?)
-    /// No process holds it, but a visitor has it.
+    /// No process holds the lock, but a visitor has it.
     case visited
   }
 

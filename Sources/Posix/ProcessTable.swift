@@ -25,7 +25,7 @@ public enum ProcessTable {
     public var state: State
     /// Total processor time, in clock ticks.
     public var processorTicks: UInt64
-    /// True if it has a controlling terminal, whose user may have stopped it.
+    /// True if the process has a controlling terminal, whose user may have stopped it.
     public var hasTerminal: Bool
 
     public init(state: State, processorTicks: UInt64, hasTerminal: Bool) {

@@ -31,7 +31,8 @@ public enum StandardStreams {
   /// for the user would go to a server.
   public static func fillGaps() {
     for fd in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(fd, F_GETFD) == -1 {
-      // It gets the lowest free number, which is this one, because lower ones were filled before.
+      // The open file gets the lowest free number, which is this one, because lower ones were filled
+      // before.
       _ = open("/dev/null", O_RDWR)
     }
   }

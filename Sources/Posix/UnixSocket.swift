@@ -27,7 +27,8 @@ public enum UnixSocket {
     public let uid: uid_t
     /// The effective group.
     public let gid: gid_t
-    /// Process id. It may have exited since; for an inherited pair it is the process that made the pair.
+    /// Process id of the peer, which may have exited since. For an inherited pair it is the process that
+    /// made the pair.
     public let pid: pid_t
 
     public init(uid: uid_t, gid: gid_t, pid: pid_t) { (self.uid, self.gid, self.pid) = (uid, gid, pid) }

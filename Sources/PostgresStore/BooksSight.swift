@@ -17,13 +17,13 @@ package struct BooksSight: Equatable {
 
 /// Decision about a connection.
 package enum BooksAdmission: Equatable {
-  /// Use it.
+  /// Use the connection.
   case open
-  /// Use it, and close the connections to other servers.
+  /// Use the connection, and close those to other servers.
   case openAlone
-  /// Hold it until the branch has joined and knows its database.
+  /// Hold the connection until the branch has joined and knows its database.
   case wait
-  /// Close it.
+  /// Close the connection.
   case refuse(PostgresError.Reason)
 }
 

@@ -41,7 +41,7 @@ public struct ClaimedCustomer: Sendable, Hashable {
   public let failures: Int64
   /// Attempts since the last requeue that may have started, if the service counts them.
   public let begun: Int64
-  /// True if the last of them was running.
+  /// True if the last of the started attempts was running.
   public let isBegun: Bool
   /// Ordered item; empty for none.
   public let article: String

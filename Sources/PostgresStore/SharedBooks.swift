@@ -303,7 +303,7 @@ public final class SharedBooks {
     if isOver || leaveUntil.map({ SystemClock.monotonic() >= $0 }) == true { return left() }
     guard !isLeaving else { return }
     guard let branch = context.branch else {
-      // Their results are reported after the branch has rejoined.
+      // Results of commits in flight are reported after the branch has rejoined.
       return commits.count > 0 ? () : left()
     }
     guard commits.count == 0, !commits.hasStaged, requests.isEmpty else { return }

@@ -42,7 +42,7 @@ struct SharedCommit {
   var dues: [TicketNumber: Due] { changes.compactMapValues(\.due) }
   /// Number of customers that it delays.
   var delayedCount: Int { changes.values.count { $0.state == .delayed } }
-  /// Customers that it finishes.
+  /// Tickets that the commit finishes.
   var tickets: [TicketNumber] { finished.map(\.customer.ticket) }
 
   /// Adds a change.

@@ -111,7 +111,7 @@ final class SharedCommits {
   }
 
   private func refuse(_ error: PostgresError) {
-    // Unknown outcomes of the others are queried first.
+    // Unknown outcomes of the other commits are queried first.
     guard !flights.contains(where: { $0.state == .unknown }) else { return }
     refusal = nil
     for commit in flights.map(\.commit) + [staged] { refusedDues.merge(commit.dues) { $1 } }
@@ -214,6 +214,6 @@ final class SharedCommits {
 }
 
 extension SharedCommit {
-  /// True if it delays any customer.
+  /// True if the commit delays any customer.
   var postpones: Bool { delayedCount > 0 }
 }

@@ -9,14 +9,14 @@ import Postgres
 import Time
 
 final class SharedLink: PostgresHandler {
-  /// Called when it is open: unknown outcomes must be queried, and requests may be sent.
+  /// Called when the connection is open: unknown outcomes must be queried, and requests may be sent.
   var opened: () -> Void = {}
   /// Called after a loss or a failed attempt, after the outcomes of all sent requests were reported.
   var lost: (PostgresError) -> Void = { _ in }
   /// Called for each notification.
   var notified: (_ payload: String) -> Void = { _ in }
 
-  /// True if it accepts requests.
+  /// True if the connection accepts requests.
   var isOpen: Bool { stage == .open && connection?.isReady == true }
   /// Number of requests in flight.
   var underWay: Int { isOpen ? connection?.underWay ?? 0 : 0 }

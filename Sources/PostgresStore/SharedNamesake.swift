@@ -5,10 +5,10 @@ import Postgres
 struct SharedNamesake {
   let epoch: Int64
   let host: String
-  /// End of its lease, in microseconds since 1970, by the server's clock.
+  /// End of the other branch's lease, in microseconds since 1970, by the server's clock.
   let leaseEnd: Int64
 
-  /// Nil if no such branch is open.
+  /// Nil if no other branch with this name is open.
   init?(_ rows: PostgresRows) {
     guard let epoch = rows.integer(0, 0), let host = rows.text(0, 1), let leaseEnd = rows.integer(0, 2) else {
       return nil

@@ -37,11 +37,11 @@ final class SharedRequests {
     var name: (epoch: Int64, number: Int64)?
     /// Progress of a request that is too large to be sent as a whole; nil for all others.
     var staging: SharedStaging?
-    /// True if its final transaction can be sent.
+    /// True if the final transaction of the request can be sent.
     var isReady: Bool { commit == nil && (staging.map { $0.isWhole && $0.given == nil } ?? true) }
-    /// True if it must be repeated in a later epoch.
+    /// True if the request must be repeated in a later epoch.
     var outlives = true
-    /// True if it must be sent alone, because a transaction of several requests was refused.
+    /// True if the request must be sent alone, because a transaction of several requests was refused.
     var isAlone = false
     var tries = Tries()
     var commit: Int64?
@@ -285,7 +285,7 @@ final class SharedRequests {
   func end(_ id: Int64, _ answer: SharedAnswer?) {
     guard let index = tasks.firstIndex(where: { $0.id == id }) else { return }
     let task = tasks.remove(at: index)
-    // The outcomes of its attempts are not queried any more.
+    // Outcomes of the request's attempts are not queried any more.
     for (epoch, number) in task.tries.unknown where epoch == context.branch?.epoch {
       context.numbers.release(number)
     }

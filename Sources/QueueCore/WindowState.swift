@@ -57,7 +57,7 @@ struct WindowState: Sendable {
   struct HandedOut: Sendable {
     var customer: Customer
     var at: Moment
-    /// End of its lease if the lease is running; otherwise never.
+    /// End of the customer's lease if it is running; otherwise never.
     var deadline = MonotonicTime(nanoseconds: .max)
   }
 

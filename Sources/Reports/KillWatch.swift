@@ -79,7 +79,7 @@ package struct KillWatch: Sendable, Equatable {
     }
   }
 
-  /// Milliseconds until its customer was served again, if known exactly.
+  /// Milliseconds until the customer of the killed process was served again, if known exactly.
   package var milliseconds: Int64? {
     if case .served(_, _, let after, true) = stage { after } else { nil }
   }

@@ -254,7 +254,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   /// True if the defect is in the queue's core and not in the shell around it. Those cases come first.
   var isOfTheCore: Bool { Self.core.contains(self) }
   private static let core = Set(allCases.prefix { $0 != .saysCommittedTooEarly })
-  /// The promises that it may break first. An audit of the open bank can find any of them.
+  /// The promises that the defect may break first. An audit of the open bank can find any defect.
   public var breaks: Set<Violation.Kind> { promises.union([.audit]) }
   private var promises: Set<Violation.Kind> {
     switch self {

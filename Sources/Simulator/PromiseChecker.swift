@@ -39,7 +39,7 @@ final class PromiseChecker {
     var tickets: [TicketName?]
     var filled = 0
     var asked = 0
-    /// True after its client received the answer that no customer was added, until it asks again.
+    /// True after the client received the answer that no customer was added, until it asks again.
     var isWithdrawn = false
 
     /// Index of the order that a new ticket belongs to. The first customers of a large request may get the
@@ -101,7 +101,8 @@ final class PromiseChecker {
   var recalled: [(window: Window, lease: Lease)] = []
   /// Customers at a window whose service counts attempts, and whose teller has not received them yet.
   var starting: [TicketNumber: Customer] = [:]
-  /// Customers cancelled while their teller continues with others. Its answers about them are still to come.
+  /// Customers cancelled while their teller continues with others. The teller's answers about them are
+  /// still to come.
   var cancelled: [(window: Window, lease: Lease)] = []
   /// Windows whose tellers were notified that no customer follows those in flight.
   var closing: Set<Window> = []

@@ -68,7 +68,7 @@ final class QueueWatch: QueueWitness {
       abandonedAt = now.monotonic
       world.statistics.withdrawnInPart += 1
     case .reset where abandonedAt == now.monotonic:
-      // It was abandoned because of this reset.
+      // The request was abandoned because of this reset.
       world.statistics.withdrawnInPart -= 1
       world.statistics.givenUpForResets += 1
     default: break

@@ -93,7 +93,8 @@ extension Simulation {
       failingCommit = nil
       statistics.note(.diskFailed)
       disk.fail(failing, with: .failed(path: "disk", detail: "the fsync has failed"))
-      // On such a disk, kill the coordinator soon after the failed sync, perhaps before it retries.
+      // On a simulated volume the coordinator is killed soon after the failed sync, perhaps before it
+      // retries.
       if disk.volume != nil { coordinator?.process.fuse = Int(chance.draw(0...12)) }
     }
     guard fullUntil > clock.now else { return }

@@ -64,7 +64,7 @@ extension Simulation {
     case .tellerKilled:
       statistics.note(kind)
       guard chance.draw(0...1) == 0 else { return process.fuse = Int(chance.draw(0...12)) }
-      // Its last message may be lost with its connection.
+      // The last message of the worker may be lost with its connection.
       if chance.draw(0...1) == 0, let stream = worker.stream { cut(stream) }
       process.kill()
     case .messageLate:

@@ -15,7 +15,7 @@ struct MemoryContents {
   private(set) var receipts: [Receipt] = []
   private(set) var receiptPlaces: [TicketOfDay: Int] = [:]
   private(set) var attempts: [TicketOfDay: [Attempt]] = [:]
-  /// By the bytes of the key, as in the database: two encodings of one character are two keys.
+  /// Requests by the bytes of their keys, as in the database: two encodings of one character are two keys.
   private(set) var keys: [[UInt8]: KeyedRequest] = [:]
   /// Payloads by ticket number.
   private(set) var payloads: [TicketNumber: [UInt8]] = [:]

@@ -52,7 +52,7 @@ public struct DrainSight: Sendable, Equatable {
 public struct DrainSpan: Sendable, Equatable {
   /// The step, finished or current.
   public var step: DrainStep
-  /// Time from its start to its end, or until now.
+  /// Time from the start of the step to its end, or until now.
   public var span: TimeSpan
 }
 

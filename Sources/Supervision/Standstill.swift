@@ -62,7 +62,7 @@ public struct Standstill: Sendable {
     switch sight {
     case .stopped: return true
     case .excused:
-      // It could not have reported anything in this state.
+      // A process in this state could not have reported anything.
       (heardAt, restingSince) = (now, now)
       return false
     case .running(let ticks), .asleep(let ticks):

@@ -49,7 +49,7 @@ public struct TellerMachine: Sendable {
     var began: MonotonicTime
     var ends: MonotonicTime
     var nextBeat: MonotonicTime
-    /// Deadline for the answer to what the customer needs; nil after the answer, and between two requests.
+    /// Deadline for the provider's answer; nil after the answer, and between two requests.
     var providedBy: MonotonicTime?
     /// Time of the next request for something that was unavailable; nil if none is due.
     var asksAgainAt: MonotonicTime?

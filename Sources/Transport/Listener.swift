@@ -100,7 +100,7 @@ public final class Listener {
         guard let descriptor = try UnixSocket.accept(socket) else { return }
         onConnection?(descriptor)
       } catch {
-        // Whatever the cause, it lasts for a while, and the socket stays readable until a client is accepted.
+        // Any cause lasts for a while, and the socket stays readable until a client is accepted.
         guard sendOneAway() else { return takeRest() }
       }
     }

@@ -13,7 +13,7 @@ extension ParentLink {
     case alone
     /// Under a coordinator, which has sent its orders.
     case supervised(ParentLink)
-    /// The coordinator refused it, is gone, or uses another protocol: the exit code.
+    /// The coordinator refused this process, is gone, or uses another protocol: the exit code.
     case ended(Int32)
   }
 

@@ -49,16 +49,16 @@ public final class ServiceClient<Command: ServiceCommand> {
     /// In attended time: a process that was stopped or busy reads its input before it gives up.
     var deadline: MonotonicTime
     var sendings = 0
-    /// True if it was sent to the service that is connected now.
+    /// True if the request was sent to the service that is connected now.
     var isSent = false
-    /// True if a service received it and went away without an answer.
+    /// True if a service received the request and exited without an answer.
     var wasLost = false
     var listener: Listener
 
     /// True if the request may have taken effect without an answer.
     var isInDoubt: Bool { request.command.changesSomething && (isSent || wasLost) }
 
-    /// Records that the service that had it is gone.
+    /// Records that the service that received the request is gone.
     mutating func lose() {
       wasLost = wasLost || isSent
       isSent = false

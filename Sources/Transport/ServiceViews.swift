@@ -28,9 +28,9 @@ public final class ServiceViews<
   /// One subscription, which lasts until its client leaves.
   public final class View {
     fileprivate enum State {
-      /// Before its first answer.
+      /// The first answer was not sent yet.
       case begins
-      /// Receives earlier answers, from a position that the service knows.
+      /// The subscriber receives earlier answers, from a position that the service knows.
       case catchesUp(Int64)
       case follows(AnswerFeed.Place)
       case ended

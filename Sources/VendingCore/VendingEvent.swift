@@ -49,7 +49,8 @@ public enum VendingEffect: Sendable, Equatable {
   /// Take one piece of a product from the stock under the purchase's name; report
   /// ``VendingEvent/stockAnswered(_:_:)``.
   case take(PurchaseNumber, ItemID)
-  /// Make the stock return whatever the purchase's name holds; report ``VendingEvent/released(_:)``.
+  /// Make the stock return everything that is held under the purchase's name; report
+  /// ``VendingEvent/released(_:)``.
   case release(PurchaseNumber)
 }
 

@@ -148,7 +148,8 @@ final class DrinkShelf {
       case .failure(let error): trouble = error.remark
       case .success: (trouble, isIntroduced) = (nil, true)
       }
-      // Its disk may have been full. The next snapshot may be far away, and nothing can be sold until then.
+      // The disk of the stock may have been full. The next snapshot may be far away, and nothing can be
+      // sold until then.
       if !isIntroduced, !Kernel.makes("introducesOnce") {
         introduceAt = SystemClock.monotonic() + Self.introductionPause
       }

@@ -10,7 +10,7 @@ import WebCore
 final class Gate {
   /// Origin of a connection, from its descriptor.
   struct Origin {
-    /// True if it came over the socket in the home.
+    /// True if the connection came over the socket in the home.
     let isLocal: Bool
     /// True if the peer is a process of the bank's user.
     let isOwners: Bool

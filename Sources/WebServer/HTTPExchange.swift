@@ -28,7 +28,7 @@ public final class HTTPExchange {
 
   /// The request; without a body until it is served.
   public private(set) var request: HTTPRequest
-  /// True if it waits for an answer and its client is still connected.
+  /// True if the request waits for an answer and its client is still connected.
   public var isOpen: Bool { stage == .asked && !isAbandoned }
   private let hasGoodTarget: Bool
   private var stage = Stage.begun

@@ -9,7 +9,7 @@ import WebCore
 final class StreamViewer: EventViewer {
   private weak var feed: (any EventFeed)?
   private let socket: FileDescriptor
-  /// True if it came over the socket in the home.
+  /// True if the connection came over the socket in the home.
   let isLocal: Bool
   /// Owner of the stream; nil for none.
   var owner: String?

@@ -14,7 +14,7 @@ enum Target {
 }
 
 struct Row {
-  /// The measurement it belongs to, as on the command line.
+  /// Measurement to which the figure belongs, as on the command line.
   var group: String
   var name: String
   var unit: String

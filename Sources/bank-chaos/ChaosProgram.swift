@@ -156,7 +156,7 @@ enum ChaosProgram {
     evidence.ledger = run.traffic.ledger
     evidence.deaths = run.deaths
     evidence.windows = run.witness.windows
-    // Each of them may have this number in flight at once, at any place.
+    // Each outside worker may have this number in flight at once, at any place.
     evidence.windows[ChaosServices.outside] = ChaosServices.outsideRoom
     // The prefetch of a user's own bank is unknown here.
     evidence.inHand = !isScratch ? Int64(Limits.customersInHand) : handsOutAhead(seed) ? ahead : 1

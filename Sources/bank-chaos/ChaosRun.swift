@@ -217,7 +217,7 @@ final class ChaosRun {
   private func coordinatorDied(
     _ victim: ChaosProcess, _ people: [ChaosProcess], _ wall: Int64, _ instant: MonotonicTime
   ) {
-    // It may have run for another moment on the other processor.
+    // The coordinator may have run for another moment on the other processor.
     deaths.append(wall...(SystemClock.wall().milliseconds + 20))
     let children = people.filter { $0.kind != .guardian && $0.parent == victim.pid }
     bereaved.append((children, instant + Self.outliving))

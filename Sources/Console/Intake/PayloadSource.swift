@@ -38,7 +38,7 @@ enum PayloadSource {
     .usage(session.words.payloadTooLong(place))
   }
 
-  /// Nil if it is longer than the limit of a payload.
+  /// Contents of a file; nil if they are longer than the limit of a payload.
   private static func contents(of path: String) throws(SystemError) -> [UInt8]? {
     path == "-"
       ? try contents(of: FileDescriptor(owning: STDIN_FILENO))

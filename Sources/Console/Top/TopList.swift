@@ -14,7 +14,8 @@ struct TopList {
     var width = 0
     /// True if the largest value is sorted first.
     var isDescending = false
-    /// Shortening of a cell, and the width that it keeps until other columns were dropped.
+    /// Rule for shortening a cell, and the width that a shortened cell keeps until other columns were
+    /// dropped.
     var shortening = Shortening.never
     var comfort = 16
   }

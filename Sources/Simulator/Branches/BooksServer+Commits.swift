@@ -172,8 +172,8 @@
       return [[.boolean(true), .integer(1)]]
     }
 
-    /// Runs before a branch joins: continues a draining day if no branch, nor an unclosed epoch of this one,
-    /// is left to end it.
+    /// Runs before a branch joins. If the bank drains and no branch is left that could end the day, the
+    /// day continues.
     func goOn(_ call: PostgresCall) -> [[PostgresValue]] {
       let holds = branches.contains { !$0.isClosed && ($0.name == call.text(0) || $0.expires > now) }
       guard isDraining, !holds else { return [] }

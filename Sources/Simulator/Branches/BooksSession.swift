@@ -13,20 +13,20 @@
     unowned let process: SimulatedProcess
     /// The process while it exists; nil after its exit. Its requests may reach the server later.
     private weak var sender: SimulatedProcess?
-    /// Index of its branch in the world.
+    /// Index of the branch of this session.
     let place: Int
     let backend: Int32
     private(set) var descriptor: Int32 = -1
-    /// True while the server has a process for it.
+    /// True while the server has a process for this session.
     var isAlive = false
-    /// True while the branch reads from it.
+    /// True while the branch reads from this session.
     private(set) var isHeard = true
-    /// True after it was cut: the branch sends and receives nothing more.
+    /// True after the session was cut: the branch sends and receives nothing more.
     private(set) var isCut = false
     var listens = false
-    /// True if its server is a former one, whose standby was promoted.
+    /// True if the server is a former one, whose standby was promoted.
     var isStale = false
-    /// True if its requests in flight arrive when the epoch of its branch ends.
+    /// True if requests in flight arrive when the epoch of the branch ends.
     var waitsForTheEnd = false
     private(set) var toServer: [(due: MonotonicTime, segment: [PostgresCall])] = []
     private var toBranch: [(due: MonotonicTime, word: PostgresWord)] = []
@@ -111,8 +111,8 @@
       lastDown = max(lastDown, moment)
     }
 
-    /// Breaks it: the first requests in flight may still reach the server, but no message in flight reaches
-    /// the branch.
+    /// Breaks the session: the first requests in flight may still reach the server, but no message in
+    /// flight reaches the branch.
     func cut(keepingRequests kept: Int, noticedAt moment: MonotonicTime) {
       guard !isCut else { return }
       if kept < toServer.count { toServer.removeLast(toServer.count - kept) }

@@ -46,7 +46,7 @@
     var isReady: Bool { state == .ready }
     var isContent: Bool { commandsLeft == 0 && outstanding.isEmpty && again.isEmpty }
     var hasNothingOpen: Bool { outstanding.isEmpty }
-    /// Takes its unanswered requests, which another client continues.
+    /// Removes and returns the unanswered requests, which another client continues.
     func takeOver() -> [Wish] {
       defer { again.removeAll() }
       commandsLeft = 0

@@ -32,15 +32,15 @@
     private(set) var clients: [BranchClient] = []
     /// Number of the branch in the database, once it has joined.
     var number: Int64?
-    /// Time of its last joining, for the day that was current then.
+    /// Time at which the branch last joined, for the day that was current then.
     var joinedAt = MonotonicTime(nanoseconds: 0)
-    /// True if it stays closed.
+    /// True if the branch stays closed.
     var isClosed = false
-    /// Time before which it is not started again.
+    /// Time before which the branch is not started again.
     var isDeadUntil = MonotonicTime(nanoseconds: 0)
-    /// True if it never returns.
+    /// True if the branch never returns.
     var isLost = false
-    /// True if its coordinator has exited normally.
+    /// True if the coordinator of the branch has exited normally.
     private(set) var hasEnded = false
     /// The highest server timeline that its coordinator has seen; 0 for none.
     var knownTimeline: Int64 = 0
@@ -50,7 +50,7 @@
         BooksMark(books: BooksServer.number, system: BooksServer.system, timeline: knownTimeline)
       }
     }
-    /// Time of its coordinator's start.
+    /// Time at which the coordinator started.
     private(set) var startedAt = MonotonicTime(nanoseconds: 0)
 
     init(_ place: Int, seed: UInt64, in world: BranchSimulation) {
@@ -75,7 +75,7 @@
       }
     }
 
-    /// Lead of its calendar over the world's, in milliseconds.
+    /// Lead of the branch's calendar over the world's, in milliseconds.
     var calendarError: Int64 {
       host.wall.milliseconds - world.clock.moment.wall.milliseconds
     }
@@ -136,7 +136,7 @@
       world.agenda.add(.start(place), at: world.clock.now + .milliseconds(world.chance.draw(2...300)))
     }
 
-    /// Kills all its processes but the clients.
+    /// Kills all processes of the branch but the clients.
     func kill() {
       for process in host.processes.values.sorted(by: { $0.pid < $1.pid }) where !isClient(process) {
         process.kill()
@@ -147,7 +147,7 @@
       clients.contains { $0.line.process === process }
     }
 
-    /// Stalls all its processes but the clients until a time.
+    /// Stalls all processes of the branch but the clients until a time.
     func slumber(until moment: MonotonicTime) {
       for process in host.processes.values.sorted(by: { $0.pid < $1.pid }) where !isClient(process) {
         process.stand(until: moment)

@@ -59,7 +59,7 @@ public enum PlantedBranchBug: String, CaseIterable, Sendable {
   /// One sentence that describes the defect.
   public var sentence: String { rawValue }
 
-  /// The promises that it may break first.
+  /// The promises that the defect may break first.
   public var breaks: Set<Violation.Kind> {
     switch self {
     case .keepsItsCustomersOverTheLoss: [.fence, .notDrained, .notDurable]

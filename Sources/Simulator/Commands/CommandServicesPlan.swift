@@ -90,7 +90,7 @@ struct CommandServicesPlan {
 }
 
 extension Service {
-  /// True if commands serve it, in a history that has them.
+  /// True if commands serve this service, in a history with commands.
   var isForCommands: Bool { CommandServicesPlan.indices.contains(index) }
 }
 
@@ -103,15 +103,15 @@ struct CommandScript {
     case never
   }
 
-  /// A process that it starts and leaves behind.
+  /// A process that the command starts and leaves behind.
   struct Child {
     var begins: TimeSpan
     var lives: TimeSpan
     var ignoresTerm: Bool
     var leavesGroup: Bool
-    /// True if it inherits the pipes and writes to them.
+    /// True if the process inherits the pipes and writes to them.
     var speaks: Bool
-    /// True if it starts another one before it exits.
+    /// True if the process starts another one before it exits.
     var hasChild: Bool
   }
 

@@ -12,9 +12,9 @@ final class GuardianProgram: SimulatedProgram {
   static let coordinator = "/bank/bin/bankd"
 
   let guardian: Guardian
-  /// The coordinator that it has taken over; nil if it has started one.
+  /// Process id of the coordinator that the guardian has taken over; nil if it has started one.
   let adopted: Int32?
-  /// Outcome of its work; nil while it runs.
+  /// Outcome of the guardian's work; nil while it runs.
   private(set) var end: GuardianEnd?
 
   /// - Returns: nil if the coordinator that it was to take over has lost its home.

@@ -42,7 +42,8 @@ final class SimulatedProcess {
   var descriptors: [CInt: OpenFile] = [:]
   var executable = "/bank/bin/program"
   var environment: Variables = [:]
-  /// True if it continues after its parent has exited: all other programs have requested PR_SET_PDEATHSIG.
+  /// True if the process continues after its parent has exited: all other programs have requested
+  /// PR_SET_PDEATHSIG.
   var outlivesParent = false
   /// The process that started it; its parent may be another by now.
   let starter: pid_t?
@@ -59,13 +60,13 @@ final class SimulatedProcess {
   private(set) var clock: MonotonicTime
   /// Time of its next turn; nil while it sleeps without a deadline.
   var wakesAt: MonotonicTime?
-  /// Time until which it is stalled by something that no other process sees.
+  /// Time until which the process is stalled by something that no other process sees.
   private(set) var standsUntil: MonotonicTime?
   /// SIGSTOP
   private(set) var isStopped = false
   /// Time of the end of its last stall.
   private(set) var stoodUntil = MonotonicTime(nanoseconds: 0)
-  /// Until this time its lead over the other clocks is computation, not a wait for the disk.
+  /// Time until which the lead over the other clocks is computation, and not a wait for the disk.
   private(set) var worksUntil = MonotonicTime(nanoseconds: 0)
   /// Exit status, and the time from which other processes can see it.
   private(set) var ending: (status: ExitStatus, at: MonotonicTime)?
@@ -153,10 +154,10 @@ final class SimulatedProcess {
     host.wake(self, at: host.now)
   }
 
-  /// True if it does nothing at a time although there may be something to do.
+  /// True if the process does nothing at a time although there may be something to do.
   func standsStill(at moment: MonotonicTime) -> Bool { isStopped || standsUntil.map { $0 > moment } ?? false }
 
-  /// True if it sleeps for lack of work, when all other processes have run as far.
+  /// True if the process sleeps for lack of work, when all other processes have run as far.
   func isIdle(at moment: MonotonicTime) -> Bool {
     isAlive && !standsStill(at: host.now) && clock <= host.now && moment <= host.now + .milliseconds(1)
   }
@@ -193,7 +194,7 @@ final class SimulatedProcess {
     isDoomed = true
   }
 
-  /// Records its exit: unsent bytes are lost.
+  /// Records the exit of the process: unsent bytes are lost.
   func end(_ how: ExitStatus.Ending, at moment: MonotonicTime) {
     guard isAlive else { return }
     ending = (ExitStatus(ending: how, maxResidentBytes: 0), moment + host.delay())

@@ -102,7 +102,8 @@ final class WireEar {
       for body in bodies(of: bytes, on: end) {
         switch decode(SupervisorMessage.self, body) {
         case .close: world.condemned.insert(service.pid)
-        // It may be killed right after its sign of life, which then arrives after its exit.
+        // The service may be killed right after its answer to the check, which then arrives after its
+        // exit.
         case .check: world.serviceIsChecked(service)
         default: break
         }

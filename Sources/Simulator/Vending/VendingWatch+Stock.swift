@@ -195,7 +195,8 @@ extension VendingWatch {
         violate(.money, "\(name) remembers change \(change.sequence), which does not exist")
       }
     case .failure(let failure)? where failure.code == .tooLittleMoney && arrivals[name] ?? 0 > 1:
-      // This refusal is not stored: a request that arrived twice may have found the money the second time.
+      // A refusal for lack of money is not stored: a request that arrived twice may have found the money
+      // the second time.
       if let row { told.apply(row) }
     case nil, .failure?:
       if row != nil {
@@ -213,7 +214,7 @@ extension VendingWatch {
     case .stocked(let changes)?:
       for change in changes { brought[change.item, default: 0] += change.difference }
     case .failure(let failure)? where failure.code == .otherOrder:
-      // It was done on another day, under the same order ID.
+      // The change was made on another day, under the same order ID.
       for change in try world.stockDisk.order(order)?.changes ?? [] {
         brought[change.item, default: 0] += change.difference
       }

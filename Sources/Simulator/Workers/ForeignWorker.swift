@@ -202,7 +202,7 @@ final class ForeignWorker: SimulatedProgram {
       works[place].isAskedBack = true
       guard !works[place].isHung else { return }
       let work = works.remove(at: place)
-      // Its answer may be in flight already.
+      // The answer of the worker may be in flight already.
       if chance.draw(0...3) == 0 { say(.done(lease, result: result(of: work))) } else { giveBack(work) }
     case .assign(let order): take(order)
     }
@@ -259,7 +259,7 @@ final class ForeignWorker: SimulatedProgram {
     for place in works.indices where works[place].isHung { works[place].isHung = false }
   }
 
-  /// Ends its faults: resumes abandoned work, and drops late answers.
+  /// Ends the worker's faults: resumes abandoned work, and drops late answers.
   func calm() {
     lost.removeAll()
     process.call {

@@ -115,7 +115,7 @@ extension Simulation {
       process.stand(until: clock.now + TimeSpan(nanoseconds: foreign.chance.draw(lease / 4...lease * 3)))
     case 8: if worker.worker?.repeatItself() == true { statistics.note(.workerLied) }
     case 9:
-      // Its own lease would be a valid answer.
+      // The worker's own lease would be a valid answer.
       let others = checker.holders.filter {
         $0.window.service.isForForeigners && $0.window.isOutside != (worker.window == nil)
       }
@@ -164,7 +164,7 @@ extension Simulation {
 }
 
 extension Service {
-  /// True if concurrent workers serve it, in a history that has them.
+  /// True if concurrent workers serve this service, in a history with them.
   var isForForeigners: Bool {
     (ServiceName.branch.count..<ServiceName.branch.count + ForeignPlan.services.count).contains(index)
   }

@@ -106,7 +106,8 @@ public struct BoardCounts: Codable, Sendable, Equatable {
   public var issued: Int64
   /// Customers in line, delayed ones, and those at a window.
   public var waiting, delayed, serving: Int64
-  /// Attended customers, customers cancelled by an operator, and dead letters.
+  /// Finished customers (served, or turned away because of a shortage), customers cancelled by an
+  /// operator, and dead letters.
   public var served, cancelled, dead: Int64
 
   public init(
@@ -122,7 +123,7 @@ public struct BoardCounts: Codable, Sendable, Equatable {
 /// Rates in thousandths of a customer per second, over the last second, ten seconds and ten minutes, or the
 /// time since the coordinator opened if that is less. All are zero in the last frame of an idle bank.
 public struct BoardRates: Codable, Sendable, Equatable {
-  /// Attended customers.
+  /// Finished customers, without cancelled ones.
   public var servedSecond, servedTenSeconds, servedTenMinutes: Int64
   /// Issued tickets.
   public var issuedSecond, issuedTenSeconds, issuedTenMinutes: Int64

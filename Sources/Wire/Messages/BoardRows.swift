@@ -21,9 +21,9 @@ public struct BoardService: Codable, Sendable, Equatable {
   public var waitingTotal: Int64
   /// Delayed customers, those at a window, and dead letters.
   public var delayed, serving, dead: Int64
-  /// Attended customers over the last ten minutes, in thousandths per second.
+  /// Finished customers over the last ten minutes, in thousandths per second; cancelled ones do not count.
   public var servedTenMinutes: Int64
-  /// Attended customers today; nil from an older coordinator.
+  /// Finished customers today, without cancelled ones; nil from an older coordinator.
   public var served: Int64?
 
   /// Limit of ``waiting``, without the row of the others.

@@ -7,7 +7,7 @@ import BankModel
 public enum ClientMessage: Sendable, Equatable {
   /// The first message.
   case hello(Hello)
-  /// Everything after it.
+  /// Every message after the hello.
   case request(ControlRequest)
 
   private enum Kind: Int, CodingKey { case hello = 1, request }

@@ -55,9 +55,9 @@ public struct TicketNumbers: Codable, Sendable, Equatable {
 
 /// Result of an operation on a selection.
 public struct SelectionReport: Codable, Sendable, Equatable {
-  /// Number of tickets for which it was done.
+  /// Number of tickets for which the operation was done.
   public var done: Int64
-  /// Tickets for which it was refused, in the order of their numbers.
+  /// Tickets for which the operation was refused, in the order of their numbers.
   public var refused: [RefusedTicket]
 
   public init(done: Int64, refused: [RefusedTicket] = []) { (self.done, self.refused) = (done, refused) }

@@ -25,7 +25,7 @@ final class Companion {
 
   deinit { process.end() }
 
-  /// Ends it. Returns the number of bytes that it has read since it was ready.
+  /// Ends the companion. Returns the number of bytes that it has read since it was ready.
   @discardableResult
   func leave() throws -> Int64 {
     try UnixSocket.shutdownWriting(channel)

@@ -126,7 +126,7 @@ final class ChaosServer {
 
   // MARK: - Running
 
-  /// Starts it, and returns when it accepts connections; false if it does not.
+  /// Starts the server, and returns when it accepts connections; false if it does not.
   func start() -> Bool {
     guard let directory else { return true }
     let words =
@@ -160,7 +160,8 @@ final class ChaosServer {
     while others.contains(where: ProcessTable.alive), SystemClock.monotonic() < end { Pause.momentarily() }
   }
 
-  /// Kills one of its processes, as the kernel may when memory is short; the server then ends all sessions.
+  /// Kills one of the server's processes, as the kernel may when memory is short; the server then ends all
+  /// sessions.
   func kill(backend: pid_t) -> Bool {
     guard let process, ProcessTable.parent(of: backend) == process.pid,
       let held = try? OtherProcess(pid: backend)
@@ -201,7 +202,8 @@ final class ChaosServer {
     return found.isEmpty ? nil : found[Int(pick % UInt64(found.count))]
   }
 
-  /// Removes it. A kept home is useful without the database too, which the next run could not reuse.
+  /// Removes the server. A kept home is useful without the database too, which the next run could not
+  /// reuse.
   func remove() {
     guard let directory else { return }
     end(SIGINT)

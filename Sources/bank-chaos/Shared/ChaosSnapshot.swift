@@ -39,7 +39,7 @@ final class ChaosSnapshot {
       application: Self.application)
   }
 
-  /// Ends it, at the server first: a sleeping session does not notice that its client has gone.
+  /// Ends the snapshot, at the server first: a sleeping session does not notice that its client has gone.
   func end() {
     _ = server.sql(
       "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = '\(Self.application)'"

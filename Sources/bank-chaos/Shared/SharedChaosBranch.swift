@@ -29,9 +29,9 @@ final class SharedChaosBranch {
   private let speed: String
   private let mark: String
   private var opening: ChildProcess?
-  /// Time at which it is to be opened; nil if it is open, or recovers without this.
+  /// Time at which the branch is to be opened; nil if it is open, or recovers without this.
   private var openAt: MonotonicTime?
-  /// Time at which it is reconnected; nil if it is not cut off.
+  /// Time at which the branch is reconnected; nil if it is not cut off.
   private(set) var mendAt: MonotonicTime?
 
   init(
@@ -56,10 +56,10 @@ final class SharedChaosBranch {
     }
   }
 
-  /// True if it was closed by a fault, is being opened, is cut off, or its coordinator is stopped.
+  /// True if the branch was closed by a fault, is being opened, is cut off, or its coordinator is stopped.
   var isInTrouble: Bool { openAt != nil || opening != nil || mendAt != nil || bank.isStopped(.coordinator) }
 
-  /// True if its coordinator answers and every window has a teller.
+  /// True if the coordinator of the branch answers and every window has a teller.
   var isWell: Bool {
     guard !isInTrouble, let picture = witness.picture else { return false }
     return picture.state == .open && witness.opened == picture.pid
@@ -99,7 +99,7 @@ final class SharedChaosBranch {
 
   // MARK: - Faults
 
-  /// Kills all its processes. It is opened again at the given time.
+  /// Kills all processes of the branch, which is opened again at the given time.
   func kill(until moment: MonotonicTime) {
     opening?.end()
     opening = nil
@@ -134,7 +134,7 @@ final class SharedChaosBranch {
     }
   }
 
-  /// Ends its processes and its network or relay.
+  /// Ends the processes of the branch and its network or relay.
   func end() {
     opening?.end()
     bank.end()

@@ -19,7 +19,7 @@ enum SharedAct: String, CaseIterable, Sendable {
   /// A coordinator is stopped for longer than its lease.
   case zombie
 
-  /// True if it hits the server's own processes or network, which only a scratch server allows.
+  /// True if the fault hits the server's own processes or network, which only a scratch server allows.
   var needsScratch: Bool { [.backend, .stop, .server, .partition].contains(self) }
 
   fileprivate var weight: Int64 {

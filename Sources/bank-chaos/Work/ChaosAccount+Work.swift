@@ -119,7 +119,7 @@ extension ChaosAccount {
 }
 
 extension Excerpt {
-  /// True if it is the stored part of a stream, with at most `limit` bytes.
+  /// True if the excerpt is the stored part of a stream, with at most `limit` bytes.
   func holds(_ whole: [UInt8], keeping limit: Int) -> Bool {
     length == Int64(whole.count) && first.count + last.count == min(limit, whole.count)
       && whole.starts(with: first) && whole.suffix(last.count).elementsEqual(last)
