@@ -41,7 +41,7 @@ public enum ValueKind: Sendable, Hashable {
   /// `NAME=N`: one of some names (any, if the list is empty) and a whole number within a range.
   case assignment(names: [Choice], ClosedRange<Int64>)
 
-  /// Placeholder of such a value in help, if the table names none.
+  /// Placeholder of a value of this kind in help, if the table names none.
   public var placeholder: String {
     switch self {
     case .flag: ""

@@ -63,7 +63,7 @@ public enum ProcessEnd: Hashable, Sendable {
   case code(Int32)
   case signal(Int32)
 
-  /// Makes it from one of two numbers, as rows and messages contain them; nil if both are absent.
+  /// Makes an exit from one of two numbers, as rows and messages contain them; nil if both are absent.
   public init?(code: Int32?, signal: Int32?) {
     if let signal { self = .signal(signal) } else if let code { self = .code(code) } else { return nil }
   }

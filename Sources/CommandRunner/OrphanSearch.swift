@@ -72,7 +72,7 @@ private struct OwnFamily {
   }
 }
 
-/// Repeated search for such processes, until none is left.
+/// Repeated search for left-behind processes, until none is left.
 final class OrphanSearch {
   /// A process that exited before it was identified counts as a possible orphan for this time after the last
   /// real trace, and for this number of full scans.

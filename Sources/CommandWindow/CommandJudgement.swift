@@ -122,7 +122,7 @@ struct CommandJudgement {
     let isWhole = bytes.count <= room && stream.omitted == 0
     bytes = bytes.suffix(max(0, room))
     var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-    // The first of them may be incomplete; it is kept only if there is no other.
+    // The first line may be incomplete; it is kept only if there is no other.
     if !isWhole, lines.count > 1 { lines.removeFirst() }
     var text = lines.suffix(mostLines).map(Self.text).joined(separator: "\n")
     // Replacing invalid UTF-8 has made the text longer.

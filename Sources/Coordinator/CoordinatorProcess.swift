@@ -224,7 +224,8 @@ public enum CoordinatorProcess {
     let home = BankHome(options.home)
     let store = options.store ?? StoreRecord.read(from: home.storeNote)?.address?.description
     if let store, let opener {
-      // A coordinator that uses this process as its reader is its opener, and may die while the database is waited for.
+      // If a coordinator uses this process as its reader, it is the parent, and may exit while the database is
+      // awaited.
       if let opener = options.opener, !ParentDeath.followParent(expectedParent: opener) { return 0 }
       CurrentProcess.setName("bank-reader")
       let branch = StoreRecord.read(from: home.storeNote)?.branch ?? home.branchName

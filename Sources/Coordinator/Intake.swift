@@ -154,8 +154,7 @@ final class Intake: BankPart {
     return first
   }
 
-  /// True if the rows without tickets are to be removed now. While the disk is full requests are refused, so none is
-  /// delayed.
+  /// True if these customers are to be removed now; not while the disk is full, when requests are refused.
   private var isWithdrawing: Bool { queue.engine.isWorking && remains != nil }
   private var isDue: Bool { pacing.isDue(at: context.now.monotonic) }
   /// True if customers of a large request were admitted or removed in this iteration while other customers

@@ -44,7 +44,7 @@ protocol ProcessSupervisor: AnyObject {
   func command(for post: Post) -> (program: String, arguments: [String])
   /// Program started in place of ``command(for:)`` if it does not belong to this build.
   func foreignProgram(for post: Post) throws(SystemError) -> ChildProcess.Program?
-  /// Descriptor for the output of such a program outside its channel.
+  /// Descriptor for the output of a foreign program outside its channel.
   func speech(of post: Post) throws(SystemError) -> FileDescriptor
   func nextGeneration(at post: Post) -> Generation
   /// Longest line of a process that may send lines; nil for a process that sends frames.

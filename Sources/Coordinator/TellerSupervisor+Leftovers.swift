@@ -15,7 +15,7 @@ extension TellerSupervisor {
     leftovers.add(left)
   }
 
-  /// Control groups of commands and workers, created for the first of them.
+  /// Control groups of commands and workers, created for the first command or worker.
   func windowGroups() -> WindowGroups? {
     guard !hasLookedForGroups else { return groups }
     hasLookedForGroups = true

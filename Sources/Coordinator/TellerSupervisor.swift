@@ -68,8 +68,8 @@ package final class TellerSupervisor {
   let environment: Variables
   /// Marks that identify commands and workers of this bank.
   var lineage: Lineage?
-  /// Control groups of commands and workers; nil without support on this machine, and before the first of
-  /// them.
+  /// Control groups of commands and workers; nil without support on this machine, and before the first command or
+  /// worker.
   var groups: WindowGroups?
   var hasLookedForGroups = false
   /// Processes left by earlier attempts.

@@ -113,7 +113,7 @@ extension BankConfiguration {
     return Int(max(1, min(wanted, most ?? wanted, Int32(BankModel.Limits.customersInHand))))
   }
 
-  /// Terms for a worker of these services: the strictest of them.
+  /// Terms for a worker of these services: the strictest of all.
   func workerTerms(of services: [ServiceName]) -> WorkerTerms {
     let strictest = services.map { self[$0].lease ?? lease }.min() ?? lease
     return WorkerTerms(

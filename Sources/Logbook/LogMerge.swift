@@ -38,7 +38,7 @@ public struct LogMerge<Source: LogSource> {
   public mutating func refill() throws(LogFailure) {
     var still: [Source] = []
     var waiting = dry[...]
-    // If one fails, the sources not read yet stay in `dry`.
+    // If a source fails, the sources not read yet stay in `dry`.
     defer { dry = still + waiting }
     while let source = waiting.first {
       if let record = try source.next() {

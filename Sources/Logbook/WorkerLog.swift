@@ -9,9 +9,9 @@ final class WorkerLog: LogSource {
   private let buffer = LineBuffer()
   /// The file that is being read, and its successors.
   private var segments: [LogSegment] = []
-  /// Next byte to read in the first of them.
+  /// Next byte to read in the first segment.
   private var offset: Int64 = 0
-  /// End of reading in the last of them; nil while following.
+  /// End of reading in the last segment; nil while following.
   private var limit: Int64?
   /// The files that were read or skipped last. They identify the files before the open one after that one
   /// was removed.

@@ -151,9 +151,9 @@ public struct ControlGroup: Sendable, Hashable {
     return (try? file.writeAll([UInt8(ascii: "1")])) != nil
   }
 
-  /// Removes it, with the groups below it; a group with members stays. `rmdir(2)`
+  /// Removes the group, with the groups below it; a group with members stays. `rmdir(2)`
   ///
-  /// - Returns: true if it is gone.
+  /// - Returns: true if the group is gone.
   @discardableResult
   public func remove() -> Bool {
     if Directory.removeEmpty(path) { return true }

@@ -125,7 +125,7 @@ public protocol SystemCalls: AnyObject {
   func reap(_ pid: pid_t, waiting: Bool) -> ExitStatus?
   /// `signalfd(2)`, non-blocking
   func makeSignalDescriptor(_ signals: [CInt]) -> CInt
-  /// The next signal from such a descriptor; nil if none is pending.
+  /// The next signal from a signal descriptor; nil if none is pending.
   func readSignal(_ descriptor: CInt) -> CInt?
   /// `prctl(2)` PR_SET_CHILD_SUBREAPER
   func becomeSubreaper()

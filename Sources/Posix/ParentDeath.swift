@@ -15,7 +15,8 @@ public enum ParentDeath {
   public static func followParent(expectedParent: pid_t, signal: CInt = SIGKILL) -> Bool {
     let result = linux_set_parent_death_signal(signal)
     precondition(result == 0, "\(Signals.name(signal)) is a signal")
-    // Checked only now: an exit between the two calls is caught by one of them.
+    // The check comes after the request: an exit of the parent between the two calls is found by one of
+    // them.
     return getppid() == expectedParent
   }
 }

@@ -81,7 +81,8 @@ public protocol QueueReading: AnyObject {
   /// worker may have made a reservation without reporting it. `.released` removes the ticket.
   func unreleased(after ticket: TicketOfDay?, limit: Int) throws(StoreError) -> [TicketOfDay]
 
-  /// Issue time of such a ticket, by which the stock identifies its order; nil if unknown.
+  /// Issue time of a cancelled ticket whose stock order was not released, by which the stock identifies the order;
+  /// nil if unknown.
   func momentOfIssue(ofUnreleased ticket: TicketOfDay) throws(StoreError) -> WallTime?
 
   func receipt(day: BusinessDay, ticket: TicketNumber) throws(StoreError) -> Receipt?

@@ -301,7 +301,7 @@ extension BranchIdentity {
 }
 
 extension SharedLoss {
-  /// Reason for the log.
+  /// Reason of the loss, as in the log.
   var words: String {
     switch self {
     case .fenced: "another branch, or a restart of this one, has ended its epoch"

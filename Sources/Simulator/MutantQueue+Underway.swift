@@ -4,7 +4,7 @@
 import QueueCore
 import Time
 
-/// State of such a bug.
+/// State of a bug in transactions that are in flight.
 struct MutantWay {
   /// Answers that were due when transactions were settled, and are not sent yet.
   var withheld: [[QueueEffect]] = []

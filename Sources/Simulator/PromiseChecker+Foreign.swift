@@ -23,7 +23,7 @@ extension PromiseChecker {
     var hopeless: Set<TicketNumber> = []
   }
 
-  /// All places of the worker at one of them.
+  /// All windows of the worker that has this window.
   private func places(of window: Window) -> [Window] {
     guard window.isOutside, let place = foreign[window] else { return [window] }
     return foreign.filter { $0.key.isOutside && $0.value.generation == place.generation }.map(\.key).sorted()
@@ -105,8 +105,8 @@ extension PromiseChecker {
     holder.progressAt + policy[holder.window.service.index].lease
   }
 
-  /// True if the lease has run out, or if the customer returns to its line because the worker is killed for
-  /// such a lease.
+  /// True if the lease has run out, or if the customer returns to its line because the worker is killed
+  /// for an expired lease.
   func endsForeignLease(_ attempt: Attempt, _ holder: Holder, at now: Moment) -> Bool {
     switch attempt.end {
     case .leaseExpired where holder.progressAt + policy.lease <= now.attended:

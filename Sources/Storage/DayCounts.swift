@@ -30,7 +30,7 @@ enum DayCounts {
     return text.bytes
   }
 
-  /// All numbers of such a text, in order; nil if the text is invalid.
+  /// All numbers of a stored text, in order; nil if the text is invalid.
   static func numbers(in text: [UInt8]) -> [Int64]? {
     var numbers: [Int64] = []
     var number: Int64?

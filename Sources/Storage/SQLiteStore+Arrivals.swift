@@ -10,7 +10,7 @@ import QueueCore
 struct Arrivals {
   /// Lowest of their numbers on disk; nil if there are none.
   var first: TicketNumber?
-  /// True if the open transaction has deleted the last of them.
+  /// True if the open transaction has deleted the last customer without a number.
   var areWithdrawn = false
   /// Partly arrived request, as of the last commit. Of an abandoned request only the numbers are known, and no space is
   /// reserved for it.
@@ -32,10 +32,10 @@ extension SQLiteStore {
     try changeStaged { () throws(StoreError) in try withdraw(limit: limit) }
   }
 
-  /// True if such customers must be removed before all customers are counted.
+  /// True if customers without numbers must be removed before all customers are counted.
   var hasUnwithdrawn: Bool { hasArrivals && !arrivals.areWithdrawn }
 
-  /// Removes at most `limit` of them in the open transaction.
+  /// Removes at most `limit` customers without numbers in the open transaction.
   func withdraw(limit: Int) throws(StoreError) {
     guard let first = arrivals.first, let saved, !arrivals.areWithdrawn else { return }
     try writeGathered()

@@ -28,7 +28,7 @@ public final class ServiceViews<
   /// One subscription, which lasts until its client leaves.
   public final class View {
     fileprivate enum State {
-      /// The first answer was not sent yet.
+      /// No answer was sent yet.
       case begins
       /// The subscriber receives earlier answers, from a position that the service knows.
       case catchesUp(Int64)

@@ -103,8 +103,8 @@ final class BranchDay {
     wasInterrupted = true
     switch count {
     case 1:
-      // The drain of such a day starts after its last customer, so the first Ctrl-C already requests the
-      // next step.
+      // The drain of a day that `open` runs starts after its last customer, so the first Ctrl-C already
+      // requests the next step.
       session.note(session.words.closingEarly)
       try stop(now: true)
     case 2:

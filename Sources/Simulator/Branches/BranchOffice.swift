@@ -23,7 +23,7 @@
     let name: String
     let home = StockProgram.home.path
     let host: SimulatedHost
-    /// Owned by its process, like the tellers' programs, and released with it.
+    /// The coordinator's program, owned by its process like the tellers' programs, and released with it.
     private(set) weak var program: BranchProgram?
     /// The coordinator's process.
     var process: SimulatedProcess? { coordinator.flatMap { host.processes[$0] } }

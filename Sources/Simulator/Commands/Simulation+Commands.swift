@@ -23,7 +23,7 @@ struct CommandScene {
 /// A command as the world sees it.
 final class CommandSeat {
   let process: SimulatedProcess
-  /// Owned by its process, and released with it.
+  /// The command's program, owned by its process, and released with it.
   private(set) weak var program: CommandProgram?
   init(_ process: SimulatedProcess, _ program: CommandProgram) {
     (self.process, self.program) = (process, program)

@@ -11,7 +11,7 @@ final class SimulatedAsker<Command: ServiceCommand> {
   typealias Listener = (Command.Answer?) -> Void
   private unowned let world: Simulation
   private let process: SimulatedProcess
-  /// Owned by its process, and released with it.
+  /// The client's program, owned by its process, and released with it.
   private weak var program: ClientProgram<ServiceClient<Command>>?
 
   init(socket: String, world: Simulation) {

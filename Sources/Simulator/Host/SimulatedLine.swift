@@ -9,7 +9,7 @@ final class SimulatedLine {
   var onMessage: ((BankMessage) -> Void)?
   var onEnd: ((ChannelEnd) -> Void)?
   let process: SimulatedProcess
-  /// Owned by its process, and released with it.
+  /// The client's program, owned by its process, and released with it.
   private weak var program: ClientProgram<Channel>?
 
   init(on host: SimulatedHost) {

@@ -82,7 +82,7 @@ final class ForeignSeat {
   let window: String?
   /// Index among the outside workers.
   let number: Int
-  /// Owned by its process, and released with it.
+  /// The worker's program, owned by its process, and released with it.
   private(set) weak var worker: ForeignWorker?
 
   init(_ worker: ForeignWorker, of process: SimulatedProcess, window: String?, number: Int) {

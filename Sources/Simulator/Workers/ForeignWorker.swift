@@ -286,7 +286,7 @@ final class ForeignWorker: SimulatedProgram {
     }
   }
 
-  /// Sends one answer twice; false if it holds no customer.
+  /// Sends one answer twice; false if the worker holds no customer.
   func repeatItself() -> Bool {
     guard isReady, let work = works.first(where: { !$0.isHung }) else { return false }
     process.call {

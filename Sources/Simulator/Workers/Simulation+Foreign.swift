@@ -159,7 +159,7 @@ extension Simulation {
     }
   }
 
-  /// True for a connection between the bank and such a worker.
+  /// True for a connection between the bank and a concurrent worker.
   func isForeign(_ end: StreamEnd) -> Bool { foreign.pids.contains(end.maker) }
 }
 

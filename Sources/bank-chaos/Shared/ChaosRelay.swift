@@ -147,7 +147,7 @@ final class ChaosRelay {
         }
         if let other = end.other, other.registration == nil { watch(other, true) }
       case .wouldBlock:
-        // Retried soon, like delayed bytes.
+        // The write is retried soon, like that of delayed bytes.
         end.waiting[0].at = now + .milliseconds(1)
         return
       case .peerClosed, nil:

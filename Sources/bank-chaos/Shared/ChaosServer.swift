@@ -149,8 +149,8 @@ final class ChaosServer {
     return false
   }
 
-  /// Ends it, with SIGQUIT as after a power loss or with SIGKILL, and waits until all of its processes are
-  /// gone: before that it cannot start again.
+  /// Ends the server, with SIGQUIT as after a power loss or with SIGKILL, and waits until all of its
+  /// processes are gone: before that it cannot start again.
   func end(_ signal: CInt) {
     guard let process, process.reap() == nil else { return }
     let others = ProcessTable.children(of: process.pid)
