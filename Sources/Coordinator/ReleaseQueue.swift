@@ -10,7 +10,7 @@ import StockClient
 import Time
 
 package final class ReleaseQueue {
-  /// Called when the stock has released, or reports that it holds nothing.
+  /// Called when the stock has returned what a cancelled ticket held, or reports that it held nothing.
   package var onReleased: ((TicketOfDay) -> Void)?
   /// Called when the stock refuses, which is never expected; for the log.
   package var onTrouble: ((TicketOfDay, String) -> Void)?

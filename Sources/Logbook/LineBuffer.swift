@@ -52,7 +52,7 @@ final class LineBuffer {
     empty()
   }
 
-  /// Lets `read` write into the free space. There is some after ``nextLine()`` has returned nil.
+  /// Lets `read` write into the free space. After ``nextLine()`` has returned nil there is free space.
   ///
   /// - Returns: the result of `read`, the number of bytes written.
   func fill<Failure: Error>(

@@ -128,8 +128,8 @@ public struct PostgresPlace: Sendable, Hashable, CustomStringConvertible {
     return wished
   }
 
-  /// Generic plans, and the same keepalive on the server's side: a disconnected session keeps its locks until the
-  /// server notices.
+  /// Options of each session: generic plans, and on the server's side the keepalive of the client. A disconnected
+  /// session keeps its locks until the server notices.
   private static let options = [
     "jit=off", "plan_cache_mode=force_generic_plan", "tcp_keepalives_idle=1", "tcp_keepalives_interval=1",
     "tcp_keepalives_count=3", "tcp_user_timeout=4000",

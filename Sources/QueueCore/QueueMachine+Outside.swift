@@ -11,7 +11,7 @@ import Time
 struct OutsideWorker: Sendable {
   /// Slots of the worker, one for each of its services.
   var places: [Window]
-  /// Maximum number of customers that it holds at once.
+  /// Maximum number of customers that the worker holds at once.
   let capacity: Int
 }
 

@@ -150,7 +150,7 @@ final class JuiceLine {
       if report.state == .serving { return nil }
       do throws(CommandError) {
         isOurs = true
-        // With its day: after a reset the number belongs to another customer.
+        // The order names the day, because after a reset the number belongs to another customer.
         _ = try coordinator.answer(to: .cancel(ticket, day: tickets.day)).ticket
         return report.state == .dead ? .failed : .withdrawn
       } catch {

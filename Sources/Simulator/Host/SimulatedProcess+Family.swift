@@ -8,7 +8,7 @@ import Time
 /// Signals that are read from a descriptor. `signalfd(2)`
 final class SignalQueue {
   let signals: Set<CInt>
-  /// Pending signals and the times since when they are.
+  /// Pending signals, each with the time since when it is pending.
   private(set) var pending: [(due: MonotonicTime, signal: CInt)] = []
 
   init(_ signals: [CInt]) { self.signals = Set(signals) }

@@ -215,9 +215,9 @@ public struct WindowRow: Sendable, Equatable {
   public var restarts: Int64
   /// Memory of the process in bytes; nil if unknown.
   public var memoryBytes: Int64?
-  /// Sentence with the reason why it does not work.
+  /// Sentence with the reason why the worker does not work.
   public var trouble: String?
-  /// True if it was given up after repeated failures.
+  /// True if the worker was given up after repeated failures.
   public var isFailed: Bool
 
   public init(

@@ -159,7 +159,7 @@ public struct TicketSpan: Codable, Sendable, Equatable {
 public struct EndedReport: Codable, Sendable, Equatable {
   /// Number of dead letters.
   public var dead: Int64
-  /// Number of cancelled ones; nil for none, and from an older build.
+  /// Number of cancelled tickets; nil for none, and from an older build.
   public var cancelled: Int64?
   public init(dead: Int64, cancelled: Int64? = nil) { (self.dead, self.cancelled) = (dead, cancelled) }
   enum CodingKeys: Int, CodingKey { case dead = 1, cancelled }
