@@ -54,7 +54,7 @@ struct StockFileTests {
     for place in 5_000..<min(whole.count, 30_000) { broken[place] ^= 0x5A }
     let wrecks = [
       Array(
-        "this is not a database, but it is long enough to be a header of one, or so it seems to me now. ".utf8)
+        "this is not a database, but it is long enough to be a header of one, or so it seems to me. ".utf8)
         + [UInt8](repeating: 7, count: 100),
       Array(whole.prefix(whole.count / 2)), Array(whole.prefix(50)), broken,
       try #require(Scratch.bytes(of: bank.database)),
