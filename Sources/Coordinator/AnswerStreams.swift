@@ -1,7 +1,7 @@
 // Long answers: lists of tickets and receipts, sent page by page as fast as the client reads, in a limited share of the
 // coordinator's time.
-// Invariant: a page is made only while nothing is staged, so it contains only what is on disk and no customer who has
-// left the queue. Every client gets its turn, in the order of their ids.
+// Invariant: a page is made only while nothing is staged, so it contains only what is on disk, and no customer that has
+// left the queue. Clients get their turns in the order of their ids.
 
 import BankModel
 import Posix
@@ -10,9 +10,10 @@ import Time
 import Transport
 import Wire
 
-/// Long answer. A slow reader delays no other work, because the next page is made only after the one before was sent.
+/// Long answer. A slow reader delays no other work, because the next page is made only after the previous page was
+/// sent.
 enum AnswerStream {
-  /// Receipts; with `follows` also future ones.
+  /// Receipts, including future receipts if `follows` is true.
   case receipts(ReceiptStream)
   /// Customers of several states, one state after the other.
   case tickets(states: [CustomerState], cursor: TicketCursor?)
@@ -28,7 +29,7 @@ enum AnswerStream {
 /// Remaining part of an answer with receipts.
 struct ReceiptStream {
   var day: BusinessDay?
-  /// Position in the order of commits after which the rest starts.
+  /// The remaining receipts start after this position in the order of commits.
   var after: Int64
   var follows: Bool
   /// Service filter; nil for all.
@@ -52,7 +53,7 @@ final class AnswerStreams: BankPart {
   private var ready: Set<UInt64> = []
   /// Time before which no more pages are made.
   private var due = MonotonicTime(nanoseconds: 0)
-  /// Client that comes first then.
+  /// Id of the client that is served first at that time.
   private var next: UInt64 = 0
   /// True after a commit, because there may be new receipts.
   private var hasNews = false
@@ -125,7 +126,7 @@ final class AnswerStreams: BankPart {
     return try context.services.known(name)
   }
 
-  /// Checked limit of entries; nil for all.
+  /// Returns the limit, or nil for all entries. Throws `badRequest` if the limit is out of range.
   static func bound(_ limit: Int64?) throws(Failure) -> Int64? {
     if let limit, !(1...TicketQuery.limitAtMost).contains(limit) {
       throw Failure(.badRequest, detail: "the limit is 1 to \(TicketQuery.limitAtMost)")
@@ -149,7 +150,7 @@ final class AnswerStreams: BankPart {
     let until = begin + ClientLimits.turn
     let clients = ready.sorted()
     ready.removeAll()
-    // Start with the client that was next when the time was up.
+    // Start with the client whose turn it was when the time of the last call ran out.
     let place = clients.firstIndex { $0 >= next } ?? 0
     var isInTime = true
     for id in clients[place...] + clients[..<place] {
@@ -160,11 +161,11 @@ final class AnswerStreams: BankPart {
         continue
       }
       guard let session = server.sessions[id] else { continue }
-      // The peer has stopped reading, so the backlog never fills: drop its streams.
+      // Output to a peer that reads no more is dropped, so its backlog never fills. End its streams.
       if session.channel.isPeerDeaf { session.streams.removeAll() }
       for number in session.streams.keys.sorted() {
         pump(Seat(session: session, number: number), until: until)
-        // A client that does not read is not tried again for each of its lists.
+        // Skip the remaining lists of a client that does not read.
         if !session.isOpen || session.channel.backlog >= server.share { break }
       }
     }
@@ -182,12 +183,13 @@ final class AnswerStreams: BankPart {
     let (session, number) = (seat.session, seat.number)
     while session.isOpen, let stream = session.streams[number] {
       guard SystemClock.monotonic() < until else {
-        // Windows come first; the rest follows in the next iteration.
+        // The windows have precedence; the remaining pages are sent in a later iteration.
         ready.insert(session.id)
         return
       }
       guard session.channel.backlog < server.share else {
-        // The rest follows after this was sent. If the kernel takes it at once there is no event for that.
+        // The next page is made after the backlog was sent. If the kernel accepts the whole backlog at once, no
+        // event reports this.
         session.channel.flush()
         if session.isOpen, session.channel.backlog < server.share { ready.insert(session.id) }
         return
@@ -205,7 +207,7 @@ final class AnswerStreams: BankPart {
     }
   }
 
-  /// Sends one page of receipts; false if there is nothing more for now.
+  /// Sends one page of receipts. Returns false if no further page can be sent now.
   private func sendReceipts(_ stream: ReceiptStream, _ seat: Seat) throws(StoreError) -> Bool {
     let directory = context.services.directory
     let page = try store.receipts(day: stream.day, after: stream.after, limit: AnswerStream.page)
@@ -295,7 +297,7 @@ extension TicketReport {
 }
 
 extension [Receipt] {
-  /// First receipts of a service, or of all, up to a limit.
+  /// Returns the first receipts of a service, or of all services, up to a limit.
   func first(_ limit: Int64?, of service: Service?) -> [Receipt] {
     let chosen = service == nil ? self : filter { $0.service == service }
     return Array(chosen.prefix(Int(Swift.min(limit ?? .max, Int64(chosen.count)))))

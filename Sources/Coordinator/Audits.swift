@@ -1,7 +1,7 @@
-// Audits of an open bank: the stored rows, the state in memory, the permissions of the home, and the processes that
-// work in its name. An audit changes nothing. For a large database another process reads the rows, from the file as it
-// was at the start, so the bank continues meanwhile. An unknown process may just be exiting, so it is checked again a
-// moment later, and only the audit's clients wait.
+// Audits of an open bank: the stored rows, the state in memory, the permissions of the home, and its processes. An
+// audit changes nothing. For a large database a separate process reads the rows, from the file as it was at the start
+// of the audit, so the bank keeps serving. An unknown process may just be exiting, so the audit checks again a moment
+// later; only the audit's clients wait for this.
 // Invariant: one audit at a time, because each reads all rows. Clients that ask during an audit share the next one, so
 // every answer reflects a state after its request.
 
@@ -46,7 +46,7 @@ final class Audits: BankPart {
   func forget(_ session: ControlSession) {
     seats.removeAll { $0.session === session }
     current?.seats.removeAll { $0.session === session }
-    // No client waits for the rows any more.
+    // No client waits for the audit any more.
     if current?.seats.isEmpty == true { current?.count?.stop() }
   }
 
@@ -73,7 +73,7 @@ final class Audits: BankPart {
     HomeAudit(home: context.home).strangers(known: knownProcesses)
   }
 
-  /// Missing files of the home. They are restored within moments, and are then not reported.
+  /// Missing files of the home; an audit reports only those still missing at its next check.
   private var missing: Set<HomeEntry> {
     guard context.bindings.hasHome, !context.isEnding else { return [] }
     var owners: Set<HomeEntry.Owner> = [.coordinator]
@@ -85,11 +85,11 @@ final class Audits: BankPart {
     return HomeAudit(home: context.home).missing(of: owners)
   }
 
-  /// Most checks of a starting service; they take ten seconds.
+  /// Largest number of checks while a service starts; together they take ten seconds.
   private static let startingLooks = 50
 
-  /// True while the stock or the vending machine starts or restarts: it answers within moments, so its
-  /// silence is not a finding yet.
+  /// True while the stock or the vending machine starts or restarts. Both take only moments, so a missing
+  /// answer is not a finding yet.
   private var isStarting: Bool {
     guard context.bindings.hasHome, !context.isEnding else { return false }
     return serviceSupervisor.posts.contains { post in
@@ -98,7 +98,7 @@ final class Audits: BankPart {
     }
   }
 
-  /// Checks again for unknown processes and missing files found earlier.
+  /// Repeats the check for the unknown processes and missing files that were found earlier.
   func keepTime() {
     guard !queue.engine.isEmptying, let audit = current, let due = audit.nextLook,
       due <= context.now.monotonic
@@ -115,10 +115,10 @@ final class Audits: BankPart {
 
   // MARK: - Rows
 
-  /// Attempts to have another process read the rows before this one does.
+  /// Number of attempts to let a separate process read the rows; after that the coordinator reads them itself.
   private static let counts = 3
 
-  /// Examines rows, memory and home; false if the result is still pending.
+  /// Examines rows, memory and home. Returns false if the rows are still being read.
   private func examine(_ audit: Auditing) throws(StoreError) -> Bool {
     var report: AuditReport
     if let rows = audit.takeRows() {
@@ -133,7 +133,7 @@ final class Audits: BankPart {
     return true
   }
 
-  /// Findings of this moment, apart from the rows.
+  /// Returns the present findings, apart from those in the rows.
   private func besides(
     _ strangers: Set<HomeAudit.Stranger>, _ missing: Set<HomeEntry>
   ) -> AuditReport {
@@ -145,8 +145,8 @@ final class Audits: BankPart {
     return report
   }
 
-  /// Starts another process that reads the rows of a large database as of the last commit. False if this
-  /// process has to read them: there are few, or the disk has no space for the log that grows meanwhile.
+  /// Starts a process that reads the rows of a large database as of the last commit. Returns false if the
+  /// coordinator has to read them: the rows are few, or the disk has no space for the growing WAL.
   private func beginCount(_ audit: Auditing) throws(StoreError) -> Bool {
     guard let memory = context.bindings.memory, audit.counts < Self.counts, try memory.isLong() else {
       return false
@@ -188,7 +188,7 @@ final class Audits: BankPart {
   private static let patience = TimeSpan.seconds(10)
   private static let longestCount = TimeSpan.minutes(5)
 
-  /// True if the stock can be queried. After the services were dismissed it cannot, and that is not a
+  /// True if the stock can be queried. After the services were dismissed it cannot be queried. This is not a
   /// finding: the bank is closing, and a client can audit the closed bank.
   private var canAskStock: Bool { !services.isDismissed || Kernel.makes("auditsTheDismissed") }
   var canGoOn: Bool { canAskStock && current?.canGoOn == true }
@@ -218,7 +218,7 @@ final class Audits: BankPart {
     if audit.isStockDone { return try advanceMachine(audit) }
     if !audit.hasBegun { guard try examine(audit) else { return } }
     if let trouble = services.trouble(of: .stock) { audit.reckoning.fail(trouble) }
-    // Fault injection only, in combination with `canAskStock`.
+    // Reached only with the fault injection in `canAskStock`.
     if services.isDismissed { audit.reckoning.fail(Remark(.noAnswer)) }
     switch try audit.takeAnswer() {
     case .stock(let result): try audit.reckoning.hear(result, store, day: queue.engine.keptBooks.day)
@@ -243,7 +243,7 @@ final class Audits: BankPart {
     services.stock.endTurn()
   }
 
-  /// Queries the vending machine after the stock, because the two are compared.
+  /// Queries the vending machine after the stock, because the audit compares the two.
   private func advanceMachine(_ audit: Auditing) throws(StoreError) {
     if let trouble = services.trouble(of: .vending) ?? services.trouble(of: .stock) {
       audit.vending.fail(trouble)
@@ -282,12 +282,12 @@ final class Audits: BankPart {
 
 /// State of one audit: its findings and the pending answer, from rows, stock, machine, or the check for unknown
 /// processes.
-/// Invariant: it waits for one answer at a time, and each answer is taken once.
+/// Invariant: the audit waits for one answer at a time, and takes each answer once.
 final class Auditing {
   enum Answer {
     case stock(StockResult)
     case machine(VendingResult)
-    /// No answer, for this reason.
+    /// No answer arrived, for this reason.
     case silent(Remark)
     /// The service had no disk space for the query: the audit fails without findings.
     case diskFull(Remark)
@@ -312,9 +312,9 @@ final class Auditing {
   }
 
   var seats: [Seat]
-  /// Unknown processes, the time of their next check, and the number of checks.
+  /// Unknown processes that every check so far has found. `nextLook` is the time of the next check.
   var strangers: Set<HomeAudit.Stranger>
-  /// Missing files of the home.
+  /// Files of the home that were missing at every check so far.
   var missing: Set<HomeEntry>
   var nextLook: MonotonicTime?
   var looks = 0
@@ -331,9 +331,9 @@ final class Auditing {
   var hasBegun: Bool { examined != nil }
   private var examined: AuditReport?
   var count: RowCount?
-  /// Number of readers started.
+  /// Number of reader processes started.
   var counts = 0
-  /// Findings apart from the rows, as of the start of the reader.
+  /// Findings apart from the rows, as of the start of the reader process.
   var besides = AuditReport(StoreAudit())
   private var rows: AuditReport?
   var reckoning: StockReckoning
@@ -362,7 +362,7 @@ final class Auditing {
     isWaiting = false
   }
 
-  /// Takes the result of the reader of rows; nil if it has failed.
+  /// Stores the result of the reader process; nil if the process failed.
   func hear(_ rows: AuditReport?) {
     count = nil
     self.rows = rows
@@ -374,7 +374,7 @@ final class Auditing {
     return rows
   }
 
-  /// The answer, if it has arrived.
+  /// Returns the answer once, or nil if none has arrived. Throws `diskFull` if the service had no disk space.
   func takeAnswer() throws(StoreError) -> Answer? {
     defer { answer = nil }
     if case .diskFull(let detail) = answer { throw .diskFull(detail: detail) }
@@ -387,7 +387,7 @@ extension AuditReport {
 }
 
 extension HomeEntry.Owner {
-  /// Owner for the service of this name; nil for any other service.
+  /// Owner of the files of the service with this name; nil if the name is unknown.
   fileprivate init?(serviceNamed name: String) {
     switch name {
     case "stock": self = .stock

@@ -1,7 +1,7 @@
 // State that all parts of the coordinator share: identity of the bank, configuration, log, time of the present
 // iteration, and the state of the process's exit.
-// Invariant: all parts of one iteration use one time. The exit of the process is decided only here: its exit code, and
-// whether it is cut off. After a cut-off nothing more is staged, stored or sent.
+// Invariant: all parts use the same time within one iteration. Only this class sets the exit code of the process, and
+// decides whether the process is cut off. After a cut-off nothing more is staged, stored or sent.
 
 import BankModel
 import Configuration
@@ -18,7 +18,7 @@ final class BankContext {
   let incarnation: Int64
   /// Prefix of the orders of this bank's tickets at the stock.
   let booksName: BooksName
-  /// Marks that identify the bank's commands and workers; nil if they cannot be identified.
+  /// Marks that identify the bank's commands and workers; nil on a simulated machine and for a missing home.
   let lineage: Lineage?
   let openedAt: Moment
   /// Resources that tie the bank to its home, besides the queue's store.
@@ -66,7 +66,8 @@ final class BankContext {
   /// Sets the time to that at which the loop woke up with events.
   func takeTimeOfWaking() { now = loop.momentOfWaking() }
 
-  /// Limits the share of a lease or of a service's timeout that one iteration of any length counts for.
+  /// Limits how much of a lease or of a service's timeout one iteration can use up, however long the iteration
+  /// takes.
   func listenByLease() {
     let shortest = min(configuration.lease, configuration.standstill)
     loop.attend(inStridesOf: min(shortest / 4, .seconds(1)))
@@ -87,8 +88,9 @@ final class BankContext {
   /// Ends the process after this iteration.
   func end(with code: Int32) { if !isCutOff { exitCode = code } }
 
-  /// Cuts the process off: no guarantees from here on.
-  /// - Parameter code: Exit code, to end at once; nil while the final messages are still to be sent.
+  /// Cuts the process off: from now on it gives no guarantees; see ``isCutOff``.
+  /// - Parameter code: Exit code if the process is to exit at once; nil if the final messages are still to be
+  ///   sent.
   func cutOff(with code: Int32?) { (isCutOff, exitCode) = (true, code) }
 }
 
@@ -96,7 +98,7 @@ final class BankContext {
 struct HomeBindings {
   /// True if all files of the home exist: false in a simulation without a disk.
   var hasHome = false
-  /// Store with its record of the databases beside it.
+  /// Store of the bank, which also records the identities of the services' databases.
   var memory: SQLiteStore?
   /// Files of the store, for the check that they were not removed.
   var files: DatabaseFiles?

@@ -1,6 +1,6 @@
 // Home directory of a bank: its paths, and the check that it can be used.
-// Invariant: the home and everything in it belong to this user alone.
-// Errors: an unusable home is a failure with its reason, and the check leaves no files in it.
+// Invariant: the home and everything in it belong only to the user of this process.
+// Errors: an unusable home causes a failure with the reason, and the check leaves no files in the home.
 
 import BankModel
 import ByteText
@@ -28,8 +28,8 @@ struct BankHome: Sendable {
   var configurationCopy: String { Paths.join(run, "configuration.json") }
   /// Marker file that names the opened database.
   var storeNote: String { Paths.join(run, "store") }
-  /// Marker file that exists if a command may have been started and its leftovers were not searched for
-  /// since.
+  /// Marker file that exists if a command may have been started since the last search for processes left by
+  /// commands.
   var commandsNote: String { Paths.join(run, "commands") }
   /// Output of commands, in one directory per day.
   var output: String { Paths.join(path, "output") }
@@ -45,7 +45,8 @@ struct BankHome: Sendable {
   /// File for output of the coordinator outside its log, such as the message of a broken invariant.
   var standardError: String { Paths.join(logs, "bankd.stderr") }
 
-  /// Standard error of a child process, in that file; `.null` while its directory is missing.
+  /// Standard error of a child process: the file ``standardError``, or `.null` while the log directory is
+  /// missing.
   var placeForErrors: ChildProcess.Output {
     let isThere =
       (try? FileDescriptor.open(standardError, [.writeOnly, .create, .append], mode: 0o600)) != nil
@@ -82,8 +83,8 @@ struct BankHome: Sendable {
   /// Names that may exist in a home before its database.
   private static let ownNames: Set<String> = ["bank.json", "bank.lock", "logs", "run"]
 
-  /// Closes a home that is open to others. A directory that was not made for a bank, such as /tmp, is left as
-  /// it is. It is refused if other users can replace the bank's files in it.
+  /// Removes the permissions of other users from a home. The mode of a directory that was not made for a bank,
+  /// such as /tmp, is not changed; the directory is refused if other users can write to it.
   private func shut(_ facts: FileFacts) throws(SystemError) {
     let names = try Directory.entries(of: path)
     let isShared = facts.mode & 0o1000 != 0
@@ -94,10 +95,12 @@ struct BankHome: Sendable {
     }
   }
 
-  /// Refuses a database that has lost its contents, or is missing although its log exists.
+  /// Refuses a database file that is empty although the bank was open before, or missing although its
+  /// write-ahead log exists.
   ///
-  /// A crash during creation leaves an empty file, which SQLite takes for a new database. But the log file is
-  /// created after the database, so a bank with a log had one.
+  /// A crash during creation leaves an empty file, which SQLite treats as a new database. The coordinator
+  /// creates its own log after the database. So if this log has contents, the empty database file has lost its
+  /// contents.
   func examineDatabase() throws(Failure) {
     let wal = database + "-wal"
     if (try? FileFacts.inspect(database, followLinks: false)) ?? nil == nil,

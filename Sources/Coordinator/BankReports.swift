@@ -57,8 +57,8 @@ final class BankReports: BankPart {
       service in
       let numbers = queue.machine.numbers(of: service)
       let name = context.services.directory[service]
-      // Services that are not configured any more, and command lines, are listed only if they have customers
-      // today.
+      // The service `run`, and services that are not configured any more, are listed only if they have
+      // customers today.
       if context.services[name] == nil || name == .run, numbers.isEmpty { return nil }
       return (service, name, numbers)
     }
@@ -111,7 +111,7 @@ final class BankReports: BankPart {
     return report
   }
 
-  /// Report of an outside worker. If it holds several customers, one is named.
+  /// Report of an outside worker. If the worker holds several customers, the report names one of them.
   private func report(on session: WorkerSession, _ memory: (Int32) -> Int64?) -> WorkerReport {
     let places = session.places
     let numbers = places.compactMap { queue.machine.numbers(of: $0) }
@@ -161,7 +161,8 @@ final class BankReports: BankPart {
     return report
   }
 
-  /// History of one ticket, of the present day unless another is given. Call only while nothing is staged.
+  /// Returns the history of a ticket of the given business day, or of the present day if `day` is nil. Call
+  /// only while nothing is staged.
   func ticket(_ ticket: Int64, day: Int64?) -> ControlAnswer {
     let keptBooks = queue.engine.keptBooks
     var archive = TicketArchive(

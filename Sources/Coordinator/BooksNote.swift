@@ -1,7 +1,7 @@
-// File that records the shared database that this home has joined. The next start and the reader processes recognize
-// the database by it.
+// File that records the shared database that this home has joined. The next coordinator and the reader processes
+// compare the database with it.
 // Invariant: the file is replaced as a whole, so it contains the state of one moment. It contains no password, because
-// addresses have none.
+// an address contains none.
 // Errors: a file that cannot be written or read counts as missing; then the database is not checked.
 
 import Posix
@@ -17,7 +17,8 @@ struct BooksNote: Equatable {
 
   private static let longest = 1 << 14
 
-  /// Stores the record. The file is needed after the death of the process only, so it is not synced.
+  /// Stores the record. The file is needed only after the death of the process, not of the machine, so it is
+  /// not synced.
   func keep(at path: String) { RecoveryNote.keep(Array(text.utf8), at: path) }
 
   /// Stored record; nil if the file is missing or invalid.
@@ -47,7 +48,8 @@ struct BooksNote: Equatable {
     return BooksNote(address: String(lines[0]), branch: String(lines[1]), mark: mark)
   }
 
-  /// Last known state for the branch of this name; without epoch and commits for another branch.
+  /// Returns the last known state of the database. If the name is not that of the recorded branch, epoch and
+  /// commits are 0.
   func mark(of branch: String) -> BooksMark {
     guard branch != self.branch else { return mark }
     var mark = mark

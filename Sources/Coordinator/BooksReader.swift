@@ -1,9 +1,9 @@
 // Queries of clients to a shared database on a distant server: the coordinator passes them to its reader processes, and
-// passes on the answers.
+// forwards the answers.
 //
-// A list is queried part by part, each after its client has read the part before. So a slow client needs no memory and
-// delays no other, and every client gets its turn. Queries over all rows, such as an audit, use a second process, so
-// that a query about one ticket does not wait for them.
+// A list is queried in parts. The next part is queried only after the client has read the previous one, so a slow
+// client occupies no memory and delays no other client. Queries over all rows, such as an audit, use a second process,
+// so that a query about one ticket does not wait for them.
 // Invariant: every request gets exactly one final answer, unless its client disconnects.
 
 import BankModel
@@ -39,8 +39,8 @@ final class BooksReader {
   private static let followPause = TimeSpan.milliseconds(100)
   static let troublePause = TimeSpan.seconds(1)
 
-  /// - Parameter arguments: Arguments of the inspector, such as `--inspect --store URL`. It exits with this
-  ///   process.
+  /// - Parameter arguments: Arguments of the inspector, such as `--inspect --store URL`. The inspector exits
+  ///   when this process exits.
   init(
     program: String, arguments: [String], environment: Variables, loop: EventLoop,
     server: ControlServer, policy: RestartPolicy = RestartPolicy(), seed: UInt64
@@ -125,8 +125,8 @@ final class BooksReader {
     if passage.question == nil { goOn(passage) }
   }
 
-  /// Handles an answer for a follower, which also waits for future receipts and for a database that cannot be
-  /// read at the moment.
+  /// Handles an answer for a follower. Its query is repeated for future receipts, and while the database cannot
+  /// be read.
   private func hear(_ answer: ControlAnswer, _ more: Bool, forFollower passage: ReaderPassage) {
     let now = SystemClock.monotonic()
     if case .failure(let failure) = answer {
@@ -146,7 +146,7 @@ final class BooksReader {
 
   private func goOn(_ passage: ReaderPassage) {
     let session = passage.seat.session
-    // The peer has stopped reading, so the backlog never fills.
+    // Output to a peer that reads no more is dropped, so its backlog never fills. Withdraw its request.
     guard session.isOpen, !session.channel.isPeerDeaf else { return withdraw(passage) }
     passage.isParked = session.channel.backlog >= server.share
     if !passage.isParked { ask(passage) }
@@ -173,8 +173,8 @@ final class BooksReader {
     for reader in readers { reader.keepTime() }
   }
 
-  /// Ends the processes. Open requests are answered with a failure, except followers, whose lists have no
-  /// end.
+  /// Ends the reader processes. Open requests are answered with a failure, except those of followers, whose
+  /// lists have no end.
   func close() {
     for passage in passages where passage.follows { passage.question = nil }
     passages.removeAll(where: \.follows)

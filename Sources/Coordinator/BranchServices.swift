@@ -1,7 +1,8 @@
 // Service processes of this bank, such as the stock: their orders, their files, and the coordinator's own connections
 // to them.
-// Invariant: the bank opens and serves even if they fail; the reason is reported in a status. The recorded contents of
-// a file are those that the present process has read: the file is read when the process gets its orders.
+// Invariant: the bank opens and serves even if a service process fails; the status contains the reason. The recorded
+// contents of a file are those that the present service process has read, because the coordinator reads the file when
+// it sends the orders.
 
 import BankModel
 import Configuration
@@ -58,7 +59,7 @@ final class BranchServices: BankPart {
     serviceSupervisor.onDatabase = { [unowned marks] post, mark in marks.hear(mark, from: post) }
     serviceSupervisor.onChange = { [followers] in followers.changed = true }
     releases.onReleased = { [unowned self] ticket in
-      // While the disk is full the record is kept, and the stock is asked again.
+      // While the disk is full the record is kept, and the stock is asked again later.
       guard queue.engine.isWorking else { return releases.putOff() }
       queue.stage(.released(ticket))
       shared?.released(ticket)
@@ -78,14 +79,14 @@ final class BranchServices: BankPart {
     (releases.onReleased, releases.onTrouble) = (nil, nil)
   }
 
-  /// Asks all services to leave; they answer open requests first.
+  /// Asks all services to exit; they answer open requests first.
   func dismiss() {
     isDismissed = true
     serviceSupervisor.closeAll(at: context.now)
   }
 
-  /// True if a service must have a database: it worked while the bank was open, and only the coordinator is
-  /// new.
+  /// True if a service must already have a database: this coordinator succeeds a crashed one, and the service
+  /// has written to its log.
   private func hadDatabase(of name: String) -> Bool {
     guard context.options.isRecovery else { return false }
     return ((try? FileFacts.inspect(context.home.log(of: name)))?.size ?? 0) > 0
@@ -106,7 +107,7 @@ final class BranchServices: BankPart {
     }
   }
 
-  /// Reason why querying a service is useless now; nil if it is not.
+  /// Reason why a service cannot be queried now; nil if it can be.
   func trouble(of role: WorkerRole) -> Remark? {
     guard let post = serviceSupervisor.posts.first(where: { $0.specification.workerRole == role }),
       post.phase != .ready, post.isGivenUp || post.history.deathsInARow > 0
@@ -122,7 +123,7 @@ final class BranchServices: BankPart {
       logLimit: configuration.log.rotateBytes, logKeep: configuration.log.keep)
   }
 
-  /// Asks the stock to release what cancelled tickets hold, and stores records of the databases.
+  /// Asks the stock to release what cancelled tickets have reserved, and stores records of the databases.
   func advance() {
     marks.keep()
     if queue.engine.canCommit {

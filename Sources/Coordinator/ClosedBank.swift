@@ -1,5 +1,5 @@
 // Database of a closed bank, and the audit of its home. The caller holds the lock of the home, so no coordinator opens
-// the bank meanwhile. It changes nothing.
+// the bank meanwhile. The audit changes nothing.
 
 import BankModel
 import Glibc
@@ -15,7 +15,7 @@ final class ClosedBank: InspectedBooks {
   private let numbers: InspectedNumbers
   /// Identity of the bank; nil if none was ever assigned.
   let name: BooksName?
-  /// The present business day, or the next one if it has not started.
+  /// Business day in the database. After the end of a day this is the next day, which has not started.
   private let day: BusinessDay
 
   init(_ home: BankHome, now: WallTime) throws(StoreError) {
@@ -34,11 +34,11 @@ final class ClosedBank: InspectedBooks {
   /// Row-by-row export of the store, for a move.
   var export: any QueueExport { store }
 
-  /// No process can change the database meanwhile.
+  /// The numbers stay valid, because the lock of the home keeps other processes from changing the database.
   func look() -> InspectedNumbers { numbers }
 
-  /// Audits the bank. No other client waits, so an unknown process that may be exiting is waited for. A
-  /// process that may be opening the bank waits for this one to exit: then the result is nil.
+  /// Audits the bank. The audit waits for an unknown process that may be exiting, because it delays no other
+  /// client. Returns nil if a process may be opening the bank, because that process waits for this one to exit.
   func audit() throws(StoreError) -> AuditReport? {
     let outside = HomeAudit(home: home)
     var strangers = outside.strangers(known: [CurrentProcess.pid])

@@ -1,9 +1,10 @@
-// Search and kill of processes that commands and workers of a dead coordinator have left, before their customers are
-// assigned again. Such processes are in the control groups of the home's windows, if there are any. They are also
-// recognized by their mark, their environment or their new parent. A marker file in the home records that there may be
-// some, and in which group: a customer with a receipt does not wait any more, but its command may have left a process.
-// Invariant: no customer is assigned before the search is complete. The search is skipped if there is no marker file,
-// no customer waits for a command, and no worker is configured.
+// Search and kill of processes that commands and workers of a dead coordinator have left running, before their
+// customers are assigned again. The processes are in the control groups of the home's windows, if the windows have
+// control groups. They are also recognized by their mark, their environment or their new parent. A marker file in the
+// home records that there may be such processes, and in which group. The waiting customers do not show this: a customer
+// with a receipt does not wait any more, but its command may have left a process. Invariant: no customer is assigned
+// before the search is complete. The search is skipped if there is no marker file, no customer waits for a command, and
+// no worker is configured.
 // Errors: a process that cannot be killed is logged, and its service waits until it exits.
 
 import CommandRunner
@@ -16,13 +17,13 @@ import Time
 /// First step of a coordinator that may have had a predecessor.
 package final class CommandClearing {
   private let context: BankContext
-  /// Search by marks and environments; nil if it is not needed or complete.
+  /// Search by marks and environments; nil if no search is needed, and after the search.
   private var orphans: Orphans?
   /// Groups whose processes were killed and have not exited yet.
   private var groups: [ControlGroup] = []
   /// Time at which remaining processes are given up.
   private let giveUpAt: MonotonicTime
-  /// Processes that could not be killed. Complete when ``isDone`` is true.
+  /// Processes that could not be killed. The list is complete when ``isDone`` is true.
   private(set) var left: [Orphans.Left] = []
 
   /// Time from SIGKILL until remaining processes are given up, and pause between two checks of a group.
@@ -46,7 +47,7 @@ package final class CommandClearing {
     settle(at: now)
   }
 
-  /// True if no process is left that could be killed.
+  /// True after the search: every process that was found has exited or is in ``left``.
   package var isDone: Bool { orphans == nil && groups.isEmpty }
 
   /// Waits for the next event and handles it.
@@ -79,9 +80,10 @@ package final class CommandClearing {
     }
   }
 
-  /// Process id of the guardian that started this process, if it is the guardian program. It is a subreaper,
-  /// so orphans of an earlier coordinator are reparented to it. Not for other parents: a user's `bankctl` may
-  /// have other child processes, and process 1 has those of the machine.
+  /// Process id of the guardian that started this process; nil if the parent is another program. The guardian
+  /// is a subreaper, so orphans of an earlier coordinator are reparented to it. Child processes of other
+  /// parents are not searched: a user's `bankctl` may have unrelated ones, and process 1 has those of the whole
+  /// machine.
   private static func keeper(_ context: BankContext) -> pid_t? {
     guard let guardian = context.options.guardian, guardian > 1, CurrentProcess.parentPid == guardian,
       ProcessTable.name(of: guardian) == Self.guardian
@@ -89,9 +91,9 @@ package final class CommandClearing {
     return guardian
   }
 
-  /// Writes the marker file that a command may have been started. It is needed after the death of processes,
-  /// but not of the machine, which leaves none, so it is not synced. If it cannot be written, waiting
-  /// customers still cause a search.
+  /// Writes the marker file, which records that a command may have been started. The file is not synced,
+  /// because it is needed only after a crash of processes: a crash of the machine leaves no processes. If the
+  /// file cannot be written, waiting customers still cause a search.
   static func note(in home: BankHome, _ groups: WindowGroups?) {
     guard
       let note = try? FileDescriptor.open(home.commandsNote, [.writeOnly, .create, .truncate], mode: 0o600)

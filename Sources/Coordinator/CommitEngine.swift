@@ -1,5 +1,5 @@
-// Transactions of the store: staged changes, the deadline of their commit, and transactions in flight. It also defers
-// reads that cannot run while the disk is full, while a reset is written, or because they take long.
+// Transactions of the store: staged changes, the deadline of their commit, and transactions in flight. The engine also
+// defers reads: all reads while the disk is full or a reset is written, and reads that take long.
 // Invariant: while the disk is full nothing is staged, read or committed, because the store has discarded staged
 // changes and the queue is ahead of it. Deferred reads run when there is disk space. After a cut-off nothing is staged,
 // read or committed again.
@@ -14,7 +14,7 @@ final class CommitEngine {
   /// Pause before a full disk is retried.
   static let diskPause = TimeSpan.milliseconds(250)
 
-  /// Longest time without an answer from the store because some transaction is always in flight.
+  /// Longest time for which queries of the store wait because some transaction is always in flight.
   static let longestUnkept = TimeSpan.milliseconds(250)
 
   private(set) var keptBooks: Books
@@ -30,7 +30,7 @@ final class CommitEngine {
   private var pacing = CommitPacing()
   /// Day counters of the transactions in flight, oldest first.
   private var underway: [Books] = []
-  /// Number of store queries without a result.
+  /// Number of store queries whose results are pending.
   private var open = 0
   /// Time since which the store contains changes that are not on disk.
   private var unkeptSince = MonotonicTime(nanoseconds: 0)
@@ -56,7 +56,7 @@ final class CommitEngine {
   var isEmptying: Bool { store.emptying != nil }
   var emptying: EmptyingProgress? { store.emptying }
 
-  /// Adds a change to the open transaction. While the disk is full the change is dropped, and the queue keeps
+  /// Adds a change to the open transaction. While the disk is full the change is not staged; the queue keeps
   /// it.
   func stage(_ change: StoreChange) throws(StoreError) {
     guard isWorking || Kernel.makes("stagesTwice") && !context.isCutOff else { return }
@@ -72,7 +72,8 @@ final class CommitEngine {
   /// True if changes were staged since the last commit was started.
   var hasStaged: Bool { stagedSince != nil }
 
-  /// Removes some customers of requests that stayed incomplete; no client received their tickets.
+  /// Removes at most `limit` customers of requests that stayed incomplete; no client has received their
+  /// tickets.
   func withdrawArrivals(limit: Int) throws(StoreError) {
     guard isWorking else { return }
     try store.withdrawArrivals(limit: limit)
@@ -86,7 +87,7 @@ final class CommitEngine {
       if !Kernel.makes("forgetsWhatItHeldBack") { heldBack.append(effect) }
       return nil
     }
-    // Bringing back very many dead letters takes more than one iteration.
+    // The requeue of very many dead letters takes more than one iteration.
     let isLong = if case .loadDead = effect { true } else { false }
     if isEmptying
       || isLong && SystemClock.monotonic().since(context.now.monotonic) >= LongRequests.turn
@@ -127,9 +128,9 @@ final class CommitEngine {
     while isEmptying, SystemClock.monotonic() < until { try store.emptyFurther() }
   }
 
-  /// True if the staged changes may be committed now. Not while a reset is written. Not while the disk is
-  /// full: the store has discarded the staged changes, and the counters would be stored without them.
-  /// Customers of a partly admitted request may be committed, but do not count before its last slice; see
+  /// True if the staged changes may be committed now. False while a reset is written. False while the disk is
+  /// full: the store has discarded the staged changes, and the counters would be stored without them. Customers
+  /// of a partly admitted request may be committed, but do not count before the last slice of the request; see
   /// ``QueueMachine/arriving``.
   var canCommit: Bool {
     (isWorking || Kernel.makes("commitsToAFullDisk") && !context.isCutOff) && !isEmptying
@@ -169,7 +170,6 @@ final class CommitEngine {
   /// True if a transaction is in flight.
   var isUnderway: Bool { !underway.isEmpty }
 
-  /// True if results may arrive.
   var mayHaveResults: Bool { isUnderway || open > 0 || isFar }
 
   /// Next result of a transaction or query, or the next change by another branch of a shared database; nil if
@@ -180,7 +180,7 @@ final class CommitEngine {
     switch event {
     case .committed: keptBooks = underway.removeFirst()
     case .pageLoaded, .delayedLoaded, .found, .deadLoaded: open -= 1
-    // Queries from before the loss of the branch get no results.
+    // Queries sent before the branch lost its lease get no results.
     case .branchLost: forgetUncertain()
     default: break
     }
@@ -200,8 +200,8 @@ final class CommitEngine {
     context.takeTime()
   }
 
-  /// True if the store has contained changes that are not on disk for too long. With transactions back to
-  /// back this would never end by itself, and clients that query the store would wait forever.
+  /// True if the store has contained changes that are not on disk for too long. With transactions in immediate
+  /// succession this state would never end by itself, and clients that query the store would wait forever.
   var isKeptTooRarely: Bool {
     isUnderway && !isFar && unkeptSince + Self.longestUnkept <= context.now.monotonic
   }
@@ -243,36 +243,37 @@ final class CommitEngine {
   var nextDeadline: MonotonicTime? {
     let own = MonotonicTime.earlier(retryAt, room.dueAt)
     guard mayHaveResults, let next = store.nextResult else { return own }
-    // While a full disk is left alone results are not taken, so they must not wake the loop.
+    // Until the retry after a full disk no results are taken, so a pending result must not wake the loop.
     return isWorking || next > context.now.monotonic ? .earlier(own, next) : own
   }
 
-  /// True if the store is using its disk reserve, as of its last check. While it does, the check repeats
-  /// every second. Otherwise there are no checks, so that an idle bank sleeps.
+  /// Returns true if the store was using its disk reserve at its last check. While the reserve is in use, the
+  /// store checks every second. At other times there are no checks, so that an idle bank sleeps.
   func noteRoom() -> Bool {
     let isShort = store.isShort
     room.note(isShort: isShort, at: context.now.monotonic)
     return isShort
   }
 
-  /// Lets the store check for disk space if the pause is over; true if it did.
+  /// Lets the store check for disk space if a check is due. Returns true if the store checked.
   func lookForRoomIfDue() -> Bool {
     guard room.takeDue(at: context.now.monotonic) else { return false }
     store.lookForRoom()
     return true
   }
 
-  /// True if one transaction has disk space for the receipts of this many customers.
+  /// Returns true if the disk has space for the receipts of this many customers in one transaction.
   func hasRoom(toMove customers: Int64) -> Bool { store.hasRoom(toMove: customers) }
   func holdBack(forJuicesOf assortment: Assortment) { store.holdBack(forJuicesOf: assortment) }
 }
 
 /// Schedule of commits for which no client waits.
-/// Invariant: staged changes are committed within `commit_delay` or `longestPause` of the last commit, whichever is longer.
+/// Invariant: staged changes are committed within `commit_delay` or `longestPause` of the last commit, whichever is
+/// longer.
 struct CommitPacing {
-  /// Pause after a commit, in durations of that commit.
+  /// Pause after a commit, as a multiple of the duration of that commit.
   static let rest: Int64 = 32
-  /// Longest pause caused by a slow disk; clients that follow receipts see them this much later.
+  /// Longest pause after a commit on a slow disk. Clients that follow receipts receive them after this pause.
   static let longestPause = TimeSpan.milliseconds(25)
 
   private var lastCommit = MonotonicTime(nanoseconds: 0)

@@ -1,5 +1,6 @@
 // Server of the control socket.
-// Invariants: no answer contains facts that a crash could undo. Every request is answered, or fails at its client.
+// Invariants: no answer contains facts that a crash could undo. Every request is answered, or the client finds its
+// connection closed.
 
 import BankModel
 import Posix
@@ -24,8 +25,9 @@ package final class ControlServer: ClientServer<ClientMessage, BankMessage, Cont
     }
   }
 
-  /// Ends all connections. Requests sent before the end and not handled yet are refused now, so nothing of
-  /// them was done. Later ones fail at the client. So no client is uncertain about a request.
+  /// Ends all connections. Requests that have arrived but were not handled are refused, and have caused no
+  /// work. For a later request the client finds its connection closed. So no client is uncertain about a
+  /// request.
   package func close(saying refusal: Failure = Failure(.notOpen)) {
     turnEverybodyAway(saying: refusal)
     for session in present { session.channel.hearOut() }
@@ -56,7 +58,7 @@ package final class ControlServer: ClientServer<ClientMessage, BankMessage, Cont
 
   /// Answers a request; the answer is sent at the end of the iteration.
   ///
-  /// All answers pass through here, so the check that none contains facts that a crash could undo is here.
+  /// All answers pass through this function, so it checks that none contains facts that a crash could undo.
   package func answer(
     _ session: ControlSession, _ number: UInt32, _ answer: ControlAnswer, more: Bool = false
   ) {
@@ -70,7 +72,7 @@ package final class ControlServer: ClientServer<ClientMessage, BankMessage, Cont
 
   package func flush() { writeAll() }
 
-  /// Time at which the listener, which had no free descriptor, is tried again.
+  /// Time at which the server accepts connections again, after the process had no free descriptor.
   package var nextDeadline: MonotonicTime? { nextListening }
 
   /// Next timeout of a silent client, in attended time.
@@ -95,7 +97,7 @@ package final class ControlSession: ClientSession<ClientMessage, BankMessage> {
   /// Payload bytes of requests that are not admitted yet.
   var payloadBytes = 0
 
-  /// True if a paused client can be read again.
+  /// True if the server may resume reading a client that it had stopped reading.
   func canBeHeard(within share: Int) -> Bool {
     openRequests < ClientLimits.openRequests / 2 && openReadings < ClientLimits.openReadings / 2
       && payloadBytes < PayloadRoom.ofClient / 2 && channel.backlog < share

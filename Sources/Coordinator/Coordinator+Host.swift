@@ -10,11 +10,11 @@ import Time
 import Wire
 
 extension Coordinator {
-  /// Coordinator with a home of its own: no lock, no guardian, and a store that the caller closes.
+  /// Coordinator with a home of its own and a store that the caller closes.
   /// - Parameter configurationFile: File that is read on a reload.
   /// - Parameter policy: Rules of the queue, in place of those of the configuration.
   /// - Parameter ties: Lock and guardian of the home; nil for none.
-  /// - Parameter hands: Table left by the previous coordinator; nil for none.
+  /// - Parameter hands: Table of customers in flight, left by the previous coordinator; nil for none.
   package convenience init(
     home: String, configurationFile: String, configuration: BankConfiguration, policy: QueuePolicy,
     limits: CoordinatorLimits, loop: EventLoop, server: ControlServer, log: LogFile,
@@ -64,7 +64,7 @@ extension Coordinator {
     set { queue.witness = newValue }
   }
 
-  /// Runs all workers in this process from now on (simulation), in place of starting processes.
+  /// Runs all workers in this process from now on (simulation) instead of starting processes.
   package func begin(_ residents: @escaping ResidentWorkers) {
     (tellerSupervisor.residents, serviceSupervisor.residents) = (residents, residents)
   }

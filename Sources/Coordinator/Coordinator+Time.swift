@@ -5,7 +5,7 @@ import Posix
 import QueueCore
 import Time
 
-/// A deadline missing here would be slept over. Timeouts for silent processes use attended time.
+/// The loop would sleep past a deadline that is missing here. Timeouts for silent processes use attended time.
 extension Coordinator {
   /// True if a time of the monotonic clock has passed.
   func isDue(_ moment: MonotonicTime?) -> Bool { moment.map { $0 <= context.now.monotonic } ?? false }
@@ -21,13 +21,14 @@ extension Coordinator {
     return .earlier(earliest, context.bindings.guardianship?.nextJudgement)
   }
 
-  /// Includes steps of a drain that take customers from their windows.
+  /// True if a timeout for silence has passed, or a step of a drain that takes customers from their windows is
+  /// due.
   var isJudgementDue: Bool { isJudged(nextJudgement) || isDue(ending.nextStep) }
 
   /// True if there is work that no message will trigger.
   var hasOwnWork: Bool {
-    // While changes are staged the store cannot be read for answers; the commit wakes the parts that wait for
-    // it.
+    // While changes are staged the store cannot be read for answers; the parts that wait continue after the
+    // commit.
     let canRead = queue.engine.isKept && (streams.isDue || audits.canGoOn)
     return intake.hasWorkNow || long.hasWork || selections.hasWork || canRead || router.canHearCrowded
   }

@@ -2,7 +2,7 @@
 // clients. One iteration: handle received messages, perform effects, send assignments, commit, send replies.
 // Assignments are sent before the commit because they need no disk write; replies are sent after it.
 // Invariant: a part refers only to parts created before it. Calls in the other direction are connected in `connect()`.
-// If the store fails and leaves the disk in doubt, the process exits, and a new one reads the disk again.
+// If a store error leaves the state of the disk unknown, the process exits, and a new one reads the disk again.
 
 import BankModel
 import Configuration
@@ -49,8 +49,8 @@ package final class Coordinator {
   let branch: BranchDesk
 
   /// Time for which the coordinator polls after a message, about as long as an idle teller takes to answer.
-  /// With tellers that block between messages it raised throughput from 36,000 to 38,000 customers a second.
-  /// The polling of the tellers relies on it; see `TellerProcess`.
+  /// With tellers that block between messages, polling raised throughput from 36,000 to 38,000 customers a
+  /// second. The polling of the tellers relies on it; see `TellerProcess`.
   private static let wakefulness = TimeSpan.microseconds(50)
   static let roundPause = TimeSpan.milliseconds(1)
   /// True if other branches share the database.
@@ -205,11 +205,11 @@ package final class Coordinator {
     return context.exitCode ?? 0
   }
 
-  /// Exits as after a kill, but with its processes cleaned up.
+  /// Exits without a drain, as after a kill, but ends the child processes.
   func leaveAtOnce() {
     ending.breakOff()
-    // The final messages are still being sent while killed processes exit and others may answer: ignore
-    // these.
+    // While the final messages are sent, killed processes exit and other processes may still answer. Ignore
+    // both.
     tellers.stopListening()
     services.stopListening()
     home.stop()
@@ -237,10 +237,10 @@ package final class Coordinator {
 
   // MARK: - Loop iteration
 
-  /// Runs one iteration: handles messages, serves customers and commits. A round also does the periodic work
-  /// of all other parts.
+  /// Runs one iteration: handles messages, serves customers and commits. If the iteration includes a round, all
+  /// other parts also do their periodic work.
   ///
-  /// After a cut-off nothing more is sent, including messages queued before.
+  /// After a cut-off nothing more is sent, not even messages that are already queued.
   package func turn() throws(SystemError) {
     if context.isCutOff { return home.sayFarewell() }
     let isRound = try hear()
@@ -341,15 +341,15 @@ package final class Coordinator {
     opening.tellWaiting()
     pictures.look()
     views.tell()
-    // Clients that start to wait for tickets that have already ended are answered with the others.
+    // This also answers clients that wait for tickets that had already ended.
     answerReadings()
     followers.tickets.count(at: context.now.monotonic)
     if followers.tickets.owesAnEnd, !queue.machine.isUnsettled, queue.engine.isKept { answerTicketWatches() }
     if !followers.idleWaiters.isEmpty, queue.machine.isIdleBesidesDelayed, !queue.machine.isUnsettled,
       intake.isEmpty
     {
-      // Customers admitted by other branches may not be known here yet: query the shared database once more
-      // first.
+      // Other branches may have admitted customers that this branch has not seen yet: the shared database must
+      // be queried first.
       if !sharesBooks || branch.shared?.lookedAt != nil {
         let seats = followers.takeIdleWaiters(
           since: branch.shared?.lookedAt, hasDelayed: !queue.machine.isIdle)

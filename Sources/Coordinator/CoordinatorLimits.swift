@@ -16,35 +16,36 @@ package struct CoordinatorLimits: Sendable {
   package var transactionBytes = 8 << 20
   /// Customers in one stored part of a list.
   package var listPart = EnqueueList.partLimit
-  /// Upper limit of the numbers left free for other requests before a sliced one.
+  /// Upper limit of the ticket numbers that are left free for other requests before those of a sliced request.
   package var gap: Int64 = 1 << 20
   /// Customers of an incomplete request that are removed in one iteration.
   package var withdrawn = 4_096
   /// Timeout for the stock to release what a cancelled ticket holds.
   package var release = TimeSpan.seconds(10)
 
-  /// True to store payloads of services whose tellers read none. A bank refuses these; a simulation checks
-  /// for them on its disk.
+  /// True to store payloads of services whose tellers read none. A real bank refuses these payloads; a
+  /// simulation stores them and checks them on its disk.
   package var keepsUnreadPayloads = false
 
   package init() {}
 }
 
-/// Limits on clients of the coordinator: numbers, sizes and times. Each is enforced where it is detected.
-/// Invariant: each limit is above the needs of any peer of this build, so only a broken or hostile peer reaches it.
+/// Limits on clients of the coordinator: numbers, sizes and times. Each limit is enforced by the code that detects the
+/// excess. Invariant: each limit is above the needs of any peer of this build, so only a broken or hostile peer reaches
+/// it.
 enum ClientLimits {
   static let frame = FrameLimits.control
-  /// Limits of every server, with more sessions.
+  /// Limits of the control socket: those of every server, with more sessions.
   static var ofSocket: ServiceLimits {
     var limits = ServiceLimits()
     (limits.frame, limits.sessions, limits.backlog) = (frame, 2_000, 1_024)
     return limits
   }
-  /// Time limit for handling requests in one loop iteration; after it each client is read once.
+  /// Time for handling requests in one loop iteration; after it, each client is still read once.
   static let turn = TimeSpan.milliseconds(4)
-  /// Open requests of one client at the queue; above it the client is not read.
+  /// Open requests of one client at the queue. The server does not read a client that has more.
   static let openRequests = 4_096
-  /// Queries of one client that wait for the disk; above it the client is not read.
+  /// Queries of one client that wait for the disk. The server does not read a client that has more.
   static let openReadings = 128
   /// Open answers of one client: lists, subscriptions, waits.
   static let openAnswers = 256
@@ -55,8 +56,8 @@ struct BeatCount {
   private var count = 0
   private var since = MonotonicTime(nanoseconds: 0)
 
-  /// Counts one report; true if there were too many within a second. The clock is read only once per `beats`
-  /// reports.
+  /// Counts one report. Returns true if there were too many within a second. The clock is read only once per
+  /// `beats` reports.
   mutating func isTooMany() -> Bool {
     count += 1
     guard count > TellerLimits.beats else { return false }
@@ -79,7 +80,7 @@ enum TellerLimits {
   /// Progress reports allowed within a second. A teller of this build sends forty at the shortest possible
   /// lease.
   static let beats = 1_000
-  /// Timeout for an idle teller to leave.
+  /// Timeout for an idle teller to exit after it was asked to leave.
   static let leave = TimeSpan.seconds(3)
   /// Timeout for the exit of a teller that has closed its channel.
   static let exit = TimeSpan.seconds(1)

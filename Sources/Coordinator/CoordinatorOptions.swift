@@ -1,5 +1,5 @@
-// Command-line options of the coordinator. Users never type them; bankctl and the guardian do.
-// They only parse; what follows from a value is decided by the parts that receive it.
+// Command-line options of the coordinator. bankctl and the guardian pass these options; users never type them.
+// This file only parses the options; the parts that receive a value decide what it causes.
 
 import Arguments
 import BankModel
@@ -29,12 +29,12 @@ struct CoordinatorOptions: Sendable, Equatable {
   var speed: String?
   /// True to answer queries about a closed bank only, on descriptor 3.
   var isInspection = false
-  /// Process id of the coordinator for which the database rows are counted; the result is sent on descriptor
-  /// 3. Nil for other work.
+  /// Process id of the coordinator for which the database rows are counted; the result is sent on descriptor 3.
+  /// Nil if this process counts no rows.
   var countsFor: Int32?
   /// Process id of the guardian, which restarts this process when it dies; nil without a guardian.
   var guardian: Int32?
-  /// Process id of the client that opened the bank in its foreground; the bank ends with it.
+  /// Process id of the client that opened the bank in its foreground; the bank closes when this client exits.
   var opener: Int32?
   /// True after a crash of the previous coordinator: the numbers of windows stay as they were.
   var isRecovery = false

@@ -1,6 +1,6 @@
 // Life cycle of the process, from its command line to its exit code.
-// Errors: a reason that keeps the bank from opening is sent to the process that started this one. It is sent on
-// descriptor 3 by the control protocol, or written to standard error without a descriptor 3.
+// Errors: if the bank cannot open, the reason is sent on descriptor 3 to the process that started this one, in the
+// control protocol. If descriptor 3 is not open, the reason is written to standard error.
 
 import BankModel
 import CommandRunner
@@ -18,7 +18,7 @@ import Wire
 public enum CoordinatorProcess {
   /// Runs until the bank has ended, and returns the exit code.
   ///
-  /// - Parameter shared: Opener of a store with an address; nil if this build has none.
+  /// - Parameter shared: Opener of shared databases; nil if this build does not support PostgreSQL.
   public static func run(arguments: [String], shared opener: (any SharedBooksOpener)? = nil) -> Int32 {
     ProcessStart.prepare(as: .service)
     let starter = inheritedSocket()
@@ -31,7 +31,8 @@ public enum CoordinatorProcess {
       if options.store != nil, opener == nil {
         throw Failure(.badRequest, subject: "--store", remark: Remark(.noPostgres))
       }
-      // Takes descriptor 4 before anything else is opened, or another file could get its number.
+      // Descriptor 4 must be taken before any other file is opened: without a lock from the guardian, a file
+      // could get this number.
       let shared = options.guardian == nil ? nil : inheritedLock()
       let loop = try EventLoop()
       let server = ControlServer(loop: loop, build: BuildIdentity.current)
@@ -107,7 +108,7 @@ public enum CoordinatorProcess {
     } else {
       WindowsRecord.remove(home.windows)
     }
-    // The record also serves inspections after the bank has closed.
+    // Inspections also read this record after the bank has closed.
     var opened = configuration.store
     if let address { opened.address = try? StoreAddress(address) }
     if !options.isRecovery { StoreRecord.keep(opened, at: home.storeNote) }
@@ -143,14 +144,14 @@ public enum CoordinatorProcess {
       pulse.progressed()
     }
     coordinator.tellerSupervisor.inherit(coordinator.context.lineage, clearing.left)
-    // The client that opened the bank may have exited by now; then it is not opened.
+    // If the client that opened the bank has exited by now, the bank is not opened.
     let openerWatch = try options.opener.map { try OpenerWatch($0, on: loop) { coordinator.openerIsGone() } }
     if coordinator.context.exitCode == nil { try coordinator.open() }
     let code = try coordinator.run()
     withExtendedLifetime((signals, openerWatch)) {}
     guard !coordinator.context.isCutOff else {
-      // The database is not closed: closing would write to a disk that is in doubt, or to another bank's
-      // files. The lock is released with the process.
+      // The database is not closed: closing would write to a disk whose state is unknown, or to another bank's
+      // files. The kernel releases the lock when the process exits.
       _ = Unmanaged.passRetained(coordinator)
       return code
     }
@@ -162,7 +163,8 @@ public enum CoordinatorProcess {
     return code
   }
 
-  /// Without the table a coordinator crash is attributed to no customer; everything else works.
+  /// Opens the table of customers in flight; nil if the file is unusable. Without the table a crash of the
+  /// coordinator is attributed to no customer; nothing else is affected.
   private static func hands(of home: BankHome, _ log: LogFile) -> HandTable? {
     do throws(SystemError) { return try HandTable(at: home.hands) } catch {
       log.write(event: "hands_file_unusable", level: .warn) { $0.field("msg", error.description) }
@@ -170,8 +172,8 @@ public enum CoordinatorProcess {
     }
   }
 
-  /// As process 1 of a container, the coordinator reaps all orphans. While it kills those of a runner they
-  /// are left to that code, which waits for each exit.
+  /// As process 1 of a container, the coordinator reaps all orphans. While it kills the orphans of a runner, it
+  /// leaves their exits to the code that kills them, which waits for each one.
   private static func collectOthers(
     of coordinator: Coordinator, on loop: EventLoop
   ) throws(SystemError) -> SignalSource? {
@@ -224,8 +226,8 @@ public enum CoordinatorProcess {
     let home = BankHome(options.home)
     let store = options.store ?? StoreRecord.read(from: home.storeNote)?.address?.description
     if let store, let opener {
-      // If a coordinator uses this process as its reader, it is the parent, and may exit while the database is
-      // awaited.
+      // A coordinator that uses this process as its reader is the parent of this process. It may exit while
+      // this process waits for the database.
       if let opener = options.opener, !ParentDeath.followParent(expectedParent: opener) { return 0 }
       CurrentProcess.setName("bank-reader")
       let branch = StoreRecord.read(from: home.storeNote)?.branch ?? home.branchName
@@ -277,8 +279,8 @@ public enum CoordinatorProcess {
     server.onCommand = { session, request in
       server.answer(session, request.number, .failure(failure))
       server.flush()
-      // The client disconnects after reading the answer. Closing first would cut off its next request, which
-      // the client might take for a crash.
+      // The client disconnects after reading the answer. Closing the connection earlier would cut off the
+      // client's next request, which the client might take for a crash.
       until = min(until, SystemClock.monotonic() + .seconds(2))
     }
     guard (try? server.adopt(FileDescriptor(owning: starter))) != nil else { return }
@@ -291,7 +293,7 @@ public enum CoordinatorProcess {
 
 /// Watch on the process that opened the bank in its foreground, independent of the connection to it: a slow client can
 /// lose its connection and still run.
-/// Errors: SystemError if the kernel provides no free watch; the bank is not opened then.
+/// Errors: SystemError if the watch cannot be created; the bank is not opened then.
 final class OpenerWatch {
   private let process: OtherProcess?
 
@@ -299,8 +301,8 @@ final class OpenerWatch {
   /// - Parameter pid: Process that started this one.
   init(_ pid: Int32, on loop: EventLoop, onEnd: @escaping () -> Void) throws(SystemError) {
     process = try OtherProcess(pid: pid)
-    // Once the process is held its number cannot be reused. If it was still the parent after that, it is the
-    // right process.
+    // If the process is still the parent after the watch was created, its process id was not reused before, and
+    // the watch is on the right process.
     guard let process, CurrentProcess.parentPid == pid else {
       onEnd()
       return

@@ -1,6 +1,7 @@
-// Check that the databases beside the bank's are those that it knows, and the records about them.
+// Check that the databases of the services are those that the bank has recorded, and the records about these databases.
 // Invariant: a database records the present opening only if it matches, if the mismatch was made on purpose, or if the
-// operator has accepted it by 'reload'. The bank stores its own record after that, as soon as nothing is staged.
+// operator has accepted the mismatch by `reload`. The bank stores its own record after that, as soon as nothing is
+// staged.
 
 import BankModel
 import QueueCore
@@ -12,13 +13,13 @@ final class DatabaseMarks: BankPart {
   /// Records to be stored, by service name.
   private var notes: [String: KnownDatabase] = [:]
 
-  /// Mark of this opening, which the other databases record.
+  /// Mark of this opening, which the databases of the services record.
   private var mark: BankMark {
     BankMark(books: context.booksName.number, opening: context.incarnation, openedAt: context.openedAt.wall)
   }
 
-  /// Handles the mark of a service's database, before the service is ready and after it has recorded this
-  /// opening.
+  /// Handles the mark of a service's database. Called before the service is ready, and again after its database
+  /// has recorded this opening.
   func hear(_ database: DatabaseMark, from post: SupervisedService) {
     guard let memory = context.bindings.memory, !context.isCutOff else { return }
     let name = post.specification.name
@@ -29,7 +30,8 @@ final class DatabaseMarks: BankPart {
       }
       let mismatch = try DatabaseMismatch.find(database, of: name, books: context.booksName, memory)
       let isProblem = mismatch?.isProblem == true && !post.isAccepted
-      // A user who sets a file aside while the bank is open has been informed of the consequences.
+      // No mismatch is reported for a new database of a restarted service: a user has moved the file away while
+      // the bank was open, and has been informed of the consequences.
       post.mismatch = mismatch == .newDatabase && post.generation > 1 || post.isAccepted ? nil : mismatch
       if let mismatch { write(mismatch, of: name) }
       if !isProblem { serviceSupervisor.say(.bank(mark), to: post) }
@@ -66,7 +68,7 @@ final class DatabaseMarks: BankPart {
         try memory.remember(database, of: name)
       }
     } catch {
-      // Without the record this opening does not detect an older copy; nothing else is affected.
+      // Without the record an older copy of this database is not detected; nothing else is affected.
       guard case .diskFull = error else { return queue.fail(error) }
     }
   }

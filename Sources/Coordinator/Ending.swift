@@ -1,7 +1,7 @@
 // Shutdown of the bank: performs the steps that the drain decides, logs them, reports them to clients, and sends the
 // final answer.
 // Invariants: a client that received "stopped" can start the bank again at once. A day is closed once, even if the disk
-// is full repeatedly. The drain is not evaluated again by effects of its own evaluation.
+// is full repeatedly. The actions of an evaluation of the drain do not cause another evaluation.
 
 import BankModel
 import Posix
@@ -81,11 +81,12 @@ final class Ending: BankPart {
       for: [order.step, order.now || isOnlyThisBranch(order) ? .finishServing : nil].compactMap { $0 }.max(),
       bound: order.timeoutMilliseconds.map { .milliseconds($0) }, at: context.now.monotonic)
     advance()
-    // The drain may already be in its last step: make the queue leave the waiting customers.
+    // The drain may already be in its last step: the queue must then leave the waiting customers.
     if order.now, state?.drain.step == .finishServing { queue.happen(.finish) }
   }
 
-  /// True if only this branch closes. Its claims are returned at once, and other branches serve them.
+  /// True if only this branch closes. It then returns its claims at once, and other branches serve these
+  /// customers.
   private func isOnlyThisBranch(_ order: StopOrder) -> Bool {
     guard let shared else { return false }
     return order.endsBank != true && !shared.isDraining
@@ -98,16 +99,16 @@ final class Ending: BankPart {
     advance()
   }
 
-  /// Stops because the branch's day has ended, as it may learn after a lost connection. It returns its claims
-  /// of the next day and serves none of them.
+  /// Stops because the day of the branch has ended. The branch may detect this only after a lost connection was
+  /// restored. It returns its claims of the next day and serves none of them.
   func stopBehindTheDay() {
     begin(now: false)
     state?.drain.ask(for: .finishServing, at: context.now.monotonic)
     advance()
   }
 
-  /// Handles a signal: serves all customers first, or only those at windows, while the others wait for the
-  /// next start. Each further signal skips to the next step.
+  /// Handles a signal. The bank first serves all customers, or, if urgent, only those at windows; all others
+  /// wait for the next start. Each further signal skips to the next step.
   func stopBySignal(now isUrgent: Bool) {
     if state != nil {
       state?.drain.askFurther(at: context.now.monotonic)
@@ -221,7 +222,8 @@ final class Ending: BankPart {
     queue.commit()
   }
 
-  /// Refuses requests like `turnAway()`, and waits until the rest is on disk, because no further iteration follows.
+  /// Refuses requests like `turnAway()`, and waits until all other changes are on disk, because no further
+  /// iteration follows.
   func turnAwayForGood() {
     turnAway()
     queue.awaitResults()
@@ -240,7 +242,7 @@ final class Ending: BankPart {
 
   // MARK: - Progress
 
-  /// Number of answers that a client waits for here.
+  /// Number of a client's unanswered stop requests.
   func count(of session: ControlSession) -> Int { state?.seats.count { $0.session === session } ?? 0 }
   func forget(_ session: ControlSession) { state?.seats.removeAll { $0.session === session } }
   /// Time at which the drain cuts a step short. All messages received by then are handled first.
@@ -296,8 +298,8 @@ final class Ending: BankPart {
   /// Closes the day if it is finished, and ends the bank, after all processes have exited.
   private func finishDay() {
     guard context.exitCode == nil, !queue.engine.isEmptying, let state else { return }
-    // Customers of incomplete requests are removed with the day, a few per iteration. If the day continues,
-    // the next start removes them.
+    // A finished day is closed only after the customers of incomplete requests were removed, a few per
+    // iteration. If the day continues, the next coordinator removes them.
     guard intake.remains == nil || !queue.machine.books.isFinished else { return }
     // Transactions in flight contain their own counters; the final counters are committed after them.
     let isOwed = !state.isHandedOver && !queue.engine.isUnderway
@@ -306,7 +308,7 @@ final class Ending: BankPart {
       queue.commit()
     }
     // If the disk is full, retry: "stopped" is sent only after everything is on disk. If a transaction is in
-    // flight, its result leads here again.
+    // flight, this function is called again after its result.
     guard isKept, !queue.machine.isUnsettled else { return }
     if let shared, !shared.hasLeft {
       if !state.isLeaving {
@@ -324,7 +326,7 @@ final class Ending: BankPart {
     guard isKept, let (report, picture) = self.state?.last else { return }
     words.log(report)
     server.stopListening()
-    // Requests that arrived in this iteration, after the drain's evaluation.
+    // Refuse requests that arrived in this iteration after the evaluation of the drain.
     intake.refuseAll(because: Failure(.notOpen))
     words.tellLookersOn(picture)
     context.bindings.close()
@@ -344,8 +346,8 @@ final class Ending: BankPart {
 
   // MARK: - Exit without a drain
 
-  /// Exits as after a kill, but with its processes cleaned up. All results are stored, customers at windows
-  /// return to the head of their lines, and a partly admitted request leaves no data.
+  /// Exits without a drain, as after a kill, but ends the child processes. All results are stored, customers at
+  /// windows return to the head of their lines, and a partly admitted request leaves no data.
   func breakOff() {
     tellerSupervisor.killAll()
     let isTakingIn = queue.machine.isTakingIn

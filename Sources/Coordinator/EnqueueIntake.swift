@@ -1,7 +1,7 @@
-// Waiting line of enqueue requests. Requests are admitted one after the other: large ones in slices, so that
-// windows are served in between, and small ones beside them.
+// Waiting line of enqueue requests. Requests are admitted one after the other: large ones in slices, so that customers
+// are served in between, and small ones between these slices.
 // Invariant: of two large requests the second starts only after the last slice of the first. No request
-// overtakes another request of its client, or one with the same key.
+// overtakes another request of its client, or an earlier request with the same key.
 
 import BankModel
 import QueueCore
@@ -45,7 +45,7 @@ final class EnqueueIntake {
         }
     }
 
-    /// Customers that are numbered last although they come first in the request; see `ArrivingRequest`.
+    /// Customers that are numbered last although they are first in the request; see `ArrivingRequest`.
     var heldBack: Int64 {
       switch source {
       case .drawn(let draw, _): draw.heldBack
@@ -87,7 +87,7 @@ final class EnqueueIntake {
       }
     }
 
-    /// True if this small request must not overtake the other one because both may have the same key.
+    /// True if this small request must not overtake `other`, because both may have the same key.
     func mayShareKey(with other: Order) -> Bool {
       if let key, let known = other.key { return key.utf8.elementsEqual(known.utf8) }
       switch (source, other.source) {
@@ -107,7 +107,8 @@ final class EnqueueIntake {
 
   func append(_ order: Order) { waiting.append(order) }
 
-  /// Makes the next request the current one; nil if none waits.
+  /// Makes the next request the current one, if there is none, and returns the current request. Nil if no
+  /// request waits.
   func advance() -> Order? {
     guard current == nil, head < waiting.count else { return current }
     current = waiting[head]
@@ -115,9 +116,9 @@ final class EnqueueIntake {
     return current
   }
 
-  /// Removes and returns the next small request that need not wait for the large requests before it. These
-  /// are the partly admitted request and the first in line. A request that is not first must not belong to
-  /// the client of an earlier one.
+  /// Removes and returns the next small request that need not wait for the large requests before it. The large
+  /// requests are the partly admitted one and the first in line. A request that is not first must not belong to
+  /// the client of an earlier request.
   /// - Parameter client: Client of a request; nil if it has disconnected.
   /// - Parameter mayCome: False for a request that must not be admitted now for another reason.
   func takeBeside(
@@ -152,14 +153,14 @@ final class EnqueueIntake {
 
   var isLarge: Bool { current != nil || head < waiting.count && waiting[head].comesInSlices }
   var isEmpty: Bool { current == nil && head == waiting.count }
-  /// Ends the current request: nothing more of it is admitted.
+  /// Ends the request if it is the current one: none of its remaining customers is admitted.
   func end(_ order: Order) { if current?.request == order.request { current = nil } }
 
-  /// Drops the current request, which the queue has refused. If none of its customers was admitted it stays,
-  /// and its keys are looked up again.
+  /// Drops the current request after the queue has refused it. A request without admitted customers stays the
+  /// current one, and its keys are looked up again.
   func abandon() { if current?.taken == 0 { current?.lookAnew() } else { current = nil } }
 
-  /// Removes a waiting request that was not started; false if it is not waiting here.
+  /// Removes a waiting request that was not started. Returns false if the request is not waiting.
   func remove(_ request: RequestNumber) -> Bool {
     guard let place = waiting[head...].firstIndex(where: { $0.request == request }) else { return false }
     waiting.remove(at: place)
@@ -184,7 +185,7 @@ struct KnownTickets {
 
   mutating func add(_ tickets: IssuedTickets) {
     let new = TicketSpan(day: tickets.day, first: tickets.first, last: tickets.last)
-    // A list is mostly repeated in its order, so the next customer has the next number.
+    // A repeated list usually has the original order, so the next customer has the next number.
     if let last = spans.last, let joined = last.joined(with: new) { return spans[spans.count - 1] = joined }
     spans.append(new)
     if spans.count > TicketSpan.limit { pack() }

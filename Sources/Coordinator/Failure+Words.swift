@@ -1,5 +1,5 @@
-// Conversion of the queue's refusals and the store's errors to failures for clients: a code for scripts, and
-// particulars. The client finds the text.
+// Conversion of the queue's refusals and the store's errors to failures for clients: a code for scripts, and details.
+// The client composes the text.
 
 import BankModel
 import Configuration
@@ -72,8 +72,8 @@ extension EnqueueOrder {
 }
 
 extension EnqueueOrder {
-  /// Service of the request, after the check that its customers bring what the service needs; nil if the
-  /// service is drawn.
+  /// Returns the service of the request, or nil if services are drawn at random. Throws if the customers do not
+  /// carry the amount and account that the service needs.
   ///
   /// - Parameter policy: Rules that define which services post amounts.
   func knownService(among services: OfferedServices, by policy: QueuePolicy) throws(Failure) -> Service? {
@@ -106,8 +106,8 @@ extension EnqueueEntry {
   }
 }
 
-/// Checks that customers bring the amount and account that their service posts, and none if it posts nothing. Missing
-/// values of a deposit or loan are drawn.
+/// Checks that customers carry the amount and account that their service posts, or neither if the service posts
+/// nothing. Missing values of a deposit or loan are drawn at random.
 ///
 /// - Parameters:
 ///   - rule: Posting rule of the service.
@@ -126,13 +126,14 @@ func moneyFault(
 }
 
 extension ServiceName {
-  /// True if its customers order something by its name. Without a name no station could serve them.
+  /// True if customers of the service order an article by its name. Without a name no station could serve them.
   fileprivate var ordersByName: Bool { self == .juice }
   /// True if its customers may carry a payload. An order by name needs none.
   fileprivate var carriesPayload: Bool { !ordersByName }
 }
 
-/// Checks a due time. A past time means at once; more than ten years ahead is more likely a mistake than an order.
+/// Checks a due time. A customer with a past time is due at once. A time more than ten years ahead is refused, because
+/// it is more likely a mistake.
 private func dueFault(_ dueAt: Int64?, _ delay: Int64?, now: WallTime, place: Int64?) -> Remark? {
   if dueAt != nil, delay != nil { return Remark(.dueTwice) }
   let (ahead, overflow) = (dueAt ?? now.milliseconds).subtractingReportingOverflow(now.milliseconds)

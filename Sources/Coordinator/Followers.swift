@@ -1,6 +1,6 @@
 // Clients that wait for an event or subscribe to changes.
-// Invariant: a client that has disconnected is forgotten at once. The cost of a served customer here does not grow with
-// the number of waiting clients: their tickets are counted in batches, in a bounded share of the time.
+// Invariant: a client that has disconnected is forgotten at once. The cost of a served customer does not grow with the
+// number of clients that wait for tickets: these tickets are counted in batches, in a bounded share of the time.
 
 import BankModel
 import QueueCore
@@ -22,11 +22,11 @@ final class Followers {
   var tickets = TicketWatches()
   /// Clients that wait for an idle bank, with the time of each request.
   private(set) var idleWaiters: [IdleWaiter] = []
-  /// Clients that wait for settled windows.
+  /// Clients that wait until the windows are settled; see ``TellerSupervisor/isSettled``.
   private(set) var windowWaiters: [Seat] = []
-  /// True after a change for subscribers to the state.
+  /// True after a change that subscribers to the state have not received.
   var changed = false { didSet { if changed { hasChangedForBoards = true } } }
-  /// True after a change for dashboards.
+  /// True after a change that dashboards have not received.
   var hasChangedForBoards = false
   /// Last events, for dashboards.
   let events = EventRing()
@@ -64,8 +64,9 @@ final class Followers {
     seat.session.seats += 1
   }
 
-  /// Removes and returns clients that have waited since `latest` or longer; all if it is nil.
-  /// - Parameter hasDelayed: True if customers are delayed: then only clients that ignore these.
+  /// Removes and returns clients that have waited since `latest` or longer; all clients if `latest` is nil.
+  /// - Parameter hasDelayed: True if customers are delayed: then only clients that ignore delayed customers are
+  ///   returned.
   func takeIdleWaiters(since latest: MonotonicTime? = nil, hasDelayed: Bool = false) -> [Seat] {
     func isMeant(_ waiter: IdleWaiter) -> Bool {
       (waiter.leavesDelayed || !hasDelayed) && latest.map { waiter.since <= $0 } ?? true
@@ -129,7 +130,7 @@ final class Followers {
     sealedEvents.removeAll()
   }
 
-  /// Discards all events that are not on disk: they never will be.
+  /// Discards all events that are not on disk, because their changes were discarded.
   func forgetUncertainEvents() {
     events.forgetUncertain()
     sealedEvents.removeAll()
@@ -155,7 +156,7 @@ final class Followers {
     certainEvents.removeAll(keepingCapacity: true)
   }
 
-  /// Handles a staged change. A change staged again after a full disk was counted the first time.
+  /// Handles a staged change. A change staged again after a full disk was already counted the first time.
   func note(_ change: StoreChange, isRepeated: Bool, at now: WallTime) {
     changed = true
     guard !isRepeated else { return }
@@ -188,7 +189,7 @@ final class Followers {
         window: window, end: processEnd, attempt: customer.attempts))
   }
 
-  /// Records a cancellation that its client was answered for.
+  /// Records a cancellation whose client was answered.
   func noteCancelled(_ ticket: TicketNumber, at now: WallTime) {
     changed = true
     events.append(EventRing.Event(kind: .cancelled, time: now.milliseconds, ticket: ticket))
@@ -204,7 +205,7 @@ final class Followers {
 
   /// Records the exit of a process at a window.
   ///
-  /// - Parameter ticket: Ticket that it was serving; nil for none.
+  /// - Parameter ticket: Ticket that the process was serving; nil for none.
   func noteDeath(
     at window: Window, _ generation: Generation, pid: Int32, _ end: ProcessEnd?, ticket: TicketNumber?,
     at now: WallTime

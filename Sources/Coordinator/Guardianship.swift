@@ -1,5 +1,5 @@
 // The coordinator's link to its guardian: reports the state of the bank, and replaces a guardian that has died.
-// Invariant: nothing here blocks, and the death of a guardian has no effect on customers. A guardian that does not
+// Invariant: no function blocks, and the death of a guardian has no effect on customers. A guardian that does not
 // answer heartbeats is stuck. It is killed before another one starts, so there are never two.
 // Errors: a guardian that fails repeatedly is restarted with growing pauses, of at most one second, as long as the bank
 // is open. A bank without a guardian would end with the next death of its coordinator.
@@ -21,7 +21,7 @@ final class Guardianship {
     case child(ChildProcess, Registration)
   }
 
-  /// Deaths of guardians in a row after which an error is logged.
+  /// Number of consecutive deaths of guardians after which an error is logged.
   private static let worry = 10
   /// Time between SIGABRT and SIGKILL for a stuck guardian.
   private static let abortGrace = TimeSpan.milliseconds(200)
@@ -49,7 +49,7 @@ final class Guardianship {
   private let pulse: Pulse
   /// Examination of a guardian that has not answered a heartbeat; nil if all are answered.
   private var silence: Standstill?
-  /// True if the present guardian has ever answered: one of an older build cannot.
+  /// True if the present guardian has ever answered a heartbeat. A guardian of an older build cannot answer.
   private var hasAnswered = false
   private var isSuspended = false
   private var killAt: MonotonicTime?
@@ -98,7 +98,7 @@ final class Guardianship {
   func begin() {
     guard let guardian = options.guardian else { return }
     let process = try? OtherProcess(pid: guardian)
-    // The number is certain to be the guardian's only while it is this process's parent.
+    // The process id is certain to be the guardian's only while the guardian is the parent of this process.
     guard let process, CurrentProcess.parentPid == guardian, watch(process) else { return guardianEnded(nil) }
   }
 
@@ -136,8 +136,8 @@ final class Guardianship {
     tell(ServiceMessage().with(Self.closedField, "lost").with("STATUS", "The database is gone."))
   }
 
-  /// Reports the state of the bank, and repeats the report until a guardian receives it: the last guardian's
-  /// command line contained the earlier state.
+  /// Reports the state of the bank, and repeats the report until a guardian receives it: a new guardian's
+  /// command line may contain an earlier state.
   private func report(_ message: ServiceMessage) {
     let isTold = tell(message)
     unheard = isTold ? nil : (message, loop.moment().monotonic + Self.repetition)
@@ -160,7 +160,8 @@ final class Guardianship {
     return killAt ?? silence?.lookAt
   }
 
-  /// Applies deadlines that have passed. The heartbeat is sent from here, so it proves that the loop runs.
+  /// Applies deadlines that have passed. This function also sends the heartbeat, which therefore proves that
+  /// the loop runs.
   func keepTime(_ moment: Moment) {
     let now = moment.monotonic
     pulse.progressed()
@@ -186,7 +187,7 @@ final class Guardianship {
   /// Examines a guardian that has been silent for too long, or kills it if its time to exit is over.
   private func judge(_ now: Moment) {
     if killAt != nil {
-      // Its exit is detected like any other, before another guardian starts.
+      // The exit of the killed guardian is detected like any other, before another guardian starts.
       killAt = now.attended + Self.abortGrace
       return signal(SIGKILL)
     }
@@ -257,7 +258,7 @@ final class Guardianship {
     switch history.died(at: now.monotonic) {
     case .atOnce: startGuardian()
     case .after(let pause): startAt = now.monotonic + pause
-    // A guardian is never given up; after too many deaths it pauses for the longest time.
+    // Restarts are never given up; after too many deaths the coordinator waits for the longest pause.
     case .giveUp: startAt = now.monotonic + .seconds(1)
     }
     if history.deathsInARow >= Self.worry, let startAt {
@@ -269,9 +270,9 @@ final class Guardianship {
     }
   }
 
-  /// Starts a guardian for the present state of the bank. If this process dies before that guardian listens,
-  /// it cannot have received the opening. So its command line already contains `--opened`, to make it open
-  /// the bank again.
+  /// Starts a guardian for the present state of the bank. If this process dies before the new guardian listens,
+  /// the guardian has not received the report of the opening. So the command line already contains `--opened`,
+  /// which makes the guardian open the bank again.
   private func startGuardian() {
     let isForgetful = Kernel.makes("forgetsThatItWasOpen")
     let words =
@@ -280,7 +281,8 @@ final class Guardianship {
         (isForgetful ? Phase.opening : phase).rawValue, "--patience", "\(pulse.patience.milliseconds)",
       ] + (isForgetful ? [] : ["--opened"]) + ["--"] + options.lasting
     do throws(SystemError) {
-      // New session and no tie to this process, because the guardian must outlive it.
+      // The guardian has a session of its own and is not tied to this process, because it must outlive this
+      // process.
       let child = try ChildProcess.spawn(
         executable: executable, arguments: words, environment: environment, secondDescriptor: lock.share(),
         standardOutput: .null, standardError: home.placeForErrors, newSession: true)

@@ -2,15 +2,15 @@
 // memory outlives the process: one 64-bit word is written when a customer is assigned and when its attempt ends,
 // without waiting for a disk.
 // Invariants: a customer is in the table before its worker receives it. Contents for another database, another day or
-// an earlier boot of the machine are ignored. The table has room for `buckets * ways` customers; further ones are not
-// recorded.
+// an earlier boot of the machine are ignored. The table has room for `buckets * ways` customers; further customers are
+// not recorded.
 
 import BankModel
 import Posix
 import QueueCore
 
 package final class HandTable {
-  /// Power of two; consecutive numbers are in different buckets.
+  /// Power of two. Consecutive ticket numbers are in different buckets.
   private static let buckets = 1_024
   private static let ways = 8
   private static let header = 8
@@ -22,7 +22,8 @@ package final class HandTable {
   }
   private static let format: UInt64 = 0x6261_6e6b_6861_6e01
 
-  /// One customer: the ticket in the low bits, the number of coordinator crashes with it, and two flags.
+  /// One customer: the ticket in the low bits, the number of coordinator crashes while it was in flight, and
+  /// two flags.
   private struct Entry {
     static let ticketMask: UInt64 = 1 << 40 - 1
     static let mostFalls = 255
@@ -83,7 +84,7 @@ package final class HandTable {
 
   // MARK: - Start and end
 
-  /// Takes the table over from the previous coordinator.
+  /// Adopts the table of the previous coordinator, or clears it if its contents do not apply.
   ///
   /// - Returns: Customers that were in flight at coordinator crashes.
   package func begin(books: BooksName, day: BusinessDay) -> [TicketNumber: CoordinatorFall] {

@@ -7,10 +7,10 @@ import BankModel
 import QueueCore
 
 struct HeldOrders {
-  /// Limit of unread bytes of one reader for sending the next order.
+  /// Largest number of unread bytes of a reader with which the next order is sent.
   static let room = 4 << 20
 
-  /// One connection.
+  /// Connection that carries orders.
   enum Peer: Hashable {
     case window(Window)
     /// Outside worker, with a window for each of its services on one connection.

@@ -1,5 +1,5 @@
 // Checks of an audit outside of the database: missing files of the home's table, permissions of the home, and processes
-// that work in its name. It changes nothing. A file that cannot be examined is a finding.
+// of the home. The audit changes nothing. A file that cannot be examined is a finding.
 
 import BankModel
 import Glibc
@@ -13,7 +13,7 @@ struct HomeAudit {
   /// need a while on a busy machine. A process that remains is reported.
   static let nextLook = TimeSpan.milliseconds(200)
   private static let looks = 15
-  /// Most checks if a process may be exiting or opening a bank.
+  /// Largest number of checks if a process may be exiting or opening a bank.
   private static let longestLooks = 150
 
   struct Stranger: Hashable {
@@ -62,7 +62,7 @@ struct HomeAudit {
     return found
   }
 
-  /// True if an argument is the path of this home, also by another path to the same directory.
+  /// True if an argument is the path of this home, or another path to the same directory.
   private func names(_ word: String, _ facts: FileFacts) -> Bool {
     let path = word.hasPrefix("--home=") ? String(word.dropFirst("--home=".count)) : word
     if path == home.path { return true }
@@ -112,8 +112,8 @@ struct HomeAudit {
     return found + paths.compactMap { problem($0, isHome: false, shared) }
   }
 
-  /// Permissions granted to a group of customers on purpose, by path: for the socket of the vending machine,
-  /// if it is open to a group, and the directories above it.
+  /// Permissions granted on purpose to the Unix group whose users may use the vending machine, by path: for the
+  /// socket of the machine, if it is open to a group, and for the directories above it.
   private var sharedWithCustomers: [String: UInt32] {
     let socket = Paths.join(home.run, "vending.sock")
     guard let facts = try? FileFacts.inspect(socket, followLinks: false), facts.mode & 0o060 == 0o060 else {

@@ -1,7 +1,7 @@
-// Repair of the bank's files that are removed while it is open. Without its database a bank ends at once, because none
-// of its later guarantees would hold. A database log without a name is copied at once and created again a moment later;
-// see `DatabaseFiles`.
-// Invariants: a file that could not be restored is retried until it is. Without the database no guarantee is given, and
+// Repair of the bank's files that are removed while the bank is open. If the database is removed, the bank ends at
+// once, because it could not keep its guarantees any more. If the write-ahead log is removed, it is copied at once and
+// created again a moment later; see `DatabaseFiles`.
+// Invariants: the restoration of a file is retried until it succeeds. Without the database no guarantee is given, and
 // the store of a removed home is never closed: its file names may belong to another bank by then.
 
 import BankModel
@@ -11,8 +11,8 @@ import Time
 import Wire
 
 final class HomeKeeper: BankPart {
-  /// Time for which a bank without its database reports that. A process that removes a whole home can finish
-  /// meanwhile, and no guardian opens another bank in its place.
+  /// Time for which the bank reports that its database is gone. Meanwhile a process that removes the whole home
+  /// can finish, so that no guardian opens another bank in its place.
   private static let farewell = TimeSpan.milliseconds(500)
 
   private let windows: WindowPlan
@@ -25,7 +25,8 @@ final class HomeKeeper: BankPart {
   private var owed: Set<HomeWatch.Loss> = []
   /// Files that were lost and are not known to be restored.
   private var lostPaths: Set<String> = []
-  /// Reason why no customer is served any more, and the end of its reporting; nil while the database exists.
+  /// Reason why no customer is served any more, and the time until which it is reported; nil while the database
+  /// exists.
   private var leave: (failure: Failure, until: MonotonicTime)?
 
   init(_ ground: BankPart, _ windows: WindowPlan, _ outside: OutsideWorkers, _ page: PageServer) {
@@ -119,7 +120,7 @@ final class HomeKeeper: BankPart {
     if isMended { owed.remove(loss) } else { owed.insert(loss) }
   }
 
-  /// Copies the database log that has lost its name to where the next coordinator finds it.
+  /// Copies the removed write-ahead log to the place where the next coordinator looks for it.
   private func rescueLog() {
     owed.insert(.log)
     context.write(event: "wal_removed", level: .error) {
@@ -181,7 +182,7 @@ final class HomeKeeper: BankPart {
   }
 }
 
-/// Watch on the coordinator's files in the home, by the table of the home; reports removed and renamed files.
+/// Watch on the coordinator's files in the home, as listed in `HomeTable`; reports removed and renamed files.
 /// Invariant: a file is identified by its inode, so another file with its name counts as missing. Marker files, logs
 /// and the output directory are replaced in regular operation, and count as missing only if the name does not exist.
 /// Errors: SystemError if the kernel has no free watch; a bank works without one.
@@ -237,7 +238,7 @@ final class HomeWatch {
   private let home: BankHome
   private let names: NameWatch
 
-  /// Takes the present files of the home as the expected ones.
+  /// Records the present files of the home as the expected ones.
   init(_ home: BankHome, on loop: EventLoop) throws(SystemError) {
     self.home = home
     names = try NameWatch(in: [home.path, home.run, home.logs], on: loop)
@@ -248,7 +249,7 @@ final class HomeWatch {
 
   var repairAt: MonotonicTime? { names.repairAt.map { MonotonicTime(nanoseconds: $0.nanoseconds) } }
   func losses() -> [Loss] { losses(in: names.losses()) }
-  /// Takes the present files as the expected ones.
+  /// Records the present files as the expected ones.
   func remember() throws(SystemError) { try names.remember() }
   /// Postpones the repair, because it failed.
   func putOff() { names.putOff() }

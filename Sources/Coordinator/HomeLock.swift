@@ -1,6 +1,6 @@
 // Lock of a home: one coordinator or one inspector at a time.
-// Errors: a lock held by a coordinator is a failure that names its process id. An inspector is waited for; after the
-// timeout the failure is `home_locked`.
+// Errors: if a coordinator holds the lock, the failure contains its process id. If an inspector holds the lock, the
+// caller waits; after the timeout the failure is `home_locked`.
 
 import Glibc
 import Posix
@@ -12,7 +12,7 @@ final class HomeLock {
 
   /// Time to wait for an inspector of a closed bank.
   private static let patience = TimeSpan.seconds(5)
-  /// Time to wait for the new lock file while an open bank is blocked by the wait.
+  /// Time to wait for the lock on a new lock file. It is short, because the open bank is blocked meanwhile.
   private static let shortPatience = TimeSpan.milliseconds(100)
 
   /// Takes the lock, or throws a failure that names its holder.
@@ -49,8 +49,8 @@ final class HomeLock {
     }
   }
 
-  /// Joins the guardian's lock. If its file was removed meanwhile, the lock is useless, and the file that has
-  /// the name now may be free.
+  /// Joins the guardian's lock. If the lock file was removed meanwhile, that lock is useless; then this takes
+  /// the lock on the file that has the name now.
   private static func join(
     _ inherited: consuming FileDescriptor, _ path: String
   ) throws(SystemError) -> LockFile.Outcome {

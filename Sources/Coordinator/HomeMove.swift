@@ -1,7 +1,7 @@
 // Move of a closed bank's database to a shared one. One move runs at a time, under the lock of the home, and a marker
 // file in the home records the new place.
-// Invariant: the database in the home is unchanged. After any crash either nothing has been moved, or everything, and
-// the next move to the same place finds out which.
+// Invariant: the database in the home is unchanged. After any crash either all data has been moved or none, and the
+// next move to the same place determines which.
 // Errors: Failure or StoreError.
 
 import BankModel
@@ -28,11 +28,11 @@ public struct MovingBooks {
 public struct MovedBooks {
   /// Destination without secrets, for display.
   public var place: String
-  /// Number of rows there.
+  /// Number of rows at the destination.
   public var rows: ExportedRows
-  /// Sums of the ledger there.
+  /// Sums of the ledger at the destination.
   public var balance: TrialBalance
-  /// True if an earlier move has brought the data.
+  /// True if an earlier move has already moved the data.
   public var isRepeated: Bool
 
   public init(place: String, rows: ExportedRows, balance: TrialBalance, isRepeated: Bool) {
@@ -44,7 +44,7 @@ public struct MovedBooks {
 public protocol MoveWatch: AnyObject {
   /// Reports the number of tickets moved so far, which are not visible yet; returns false to cancel.
   func moved(_ done: Int64, of total: Int64) -> Bool
-  /// Called before the commit: from now on the move may be complete.
+  /// Called before the commit. After this call the move may be complete.
   func isCommitting() throws
 }
 
@@ -63,7 +63,7 @@ final class HomeMove: MoveWatch {
   ///
   /// - Parameter told: Receives progress; returns false to cancel.
   func run(_ order: MoveOrder, _ told: @escaping (ProgressReport) -> Bool) throws -> MoveReport {
-    // A move to the same place again finds out the result of the earlier one.
+    // A repeated move to the same place determines the result of the earlier move.
     if let former = MovedNote.read(from: home.movedNote), former.address != order.address {
       throw home.booksMoved(former)
     }
@@ -101,13 +101,14 @@ extension HomeMove {
   /// to cancel.
   typealias Handler = (MoveOrder, @escaping (ProgressReport) -> Bool) throws -> MoveReport
 
-  /// For a build without PostgreSQL.
+  /// Handler of a build without PostgreSQL, which refuses every move.
   static func unavailable(
     _ order: MoveOrder, _ told: @escaping (ProgressReport) -> Bool
   ) throws -> MoveReport { throw Failure(.badRequest, remark: Remark(.noPostgres)) }
 
-  /// For a home whose bank uses a shared database. If the home was moved there, its own database still exists: the
-  /// same move again finds out the result, and any other one is refused.
+  /// Handler for a home whose bank uses a shared database. If the home was moved to this database, its own
+  /// database still exists: the same move determines the result of the first one, and any other move is
+  /// refused.
   static func again(in home: BankHome, _ opener: any SharedBooksOpener) -> Handler {
     { order, told in
       guard !home.path.isEmpty, let note = MovedNote.read(from: home.movedNote) else {

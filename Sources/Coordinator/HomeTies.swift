@@ -18,12 +18,12 @@ package final class HomeTies {
   /// True after everything was stored and the guardian was notified.
   package private(set) var hasClosed = false
 
-  /// Takes the lock, or joins the guardian's.
+  /// Takes the lock, or joins the guardian's lock.
   ///
   /// - Parameters:
   ///   - inherited: Lock shared by a guardian; nil if none was passed.
   ///   - executable: Path of the guardian's program.
-  /// - Throws: Reason why no bank can open, found by the guardian or by the lock.
+  /// - Throws: Reason why no bank can open, found by the guardian or while taking the lock.
   init(
     _ options: CoordinatorOptions, lock inherited: consuming FileDescriptor?, guardian executable: String,
     environment: Variables = Environment.all()
@@ -43,7 +43,8 @@ package final class HomeTies {
     try self.init(try CoordinatorOptions(words), lock: inherited, guardian: executable)
   }
 
-  /// Throws the obstacle that a guardian has found. Reasons visible to this process were checked before.
+  /// Throws the obstacle that a guardian has found. Obstacles that this process can detect itself were checked
+  /// before.
   private static func refuse(
     _ obstacle: CoordinatorOptions.Obstacle?, _ home: BankHome
   ) throws(Failure) {
@@ -55,7 +56,7 @@ package final class HomeTies {
     }
   }
 
-  /// Starts the heartbeats, before the store is opened, because that may take long.
+  /// Starts the heartbeats, before the store is opened, because the opening of the store may take long.
   func beginPulse(loop: EventLoop, patience: TimeSpan) -> Pulse {
     let pulse = Pulse(
       home, ServiceNotifier(environment: environment), isGuarded: options.guardian != nil,

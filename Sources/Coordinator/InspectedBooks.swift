@@ -12,8 +12,8 @@ public protocol InspectedBooks: AnyObject {
   var reading: any QueueReading { get }
   /// Present day and services, read before each answer.
   func look() throws(StoreError) -> InspectedNumbers
-  /// Receipts of all branches after the given position of each, from a day on, of a service or of all, about
-  /// `limit` of them. Nil for a database with a single order of commits.
+  /// About `limit` receipts of all branches, from a day on, after the given position of each branch. `service`
+  /// selects one service, or all if it is nil. Nil for a database with a single order of commits.
   func receipts(
     from day: BusinessDay, behind marks: [ReceiptMark], of service: Service?, limit: Int
   ) throws(StoreError) -> MergedReceipts?
@@ -49,8 +49,8 @@ public struct InspectedNumbers: Sendable, Equatable {
   }
 }
 
-/// Opener of a store with an address (`--store postgres://…`). The program passes one in if its build supports it; this
-/// module contains none.
+/// Opener of a store with an address (`--store postgres://…`). The program passes an opener if its build supports
+/// PostgreSQL; this module contains none.
 public protocol SharedBooksOpener {
   /// Opens a shared database for reading, by a process that may block.
   ///
@@ -64,14 +64,14 @@ public protocol SharedBooksOpener {
 
   /// Moves all data into an unused shared database. Blocks.
   ///
-  /// - Returns: Contents after the move, also if an earlier move has brought them.
+  /// - Returns: Contents of the shared database after this move or an identical earlier one.
   /// - Throws: ``Wire/Failure`` `move_refused` if nothing was moved, and otherwise ``Wire/Failure`` or
   ///   ``QueueCore/StoreError``.
   func move(_ books: MovingBooks, told watch: any MoveWatch) throws -> MovedBooks
 
   /// Joins the bank with this database as a branch. Blocks, and reports progress meanwhile.
   ///
-  /// - Parameter progressed: Called now and then.
+  /// - Parameter progressed: Called repeatedly while the call blocks.
   /// - Throws: ``Wire/Failure`` or ``QueueCore/StoreError``, for the process that started this one.
   func join(
     _ branch: JoiningBranch, on loop: EventLoop, progressed: () -> Void
@@ -90,7 +90,7 @@ public struct JoiningBranch: Sendable {
   public var services: [ServiceName]
   /// Language of error messages.
   public var language: Language
-  /// The home's record of a shared database from the last time; nil for none.
+  /// The home's record of the shared database that it joined last; nil for none.
   public var known: BooksMark?
   /// True if ``known`` is the record of a database at another address.
   public var isElsewhere = false

@@ -1,6 +1,6 @@
-// Answers about a database that this process only reads, to one client on descriptor 3. The commands are those of an
-// open bank. It changes nothing and may block, because no customer is served here. It inspects a closed bank, and reads
-// a shared database for the coordinator's clients.
+// Answers to one client on descriptor 3 about a database. The commands are those of an open bank. The process inspects
+// a closed bank, or reads a shared database for the coordinator's clients. It may block, because it serves no
+// customers. It does not change the database; a move copies the data to a shared one.
 
 import BankModel
 import Posix
@@ -12,7 +12,7 @@ final class Inspector {
   private let loop: EventLoop
   private let server: ControlServer
   private let books: any InspectedBooks
-  /// Moves the database of the home to another store, or refuses that.
+  /// Moves the database of the home to another store, or refuses the move.
   private let executeMove: HomeMove.Handler
   /// Audits the services in the home of a branch; nil if the database is in the home.
   private let stock: StockVisit?
@@ -52,7 +52,7 @@ final class Inspector {
     while !asked.isEmpty {
       let (request, session) = asked.removeFirst()
       serve(request, Seat(session: session, number: request.number))
-      // Messages held back are delivered before this returns.
+      // This call delivers the messages that were held back, before it returns.
       session.channel.resumeReading()
     }
   }
@@ -88,7 +88,8 @@ final class Inspector {
     } catch { server.answer(seat, .failure(Failure(store: error))) }
   }
 
-  /// Number of unfinished tickets, as `progress`; `ended` if there are none. A day that has ended has none.
+  /// Returns `progress` with the number of unfinished tickets, or `ended` if there are none. A day that has
+  /// ended has no unfinished tickets.
   private func left(
     of tickets: ClosedRange<TicketNumber>, on day: BusinessDay, _ numbers: InspectedNumbers
   ) throws(StoreError) -> ControlAnswer {
@@ -101,7 +102,7 @@ final class Inspector {
     return .progress(ProgressReport(phase: .serving, done: max(0, total - left), total: total))
   }
 
-  /// Moves the database with progress reports; cancelled if the client disconnects.
+  /// Moves the database and sends progress reports. The move is cancelled if the client disconnects.
   private func move(_ order: MoveOrder, _ seat: Seat) {
     do {
       let report = try executeMove(order) { [unowned self] progress in
@@ -164,7 +165,7 @@ final class Inspector {
     }
   }
 
-  /// Sends the receipts of all branches up to now; false if the database has no branches.
+  /// Sends the receipts of all branches up to now. Returns false if the database has no branches.
   private func tellFollower(
     _ query: ReceiptQuery, _ numbers: InspectedNumbers, from day: BusinessDay, of service: Service?,
     _ seat: Seat, onePart: Bool
@@ -186,7 +187,7 @@ final class Inspector {
     return true
   }
 
-  /// Service known to the database.
+  /// Service with this name; nil for nil. Throws `noSuchService` if the database has no such service.
   private func service(_ name: ServiceName?) throws(Failure) -> Service? {
     guard let name else { return nil }
     guard let service = store.services[name] else { throw Failure(.noSuchService, subject: name.text) }

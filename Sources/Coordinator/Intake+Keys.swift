@@ -1,6 +1,6 @@
 // Answers to requests whose key is known: the tickets of the first request, after these are on disk, or a
 // refusal if the new request differs.
-// Errors: a failed key look-up ends the request, and also this process if the state of the disk is in doubt.
+// Errors: a failed key look-up ends the request, and also this process if the state of the disk is unknown.
 
 import BankModel
 import Posix
@@ -8,7 +8,7 @@ import QueueCore
 import Wire
 
 extension Intake {
-  /// Answers a request with a known key; false if the key is unknown.
+  /// Answers a request with a known key. Returns false if the key is unknown.
   func answerKnown(_ key: String, _ order: EnqueueIntake.Order) -> Bool {
     do throws(StoreError) { guard try store.request(forKey: key) != nil else { return false } } catch {
       lookUpFailed(error, order)
@@ -16,11 +16,11 @@ extension Intake {
     }
     line.end(order)
     guard let entry = requests.close(order.request) else { return true }
-    // The key may be staged and not yet on disk. Nothing is sent before it is, because a staged key can be
-    // rolled back.
+    // The key may be staged and not yet on disk. No answer is sent before the key is on disk, because a staged
+    // key can be rolled back.
     let tell = Kernel.makes("answersAKeyTooEarly") ? readings.tellAtOnce : readings.tellKept
     tell(entry.seat) { [engine = queue.engine] store throws(StoreError) in
-      // Until then the key may have been rolled back, and stored again with a request that is incomplete.
+      // Meanwhile the key may have been rolled back, and stored again with a request that is incomplete.
       let kept = engine.keptBooks
       guard let known = try store.request(forKey: key),
         known.tickets.day < kept.day || known.tickets.last <= kept.issued
@@ -34,8 +34,8 @@ extension Intake {
     return true
   }
 
-  /// Handles a failed key look-up. A full disk is reported to the client, and all requests wait for disk
-  /// space. Any worse error is reported under its own code and ends this process, as everywhere.
+  /// Handles a failed key look-up. A full disk is reported to the client, and all requests wait for disk space.
+  /// Any other error is reported under its own code and ends this process.
   func lookUpFailed(_ error: StoreError, _ order: EnqueueIntake.Order) {
     line.end(order)
     requests.fail(order.request, Failure(store: error))

@@ -4,8 +4,8 @@
 // request is refused. `ListSlices.swift` handles the details of lists. Small requests do not wait for a large one: they
 // are admitted between two of its slices. While other customers are served, a large request rests after each iteration
 // for longer than that iteration took.
-// Invariant: at most one request is partly admitted, in the queue as well as here. A request that is given up leaves no
-// data: its customers on disk are removed before their numbers are assigned again.
+// Invariant: at most one request is partly admitted, in the queue as well as in this class. A request that is given up
+// leaves no data: its customers on disk are removed before their numbers are assigned again.
 
 import BankModel
 import Posix
@@ -133,7 +133,7 @@ final class Intake: BankPart {
     queue.commit()
   }
 
-  /// Most customers numbered last, to leave numbers to others. A shared database assigns numbers itself.
+  /// Limit of customers that are numbered last; 0 in a shared bank, whose database assigns the numbers.
   private var gap: Int64 { shared == nil ? limits.gap : 0 }
 
   // MARK: - Pending work
@@ -154,7 +154,7 @@ final class Intake: BankPart {
     return first
   }
 
-  /// True if these customers are to be removed now; not while the disk is full, when requests are refused.
+  /// True if the customers of ``remains`` are to be removed now; false while the disk is full.
   private var isWithdrawing: Bool { queue.engine.isWorking && remains != nil }
   private var isDue: Bool { pacing.isDue(at: context.now.monotonic) }
   /// True if customers of a large request were admitted or removed in this iteration while other customers
@@ -189,15 +189,15 @@ final class Intake: BankPart {
     }
   }
 
-  /// Commits early: payloads are long, and the store holds everything that is staged in memory.
+  /// Commits early if many payload bytes are staged, because the store holds staged changes in memory.
   private func commitIfHeavy() {
     guard stagedBytes >= limits.transactionBytes else { return }
     stagedBytes = 0
     queue.commit()
   }
 
-  /// Ends an iteration in which customers were admitted and possibly committed. Other work comes first for a
-  /// while.
+  /// Ends an iteration in which customers were admitted and possibly committed. Other work then has precedence
+  /// for a while.
   func endTurn() {
     if pacing.began != nil { pacing.end(at: SystemClock.monotonic(), serving: queue.machine.serving) }
   }
@@ -252,7 +252,7 @@ final class Intake: BankPart {
 
   // MARK: - Slices
 
-  /// Finds out which customers of a part of a list the store knows; see ``SlicedList``.
+  /// Looks up which customers of a part of a list have keys in the store; see ``SlicedList``.
   private func lookThrough(_ part: Int, of order: EnqueueIntake.Order) {
     var order = order
     do throws(SliceTrouble) { try slices.lookThrough(part, of: &order) } catch { return refuse(order, error) }
@@ -360,13 +360,13 @@ final class Intake: BankPart {
     if order.taken == 0 { requests.fail(order.request, failure) } else { giveUp(because: failure) }
   }
 
-  /// Gives up the partly admitted request, if there is one. Nothing of it remains, and its client receives
-  /// the reason.
+  /// Gives up the partly admitted request, if there is one. None of its customers remains, and its client
+  /// receives the reason.
   ///
   /// Other staged changes are committed first. Customers of the request that are on disk have unassigned
   /// numbers, and are removed before these numbers are assigned.
-  /// - Returns: true if there was one. A full disk may have refused it during the commit; its client was
-  ///   notified then.
+  /// - Returns: True if a request was given up. False also if a full disk refused the request during the
+  ///   commit, which has already notified its client.
   @discardableResult
   func giveUp(because failure: Failure) -> Bool {
     guard queue.machine.isTakingIn else { return false }

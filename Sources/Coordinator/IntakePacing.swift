@@ -1,14 +1,14 @@
 // Rest periods of a large request while other customers are served or admitted beside it.
-// Invariant: a request without competition does not rest. Others keep more than half of their throughput,
-// even if the bottleneck is the disk or a shared core. After an iteration that admitted and committed
-// customers beside others, these have the coordinator to themselves for twice as long.
+// Invariant: a request without competition does not rest. Other customers keep more than half of their throughput, even
+// if the bottleneck is the disk or a shared core. After an iteration that admitted and committed customers of the large
+// request, the coordinator works only for the other customers for twice as long.
 
 import Time
 
 struct IntakePacing {
-  /// Rest after an iteration, in durations of that iteration.
+  /// Rest after an iteration, as a multiple of the duration of that iteration.
   private static let restFactor: Int64 = 2
-  /// Shorter work delays no other work noticeably.
+  /// No rest follows a shorter iteration, because it delays no other work noticeably.
   private static let unnoticed = TimeSpan.milliseconds(1)
 
   /// Start of the admission or removal in this iteration; nil if there was none.

@@ -47,8 +47,8 @@ final class LastWords: BankPart {
     return report
   }
 
-  /// Report of the whole bank whose day is being ended, from its last counts: its end, and the customers that
-  /// could not be served.
+  /// Report of the whole bank while its day is being ended, from its last counts: whether the day is closed,
+  /// and the customers that were not served.
   private func wholeBank(_ shared: SharedBank, _ own: StoppedReport) -> StoppedReport {
     guard shared.numbers.day <= own.day else { return ended(shared, own) }
     var report = own
@@ -76,7 +76,8 @@ final class LastWords: BankPart {
     return report
   }
 
-  /// Number of customers sent away among those counted as served. Everything is on disk by now.
+  /// Number of customers sent away among those counted as served. The caller has made sure that all changes are
+  /// on disk.
   private func sentAway(_ books: Books) -> Int64? {
     guard books.servedByService[Service.juice.index] > 0 else { return 0 }
     return try? store.countSentAway(on: books.day)
@@ -99,7 +100,7 @@ final class LastWords: BankPart {
     context.log.flush()
   }
 
-  /// Sends the closing of the bank to subscribers: the last receipts while the store is open, and a final
+  /// Reports the closing of the bank to subscribers: the last receipts while the store is open, and a final
   /// status report.
   func tellLookersOn(_ picture: StatusReport) {
     streams.endAll()
@@ -109,7 +110,8 @@ final class LastWords: BankPart {
       let frame = board.last()
       for seat in viewers { server.answer(seat, .board(frame)) }
     }
-    // Clients that waited for an idle bank are answered if it is idle now.
+    // Clients that waited for an idle bank receive the status if the bank is idle now, and a failure if it is
+    // not.
     let queue = picture.queue
     let isIdle = queue.waiting + queue.serving + queue.delayed == 0
     for seat in followers.takeIdleWaiters() {

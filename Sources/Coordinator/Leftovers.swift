@@ -1,5 +1,5 @@
 // Processes of earlier attempts that could not be killed, and the services that wait for their exit.
-// Invariant: no process starts at a window of such a service while one of them exists.
+// Invariant: no process starts at a window of a service while a process that blocks the service exists.
 // Errors: a process of an unknown service blocks all services that use commands or workers.
 
 import BankModel

@@ -55,7 +55,7 @@ struct ListSlices {
     order.source = .list(list)
   }
 
-  /// New customers of the next part.
+  /// Returns the new customers of the next part.
   /// - Parameter arriving: Numbers of the customers admitted so far; nil before the first part.
   /// - Parameter issued: The highest assigned number.
   func next(
@@ -73,8 +73,8 @@ struct ListSlices {
     order.source = .list(list)
     let slice = try newcomers(
       among: entries, of: &order, with: &baggage, at: place, areKnownCounted: expected != nil)
-    // Keys known during the count can vanish only by the rollback after a full disk. Admission would leave
-    // unassigned numbers.
+    // Keys known during the count can vanish only by the rollback after a full disk. Admission of this part
+    // would leave unassigned numbers.
     guard expected == nil || expected == Int64(slice.count) else { throw .request(Failure(.diskFull)) }
     order.taken += Int64(entries.count)
     return slice
@@ -123,7 +123,7 @@ struct ListSlices {
     return slice
   }
 
-  /// Service of an entry; checked to have a number when the list arrived.
+  /// Service of an entry. It has a number, which was checked when the list arrived.
   private func service(of entry: EnqueueEntry) -> Service {
     guard let service = services[entry.service] else {
       preconditionFailure("the list was checked when it arrived")
@@ -142,8 +142,8 @@ struct ListSlices {
 
 extension Failure { static func conflict(_ key: String) -> Failure { Failure(.keyConflict, subject: key) } }
 
-/// Order in which the parts of a long list are admitted. The first parts come last, so that a gap before the others
-/// leaves numbers for other requests until the list is complete; see `ArrivingRequest`.
+/// Order in which the parts of a long list are admitted. The first parts are admitted last, so that a gap before the
+/// numbers of the other parts is free for other requests until the list is complete; see `ArrivingRequest`.
 /// Invariant: each part is admitted once, and `heldBack` is exactly the number of tickets still to be issued to
 /// held-back customers. So all held-back customers with known keys are counted before the first admission. If a key of
 /// the watched parts may repeat in the list, no part is held back: the count would be known too late.
@@ -159,7 +159,8 @@ struct SlicedList {
   private var keysHeldBack: Set<Int> = []
   private var taken = 0
 
-  /// Holds back at most `limit` customers, and at most half of the parts; 0 admits all parts in list order.
+  /// Holds back at most `limit` customers, and at most half of the parts; a limit of 0 admits all parts in list
+  /// order.
   init(_ list: ListSpool, heldBackAtMost limit: Int64) {
     self.list = list
     let most = list.hasKeys ? ListSpool.watchedParts : Int(limit) / list.partLimit
@@ -170,15 +171,15 @@ struct SlicedList {
   /// Next part to be counted before the first admission; nil if all held-back parts are counted.
   var uncounted: Int? { fresh.count < begin ? fresh.count : nil }
 
-  /// Adds the count of new customers of a part and the keys among them.
+  /// Adds the count and the keys of the new customers of a part.
   mutating func count(fresh count: Int64, under keys: [String]) {
     fresh.append(count)
     heldBack += count
     for key in keys { keysHeldBack.insert(ListSpool.hash(of: key)) }
   }
 
-  /// True if no request with this key may be admitted before the list. For a long list, that is a key of a
-  /// held-back customer counted as new. Any other key is looked up when its part is admitted.
+  /// True if no request with this key may be admitted before the list. For a long list this applies to the keys
+  /// of held-back customers that were counted as new. Any other key is looked up when its part is admitted.
   func reserves(_ key: String) -> Bool {
     list.hasSeveralParts ? keysHeldBack.contains(ListSpool.hash(of: key)) : list.hasKeyInRest(key)
   }
@@ -192,7 +193,7 @@ struct SlicedList {
     keysHeldBack = []
   }
 
-  /// Number of new customers in the next part if it is a held-back one; nil otherwise.
+  /// Number of new customers in the next part if that part is held back; nil if it is not.
   var expected: Int64? { taken < list.parts - begin ? nil : fresh[nextPart] }
   private var nextPart: Int { taken < list.parts - begin ? begin + taken : list.parts - 1 - taken }
 

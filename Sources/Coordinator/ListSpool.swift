@@ -148,7 +148,7 @@ final class ListSpool {
     file = nil
   }
 
-  /// File that is deleted with this process.
+  /// Opens a file without a name, which the kernel deletes when this process exits.
   private static func unnamedFile(in directory: String) throws(SystemError) -> FileDescriptor {
     let path = Paths.join(directory, "list-\(CurrentProcess.pid)-\(RandomSeed.fromSystem())")
     let file = try FileDescriptor.open(path, [.readWrite, .create, .exclusive], mode: 0o600)

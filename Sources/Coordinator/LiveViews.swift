@@ -1,5 +1,5 @@
-// Delivery of changes to subscribers, in a limited share of the coordinator's time for any number of them, so that
-// customers do not wait. Each subscriber gets a piece in turn.
+// Delivery of changes to subscribers, in a limited share of the coordinator's time, however many subscribers there are,
+// so that customers do not wait. Each subscriber receives one piece in turn.
 // Invariant: a subscriber to events receives them without a gap. A subscriber that reads too slowly receives
 // `slow_consumer` and nothing more.
 
@@ -29,7 +29,8 @@ final class LiveViews: BankPart {
     followers.views.admit(seat, to: topic)
   }
 
-  /// Ends a subscription to the dashboard on request; false if the request is not one.
+  /// Ends a subscription to the dashboard at the client's request. Returns false if the number is not that of
+  /// such a subscription.
   func withdraw(_ number: UInt32, of session: ControlSession) -> Bool {
     guard let view = followers.views.view(number, of: session), view.topic == .board else { return false }
     followers.views.end(view)
@@ -49,7 +50,7 @@ final class LiveViews: BankPart {
     }
   }
 
-  /// Subscribers to the state see the running timer, even without other changes.
+  /// Subscribers to the state also receive a status without changes while the business time runs.
   private func showPictureIfDue() {
     guard followers.changed || queue.machine.isTimerRunning, followers.views.count(of: .state) > 0,
       context.now.monotonic.since(followers.toldAt) >= Followers.watchPause
@@ -59,8 +60,8 @@ final class LiveViews: BankPart {
     followers.toldAt = context.now.monotonic
   }
 
-  /// Sends a subscription its next piece. The piece is written at once, so that the time for it counts for
-  /// their share.
+  /// Sends a subscription its next piece. The piece is written at once, so that the time for writing counts
+  /// toward the share of the subscribers.
   private func show(_ view: Views.View) -> Audience<Views.View>.Step {
     guard followers.views.isBehind(view) else { return .isCurrent }
     guard !followers.views.isLost(view) else {
@@ -106,9 +107,9 @@ final class LiveViews: BankPart {
 }
 
 extension ControlServer {
-  /// True if a client may have another subscription; it is refused otherwise.
+  /// Returns true if the client may have another subscription. If not, the request is refused.
   ///
-  /// - Parameter others: Number of its subscriptions in other parts.
+  /// - Parameter others: Number of the client's subscriptions in other parts.
   func mayView(_ seat: Seat, besides others: Int = 0) -> Bool {
     let receipts = seat.session.streams.values.count(where: \.isFollowing) + others
     guard seat.session.views + receipts >= limits.openViews else { return true }

@@ -1,6 +1,6 @@
 // Requests that take long and run in pieces, so that other clients are served in between: a reset of millions of
 // customers, and dead letters that are requeued. This part tracks their clients and sends progress; the queue decides
-// and the store writes.
+// about the changes, and the store writes them.
 // Invariant: while a reset is written the transaction stays open, no customer is admitted, and the store is not read.
 // Requests that read the store are answered afterwards, in order of arrival.
 
@@ -27,8 +27,9 @@ final class LongRequests: BankPart {
     super.init(ground)
   }
 
-  /// Cancels all customers. All receipts are one transaction, so the reset is refused without disk space for
-  /// it, or on another day than requested. It waits for no customer: a partly admitted request is given up.
+  /// Cancels all customers. All receipts are written in one transaction, so the reset is refused if the disk
+  /// has no space for it. It is also refused if `day` is not the present day. The reset does not wait for a
+  /// partly admitted request, but gives the request up.
   func reset(on day: BusinessDay?, _ seat: Seat, tellsProgress: Bool) {
     let books = queue.machine.books
     if let day, day != books.day {
@@ -39,8 +40,8 @@ final class LongRequests: BankPart {
     guard queue.engine.hasRoom(toMove: everyone) else {
       return server.answer(seat, .failure(Failure(.diskFull)))
     }
-    // If the reset will be refused for lack of disk space, nothing is given up for it. Otherwise recently
-    // admitted customers are committed first: a ticket that may still be refused cannot be cancelled.
+    // If the reset will be refused for lack of disk space, no request is given up. If not, recently admitted
+    // customers are committed first: a ticket that may still be refused cannot be cancelled.
     if !queue.machine.isJammed, !queue.machine.isShort {
       intake.giveUp(because: Failure(.withdrawn, remark: Remark(.resetMeanwhile)))
       if queue.machine.hasUnsettledTickets { queue.commit() }
@@ -56,7 +57,7 @@ final class LongRequests: BankPart {
     queue.happen(.requeueDead(request))
   }
 
-  /// Holds back a request that reads the store; false if it can run now.
+  /// Holds back a request that reads the store. Returns false if the request can run now.
   func hold(_ request: ControlRequest, for session: ControlSession) -> Bool {
     guard queue.engine.isEmptying, request.command.readsStore else { return false }
     held.append((request, session))

@@ -2,7 +2,7 @@
 // file, after any kind of exit of this one. A write needs no system call and no disk access. After a power failure any
 // subset of the words may have been stored.
 // A page of the file can become unavailable (the file was truncated, the disk is full), and an access then raises
-// SIGBUS. The process is more important than the words, so such a page is replaced by empty memory.
+// SIGBUS. The process matters more than the words, so the handler of the signal replaces this page by zeroed memory.
 // Invariant: the words stay usable after any damage to the file. A fault at any other address ends the process as
 // usual.
 // Errors: SystemError if the file cannot be created or has no disk space.
@@ -10,7 +10,7 @@
 import Glibc
 import Posix
 
-/// File of words in memory. At most one exists per process. `mmap(2)`
+/// File of words in memory. At most one exists per process. See `mmap(2)`.
 final class MappedWords {
   /// Valid while this object is retained.
   let words: UnsafeMutableBufferPointer<UInt64>
@@ -45,12 +45,13 @@ final class MappedWords {
     munmap(base, bytes)
   }
 
-  /// Continues in another file at this path with the same words, because the present file has lost its name.
+  /// Moves the words to a new file at this path, because the present file was removed.
   ///
   /// - Throws: Errors of `open(2)`, `posix_fallocate(3)`, `pwrite(2)` and `mmap(2)`; the words stay usable.
   func move(to path: String) throws(SystemError) {
     let file = try Self.file(at: path, bytes: bytes)
-    // Copied in user space: for the kernel an unavailable page is an error, and here it is empty memory.
+    // The words are copied in user space first: a system call would fail on an unavailable page, which the
+    // signal handler replaces by zeroed memory.
     try file.writeAll([UInt8](UnsafeRawBufferPointer(start: base, count: bytes)))
     guard mmap(base, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file.rawValue, 0) != MAP_FAILED
     else {
@@ -58,7 +59,7 @@ final class MappedWords {
     }
   }
 
-  /// File of this length. Every page is allocated on the disk before it is accessed.
+  /// Opens or creates the file with this length. Every page is allocated on the disk before it is accessed.
   private static func file(at path: String, bytes: Int) throws(SystemError) -> FileDescriptor {
     let file = try FileDescriptor.open(path, [.readWrite, .create, .noFollow, .nonBlocking], mode: 0o600)
     guard try file.facts().isFile else { throw SystemError(call: "open", subject: path, code: EINVAL) }

@@ -1,8 +1,8 @@
-// Marker file in a home whose database was moved to a shared one, with its new address. Without it a bank opened
-// without that address would continue with a database that is not used any more.
-// Invariant: the file contains "moving" before the data can be at the new place, and "moved" after they are. It is on
+// Marker file in a home whose database was moved to a shared one. It contains the address of the shared database.
+// Without the file, a bank that is opened without this address would continue with the abandoned database. Invariant:
+// the file contains "moving" before the data can be at the new place, and "moved" after they were moved. The file is on
 // disk when ``keep(_:at:)`` returns. Addresses contain no passwords.
-// Errors: if the file cannot be written there is no move. A file that cannot be read counts as "moving".
+// Errors: if the file cannot be written, the move is refused. A file that cannot be read counts as "moving".
 
 import Configuration
 import Posix
@@ -10,7 +10,7 @@ import Posix
 struct MovedNote: Equatable {
   /// Address of the database.
   var address: String
-  /// True if the data are known to be there. False if the move may have ended without a result.
+  /// True if the move is known to be complete. False if its result is unknown.
   var isDone: Bool
 
   private static let longest = 1 << 14

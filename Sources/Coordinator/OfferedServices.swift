@@ -1,6 +1,6 @@
 // Mapping between names and numbers of services: clients, files and logs use names, and the queue uses numbers.
-// Invariant: every service that the queue can refer to has a name here. Only configured services accept new customers
-// and windows; the others keep their names as long as any of their data is on disk.
+// Invariant: every service that the queue can refer to has a name in the directory. Only configured services accept new
+// customers and windows; the others keep their names as long as any of their data is on disk.
 
 import BankModel
 import Wire
@@ -38,13 +38,13 @@ struct OfferedServices: Sendable {
   /// Services that are not configured any more.
   var takenOut: [Service] { directory.services.filter { offered[directory[$0]] == nil } }
 
-  /// Offered service of this name.
+  /// Offered service of this name. Throws `noSuchService` if it is not offered.
   func service(_ name: ServiceName) throws(Failure) -> Service {
     guard let service = self[name] else { throw unknown(name) }
     return service
   }
 
-  /// Service of this name, offered or not.
+  /// Service of this name, offered or not. Throws `noSuchService` if it never had a number.
   func known(_ name: ServiceName) throws(Failure) -> Service {
     guard let service = directory[name] else { throw unknown(name) }
     return service
@@ -52,7 +52,7 @@ struct OfferedServices: Sendable {
 
   private static let told = 40
 
-  /// The error lists the existing services, up to a limit.
+  /// Failure that lists the configured services, up to a limit.
   private func unknown(_ name: ServiceName) -> Failure { Self.unknown(name, among: names) }
 
   static func unknown(_ name: ServiceName, among names: [ServiceName]) -> Failure {

@@ -1,5 +1,5 @@
 // Opened database of a coordinator, in its home or shared with other branches.
-// Invariant: a database in the home is read before anything is written to it, so a damaged one is left as it is.
+// Invariant: a database in the home is read before anything is written to it, so a damaged database is left unchanged.
 
 import BankModel
 import Posix
@@ -10,14 +10,14 @@ import Time
 struct OpenedBooks {
   let store: any QueueStore
   let reading: any QueueReading
-  /// Database shared with other branches; nil for one in the home.
+  /// Database shared with other branches; nil if the database is in the home.
   let shared: SharedBank?
   let contents: StoredQueue
   /// Number of openings, or the epoch of this branch.
   let incarnation: Int64
   let name: BooksName
   let openedAt: Moment
-  /// Store with records of the databases beside it; nil for none.
+  /// Store that also records the services' databases; nil for a shared database.
   let memory: SQLiteStore?
   let close: () -> Void
 
@@ -33,11 +33,12 @@ struct OpenedBooks {
     try store.giveNumbers(to: services)
     contents.books.know(services: store.services.count)
     (self.store, reading, shared, self.contents, memory) = (store, store, nil, contents, store)
-    // Nothing is lost if the log cannot be copied now: the next start reads it.
+    // If the write-ahead log cannot be copied into the database now, nothing is lost: the next opening reads
+    // the log.
     close = { try? store.close() }
   }
 
-  /// Database of a bank that was joined.
+  /// Database of a shared bank that this branch has joined.
   init(_ joined: (books: any BranchStore, opening: BranchOpening), address: String?) {
     openedAt = SystemClock.moment()
     let bank = SharedBank(joined.books, joined.opening, address: address)

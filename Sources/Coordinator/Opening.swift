@@ -1,6 +1,6 @@
 // Opening of the bank, and the end of a bank that cannot open.
 // Invariants: a bank opens once, when every window has a ready teller. Clients that wait for the windows are answered
-// when these are settled. A bank that cannot open ends after it has reported why, and serves no customer before.
+// when these are settled. A bank that cannot open reports the reason and exits, and serves no customer before.
 
 import BankModel
 import Time
@@ -21,8 +21,8 @@ final class Opening: BankPart {
     super.init(ground)
   }
 
-  /// Answers clients that wait for settled windows. Checked at the end of an iteration and not with a
-  /// teller's event: a closed window is gone only after its teller's exit was handled.
+  /// Answers clients that wait for settled windows. This is checked at the end of an iteration and not at the
+  /// event of a teller, because a closed window is removed only after the exit of its teller was handled.
   func tellWaiting() {
     guard failure == nil, !isOpen || !followers.windowWaiters.isEmpty, tellerSupervisor.isSettled,
       serviceSupervisor.isSettled
@@ -40,7 +40,7 @@ final class Opening: BankPart {
     for seat in seats { server.answer(seat, .status(report)) }
   }
 
-  /// Handles a window that was given up. A bank that has never opened ends; an open one continues with the
+  /// Handles a window that was given up. A bank that has not opened yet exits; an open bank continues with the
   /// other windows.
   func windowGivenUp(_ window: Window, lastEnd: Remark) {
     let failure = Failure(.windowsFailed, subject: context.name(of: window), remark: lastEnd)
@@ -50,7 +50,7 @@ final class Opening: BankPart {
     self.failure = failure
     tellerSupervisor.closeAll()
     tellerSupervisor.killAll()
-    // The process that started this one may not have sent its request yet: wait a while for it.
+    // The process that started this one may not have sent its request yet: wait a while for this request.
     if seats.isEmpty, !server.sessions.isEmpty {
       tellUntil = context.now.monotonic + Self.failurePatience
     } else {
@@ -58,9 +58,9 @@ final class Opening: BankPart {
     }
   }
 
-  /// Answers a request to a bank that could not open, and then ends. A follow request is ignored, because its
-  /// client sends another request next.
-  /// - Returns: False if the bank has opened or still may.
+  /// Answers a request to a bank that could not open, and then ends the process. A follow request is ignored,
+  /// because its client sends another request next.
+  /// - Returns: False if the bank has opened or may still open.
   func refuses(_ request: ControlRequest, _ session: ControlSession) -> Bool {
     guard let failure else { return false }
     if case .follow = request.command { return true }

@@ -1,5 +1,5 @@
-// Removal of old output files of commands (`output_retention`). All files are checked at the start, after the end of a day
-// and once an hour, a few per iteration. Files not written to for the configured time are removed.
+// Removal of old output files of commands (`output_retention`). All files are checked at the start, after the end of a
+// day and once an hour, a few per iteration. Files not written to for the configured time are removed.
 // Invariants: files of customers at windows are not removed. Before the first removal a marker file in the home records
 // the time limit, so that a request for a removed file can be answered with the reason. A client that has a file open
 // can read it to the end.
@@ -14,7 +14,8 @@ import Time
 final class OutputKeeper: BankPart {
   /// Pause between two rounds, and between two parts of a round.
   private static let (rest, pause) = (TimeSpan.seconds(3_600), TimeSpan.milliseconds(5))
-  /// Each file costs the kernel some microseconds; larger parts would delay customers.
+  /// Number of files per part. Each file costs the kernel some microseconds, so larger parts would delay
+  /// customers.
   private static let atOnce = 64
 
   private struct Round {
@@ -65,7 +66,7 @@ final class OutputKeeper: BankPart {
       horizon: WallTime(milliseconds: horizon), days: days.compactMap { BusinessDay($0) }.sorted()[...])
   }
 
-  /// Runs one part of a round; true if it was the last.
+  /// Runs one part of a round. Returns true if the round is complete.
   private func go(on round: inout Round) -> Bool {
     guard let day = round.days.first else { return true }
     let directory = Paths.join(output, String(day))
@@ -79,8 +80,8 @@ final class OutputKeeper: BankPart {
         return false
       }
     } catch { round.trouble = error }
-    // Removes an empty directory of an earlier day; the present day's is in use. `rmdir(2)` refuses
-    // directories with files.
+    // Removes an empty directory of an earlier day; the directory of the present day is in use. `rmdir(2)`
+    // refuses directories with files.
     if day < self.day { Directory.removeEmpty(directory) }
     round.names = nil
     round.days.removeFirst()
@@ -113,8 +114,8 @@ final class OutputKeeper: BankPart {
     day == queue.machine.books.day && queue.machine.atWindows.contains { $0.customer.ticket == ticket }
   }
 
-  /// Records the time up to which files may be removed. The clock may have been set back, so the record never
-  /// decreases.
+  /// Records the time up to which files may be removed. The recorded time never decreases, even if the clock
+  /// was set back.
   private func note(_ horizon: WallTime) throws(SystemError) {
     let path = OutputNote.path(in: context.home.path)
     if let former = OutputNote.read(path), former >= horizon { return }

@@ -1,7 +1,7 @@
 // Detection of clients that run inside the bank's own work: as descendants of the process at a window or of an outside
 // worker. Such a client must not wait for itself: a closing bank waits for its command, for example.
 // Invariant: the kernel identifies the connected process and its ancestors, and its environment contains the key of its
-// work. Claims of the client itself are not used.
+// work. The coordinator does not rely on anything that the client sends.
 // Errors: a process that cannot be examined counts as outside of any work.
 
 import BankModel
@@ -17,7 +17,7 @@ final class OwnWork: BankPart {
     var window: Window?
     /// Name of the window; empty if unknown.
     var name: String
-    /// Ticket of the customer being served there.
+    /// Ticket of the customer whose work this is; nil if unknown.
     var ticket: TicketNumber?
   }
 
@@ -47,7 +47,8 @@ final class OwnWork: BankPart {
     }
   }
 
-  /// True if the client is part of the bank's own work: its request must not wait for effects that need its exit.
+  /// True if the client is part of the bank's own work: its request must not wait for effects that require the
+  /// exit of the client.
   func isAskedFromWithin(_ session: ControlSession) -> Bool { place(of: session) != nil }
 
   /// Removes a client that no longer waits for tickets.
@@ -88,7 +89,8 @@ final class OwnWork: BankPart {
       $0.window.service == window.service && $0.window != window && !$0.isGivenUp
     }
     guard others.allSatisfy({ other in waiters.contains { $0.window == other.window } }) else { return false }
-    // Checking the first and the last ticket is enough: a request has one service, and a list contains both.
+    // Only the first and the last ticket are checked. This is enough for the tickets of one request, which have
+    // one service.
     return [tickets.lowerBound, tickets.upperBound].contains { number in
       guard let stored = try? store.find(number), stored.state != .dead else { return false }
       return stored.customer.service == window.service
@@ -108,7 +110,7 @@ final class OwnWork: BankPart {
     var above = pid
     for _ in 0..<Self.highest {
       if let post = windows.first(where: { $0.pid == above }) { return place(at: post.window) }
-      // The bank waits for an outside worker only while it holds a customer.
+      // The bank waits for an outside worker only while the worker holds a customer.
       if let worker = workers.first(where: { $0.pid == above }), !worker.holding.isEmpty {
         let window = worker.places.first
         return Place(
@@ -121,7 +123,7 @@ final class OwnWork: BankPart {
       above = parent
     }
     guard Orphans.belongs(pid, toKeysFrom: context.booksName.prefix) else {
-      // A process without its parents and environment still has the mark.
+      // A process whose parents have exited and whose environment was cleared still has the mark.
       let isMarked = tellerSupervisor.lineage.map { lineage in
         ProcessMark.marks(of: pid).contains { $0.isKin(of: lineage.mark) }
       }

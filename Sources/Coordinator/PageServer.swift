@@ -1,6 +1,7 @@
-// Web server process of this bank, and the order it was started with. The supervisor manages its process.
-// Invariant: there is at most one. It runs until it or the bank is stopped, also across a restart of a killed
-// coordinator, because its order is stored in a file. The bank opens and serves even if it fails.
+// Web server process of this bank, and the order with which it was started. The supervisor manages the process.
+// Invariant: at most one web server exists. It runs until it is stopped or the bank closes. If the coordinator is
+// killed, the next one starts it again, because the order is stored in a file. The bank opens and serves even if the
+// web server fails.
 // Errors: an order that cannot be fulfilled is refused; an invalid file counts as no order.
 
 import BankModel
@@ -19,7 +20,7 @@ final class PageServer: BankPart {
     super.init(ground)
   }
 
-  /// Restarts the web server of a crashed coordinator; that of a closed bank stays off.
+  /// Starts the web server again if it ran under a crashed coordinator. After a clean close it stays off.
   func open() {
     // Simulations have no web server, and their recorded runs must not change.
     guard Kernel.isLinux else { return }
@@ -46,7 +47,7 @@ final class PageServer: BankPart {
       throw Failure(.system, subject: programs.web, detail: "this build has no web interface")
     }
     if let order, wanted.isMet(by: order), post?.isGivenUp == false { return }
-    // A web server that was just stopped may have left a stored session.
+    // A web server that was just stopped may have stored sessions.
     if order == nil { forget() }
     order = wanted
     remember(wanted)
@@ -83,7 +84,7 @@ final class PageServer: BankPart {
     RecoveryNote.keep(Array(text.utf8), at: note)
   }
 
-  /// Writes the file again after it was removed.
+  /// Writes the file of the order again after it was removed.
   func keepNote() { if let order { remember(order) } }
 
   /// Removes the order, and all stored sessions of the web server.

@@ -1,5 +1,5 @@
-// File with the reasons of services that the queue has paused: they stay paused over a restart, and the next
-// coordinator reports why.
+// File with the reasons of services that the queue has paused: the services stay paused across a restart, and the next
+// coordinator reports the reasons.
 // Invariant: the file is replaced as a whole. A reason is shown only while its service is paused.
 // Errors: a file that cannot be written or read counts as missing, and the service is paused without a reason.
 

@@ -18,7 +18,7 @@ final class PayloadRoom {
   /// True if this many more bytes fit.
   func hasRoom(for more: Int) -> Bool { bytes + more <= Self.limit }
 
-  /// Refusal for this many more bytes.
+  /// Failure for a request with this many more bytes.
   func refusal(of more: Int) -> Failure {
     Failure(.queueFull, subject: String(Self.limit), remark: Remark(.payloadsWait, bytes + more, Self.limit))
   }
@@ -52,7 +52,7 @@ struct SlicePayload {
   var tickets: ClosedRange<TicketNumber>
 }
 
-/// Data of the customers of one slice that bypasses the queue.
+/// Keys and payloads of the customers of one slice, which are stored without passing through the queue.
 struct SliceBaggage {
   var keys: [SliceKey] = []
   var payloads: [SlicePayload] = []

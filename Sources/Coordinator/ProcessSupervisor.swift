@@ -1,5 +1,5 @@
-// Life cycle of a supervised process: started with its channel on descriptor 3, read, reaped, and replaced. Exits are
-// detected by the pidfd. Each supervisor handles the messages of its processes itself.
+// Life cycle of a supervised process: its start with a channel on descriptor 3, its exit and its successor. Exits are
+// detected by a pidfd. Each supervisor handles the messages of its processes itself.
 // Invariant: the exit of a process is reported exactly once, after it was reaped and its channel closed, and before its
 // successor starts.
 
@@ -21,8 +21,8 @@ struct ProcessLimits {
   var abort = TimeSpan.milliseconds(200)
 }
 
-/// Starts a worker inside the coordinator's own process (simulation), in place of a program with these arguments, and
-/// returns this end of its channel.
+/// Starts a worker inside the coordinator's own process (simulation), instead of a program with these arguments, and
+/// returns the coordinator's end of its channel.
 package typealias ResidentWorkers =
   (_ program: String, _ arguments: [String]) throws(SystemError) -> FileDescriptor
 
@@ -36,20 +36,21 @@ protocol ProcessSupervisor: AnyObject {
   var loop: EventLoop { get }
   var log: LogFile { get }
   var environment: Variables { get }
-  /// Starter of workers without processes; nil if each has a process.
+  /// Function that starts workers without processes; nil if each worker has a process.
   var residents: ResidentWorkers? { get }
 
   /// Log field that identifies a post.
   func name(of post: Post) -> (key: StaticString, value: String)
   func command(for post: Post) -> (program: String, arguments: [String])
-  /// Program started in place of ``command(for:)`` if it does not belong to this build.
+  /// Foreign program, which does not belong to this build, to start instead of ``command(for:)``; nil for a
+  /// program of this build.
   func foreignProgram(for post: Post) throws(SystemError) -> ChildProcess.Program?
-  /// Descriptor for the output of a foreign program outside its channel.
+  /// Descriptor for the output that a foreign program writes outside its channel.
   func speech(of post: Post) throws(SystemError) -> FileDescriptor
   func nextGeneration(at post: Post) -> Generation
   /// Longest line of a process that may send lines; nil for a process that sends frames.
   func lineLimit(for post: Post) -> Int?
-  /// True if a process may start at this post now. Otherwise the supervisor sets the time of the next check.
+  /// True if a process may start at this post now. If not, the supervisor sets the time of the next check.
   func mayStart(_ post: Post, at now: Moment) -> Bool
   /// Called after a process was started, to set its deadlines.
   func began(_ post: Post, at now: Moment)
@@ -63,7 +64,7 @@ protocol ProcessSupervisor: AnyObject {
   /// Decides what happens to a post without a process: ``succeed(_:at:isHopeless:)`` unless the supervisor
   /// has another rule.
   func decide(_ post: Post, at now: Moment, couldNotStart: Bool)
-  /// Called when a post has no process and gets none automatically.
+  /// Called when a post has no process and none is started automatically.
   func gaveUp(_ post: Post)
 }
 
@@ -141,7 +142,7 @@ extension ProcessSupervisor {
     post.channel = channel
   }
 
-  /// Reason for refusing a hello of an unexpected process; nil if it is the expected one.
+  /// Reason for refusing a hello of an unexpected process; nil if the process is the expected one.
   func objection(to hello: Hello, as role: PeerRole) -> Refusal.Reason? {
     hello.version != protocolVersion
       ? .version : hello.build != BuildIdentity.current ? .build : hello.role != role ? .hello : nil
@@ -159,7 +160,7 @@ extension ProcessSupervisor {
 
   // MARK: - Process exit
 
-  /// Reaps an exited process. Its last messages may still be unread: the exit is settled when the channel has
+  /// Reaps an exited process. Its last messages may still be unread: the exit is reported after the channel has
   /// ended, too.
   private func processEnded(_ post: Post) {
     guard let child = post.child, let status = child.reap() else { return }
@@ -183,7 +184,7 @@ extension ProcessSupervisor {
     (post.channel, post.drainBy) = (nil, nil)
     guard isCleared(post, at: now) else { return }
     (post.channel, post.child, post.exitStatus, post.drainBy) = (nil, nil, nil, nil)
-    // The request to leave may have arrived after the exit, and is not for the successor.
+    // A request to leave may have set this deadline after the exit; it does not apply to the successor.
     if !Kernel.makes("killsTheSuccessor") { post.killAt = nil }
     post.phase = .empty
     report(status, of: child.pid, at: post, now)
@@ -206,7 +207,7 @@ extension ProcessSupervisor {
   }
 
   /// Starts a successor, at once or after a pause, unless there were too many exits in a row.
-  /// - Parameter isHopeless: True to give up in place of a pause; evaluated after the exit was counted.
+  /// - Parameter isHopeless: True to give up instead of a pause; evaluated after the exit was counted.
   func succeed(_ post: Post, at now: Moment, isHopeless: @autoclosure () -> Bool = false) {
     switch post.history.died(at: now.monotonic) {
     case .atOnce: start(post, at: now)
@@ -235,7 +236,7 @@ extension ProcessSupervisor {
   func abort(_ post: Post, at now: Moment) {
     post.phase = .leaving
     post.child?.kill(SIGABRT)
-    // A stopped process dies when it is continued.
+    // A stopped process dies only when it is continued.
     post.child?.kill(SIGCONT)
     if !Kernel.makes("abortsOnly") { post.killAt = now.attended + Self.limits.abort }
   }
@@ -257,7 +258,7 @@ extension ProcessSupervisor {
     start(post, at: now)
   }
 
-  /// Kills a process whose time to leave is over, and stops reading an exited one.
+  /// Kills a process whose time to leave is over, and stops reading from an exited process.
   /// - Parameter heard: Time up to which all received messages were handled.
   func endOverdue(_ post: Post, heard: MonotonicTime) {
     if let due = post.killAt, due <= heard {
@@ -301,14 +302,14 @@ package class SupervisedProcess<Incoming: FrameMessage, Outgoing: FrameMessage> 
   final var phase = ProcessPhase.empty
   package final var generation: Generation = 0
   final var child: ChildProcess?
-  /// Last process started here, even if it has exited; 0 for none.
+  /// Process id of the last process started at this post, even if it has exited; 0 for none.
   final var lastPid: Int32 = 0
   final var childRegistration: Registration?
   final var channel: Channel?
   final var isWanted = true
   /// Start time of the successor; nil while a process runs or none is to start.
   final var restartAt: MonotonicTime?
-  /// Time by which the process must be ready. This and the next two are in attended time.
+  /// Time by which the process must be ready. This deadline and the next two are in attended time.
   final var readyBy: MonotonicTime?
   final var killAt: MonotonicTime?
   final var drainBy: MonotonicTime?
@@ -318,7 +319,7 @@ package class SupervisedProcess<Incoming: FrameMessage, Outgoing: FrameMessage> 
   final var history: RestartHistory
   final var restarts: Int64 = 0
   final var isGivenUp = false
-  /// Exit of the last process here, or the reason why none could start.
+  /// Exit of the last process at this post, or the reason why none could start.
   final var lastEnd: Remark?
 
   init(history: RestartHistory) { self.history = history }

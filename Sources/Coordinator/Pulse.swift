@@ -1,7 +1,7 @@
-// Heartbeats of a coordinator to its guardian and service manager, and the guardian's answers. They are sent by the
-// running loop and by long database work as it proceeds, never by a timer.
-// Invariant: nothing here blocks: a watcher that does not read costs nothing.
-// Errors: without a socket for answers there are none; heartbeats are sent all the same.
+// Heartbeats of a coordinator to its guardian and service manager, and the guardian's answers. The running loop and
+// long database work in progress send the heartbeats; a timer never does.
+// Invariant: no function blocks, so a guardian or service manager that does not read causes no delay.
+// Errors: without a socket no answers are received; heartbeats are still sent.
 
 import Glibc
 import Posix
@@ -35,8 +35,8 @@ final class Pulse {
   /// Time of the next heartbeat; nil if none are wanted.
   var nextDeadline: MonotonicTime? { pause == nil ? nil : dueAt }
 
-  /// Interval of heartbeats: guardian and service manager get two within their timeouts. Each heartbeat wakes
-  /// two processes twice, and an idle bank must wake at most once a second in total.
+  /// Interval of heartbeats: the guardian and the service manager receive two heartbeats within their timeouts.
+  /// Each heartbeat wakes two processes twice, and an idle bank must wake at most once a second in total.
   private var pause: TimeSpan? {
     let guardians = isGuarded ? patience / 5 * 2 : nil
     let managers = notifier?.watchdog.map { $0 / 2 }
@@ -66,9 +66,9 @@ final class Pulse {
     socket = nil
   }
 
-  /// Listens for answers, also again after the socket was removed.
+  /// Listens for answers. Creates the socket again if it was removed.
   private func listen() {
-    // An unknown result counts as still there: without a free descriptor the socket could not be created again.
+    // A failed check counts as success: without a free descriptor the socket could not be created again.
     if socket != nil, Datagrams.isReceived(at: path) != false { return }
     if let registration { loop.deregister(registration) }
     registration = nil
@@ -78,7 +78,7 @@ final class Pulse {
   }
 
   private func hear() {
-    // Bounded, because any process of this user may write here.
+    // The number of messages is limited, because any process of this user may write to the socket.
     for _ in 0..<64 {
       guard socket != nil, let bytes = try? Datagrams.receive(from: socket!) else { return }
       let message = ServiceMessage(bytes)

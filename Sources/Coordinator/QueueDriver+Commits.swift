@@ -1,7 +1,7 @@
 // Commits of staged changes and their consequences. With a store that confirms later, the bank continues to serve and
 // stages into the next transaction meanwhile. Results are taken once in each iteration.
-// Invariants: the machine receives `sealed` before anything else is staged, so its transactions match those given to
-// the store. Results are handled in the order in which they arrive.
+// Invariants: the machine receives `sealed` before anything else is staged, so the transactions of the machine match
+// those of the store. Results are handled in the order in which they arrive.
 // Errors: StoreError, handled by `fail(_:)`.
 
 import BankModel
@@ -12,9 +12,9 @@ import Time
 extension QueueDriver {
   /// Deadline of the next commit; nil if there is nothing to commit or the limit of transactions in flight is
   /// reached.
-  /// - Parameter isHurried: True to commit in this iteration although no client waits. A slice of a large
-  ///   request that was staged while other customers are served is committed so, to charge its time to the
-  ///   intake.
+  /// - Parameter isHurried: True to commit in this iteration although no client waits. This applies to a slice
+  ///   of a large request that was staged while other customers are served: the commit then counts as work of
+  ///   the intake.
   func commitDue(isHurried: Bool) -> MonotonicTime? {
     guard machine.hasRoomUnderway else { return nil }
     return engine.due(
@@ -34,7 +34,7 @@ extension QueueDriver {
   func commit() {
     if !machine.hasRoomUnderway { awaitResults() }
     guard machine.hasRoomUnderway else { return }
-    // If only the time of business has changed, the commit can wait for the transactions in flight.
+    // If only the business time has changed, the commit can wait for the transactions in flight.
     guard engine.canCommit, !engine.isUnderway || engine.hasStaged || machine.isUnsealed else { return }
     let isSaidBefore = Kernel.makes("saysCommittedTooEarly") && !machine.isTakingIn
     if isSaidBefore { happen(.committed) }
@@ -62,8 +62,8 @@ extension QueueDriver {
     takeResults()
   }
 
-  /// Handles the results that have arrived, and notifies waiting clients after each transaction: its effects
-  /// may change what the clients of the next one are sent.
+  /// Handles the results that have arrived, and notifies waiting clients after each transaction: the effects of
+  /// a transaction may change the answers to the clients of the next one.
   func takeResults() {
     while engine.mayHaveResults {
       let wasJammed = machine.isJammed

@@ -1,6 +1,6 @@
 // Assignment of customers: builds the message to a worker, with the customer's payload.
 // Invariant: no customer is assigned without its payload.
-// Errors: if a full disk prevents reading the payload, the customer is deferred. Any worse error ends the process.
+// Errors: if a full disk prevents reading the payload, the customer is deferred. Any other error ends the process.
 
 import BankModel
 import Configuration
@@ -45,7 +45,7 @@ extension QueueDriver {
 
   /// Sends orders that were held back, up to the limit of unread bytes of each worker.
   ///
-  /// - Returns: True if one was sent.
+  /// - Returns: True if an order was sent.
   func sendHeldOrders() -> Bool {
     guard !heldOrders.isEmpty, !context.isCutOff, engine.isWorking else { return false }
     var hasSent = false
@@ -68,8 +68,8 @@ extension QueueDriver {
     return hasSent
   }
 
-  /// Renews the leases of customers whose orders are held back, while their worker reads: the delay is the
-  /// bank's. A worker that reads nothing for the duration of a lease loses them.
+  /// Renews the leases of customers whose orders are held back, as long as their worker reads, because the bank
+  /// causes the delay. A worker that reads nothing for the duration of a lease loses these customers.
   private func renewHeldLeases(of peer: HeldOrders.Peer) {
     guard let first = heldOrders.first(of: peer),
       heldOrders.hasRead(peer, backlog: backlog(at: first.window))

@@ -2,7 +2,7 @@
 // `QueueDriver+Commits.swift` handles commits.
 // Invariants: events reach the machine only through `apply(_:into:)`. A change is staged before any effect requested
 // after it. Effects that wait for a commit are performed before anything else can be staged.
-// Errors: a store error that leaves the disk in doubt ends the process; see `BankContext.cutOff(with:)`.
+// Errors: a store error that leaves the state of the disk unknown ends the process; see `BankContext.cutOff(with:)`.
 
 import BankModel
 import Posix
@@ -29,7 +29,7 @@ final class QueueDriver {
 
   /// Called with an effect for an outside worker.
   var onOutside: (OutsideWish, Window) -> Void = { _, _ in }
-  /// Called with an order for customers whom this branch has not claimed; the shared database performs it.
+  /// Called with an order for customers whom this branch has not claimed; the shared database executes it.
   var onForward: (OperatorOrder, RequestNumber) -> Void = { _, _ in }
   /// Called when the queue has paused a service.
   var onPaused: () -> Void = {}
@@ -44,7 +44,7 @@ final class QueueDriver {
   /// sent.
   var onBroken: (StoreError) -> Void = { _ in }
 
-  /// Reasons of services that the queue has paused, until they are resumed.
+  /// Reasons why the queue has paused services. A reason is removed when its service is resumed.
   var pauseReasons: [Service: String] = [:]
 
   /// Latest progress reports of workers, for customers in flight.
@@ -74,7 +74,7 @@ final class QueueDriver {
   var isTelling = false
   /// True while a request is answered: the facts in the reply are on disk, even if other changes are not.
   private(set) var isReplying = false
-  /// Number of upcoming changes that were staged, and counted by followers, before the disk was full.
+  /// Number of changes still to be staged again after a full disk. Followers have already counted them.
   private var repeats = 0
 
   init(
@@ -280,7 +280,8 @@ final class QueueDriver {
   /// Lets the store do deferred maintenance, after all replies of this iteration were sent.
   func tidyUp() { do throws(StoreError) { try engine.tidyUp() } catch { fail(error) } }
 
-  /// Removes some customers of requests that stayed incomplete, and commits that; false on failure.
+  /// Removes some customers of requests that stayed incomplete, and commits the removal. Returns false if the
+  /// store failed.
   func withdrawArrivals(limit: Int) -> Bool {
     do throws(StoreError) { try engine.withdrawArrivals(limit: limit) } catch {
       fail(error)
@@ -290,7 +291,7 @@ final class QueueDriver {
     return true
   }
 
-  /// Continues to write a reset until a deadline; false if the store has failed.
+  /// Continues to write a reset until a deadline. Returns false if the store failed.
   func emptyFurther(until: MonotonicTime) -> Bool {
     do throws(StoreError) { try engine.emptyFurther(until: until) } catch {
       fail(error)
@@ -320,7 +321,7 @@ final class QueueDriver {
   }
 
   /// Lets the queue refuse tickets that were not sent to clients yet; their clients receive the refusal now.
-  /// The changes that the machine stages again are dropped here, and staged once when the disk is retried.
+  /// This function drops the changes that the machine stages again; they are staged when the disk is retried.
   private func refuse(because error: StoreError) {
     context.write(event: "disk_full", level: .error) { $0.field("msg", error.description) }
     var refused: [QueueEffect] = []

@@ -54,7 +54,7 @@ final class ReaderPassage {
     }
   }
 
-  /// True if it follows future receipts.
+  /// True if the request includes future receipts.
   var follows: Bool { if case .following = rest { true } else { false } }
 
   /// True if the answer is a list, which is queried part by part.
@@ -74,7 +74,7 @@ final class ReaderPassage {
     }
   }
 
-  /// Records a part of the answer; true if another part is to be queried or will follow.
+  /// Records a part of the answer. Returns true if another part is to be queried or will follow.
   func take(_ answer: ControlAnswer, more: Bool) -> Bool {
     switch (rest, answer) {
     case (.receipts(var query), .receipts(let receipts)):

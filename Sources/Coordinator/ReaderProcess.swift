@@ -1,5 +1,5 @@
-// One process that reads the database for this one: its start with the first query, its exit and its successors.
-// Queries wait here, and one is in flight.
+// Process that reads a shared database for the coordinator: its start at the first query, its exit and its successors.
+// One query is in flight at a time; the others wait in this object.
 // Invariant: every query ends with an answer or an error unless it is withdrawn. A query without any answer yet is
 // retried once on the next process. A process is reaped before its successor starts.
 // Errors: a failure is reported to the caller of the query only.
@@ -19,7 +19,7 @@ final class ReaderQuestion {
   let patience: TimeSpan
   /// True to request one part of a list; the answer's `more` flag is set if more follows.
   let onePart: Bool
-  /// Called with each part of the answer, and true if there is more.
+  /// Called with each part of the answer, and with true if more parts follow.
   fileprivate let onAnswer: (ControlAnswer, Bool) -> Void
   fileprivate var isTold = false
   fileprivate var deaths = 0
@@ -44,7 +44,7 @@ final class ReaderProcess {
 
   /// Called with events of the process, for the log.
   var onEvent: ((_ event: StaticString, _ pid: Int32, _ words: String) -> Void)?
-  /// Process id, until it is reaped.
+  /// Process id, until the process is reaped.
   var pid: Int32? { child?.pid }
 
   private let program: Program
@@ -59,7 +59,7 @@ final class ReaderProcess {
   private var lastNumber: UInt32 = 0
   /// Earliest start time of a successor.
   private var restartAt: MonotonicTime?
-  /// Reason why there is no process.
+  /// Reason of the last failure, which clients receive while there is no process.
   private var trouble = ""
   /// True if the process was ended because it is not needed any more.
   private var isEnding = false
@@ -85,8 +85,8 @@ final class ReaderProcess {
     goOn()
   }
 
-  /// Withdraws a query. With `endsWork` the process that works on it is killed: it would keep other queries
-  /// waiting and the database server busy.
+  /// Withdraws a query. With `endsWork` the process that works on the query is killed, because it would keep
+  /// other queries waiting and the database server busy.
   func withdraw(_ question: ReaderQuestion, endsWork: Bool) {
     waiting.removeAll { $0 === question }
     guard endsWork, current?.question === question else { return }
@@ -162,7 +162,7 @@ final class ReaderProcess {
     self.channel = channel
   }
 
-  /// Stops reading from the process and kills it; its query in flight is left for the successor.
+  /// Stops reading from the process and kills it; its query in flight stays for the successor.
   private func end(_ event: StaticString, isWanted: Bool = true) {
     guard let channel else { return }
     self.channel = nil
@@ -190,7 +190,7 @@ final class ReaderProcess {
     case .atOnce: restartAt = nil
     case .after(let pause): restartAt = now + pause
     case .giveUp:
-      // A later query is reason enough for another attempt.
+      // The next query after this pause causes another attempt.
       restartAt = now + policy.longestPause
       history.forgive()
     }

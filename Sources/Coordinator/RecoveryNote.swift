@@ -1,5 +1,5 @@
-// Files that a coordinator leaves for its successor after a kill, including a copy of its configuration: a user may be
-// editing the original when the successor starts.
+// Files that a coordinator stores for its successor in case it is killed, including a copy of its configuration: a user
+// may be editing the original when the successor starts.
 // Invariant: a file is replaced as a whole, so it contains the state of one moment. The files are needed after the
 // death of the process, but not of the machine, so they are not synced.
 // Errors: a file that cannot be written is removed: no file is better than an outdated one.
@@ -65,7 +65,7 @@ enum RecoveryNote {
 }
 
 /// File with the wanted numbers of windows, which the next coordinator opens after a kill of this one.
-/// Invariant: the file is replaced as a whole, so its numbers are of one moment.
+/// Invariant: the file is replaced as a whole, so its numbers were all valid at one moment.
 /// Errors: a file that cannot be written or read counts as missing; then the configuration sets the numbers.
 enum WindowsRecord {
   private static let longest = 1 << 17

@@ -1,7 +1,7 @@
-// Release of stock held by cancelled tickets: reads the store's records and asks the stock under the ticket's name.
-// Invariant: a record is removed only after the stock has answered, and repeating the request releases once. So no
-// crash loses or repeats a release. A stock that does not answer is asked again later. A refusal does not block other
-// records: each walk covers all of them, and refused ones are retried after a longer pause.
+// Release of stock held by cancelled tickets: reads the store's records and asks the stock to release the order of each
+// ticket. Invariant: a record is removed only after the stock has answered, and repeating the request releases once. So
+// no crash loses or repeats a release. A stock that does not answer is asked again later. A refusal does not block
+// other records: each walk covers all records, and refused ones are retried after a longer pause.
 
 import BankModel
 import Posix
@@ -10,9 +10,10 @@ import StockClient
 import Time
 
 package final class ReleaseQueue {
-  /// Called when the stock has returned what a cancelled ticket held, or reports that it held nothing.
+  /// Called when the stock has released what a cancelled ticket had reserved, or reports that the ticket had
+  /// reserved nothing.
   package var onReleased: ((TicketOfDay) -> Void)?
-  /// Called when the stock refuses, which is never expected; for the log.
+  /// Called when the stock refuses a release, which should never happen; for the log.
   package var onTrouble: ((TicketOfDay, String) -> Void)?
 
   private let stock: StockClient
@@ -37,9 +38,9 @@ package final class ReleaseQueue {
 
   /// Requests in flight at a time.
   static let limit = 64
-  /// Largest number of refused tickets in memory; others are refused again with each walk.
+  /// Largest number of refused tickets in memory; the releases of others are requested again in each walk.
   static let remembered = 4_096
-  /// Pauses after the stock did not answer, and after it has refused.
+  /// Pauses after the stock did not answer, and after it has refused a release.
   private static let pause = TimeSpan.seconds(1)
   static let longPause = TimeSpan.seconds(30)
 
@@ -51,8 +52,9 @@ package final class ReleaseQueue {
 
   package func look() { isDue = true }
 
-  /// Postpones the walk because the disk is full and releases cannot be recorded. Continues after a pause:
-  /// otherwise a record that the store has discarded would be requested again at once, repeatedly.
+  /// Postpones the walk because the disk is full and releases cannot be recorded. The walk continues after a
+  /// pause: without a pause, a release whose record the store has discarded would be requested again at once,
+  /// repeatedly.
   package func putOff() {
     isDue = false
     if !Kernel.makes("putsOffForGood") { tryLater() }
@@ -105,7 +107,7 @@ package final class ReleaseQueue {
       if !Kernel.makes("asksForEachTicketOnce") { self.asked.remove(ticket) }
       switch result {
       case .success(.done): self.released(ticket)
-      // An earlier request has released it.
+      // An earlier request has released the stock.
       case .success(.failure(let failure)) where failure.code == .givenBack: self.released(ticket)
       case .success(.failure(let failure)) where failure.code == .diskFull:
         if Kernel.makes("takesAFullStockForGivenBack") { self.released(ticket) } else { self.tryLater() }
@@ -117,7 +119,7 @@ package final class ReleaseQueue {
     }
   }
 
-  /// Problems with releases, the first ones of many.
+  /// Refused releases: at most `limit` of them, and the number of the others.
   func problems(limit: Int = 100) -> [Remark] {
     let tickets = refused.keys.sorted { ($0.day, $0.ticket) < ($1.day, $1.ticket) }
     let told = tickets.prefix(limit).map { Remark(.notReturned, $0.ticket, $0.day, refused[$0] ?? "") }

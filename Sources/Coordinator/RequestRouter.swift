@@ -57,7 +57,8 @@ final class RequestRouter: BankPart {
 
   // MARK: - Requests
 
-  /// Handles a request, which must be allowed after the client's earlier ones.
+  /// Handles a request. Between the parts of a list, only further parts and a withdrawal of the list are
+  /// allowed.
   func hear(_ request: ControlRequest, from session: ControlSession) {
     guard isHeard(request, from: session) else { return }
     if session.list != nil {
@@ -69,9 +70,10 @@ final class RequestRouter: BankPart {
     serve(request, for: session)
   }
 
-  /// True if the request is to be processed. Otherwise it has been answered, if it can be.
+  /// Returns true if the request is to be processed. If not, the request was answered, unless the process is
+  /// cut off.
   private func isHeard(_ request: ControlRequest, from session: ControlSession) -> Bool {
-    // After a cut-off nothing is sent in the name of this process.
+    // After a cut-off this process sends nothing.
     guard !context.isCutOff, !opening.refuses(request, session) else { return false }
     guard context.exitCode != nil else { return true }
     // The request was read together with the request that ended the bank.
@@ -199,7 +201,7 @@ final class RequestRouter: BankPart {
 
   /// Continues long requests for a while, and serves the requests that were waiting for them.
   func advanceLongRequests() {
-    // A later request of the same client may have been served by now.
+    // A later request may have ended the bank or the connection meanwhile.
     for (request, session) in long.advance() where session.isOpen && isHeard(request, from: session) {
       serve(request, for: session)
     }
@@ -291,7 +293,7 @@ final class RequestRouter: BankPart {
     }
   }
 
-  /// Answer to a client that has changed one ticket, or could not.
+  /// Answer to a request to change one ticket, made from the answer of the queue.
   private func ticketAnswer(
     to answer: QueueAnswer, _ ticket: TicketNumber, of day: BusinessDay, _ store: any QueueReading
   ) throws(StoreError) -> ControlAnswer {
@@ -306,7 +308,7 @@ final class RequestRouter: BankPart {
     guard first >= 1, first <= last else {
       return server.answer(seat, .failure(Failure(.badRequest, remark: Remark(.noRange, first, last))))
     }
-    // From here on staged changes are counted, so the count must start when nothing is staged.
+    // From now on the watch counts staged changes, so the count must start when nothing is staged.
     readings.whenKept(seat, isInStep: true) { [queue, server, followers] store throws(StoreError) in
       guard day == queue.engine.keptBooks.day else {
         let cancelled = try store.countCancelled(first...last, on: day)

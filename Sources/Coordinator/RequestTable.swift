@@ -1,5 +1,5 @@
 // Open requests to the queue, and the client and purpose of each.
-// Invariant: a number is assigned once, and is forgotten with the answer or with the client. So each request
+// Invariant: a number is assigned once, and is removed with the answer or when the client disconnects. So each request
 // is answered at most once, either by the queue or by the part in which it failed before it reached the
 // queue.
 
@@ -9,7 +9,7 @@ import Wire
 
 final class RequestTable {
   enum Purpose {
-    /// Tickets; some customers of a list may have been known already, and keep their tickets.
+    /// Issue of tickets. Customers of a list whose keys are known keep their earlier tickets.
     case enqueue(known: Int64, KnownTickets)
     case status
     /// Change of one ticket; `cancels` is true for a cancellation.
@@ -55,8 +55,8 @@ final class RequestTable {
 
   func entry(_ request: RequestNumber) -> Entry? { entries[request] }
 
-  /// A client's open enqueue request; nil if it was answered or is a request of another kind. If two have the
-  /// same number, the first.
+  /// A client's open enqueue request; nil if it was answered or is a request of another kind. If two requests
+  /// have the same number, the first one is returned.
   func enqueue(_ number: UInt32, of session: ControlSession) -> RequestNumber? {
     var first: RequestNumber?
     for (request, entry) in entries where entry.seat.session === session && entry.seat.number == number {
@@ -70,7 +70,7 @@ final class RequestTable {
     if let entry = close(request) { server.answer(entry.seat, .failure(failure)) }
   }
 
-  /// Forgets all answers owed to a client. Its requests are carried out all the same.
+  /// Forgets a client that has disconnected. Its requests are executed, but not answered.
   func forget(_ session: ControlSession) {
     guard session.openRequests > 0 else { return }
     entries = entries.filter { $0.value.seat.session !== session }

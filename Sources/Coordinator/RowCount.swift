@@ -1,7 +1,7 @@
-// Reading of all rows for an audit, in a separate process. The coordinator keeps the database file in its present state
-// meanwhile and continues. The process changes nothing and exits with the coordinator.
-// Invariant: the result is passed on exactly once, completely or not at all. Without a result the caller reads the rows
-// itself, so that any error is reported there.
+// Reading of all rows for an audit, in a separate process. Meanwhile the coordinator keeps the database file unchanged
+// and continues to serve. The process changes nothing and exits with the coordinator.
+// Invariant: the caller receives the complete result or nil, exactly once. Without a result the caller reads the rows
+// itself, and then reports any error.
 
 import Glibc
 import Posix
@@ -21,7 +21,7 @@ final class RowCount {
   private var onEnd: ((AuditReport?) -> Void)?
   private static let backlogLimit = 1 << 20
 
-  /// Process id, until it is reaped: until then the process belongs to the bank and is not reported as
+  /// Process id, until the process is reaped. Until then the process belongs to the bank and is not reported as
   /// unknown.
   var pid: Int32? { registration == nil ? nil : child?.pid }
 
@@ -68,7 +68,7 @@ final class RowCount {
     guard child?.reap() != nil, let registration else { return }
     loop.deregister(registration)
     self.registration = nil
-    // Closes the descriptor with the process, even if this object is still referenced.
+    // Close the pidfd now, even if this object is still referenced.
     child = nil
   }
 

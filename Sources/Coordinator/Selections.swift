@@ -1,7 +1,8 @@
 // Requests about several tickets. Each ticket is processed like a single request, a few per iteration. One answer
 // reports the number of successes, and each refusal with its reason.
-// Invariants: the selection is checked before anything is done. A ticket is processed once, even if it was named
-// repeatedly. The answer is sent when all its facts are on disk. If the day ends meanwhile, the rest is refused.
+// Invariants: the selection is checked before any ticket is processed. A ticket is processed once, even if it was named
+// repeatedly. The answer is sent when all its facts are on disk. If the day ends meanwhile, the remaining tickets are
+// refused.
 
 import BankModel
 import Posix
@@ -52,7 +53,7 @@ final class Selections: BankPart {
   var hasWork: Bool { !works.isEmpty && !context.isCutOff && !queue.engine.isEmptying }
   func count(of session: ControlSession) -> Int { works.count { $0.seat.session === session } }
 
-  /// Starts a selection or refuses it. Answer: `selection`.
+  /// Starts a selection or refuses it. The client receives `selection` at the end.
   ///
   /// - Parameter day: The present day, to which the selection applies.
   func begin(_ selection: TicketSelection, _ act: SelectionAct, _ seat: Seat, on day: BusinessDay) {
@@ -65,7 +66,8 @@ final class Selections: BankPart {
     works.append(work)
   }
 
-  /// Tickets of a selection in ascending order without repetition; nil if they are too many or invalid.
+  /// Tickets of a selection in ascending order without repetition; nil if there are too many or a span is
+  /// invalid.
   static func tickets(of selection: TicketSelection) -> [TicketNumber]? {
     guard selection.spans.count <= TicketSelection.ticketsAtMost else { return nil }
     var last: TicketNumber = 0

@@ -1,7 +1,6 @@
-// Audit of the stock and the vending machine of a closed bank, by their databases, which are opened under their own
-// locks because no service is running. It changes nothing.
-// Invariant: a database that cannot be read is a finding with its reason, and the rest of the audit is reported all the
-// same.
+// Audit of the stock and the vending machine of a closed bank. No service is running, so the audit reads their
+// databases under the locks of the services. It changes nothing.
+// Invariant: a database that cannot be read is a finding with its reason, and the rest of the audit is still reported.
 
 import BankModel
 import Glibc
@@ -15,16 +14,17 @@ import Wire
 
 struct ServiceInspection {
   let home: BankHome
-  /// The present business day, or the next one if it has not started.
+  /// Business day in the database of the bank. After the end of a day this is the next day, which has not
+  /// started.
   let day: BusinessDay
   /// Identity of the bank in the orders of its tickets.
   let books: BooksName
-  /// The bank's own database, with its records of the others; nil if it has none.
+  /// The bank's own database, which records the identities of the services' databases; nil in a shared bank.
   let bank: SQLiteStore?
   /// Queries of the bank's database.
   let reading: any QueueReading
 
-  /// A shared database is read in one step: no other work waits here.
+  /// A shared database is read in one step, because no other work waits for this process.
   private var stride: Int64 { bank == nil ? StockVisit.stride : 20_000 }
 
   /// Time for which an exiting service may keep its lock.
@@ -63,7 +63,7 @@ struct ServiceInspection {
       let store = try SQLiteVendingStore(inspecting: file)
       let name = try store.load(newMachine: 1).machine
       try compare(store, named: "vending", identity: name, into: &report)
-      // Without a stock nothing was taken from it; no database is created here.
+      // Without a stock no drinks were taken from it. The audit does not create its database.
       let stock = isThere(stockHome) ? try SQLiteStockStore(inspecting: try database(of: stockHome)) : nil
       _ = try stock?.load(newLedger: 1)
       while let question = reckoning.question {
@@ -95,14 +95,15 @@ struct ServiceInspection {
     report.add(try DatabaseMismatch.find(mark, of: name, books: books, bank), of: name)
   }
 
-  /// Reason why a service could not be audited. Sorting needs disk space: if it is full, the audit fails
-  /// without findings.
+  /// Reason why a service could not be audited. If the disk has no space for sorting, the audit fails without
+  /// findings.
   private func reason(of error: StoreError) throws(StoreError) -> Remark {
     if case .diskFull = error { throw error }
     return Remark(quoting: error.description)
   }
 
-  /// Keeps services out. The lock is released with the value.
+  /// Takes the lock of a service, so that the service cannot start. The lock is released when the value is
+  /// destroyed.
   private func visit(_ service: ServiceHome) throws(StoreError) -> LockFile {
     let until = SystemClock.monotonic() + Self.patience
     do throws(SystemError) {

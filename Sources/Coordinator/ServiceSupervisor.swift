@@ -1,6 +1,6 @@
 // Supervisor of the bank's service processes, such as the stock: starts them, detects exits and hangs, and starts
 // successors. The bank continues without them.
-// Invariant: a process is reaped before its successor starts, so two never use the same database.
+// Invariant: a process is reaped before its successor starts, so two processes never use the same database.
 
 import BankModel
 import Glibc
@@ -43,7 +43,7 @@ package final class ServiceSupervisor {
   }
 
   /// Starts a process that runs as long as the bank is open.
-  /// - Parameter hasDatabase: True if it used a database under the previous coordinator.
+  /// - Parameter hasDatabase: True if the service used a database under the previous coordinator.
   @discardableResult
   package func open(
     _ specification: SupervisedService.Specification, hasDatabase: Bool = false, at now: Moment
@@ -62,7 +62,7 @@ package final class ServiceSupervisor {
     onChange?()
   }
 
-  /// Starts a process of the present specification, after the running one has left.
+  /// Starts a process of the present specification, after the running process has exited.
   func bringBack(_ post: SupervisedService, at now: Moment) {
     post.history.forgive()
     (post.isWanted, post.isGivenUp, post.restartAt) = (true, false, nil)
@@ -72,7 +72,7 @@ package final class ServiceSupervisor {
     post.isReplaced = true
   }
 
-  /// Retries processes at once that were given up, wait for their next attempt, or failed recently.
+  /// Restarts at once the processes that were given up, wait for their next attempt, or failed recently.
   package func retryFailing(at now: Moment) {
     for post in posts where post.isWanted && !post.isReplaced && post.phase != .ready {
       guard post.isGivenUp || post.restartAt != nil || post.history.earlyDeaths > 0 else { continue }
@@ -86,7 +86,8 @@ package final class ServiceSupervisor {
     }
   }
 
-  /// Replaces a process whose specification or orders have changed. It answers its open requests first.
+  /// Replaces a process whose specification or orders have changed. The running process answers its open
+  /// requests first.
   func replace(_ post: SupervisedService, at now: Moment) {
     guard post.isWanted, !post.isReplaced else { return }
     post.history.forgive()
@@ -112,7 +113,7 @@ package final class ServiceSupervisor {
   var isStockGivenUp: Bool { posts.contains { $0.specification.workerRole == .stock && $0.isGivenUp } }
   package var count: Int { posts.count { $0.child != nil } }
 
-  /// Asks all processes to leave; they answer their open requests first.
+  /// Asks all processes to exit; they answer their open requests first.
   package func closeAll(at now: Moment) {
     for post in posts {
       (post.isWanted, post.restartAt) = (false, nil)
@@ -156,7 +157,7 @@ package final class ServiceSupervisor {
     }
   }
 
-  /// Sends a health check. It is answered by the loop that does the work, or by long work as it proceeds. A
+  /// Sends a health check. The process answers it from the loop that does the work, or during long work. A
   /// process that does not answer is examined before it counts as stuck; see ``Standstill``.
   private func check(_ post: SupervisedService, at now: Moment) {
     post.checkAt = Kernel.makes("checksOnce") ? nil : now.monotonic + standstill
@@ -263,7 +264,7 @@ extension ServiceSupervisor: ProcessSupervisor {
     onChange?()
   }
 
-  /// A process without a channel cannot be asked to leave; it gets the time to exit.
+  /// A process without a channel cannot be asked to leave; it gets time to exit by itself.
   func channelEnded(_ post: SupervisedService, _ end: ChannelEnd) {
     guard post.child != nil else { return }
     post.phase = .leaving
@@ -285,7 +286,7 @@ extension ServiceSupervisor: ProcessSupervisor {
       post.history.forgive()
       return start(post, at: now)
     }
-    // Removed or damaged data does not recover without help.
+    // Removed or damaged data does not recover without the operator.
     if let code = post.failure?.code, [.removed, .damaged, .newerSchema].contains(code) {
       return giveUp(post, at: now)
     }
@@ -319,7 +320,7 @@ package final class SupervisedService: SupervisedProcess<WorkerMessage, Supervis
   /// Number of the unanswered health check.
   var unanswered: Int64?
   var checks: Int64 = 0
-  /// Orders sent to the present process; nil before.
+  /// Orders sent to the present process; nil before they are sent.
   var told: WorkerOrders?
   /// True if the present process is leaving to be replaced.
   var isReplaced = false
@@ -327,7 +328,8 @@ package final class SupervisedService: SupervisedProcess<WorkerMessage, Supervis
   var failure: Failure?
   /// True if a process has used a database since the bank was opened: successors must not create a new one.
   var hasDatabase = false
-  /// Mismatch between its database and the bank's; nil if there is none or the operator has accepted it.
+  /// Mismatch between the service's database and the bank's record of it; nil if there is none or the operator
+  /// has accepted it.
   var mismatch: DatabaseMismatch?
   /// True if the operator has accepted the present database.
   var isAccepted = false

@@ -1,8 +1,8 @@
-// Audit of the queue's juice tickets against the stock's orders. The caller queries the stock page by page. Every juice
-// that was made has taken its fruits. No customer sent away (out of stock) has taken any, and no order holds stock for
-// a cancelled or unknown ticket. A suspicious ticket is checked a second time, because queue and stock continue to work
-// meanwhile.
-// Invariant: memory grows with a page, not with the bank.
+// Audit of the queue's juice tickets against the stock's orders. The caller queries the stock page by page. The audit
+// checks that every juice that was made has taken its fruits, that no customer sent away (out of stock) has taken any,
+// and that no order holds stock for a cancelled or unknown ticket. A suspicious ticket is checked a second time,
+// because queue and stock continue to work meanwhile.
+// Invariant: the memory in use depends on the size of a page, not on the size of the bank.
 
 import BankModel
 import QueueCore
@@ -27,8 +27,8 @@ struct StockReckoning {
     self.stride = stride
   }
 
-  /// Most receipts read per page, of all services. The stock is queried even if a page has no juice, so that
-  /// other work runs in between.
+  /// Largest number of receipts read per page, of all services. The stock is queried even if a page has no
+  /// juice, so that other work runs in between.
   private let stride: Int64
   /// Largest number of reported problems; further ones are counted.
   private static let told = 100
@@ -38,7 +38,7 @@ struct StockReckoning {
   private var pageEnd: Int64 = 0
   /// Suspicious tickets that are checked a second time.
   private var suspects: [Suspect] = []
-  /// Orders that belong to another bank's tickets.
+  /// Number of orders that belong to another bank's tickets.
   private var foreign: Int64 = 0
   private var difference: Int64 = 0
   private var problems: [Remark] = []
@@ -136,7 +136,8 @@ struct StockReckoning {
     suspects = []
   }
 
-  /// Problem of a ticket and its order, with the number of misplaced pieces; nil if there is none.
+  /// Problem of a ticket and its order, with the number of pieces of stock concerned; nil if there is no
+  /// problem.
   private func verdict(
     _ ticket: TicketOfDay, _ name: OrderID, _ order: KeptOrder?, _ store: any QueueReading, _ day: BusinessDay
   ) throws(StoreError) -> (remark: Remark, pieces: Int64)? {

@@ -1,8 +1,8 @@
-// File that names the database that a bank has opened. After a kill the next coordinator opens the same one, even if
-// the configuration has changed: another address in an edited file is for the next regular start. A coordinator that
-// used it after a crash would be in another bank, without its customers.
+// File that names the database that a bank has opened. After a kill the next coordinator opens the same database, even
+// if the configuration has changed: a changed address applies from the next regular start. If a coordinator used the
+// changed address after a crash, it would open another bank, without the present customers.
 // Invariant: the file is replaced as a whole, so it contains the state of one moment. It contains no password, because
-// addresses have none.
+// an address contains none.
 // Errors: a file that cannot be written or read counts as missing; then the configuration names the database.
 
 import Configuration

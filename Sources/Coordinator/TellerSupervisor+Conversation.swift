@@ -57,7 +57,8 @@ extension TellerSupervisor {
     tell(post.window, .welcome(orders))
   }
 
-  /// Accepts a worker program: it need not be of the same build, but must use the same protocol version.
+  /// Accepts a worker program. The program need not be of the same build, but must use the same protocol
+  /// version.
   private func engage(_ hello: Hello, at post: SupervisedTeller) {
     let reason: Refusal.Reason? =
       hello.version != protocolVersion ? .version : hello.role != .worker ? .hello : nil
@@ -80,7 +81,7 @@ final class SupervisedTeller: SupervisedProcess<TellerMessage, WindowMessage> {
   let window: Window
   /// Kind of the present process, even if the configuration has changed since.
   var kind = ServiceKind.work
-  /// Number of customers that a worker takes at once, as it reported.
+  /// Number of customers that a worker takes at once, as the worker reported; nil if it reported none.
   var inHand: Int32?
   /// True if messages are to be flushed at the end of the iteration.
   var isUnflushed = false
@@ -92,7 +93,7 @@ final class SupervisedTeller: SupervisedProcess<TellerMessage, WindowMessage> {
   var speech: WorkerSpeech?
   /// Reason why the window waits for the end of earlier processes; nil if it does not.
   var holdUp: Remark?
-  /// Time of the kill, in attended time; nil if it was not killed.
+  /// Time of the kill, in attended time; nil if the process was not killed.
   var killedAt: MonotonicTime?
   /// Time at which a process that has still not exited after the kill is logged.
   var undyingAt: MonotonicTime? { killedAt.map { $0 + .seconds(10) } }
@@ -100,7 +101,7 @@ final class SupervisedTeller: SupervisedProcess<TellerMessage, WindowMessage> {
   var customers: Int64 = 0
   /// Generation that is being replaced because it has worked long enough.
   var recycledGeneration: Generation = 0
-  /// Memory of the present teller and the time of measurement. The time outlives the teller.
+  /// Memory of the present teller and the time of measurement. The time stays when the teller is replaced.
   var residentBytes: Int64?
   var measuredAt = MonotonicTime(nanoseconds: 0)
 

@@ -9,7 +9,8 @@ import Posix
 import Time
 
 extension TellerSupervisor {
-  /// Takes over the marks and leftover processes of earlier coordinators, before a window opens.
+  /// Stores the marks of this home's processes, and the processes left by earlier coordinators, before a window
+  /// opens.
   package func inherit(_ lineage: Lineage?, _ left: [Orphans.Left]) {
     self.lineage = lineage
     leftovers.add(left)
@@ -53,8 +54,8 @@ extension TellerSupervisor {
     write("window_blocked", .error, about: post, at: now) { $0.field("msg", reason.description) }
   }
 
-  /// Logs a process that was killed long ago and has not exited: for example, it waits for a failed disk. Its
-  /// service waits for it.
+  /// Logs a process that was killed long ago and has not exited: for example because it waits for a failed
+  /// disk. The window waits for its exit.
   func nameUndying(_ post: SupervisedTeller, heard: MonotonicTime, at now: Moment) {
     guard let due = post.undyingAt, due <= heard else { return }
     post.killedAt = nil
@@ -64,8 +65,8 @@ extension TellerSupervisor {
   /// True if no process of a dead runner's commands remains. Orphans are reparented to this process, the
   /// nearest sub-reaper. They are killed before the runner's customers return to their line.
   func isCleared(_ post: SupervisedTeller, at now: Moment) -> Bool {
-    // Kills the whole group at once, including processes that fork during a search. The exits are collected
-    // below.
+    // Kills the whole group at once, including processes that fork during a search. The code below reaps the
+    // processes.
     if post.kind.leavesProcesses, clearings[post.window] == nil {
       groups?.end(services.name(of: post.window))
     }
@@ -78,13 +79,14 @@ extension TellerSupervisor {
       tree.turn(at: now.monotonic)
       guard tree.isGone else { return false }
       guard tree.remaining.isEmpty else {
-        // The process holds the customers of the window, so nothing starts beside it.
+        // The remaining processes may still work for the customers of the window, so no new process starts
+        // there.
         holdUp(post, tree.remaining, at: now)
         return false
       }
       post.holdUp = nil
       clearings[post.window] = nil
-      // Processes started by the last ones have been reparented to this process meanwhile.
+      // Processes that the killed ones had just started have been reparented to this process meanwhile.
       guard Subreaper.children().contains(where: { !ChildProcess.isOwn($0) }) else { return true }
     }
     let tree = ProcessTree(root: nil, on: loop, adopts: { !ChildProcess.isOwn($0) })

@@ -25,8 +25,8 @@ package final class TellerSupervisor {
 
   package enum Word {
     case ready(pid: Int32)
-    /// Ready report of a worker program, with the number of customers that it takes at once; nil leaves that
-    /// to the service.
+    /// Ready report of a worker program, with the number of customers that it takes at once; nil leaves this
+    /// number to the configuration of the service.
     case workerReady(pid: Int32, inHand: Int32?)
     /// An answer to a lease, or progress.
     case said(TellerMessage)
@@ -37,12 +37,12 @@ package final class TellerSupervisor {
 
   /// True after the bank has opened. Before that a failing window is given up early, because a client waits.
   package var hasOpened = false
-  /// Orders of a teller for its welcome, apart from its name and generation.
+  /// Returns the orders that a teller receives with its welcome.
   package var orders: ((Window, Generation) -> TellerOrders)?
   private(set) var posts = WindowTable<SupervisedTeller>()
   /// Posts in window order, for periodic work.
   var inOrder: [SupervisedTeller] = []
-  /// Last generation at each window, also of removed windows. A reopened window continues the count, because
+  /// Last generation at each window, including removed windows. A reopened window continues the count, because
   /// the queue accepts no generation twice.
   var generations: [Window: Generation] = [:]
   /// True if the marker file for commands was written.
@@ -96,7 +96,7 @@ package final class TellerSupervisor {
 
   // MARK: - Orders from the queue
 
-  /// Opens a window: a teller is kept running there from now on.
+  /// Opens a window: from now on a teller runs there, and is replaced when it exits.
   package func open(_ window: Window, at now: Moment) {
     let post = posts[window] ?? add(window)
     post.isWanted = true
@@ -137,7 +137,7 @@ package final class TellerSupervisor {
     }
   }
 
-  /// Asks an idle teller to leave. It does so at once, unless it is stuck; then it is killed after a timeout.
+  /// Asks an idle teller to leave. A teller that is stuck does not leave, and is killed after a timeout.
   package func dismiss(_ window: Window, at now: Moment) {
     guard let post = posts[window] else { return }
     post.phase = .leaving
@@ -259,7 +259,7 @@ extension TellerSupervisor: ProcessSupervisor {
   typealias Outgoing = WindowMessage
   typealias Post = SupervisedTeller
 
-  /// Exits before ready after which the bank does not open.
+  /// Number of exits of a teller before it was ready, after which the bank does not open.
   static let openingPatience = 3
   static let limits = ProcessLimits(frame: TellerLimits.frame, unread: TellerLimits.unread)
 
@@ -326,7 +326,7 @@ extension TellerSupervisor: ProcessSupervisor {
   func keepCommandsNote() { if hasNotedCommands { CommandClearing.note(in: BankHome(home), groups) } }
 
   /// Handles the end of a channel. A teller that dies closes its channel just before its exit is reported, so
-  /// only a teller that broke the channel itself is logged here.
+  /// this function logs only a teller that broke the channel itself.
   func channelEnded(_ post: SupervisedTeller, _ end: ChannelEnd) {
     switch end {
     case .endOfFile where post.phase == .leaving:

@@ -1,7 +1,8 @@
 // Link between tellers and the queue: the orders that a teller receives, the queue events for its messages, and its
 // replacement after long use. Tellers are replaced between two customers, one window at a time.
 // Invariants: the queue receives the events of each teller in the order in which the supervisor reported them. A teller
-// is replaced for its age only while idle, so no attempt ends by it, and none is replaced while the bank closes.
+// is replaced for its age only while idle, so that the replacement ends no attempt. No teller is replaced for its age
+// while the bank closes.
 
 import BankModel
 import Posix
@@ -145,7 +146,7 @@ final class Tellers: BankPart {
     }
   }
 
-  /// Continues with the next window when the window before has a ready teller again.
+  /// Continues with the next window when the previous window has a ready teller again.
   func continueRecycling() {
     while let window = recycling.current, !context.isEnding {
       if let post = tellerSupervisor.posts[window], post.isWanted, !post.isGivenUp,

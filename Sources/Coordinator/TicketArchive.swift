@@ -9,7 +9,7 @@ struct TicketArchive {
   let store: any QueueReading
   /// Identity of the bank in the keys of its attempts.
   let booksName: BooksName
-  /// Default day.
+  /// Present business day, which is the default of a query.
   let presentDay: BusinessDay
   /// Highest number issued on the present day.
   let issued: TicketNumber
@@ -30,8 +30,9 @@ struct TicketArchive {
     return report
   }
 
-  /// The receipt is read first and the customer second, and a database that several branches share may commit between the two.
-  /// So a customer who is not there is looked up among the receipts once more: the ticket was finished meanwhile.
+  /// Reads the receipt first and the customer second. Another branch may commit to a shared database between
+  /// the two reads. So if the customer does not exist, the receipt is read once more: the ticket may have been
+  /// finished meanwhile.
   private func look(for ticket: TicketNumber, day: BusinessDay) throws(Failure) -> TicketReport? {
     do throws(StoreError) {
       if let finished = try finished(ticket, day: day) { return finished }
@@ -77,7 +78,7 @@ extension QueueReading {
 }
 
 extension BooksName {
-  /// Key sent with every attempt at a finished customer; nil if its work leaves no result, because then none
+  /// Key sent with every attempt at a finished customer; nil if the receipt has no result, because then no key
   /// was sent.
   func key(of receipt: Receipt) -> String? { receipt.result.map { _ in order(of: receipt).text } }
 }

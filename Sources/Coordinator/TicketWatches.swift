@@ -1,7 +1,7 @@
-// Clients that wait until some tickets of the present day are finished, with the number of unfinished tickets of each.
-// Invariant: no client is removed while changes are uncounted, and changes before a client's request are not counted
-// for it. For few clients each change is counted at once. For many, changes are counted in batches with pauses, so that
-// the cost of a served customer does not grow with the number of clients.
+// Clients that wait until some tickets of the present day are finished, with the number of unfinished tickets for each
+// client. Invariant: no client is removed while changes are uncounted, and changes before a client's request are not
+// counted for it. For few clients each change is counted at once. For many, changes are counted in batches with pauses,
+// so that the cost of a served customer does not grow with the number of clients.
 
 import BankModel
 import Posix
@@ -28,7 +28,7 @@ struct TicketWatches {
   static let few = 16
   /// Largest number of uncounted changes.
   private static let longest = 1 << 16
-  /// Pause after a batch, in durations of that batch.
+  /// Pause after a batch, as a multiple of the duration of that batch.
   private static let rest: Int64 = 9
 
   private(set) var counts = 0
@@ -37,7 +37,8 @@ struct TicketWatches {
   private var due = MonotonicTime(nanoseconds: 0)
 
   var isEmpty: Bool { watches.isEmpty }
-  /// True if the next commit finishes the tickets of a client, as far as counted.
+  /// True if the changes counted so far finish all tickets of a client, so that it is answered after the next
+  /// commit.
   private(set) var owesAnEnd = false
   /// Time at which ``count(at:)`` is due; nil if everything is counted.
   var nextDeadline: MonotonicTime? { changes.isEmpty ? nil : due }
@@ -134,7 +135,7 @@ struct TicketWatches {
     }
   }
 
-  /// Number of changes before this ticket; with `isBehind` including this ticket.
+  /// Number of changes to tickets before this one, including this one if `isBehind` is true.
   private static func place(of ticket: TicketNumber, isBehind: Bool, in changes: [Change]) -> Int {
     var (low, high) = (0, changes.count)
     while low < high {

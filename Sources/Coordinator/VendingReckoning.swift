@@ -1,8 +1,8 @@
-// Audit of the vending machine's purchases against the stock's orders. The caller queries both. Every paid drink has
-// left the stock, and no other, except for purchases in progress. The machine is queried before and after the stock,
-// because both continue to work. A purchase that was started and cancelled in between is in neither answer, so a
-// difference is checked again before it is a finding.
-// Invariant: memory grows with a page, not with the machine's history.
+// Audit of the vending machine's purchases against the stock's orders. The caller queries both. The audit checks that
+// every paid drink has left the stock, and no other drink, except for purchases in progress. The machine is queried
+// before and after the stock, because both continue to work. A purchase that was started and cancelled in between is in
+// neither answer, so a difference is checked again before it is a finding.
+// Invariant: the memory in use depends on the size of a page, not on the machine's history.
 
 import BankModel
 import VendingCore
@@ -19,7 +19,8 @@ struct VendingReckoning {
     case orders(after: OrderID)
   }
 
-  /// Number of checks that must differ for a finding. A real difference appears in each of them.
+  /// Number of checks that must find a difference before it is reported. A real difference appears in all of
+  /// them.
   private let looks: Int
   private var stage = Stage.before
   private var look = 1
@@ -29,7 +30,7 @@ struct VendingReckoning {
   private var problems: [Remark] = []
   private var isIncomplete = false
 
-  /// - Parameter looks: 1 if nothing changes meanwhile.
+  /// - Parameter looks: Number of checks; 1 if no service is running, so that nothing changes meanwhile.
   init(looks: Int = 3) { self.looks = looks }
 
   var question: Question? {

@@ -1,5 +1,5 @@
 // Subscriptions of clients to events, to the state or to the dashboard, with the position of each.
-// Invariant: what all subscribers receive is encoded once. A subscription to events loses no event, or is ended. A
+// Invariant: data that all subscribers receive is encoded once. A subscription to events loses no event, or is ended. A
 // subscription to snapshots may skip some, but never the latest.
 
 import Transport
@@ -30,7 +30,7 @@ struct Views {
     }
   }
 
-  /// All subscriptions, and their share of the time.
+  /// All subscriptions, and their share of the coordinator's time.
   let audience = Audience<View>()
   private(set) var feed = AnswerFeed(frame: ClientLimits.frame)
   private(set) var followerCount = 0
@@ -53,7 +53,7 @@ struct Views {
   private var state = Picture()
   private var board = Picture()
 
-  /// Adds a subscription that has received everything until now.
+  /// Adds a subscription, which receives only later events and snapshots.
   mutating func admit(_ seat: Seat, to topic: Topic) {
     audience.admit(View(seat, topic, feed.end, picture(of: topic).number))
     change(topic, by: 1)
@@ -97,7 +97,7 @@ struct Views {
     audience.all.first { $0.seat.session === session && $0.seat.number == number }
   }
 
-  /// Adds events, which must be on disk as far as required.
+  /// Adds events. The caller has made sure that their receipts are on disk.
   mutating func publish(_ events: [BranchEvent]) {
     guard followerCount > 0, !events.isEmpty else { return }
     for event in events { feed.append { AnswerTail.append(event, to: &$0) } }

@@ -2,9 +2,9 @@
 // group per window below it. The bank's own processes are in none of them, so a window's group can be killed as a
 // whole.
 // Invariant: a group is named after the home and the window, so that the next coordinator recognizes it, even if that
-// runs in another group. No customer is assigned while a process exists in an earlier group.
-// Errors: if this process may not create groups, or the kernel starts no process in one, there are none. Then only the
-// marks of processes show which tree they belong to.
+// coordinator runs in another group. No customer is assigned while a process exists in an earlier group.
+// Errors: if this process may not create groups, or the kernel cannot start a process in one, no groups are used. Then
+// only the marks of processes show to which home and service they belong.
 
 import BankModel
 import Posix
@@ -45,8 +45,8 @@ package final class WindowGroups {
   /// Removes all groups when the bank has closed.
   func removeAll() { all.remove() }
 
-  /// Groups left by earlier coordinators of this home: the one recorded in the marker file, which may be
-  /// elsewhere, and the one at the present place.
+  /// Groups left by earlier coordinators of this home: the one recorded in the marker file, which may have
+  /// another parent group, and the one below the present parent group.
   static func leftBehind(by context: BankContext) -> [ControlGroup] {
     guard let lineage = context.lineage else { return [] }
     var paths: Set<String> = []
@@ -55,8 +55,7 @@ package final class WindowGroups {
       let bytes = try? note.readAll(limit: 1 << 16)
     {
       let path = String(decoding: bytes, as: UTF8.self)
-      // Before marks existed the group was named after the database. Any other path is not a group of this
-      // home.
+      // Builds without marks named the group after the database. Any other path is not a group of this home.
       let formerName = "bank-\(context.booksName.prefix.dropLast())"
       if [lineage.group, formerName].contains(Paths.lastPart(of: path)) { paths.insert(path) }
     }

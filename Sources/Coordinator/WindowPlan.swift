@@ -1,5 +1,5 @@
-// Number of windows of each service, and the configuration that sets it. A reload is performed here and passed on to
-// all parts that depend on it.
+// Number of windows of each service, and the configuration that sets it. A reload reads the configuration again and
+// applies it to all parts that depend on it.
 // Invariant: an invalid configuration changes nothing. If a guardian would restart this bank, the wanted numbers of
 // windows are stored before the first window opens.
 
@@ -10,7 +10,8 @@ import QueueCore
 import Wire
 
 final class WindowPlan: BankPart {
-  /// True after windows for command lines were opened, by the first such customer or by a client.
+  /// True after windows for command lines were opened, either for the first customer with a command line or by
+  /// a client's request.
   private var hasOpenedForCommandLines = false
   private let tellers: Tellers
   private let outside: OutsideWorkers
@@ -30,10 +31,10 @@ final class WindowPlan: BankPart {
     super.init(ground)
   }
 
-  /// Changes the numbers of windows. The client waits until they are settled.
+  /// Changes the numbers of windows. The client waits until the windows are settled.
   ///
-  /// - Parameter isAskedFromWithin: True if the client is part of the work at a window, because that window
-  ///   may close.
+  /// - Parameter isAskedFromWithin: True if the client is part of the work at a window. It is then answered at
+  ///   once, because that window may close.
   func scale(_ wanted: [ServiceWindows], _ seat: Seat, isAskedFromWithin: (ControlSession) -> Bool) {
     if refusesWhileEnding(seat) { return }
     guard Set(wanted.map(\.service)).count == wanted.count else {
@@ -70,7 +71,7 @@ final class WindowPlan: BankPart {
   /// - Parameter isAskedFromWithin: See ``scale(_:_:isAskedFromWithin:)``.
   func reload(_ seat: Seat, isAskedFromWithin: (ControlSession) -> Bool) {
     if refusesWhileEnding(seat) { return }
-    // Taken before services are retried: mismatches found afterwards are unknown to the operator.
+    // Read before services are retried: the operator has not seen the mismatches that are found afterwards.
     let known = marks.mismatched
     if let failure = reload() { return server.answer(seat, .failure(failure)) }
     marks.accept(known)
@@ -94,7 +95,7 @@ final class WindowPlan: BankPart {
     return context.isEnding
   }
 
-  /// Answers a client inside the work at a window at once: its window may be waiting for it.
+  /// Answers a client inside the work at a window at once: the window may be waiting for the client.
   private func awaitWindows(_ seat: Seat, unless isAskedFromWithin: (ControlSession) -> Bool) {
     guard isAskedFromWithin(seat.session) else { return awaitWindows(seat) }
     followers.changed = true
@@ -112,7 +113,7 @@ final class WindowPlan: BankPart {
     let services = context.services
     for service in services.directory.services {
       let name = services.directory[service]
-      // Windows for command lines are opened only after the first such customer.
+      // Windows for command lines are opened only when the first customer with a command line waits.
       let isOpen = services[name] != nil && (name != .run || hasOpenedForCommandLines || isWaitedFor(service))
       if name == .run, isOpen { hasOpenedForCommandLines = true }
       let windows = isOpen ? context.configuration.windows[name] : 0
@@ -122,7 +123,7 @@ final class WindowPlan: BankPart {
     queue.perform()
   }
 
-  /// Opens the windows for command lines when the first such customer has come.
+  /// Opens the windows for command lines when the first customer with a command line waits.
   func openForCommandLines() {
     guard !hasOpenedForCommandLines, !context.isEnding, let service = context.services.commandLines,
       isWaitedFor(service)
@@ -154,7 +155,7 @@ final class WindowPlan: BankPart {
     WindowsRecord.keep(Dictionary(uniqueKeysWithValues: windows), at: context.home.windows)
   }
 
-  /// Reads the configuration again and applies it; returns the error if it is invalid.
+  /// Reads the configuration again and applies it. Returns the error if it is invalid or cannot be applied.
   private func reload() -> Failure? {
     let fresh: BankConfiguration
     let (assortment, products): (Assortment, ProductTable)

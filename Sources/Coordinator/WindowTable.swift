@@ -3,8 +3,8 @@
 
 import BankModel
 
-/// Values by window. The coordinator accesses it several times per customer, and window numbers are small and dense, so
-/// no hashing is needed.
+/// Values by window. The coordinator accesses the table several times per customer, and window numbers are small and
+/// dense, so no hashing is needed.
 struct WindowTable<Value> {
   /// Indexed by service index and window place.
   private var rows: [[Value?]] = []

@@ -1,6 +1,6 @@
 // Program at a window of a service with a configured worker: its arguments, environment and limits.
-// Invariant: like a command, it does not inherit the bank's own environment.
-// Errors: a program that cannot be found is a failed start and is retried like any other.
+// Invariant: like a command, the program does not inherit the bank's own environment.
+// Errors: if the program cannot be found, the start fails and is retried like any other failed start.
 
 import BankModel
 import ByteText
@@ -16,8 +16,8 @@ extension BankConfiguration {
   ///
   /// - Parameters:
   ///   - window: Name of the window.
-  ///   - key: Value in its environment that identifies the worker and its child processes after both it and
-  ///     this process were killed.
+  /// - key: Value in the worker's environment. It identifies the worker and its child processes after the
+  ///   worker and this process were killed.
   /// - Throws: ENOENT or EACCES for a program that does not exist or cannot be run.
   func worker(
     of service: ServiceName, window: String, key: String, home: BankHome

@@ -1,5 +1,5 @@
-// Logs of workers that keep none themselves: programs that are not of this build. The entries that tellers write about
-// their customers are written here from the queue's events, so that every window has a log.
+// Logs of workers that keep no log themselves: programs that are not of this build. The coordinator writes the same
+// entries about customers as a teller, from the queue's events, so that every window has a log.
 // Invariant: event and field names are those of a teller's log.
 // Errors: a log that cannot be opened is reported once per worker, and delays no customer.
 
@@ -19,7 +19,7 @@ final class WorkerJournal {
 
   private unowned let context: BankContext
   private var entries: [Window: Entry] = [:]
-  /// Workers without a log, each reported once.
+  /// Generations of workers whose log could not be opened; each was reported once.
   private var logless: [Window: Generation] = [:]
 
   init(_ context: BankContext) { self.context = context }

@@ -1,5 +1,5 @@
 // Kinds of workers per service: the role of a program in its hello and in a status, and the orders for commands.
-// `WorkerPrograms` has the paths of the programs.
+// `WorkerPrograms` contains the paths of the programs.
 
 import BankModel
 import Configuration
@@ -14,7 +14,7 @@ extension ServiceKind {
   /// True if the worker is a program that need not be of this build.
   var isForeign: Bool { self == .worker || self == .outside }
 
-  /// True if the process at its windows starts programs that are not of this build, or is one.
+  /// True if the process at its windows starts programs that are not of this build, or is such a program.
   var leavesProcesses: Bool { self == .run || self == .worker }
 
   func peerRole(of service: Service) -> PeerRole {
@@ -55,7 +55,7 @@ struct ServiceKinds: Sendable {
 }
 
 extension BankConfiguration {
-  /// Orders of a runner for the commands of a service; nil if it runs none.
+  /// Orders of a runner for the commands of a service; nil if the service runs no commands.
   func commandOrders(of service: ServiceName, outputDirectory: String) -> CommandOrders? {
     let settings = self[service]
     guard let words = settings.command else { return nil }
@@ -100,7 +100,7 @@ extension BankConfiguration {
       if settings.prefetch == nil { policy.prefetch = 1 }
     } else if settings.worker != nil || settings.isOutside {
       policy.timeout = settings.timeout
-      // The worker itself limits the number it takes at once; see `workerRoom(of:offering:)`.
+      // The worker itself limits the number of customers that it takes at once; see `workerRoom(of:offering:)`.
       if settings.prefetch == nil { policy.prefetch = BankModel.Limits.customersInHand }
     }
     return policy == common ? nil : policy
@@ -125,8 +125,8 @@ extension BankConfiguration {
 }
 
 extension BankContext {
-  /// Answer for a worker's result: cut to the configured length, or none if the service's receipts have no
-  /// results.
+  /// Answer with a worker's result, cut to the configured length. The answer contains no result if the
+  /// service's receipts have none.
   func answer(_ result: WorkResult, at window: Window) -> TellerAnswer {
     guard window.service.leavesResults else { return .done }
     guard kinds[window.service] != .run,

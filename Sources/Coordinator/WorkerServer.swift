@@ -1,5 +1,5 @@
 // Server of outside workers: programs that connect to serve customers, and the leases that each of them holds.
-// Invariants: no process is started or killed here. A worker can answer only for leases that it holds. A worker that
+// Invariants: this server starts and kills no process. A worker can answer only for leases that it holds. A worker that
 // violates this or another rule of the protocol is disconnected with a reason, and other workers serve its customers.
 
 import BankModel
@@ -13,7 +13,7 @@ import Wire
 
 /// Connection of one worker.
 final class WorkerSession: ClientSession<TellerMessage, WindowMessage> {
-  /// Services named in its hello; empty before.
+  /// Services named in the worker's hello; empty before the hello.
   var services: [Service] = []
   var inHand = 1
   /// Generation in the leases of this worker; 0 before it is ready.
@@ -21,7 +21,7 @@ final class WorkerSession: ClientSession<TellerMessage, WindowMessage> {
   /// Number among the present workers, from 1.
   var number: Int32 = 0
   var pid: Int32 = 0
-  /// Windows of the leases that it holds, including recalled ones it has not returned yet.
+  /// Leases that the worker holds, with their windows, including recalled leases that it has not returned yet.
   var holding: [Lease: Window] = [:]
   var beats = BeatCount()
 
@@ -56,7 +56,7 @@ final class WorkerServer: ClientServer<TellerMessage, WindowMessage, WorkerSessi
   }
 }
 
-/// Outside workers as seen by the queue.
+/// Link between outside workers and the queue.
 final class OutsideWorkers: BankPart {
   private let workers: WorkerServer
   /// Number of workers that became ready since the process started.
@@ -149,7 +149,7 @@ final class OutsideWorkers: BankPart {
       if let window { queue.note(progress, of: lease, at: window) }
     case .ready, .outOfStock: expel(session, "the worker sent a message out of turn")
     }
-    // Replies are sent before the next message is handled, unless more messages came in the same read.
+    // Replies are sent before the next message is handled, unless the same read contained more messages.
     if !session.channel.isMidFrame, !context.isCutOff { workers.writeAll() }
   }
 
@@ -196,8 +196,8 @@ final class OutsideWorkers: BankPart {
   }
 
   /// Generation in the leases of a worker. A worker that outlives this process may still answer an old lease,
-  /// while the next process has assigned the same attempt to another worker. So generations must differ: they
-  /// do for 65,535 workers of each of 32,767 processes in a row.
+  /// while the next process has assigned the same attempt to another worker. So generations must differ. They
+  /// differ for 65,535 workers of each of 32,767 successive processes.
   static func generation(incarnation: Int64, _ count: Int64) -> Generation {
     let incarnation = Kernel.makes("numbersWorkersAnew") ? 0 : incarnation
     return Generation(truncatingIfNeeded: (incarnation & 0x7fff) << 16 | ((count - 1) % 0xffff + 1))

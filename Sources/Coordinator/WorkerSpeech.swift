@@ -1,13 +1,13 @@
 // Text that a worker program writes to standard output and standard error, read from one pipe and split into lines.
 // Invariant: the program is never blocked, because everything is read. The stored bytes of a line, the lines per second
-// and the reading per iteration are limited. Dropped lines are counted, and the last lines are always passed on.
+// and the bytes read per iteration are limited. Dropped lines are counted, and the last lines are always passed on.
 
 import Glibc
 import Posix
 import Time
 
 final class WorkerSpeech {
-  /// Stored bytes of a line; the log writes no longer value.
+  /// Stored bytes of a line; the log writes no longer values.
   static let longestLine = 4_096
   /// Lines and bytes passed on in one second.
   static let (linesInASecond, bytesInASecond) = (200, 128 << 10)
@@ -16,7 +16,7 @@ final class WorkerSpeech {
   private static let pieceSize = 64 << 10
   /// Bytes read before other events are handled.
   private static let mostInOneTurn = 4 * pieceSize
-  /// A pipe holds 1 MiB if its user has asked for that, so this covers everything in it.
+  /// A user can enlarge a pipe to 1 MiB (see `pipe(7)`), so this limit covers all its contents.
   private static let mostAtTheEnd = 2 << 20
 
   /// Called with each line without its line feed. The bytes need not be UTF-8.
@@ -30,13 +30,13 @@ final class WorkerSpeech {
   private var registration: Registration?
   private var line: [UInt8] = []
   private var omitted: Int64 = 0
-  /// Last lines, and the number of them, from the end, that were dropped.
+  /// Last lines, and how many of them, counted from the end, were dropped.
   private var last: [[UInt8]] = []
   private var unsaid = 0
   private var budget = (lines: linesInASecond, bytes: bytesInASecond)
   private var second = MonotonicTime(nanoseconds: 0)
 
-  /// Takes ownership of the reading end of a pipe and reads it in the loop.
+  /// Takes ownership of the read end of a pipe and reads from it in the loop.
   init(_ pipe: consuming FileDescriptor, on loop: EventLoop) throws(SystemError) {
     try pipe.setNonBlocking(true)
     self.loop = loop
@@ -49,8 +49,8 @@ final class WorkerSpeech {
 
   deinit { if let registration { loop.deregister(registration) } }
 
-  /// Reads the rest, passes on the last lines and closes the pipe, even if another process still holds the
-  /// other end.
+  /// Reads the remaining output, passes on the last lines and closes the pipe, even if another process still
+  /// holds the write end.
   func finish() {
     read(atMost: Self.mostAtTheEnd)
     close()

@@ -1,8 +1,8 @@
-// Schedule of dashboard snapshots. A new viewer gets one at once. Later ones follow a change, at most twenty a second,
-// or ten a second at full speed. One more is sent when a rate has run out. `LiveViews` sends each viewer the newest
-// snapshot, which is encoded once.
-// Invariants: without viewers no snapshot is made and the loop does not wake for one. Without changes none is made
-// either, once all rates have been shown as zero. A snapshot is not sent if it shows the same as the one before.
+// Schedule of dashboard snapshots. A new viewer receives a snapshot at once. Further snapshots are made after changes,
+// at most twenty a second, or ten a second at full speed, and when time alone has changed a displayed rate. `LiveViews`
+// sends each viewer the newest snapshot, which is encoded once for all viewers.
+// Invariants: without viewers no snapshot is made and the loop does not wake for one. Without changes no snapshot is
+// made either, after all rates were shown as zero. A snapshot with the same contents as the previous one is not sent.
 
 import BankModel
 import Posix
@@ -11,11 +11,11 @@ import Wire
 
 final class BoardFeed: BankPart {
   static let pause = TimeSpan.milliseconds(50)
-  /// Pause if at least `fullSpeed` customers were served since the last snapshot: making one takes time from
-  /// serving, and its lists change completely each time anyway.
+  /// Pause if at least `fullSpeed` customers were served since the last snapshot. Each snapshot costs time that
+  /// serving needs, and at this speed its lists change completely each time anyway.
   static let (pauseAtFullSpeed, fullSpeed) = (TimeSpan.milliseconds(100), Int64(100))
-  /// Time for which a snapshot waits for the next commit, to include its changes. Otherwise they would be
-  /// shown a whole pause later.
+  /// Time for which a snapshot waits for the next commit, to include its changes. Without this wait the changes
+  /// would be shown a whole pause later.
   private static let patience = TimeSpan.milliseconds(5)
 
   private let pictures: BoardPictures
@@ -23,7 +23,7 @@ final class BoardFeed: BankPart {
   private var shownAt = MonotonicTime(nanoseconds: .min)
   /// Pause before the next snapshot.
   private(set) var pause = BoardFeed.pause
-  /// Time at which a rate has to be shown again.
+  /// Time at which a rate has to be shown again although nothing has changed; nil if all rates are zero.
   private var rateDue: MonotonicTime?
   /// Time since which a snapshot waits for a commit; nil if none waits.
   private var waitsSince: MonotonicTime?
@@ -33,7 +33,7 @@ final class BoardFeed: BankPart {
     super.init(ground)
   }
 
-  /// Newest snapshot for a new viewer.
+  /// Returns the newest snapshot, for a new viewer.
   func begin() -> BoardFrame {
     followers.events.isWatched = true
     // A further viewer gets the current snapshot, so frequent requests do not cause more snapshots.
@@ -76,7 +76,7 @@ final class BoardFeed: BankPart {
     (shown, shownAt) = (frame, context.now.monotonic)
     rateDue = pictures.throughput.nextShow(after: shownAt)
     waitsSince = nil
-    // Changes that are not on disk yet are not in this snapshot, and their commit sets no flag of its own.
+    // Changes that are not on disk yet are not in this snapshot, and their commit does not set this flag.
     followers.hasChangedForBoards = queue.machine.isUnsettled
     return frame
   }
@@ -102,8 +102,8 @@ final class BoardFeed: BankPart {
   var nextDeadline: MonotonicTime? {
     guard followers.events.isWatched, followers.views.count(of: .board) > 0 else { return nil }
     if let waitsSince { return waitsSince + Self.patience }
-    // No snapshot is made within the pause: a rate that runs out in it would wake the loop repeatedly without
-    // effect.
+    // No snapshot is made during the pause, so a rate that is due earlier would wake the loop repeatedly
+    // without effect.
     let next = shownAt + pause
     return followers.hasChangedForBoards ? next : rateDue.map { max($0, next) }
   }

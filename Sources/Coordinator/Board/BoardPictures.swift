@@ -1,6 +1,6 @@
 // Snapshots of the bank for dashboards. Its only state is the rates of arrival and service, and cached query results.
-// Invariant: a snapshot has bounded size. It names only customers and events that are on disk. Positions may be ahead
-// of the disk, like every count of a running bank.
+// Invariant: a snapshot has bounded size. It names only customers and events that are on disk. Counts may include
+// changes that are not on disk yet, as in every report of a running bank.
 
 import BankModel
 import Posix
@@ -101,7 +101,7 @@ final class BoardPictures: BankPart {
     }
   }
 
-  /// Numbers served before the viewer came, for the services in the snapshots.
+  /// Returns the numbers of customers served before the viewer connected, for the services in the snapshots.
   func history() -> BoardHistory {
     look()
     let parts = throughput.servedByStep(of: queue.machine.books.servedByService)
@@ -113,7 +113,7 @@ final class BoardPictures: BankPart {
       })
   }
 
-  /// The first priorities separately, and all others as one entry.
+  /// Returns one entry for each of the first priorities, and one entry for all others together.
   static func grades(_ all: [(priority: Priority, count: Int64)]) -> [BoardGrade] {
     var grades = all.prefix(BoardService.gradesAtMost).map {
       BoardGrade(priority: $0.priority, count: $0.count)

@@ -1,6 +1,7 @@
 // Last events of the bank for dashboards, in a ring buffer.
 // Invariants: an event keeps its sequence number for the life of this process, and the numbers have no gap. An event is
-// shown only after it is on disk. A new viewer gets the last events. An event takes a few words of reused memory.
+// shown only after it is on disk. A new viewer gets the last events. An event takes a few machine words of a buffer
+// that is reused.
 
 import BankModel
 import QueueCore
@@ -54,7 +55,8 @@ final class EventRing {
     events[Int(count & (Self.size - 1))] = event
   }
 
-  /// Records a dead letter. Replaces the event of its last failed attempt, if that was the event just before.
+  /// Records a dead letter. Replaces the event of its last failed attempt, if that was the previous event and
+  /// is not on disk yet.
   func append(dead event: Event) {
     let place = Int(count & (Self.size - 1))
     if count > certain, events[place].kind == .failed, events[place].ticket == event.ticket {
@@ -71,7 +73,7 @@ final class EventRing {
   /// Marks all events as part of no transaction: they will be in the next one.
   func unseal() { sealed.removeAll() }
 
-  /// Discards events that are not on disk: they never will be.
+  /// Discards events that are not on disk, because their changes were discarded.
   func forgetUncertain() {
     sealed.removeAll()
     count = certain

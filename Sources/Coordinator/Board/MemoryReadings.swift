@@ -1,6 +1,6 @@
 // Memory of the processes at the windows, for viewers.
-// Invariant: a process is measured on request, at most once a second, and at most 16 per snapshot; the others follow in
-// later snapshots.
+// Invariant: a process is measured only on request, and at most once a second. A snapshot measures at most 16
+// processes; later snapshots measure the others.
 
 import Posix
 import Time

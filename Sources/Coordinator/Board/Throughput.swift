@@ -1,8 +1,8 @@
 // Rates of arrival and service, from running totals and their values at the last steps of two scales: a tenth of a
 // second and six seconds. Totals and times are passed in by the caller.
-// Invariant: events are counted from the first sample after them. A rate is zero one step after nothing has happened
-// for its span. A sample costs one comparison. Between two samples the values of the first one apply, so no wake-up is
-// needed.
+// Invariant: an event counts from the first sample after it. If no event occurs for the span of a rate, the rate is
+// zero at most one step later. A sample is cheap, because the numbers by service are read only at a long step. Between
+// two samples the values of the earlier one apply, so the loop need not wake up to take samples.
 
 import BankModel
 import Time
@@ -15,7 +15,7 @@ struct Throughput {
     var issued: Int64 = 0
   }
 
-  /// Spans of the rates in steps of a scale.
+  /// Spans of the rates, in steps of their scale.
   static let steps = 10
   static let longSteps = BoardHistory.partsAtMost - 1
   static let step = TimeSpan.milliseconds(100)
@@ -55,7 +55,8 @@ struct Throughput {
     if day != self.day { begin(day) }
     if short.isDue(at: now) { short.advance(to: now, with: sums) }
     if long.isDue(at: now) {
-      // If customers were served since the last sample, `present` is too late: use the last step's values.
+      // If customers were served since the last sample, `present` contains customers served after the end of
+      // the step: use the earlier values.
       let present = byService()
       long.advance(to: now, with: (sums, served == self.served ? present : self.byService))
       self.byService = present
@@ -66,8 +67,8 @@ struct Throughput {
     (self.served, self.issued) = (served, issued)
   }
 
-  /// Handles a new day, whose counters start at zero. Earlier values become negative, so that differences
-  /// stay the same.
+  /// Handles a new day, whose counters start at zero. The stored values become negative, so that differences to
+  /// the new counters are correct.
   private mutating func begin(_ day: BusinessDay) {
     let before = byService
     long.mapAll { ($0.sums, Self.difference($0.byService, before)) }
@@ -139,15 +140,15 @@ struct Throughput {
     return isTooMany ? .max : thousandths / max(1, span.milliseconds)
   }
 
-  /// Time at which a rate must be shown again without a change: soon after it has run out, and slower rates
-  /// now and then before. Nil if all are zero.
+  /// Time at which the rates must be shown again although nothing has changed: when the next rate has become
+  /// zero, or earlier to update the slower rates. Nil if all rates are zero.
   func nextShow(after shown: MonotonicTime) -> MonotonicTime? {
     guard let changedAt else { return nil }
     let ends = [
       short.outlives(changedAt, by: Self.steps), short.outlives(changedAt, by: Self.longSteps),
       long.outlives(changedAt, by: Self.longSteps),
     ]
-    // Rates that had run out when shown were shown as zero.
+    // Rates whose span had ended at `shown` were shown as zero.
     let left = ends.filter { $0 > shown }
     guard let first = left.first else { return nil }
     return left.count == 3 ? first : min(first, shown + (left.count == 2 ? .seconds(1) : .seconds(60)))

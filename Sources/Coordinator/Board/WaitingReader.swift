@@ -22,7 +22,8 @@ final class WaitingReader: BankPart {
     }
   }
 
-  /// Page sizes of the first and of later reads: most lines have few customers among the first.
+  /// Page sizes of the first read and of later reads. The first is small, because most lines contribute few
+  /// customers to the list.
   private static let (firstPage, nextPage) = (32, 200)
 
   private var pages: [Int: Page] = [:]

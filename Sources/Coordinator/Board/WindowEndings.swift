@@ -1,6 +1,6 @@
-// Kill of the process at a window on request, like a kill from outside: another teller serves its customer.
-// Invariant: only the named process is killed, by its descriptor. If another process is at the window by now, nothing
-// is killed. Outside workers are not killed by the bank.
+// Kill of the process at a window at a client's request. As after a kill by the user, another teller serves the
+// customer. Invariant: only the named process is killed, by its descriptor. If another process has replaced it, no
+// process is killed. Outside workers are not killed by the bank.
 
 import BankModel
 import Glibc
@@ -15,7 +15,7 @@ final class WindowEndings: BankPart {
     super.init(ground)
   }
 
-  /// Kills the process of a window if generation and process id match, and answers.
+  /// Kills the process of a window if generation and process id match, and answers the client.
   func end(_ name: String, _ generation: Int64, _ pid: Int32, _ seat: Seat) {
     guard let post = tellerSupervisor.posts.values.first(where: { context.name(of: $0.window) == name })
     else {

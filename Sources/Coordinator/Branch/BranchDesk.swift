@@ -37,8 +37,8 @@ final class BranchDesk: BankPart {
       shared.hear(numbers, at: context.now.monotonic)
       followers.changed = true
       queue.happen(.remains(shared.remaining))
-      // The branch joined during a drain: the customers it can serve are known now, and it ends with the
-      // others.
+      // If the branch joined during a drain, it stops with the other branches. This is possible now that its
+      // remaining customers are known.
       if shared.isDraining { ending.stopWithTheBank() }
     case .looked(let askedAt): shared.looked(askedAt: askedAt)
     case .releases(let owed):
@@ -105,7 +105,7 @@ final class BranchDesk: BankPart {
     fields.field("epoch", identity.epoch)
   }
 
-  /// Reports the number of open windows and the waiting time of the first customer in line to the database.
+  /// Reports the number of open windows and the issue time of the longest waiting ticket to the database.
   func advance() {
     guard let shared else { return }
     let windows = context.services.directory.services.reduce(0) { $0 + queue.machine.numbers(of: $1).windows }

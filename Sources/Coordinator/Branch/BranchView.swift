@@ -1,6 +1,6 @@
-// Queries that a branch answers from its last events of the shared database, without blocking. Other queries need the
-// reader, which may block; see `BooksReader`. If such a query arrives here it is refused.
-// Invariant: nothing here blocks, and answers contain only what the database has reported.
+// Queries that a branch answers without blocking, from the last events of the shared database. `BranchView` refuses all
+// other queries: they are sent to a reader process, which may block; see `BooksReader`.
+// Invariant: no query blocks, and answers contain only what the database has reported.
 
 import BankModel
 import QueueCore
@@ -16,7 +16,7 @@ final class BranchView: QueueReading {
   var services: ServiceDirectory { bank.books.services }
   var arrivingFrom: TicketNumber? { nil }
 
-  // Unclaimed customers are claimed, not listed.
+  // The branch receives waiting customers by claims, not by reading pages of the store.
   func page(of line: Line, after: TicketNumber, limit: Int) throws(StoreError) -> [Customer] { [] }
   func delayed(after: DuePlace, limit: Int) throws(StoreError) -> [DelayedCustomer] { [] }
   func countWaiting(
@@ -26,7 +26,7 @@ final class BranchView: QueueReading {
   // Keys are looked up in the transaction that issues the tickets.
   func request(forKey key: String) throws(StoreError) -> KeyedRequest? { nil }
 
-  // Releases owed by this branch's own stock, as of the last report.
+  // Tickets whose reservations this branch's stock has to release, as of the last report of the database.
   func unreleased(after ticket: TicketOfDay?, limit: Int) throws(StoreError) -> [TicketOfDay] {
     let place = ticket.map { ($0.day, $0.ticket) } ?? (.min, .min)
     return Array(bank.releases.lazy.map(\.ticket).filter { ($0.day, $0.ticket) > place }.prefix(limit))

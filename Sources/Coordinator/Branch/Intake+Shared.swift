@@ -1,7 +1,7 @@
-// Submission of enqueue requests to a database shared by several branches. A request is one transaction there, so it is
-// gathered completely first, and its keys are compared there.
-// Invariant: nothing of a request is submitted before all of it was gathered, so a request withdrawn or refused earlier
-// leaves no data.
+// Submission of enqueue requests to a database shared by several branches. A request is one transaction of this
+// database. So the coordinator gathers the whole request first, and the database compares the keys.
+// Invariant: no part of a request is submitted before the whole request was gathered, so a request withdrawn or refused
+// earlier leaves no data.
 
 import BankModel
 import Posix
@@ -39,7 +39,7 @@ extension Intake {
     }
   }
 
-  /// True if the request may be admitted; otherwise it is answered.
+  /// Returns true if the request may be admitted. If not, the request is answered with a failure.
   private func mayCome(_ order: EnqueueIntake.Order, _ shared: SharedBank) -> Bool {
     let failure: Failure
     if queue.machine.stage != .open || shared.isDraining {
@@ -54,7 +54,7 @@ extension Intake {
     return false
   }
 
-  /// Gathers more of a request; true when it is complete.
+  /// Gathers more of a request. Returns true when the request is complete.
   private func gather(_ given: EnqueueIntake.Order, until: MonotonicTime) -> Bool {
     var order = given
     var customers = gathered ?? IntakeRequest(issuedAt: order.asked, key: order.key, digest: order.digest)
@@ -119,9 +119,10 @@ extension Intake {
 }
 
 extension IntakeRequest {
-  /// Adds a slice of customers. An entry that repeats an earlier one of the list gets its ticket.
+  /// Adds a slice of customers. An entry that repeats an earlier entry of the list gets the same ticket.
   ///
-  /// - Parameter baggage: Its ticket numbers are positions in the slice, from 1.
+  /// - Parameter baggage: Keys and payloads of the slice. Their ticket numbers are positions in the slice, from
+  ///   1.
   /// - Returns: Number of repeated entries.
   fileprivate mutating func add(
     _ slice: [CustomerOrder], _ baggage: SliceBaggage

@@ -6,7 +6,7 @@ import QueueCore
 import Wire
 
 extension RequestRouter {
-  /// True if the reader answers the request, or it was refused.
+  /// Returns true if the request was passed to the reader, was refused, or waits for tickets.
   func isAnsweredElsewhere(_ command: ControlCommand, _ seat: Seat) -> Bool {
     switch command {
     case .receipts(let query) where query.follow: follow(query, seat)

@@ -1,5 +1,5 @@
-// State of the shared bank as known to this branch: its identity, and the last counts of the whole bank. It does not
-// change the database.
+// State of the shared bank as known to this branch: its identity, and the last counts of the whole bank. This class
+// does not change the database.
 
 import BankModel
 import QueueCore
@@ -13,13 +13,13 @@ final class SharedBank {
   private(set) var identity: BranchIdentity
   /// Last known counts of the whole bank.
   private(set) var numbers: BankNumbers
-  /// The counts are of this time or later; nil before the first query.
+  /// Time at which the last counts were requested, so they are at least this recent; nil before the first
+  /// query.
   private(set) var lookedAt: MonotonicTime?
   /// True while the day is being ended.
   private(set) var isDraining: Bool
-  /// Earliest time of the query that must confirm an empty bank before it counts as empty: another branch may
-  /// have admitted customers just before the database stored the drain. Nil if that is done, or without a
-  /// drain.
+  /// Earliest time of the query that must confirm that the bank is empty: another branch may have admitted
+  /// customers just before the database stored the drain. Nil after this query, and without a drain.
   private(set) var owesLook: MonotonicTime?
   /// True while the branch holds its lease, as far as it knows.
   private(set) var isJoined = true
@@ -29,7 +29,8 @@ final class SharedBank {
   private(set) var note: BooksNote?
   /// Cancelled tickets whose stock this branch has to release; some of them, oldest first.
   private(set) var releases: [OwedRelease] = []
-  /// Customers served by each branch at an earlier query, and its time, to compute rates.
+  /// Customers served by each branch as of an earlier query, and the time of that query. Rates are computed
+  /// from them.
   private var before: (served: [Int64: Int64], at: MonotonicTime)?
   private var rates: [Int64: Double] = [:]
 
@@ -58,7 +59,7 @@ final class SharedBank {
     lookedAt = askedAt
     if let owesLook, askedAt >= owesLook { self.owesLook = nil }
   }
-  /// Takes the database's last known state.
+  /// Stores the last known state of the database.
   func hear(_ mark: BooksMark) {
     note = address.map { BooksNote(address: $0, branch: identity.name, mark: mark) }
   }
@@ -79,7 +80,7 @@ final class SharedBank {
     owesLook = MonotonicTime(nanoseconds: .max)
   }
 
-  /// Records that the database has stored the drain at this time: no customer is admitted after it.
+  /// Records that the database has stored the drain at this time: no customer is admitted after that time.
   func drainIsKnown(at now: MonotonicTime) { if owesLook != nil { owesLook = now } }
   func lost() { isJoined = false }
   func joined(_ identity: BranchIdentity) { (self.identity, isJoined) = (identity, true) }
@@ -92,8 +93,8 @@ final class SharedBank {
     service.index < numbers.services.count ? numbers.services[service.index] : .init()
   }
 
-  /// Customers by service index who are neither finished nor dead letters, and may be served here. Customers
-  /// bound to the stock of another branch are served by that branch.
+  /// Customers by service index who are neither finished nor dead letters, and may be served by this branch.
+  /// Customers bound to the stock of another branch are served by that branch.
   var remaining: [Int64] {
     numbers.services.indices.map { index in
       let counts = numbers.services[index]

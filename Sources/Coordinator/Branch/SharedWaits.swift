@@ -1,5 +1,5 @@
 // Clients that wait until some tickets of a shared bank are finished. Any branch may serve these tickets, so the
-// database is polled, and later again if it cannot be read.
+// coordinator polls the database. If the database cannot be read, the coordinator tries again later.
 // Invariant: each client is answered once, unless it has disconnected. One query runs at a time, for each client in
 // turn.
 

@@ -1,7 +1,7 @@
-// Part of a shared bank's audit about this home: its branch's juice tickets against the orders at its stock, and the
-// purchases at its machine. For an open branch the reader process queries the services; for a closed one it reads their
-// databases. It changes nothing.
-// Invariant: a service that does not answer in time is a finding, and the rest of the audit is reported all the same.
+// Part of a shared bank's audit that concerns this home. It compares the juice tickets of the branch with the orders at
+// its stock, and checks the purchases at its vending machine. For an open branch the reader process queries the
+// services; for a closed branch it reads their databases. The audit changes nothing.
+// Invariant: a service that does not answer in time is a finding, and the rest of the audit is still reported.
 
 import BankModel
 import Posix
@@ -26,7 +26,7 @@ struct StockVisit {
   static let stride: Int64 = 1 << 60
 
   func audit(_ books: any InspectedBooks, into report: inout AuditReport) throws(StoreError) {
-    // A home that has never joined the bank shares nothing with it.
+    // A home that has never joined the bank has nothing to compare.
     guard let reading = try books.stockReading(ofBranch: branch) else { return }
     let numbers = try books.look()
     guard isOpen else {
