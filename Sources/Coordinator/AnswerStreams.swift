@@ -53,7 +53,7 @@ final class AnswerStreams: BankPart {
   private var ready: Set<UInt64> = []
   /// Time before which no more pages are made.
   private var due = MonotonicTime(nanoseconds: 0)
-  /// Id of the client that is served first at that time.
+  /// Id of the client that is served first at `due`.
   private var next: UInt64 = 0
   /// True after a commit, because there may be new receipts.
   private var hasNews = false

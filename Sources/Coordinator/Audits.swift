@@ -176,7 +176,7 @@ final class Audits: BankPart {
     }
   }
 
-  /// Registers a reader of rows as one of this bank's processes until it is reaped.
+  /// Registers a reader process as one of this bank's processes until it is reaped.
   func know(_ reader: RowCount) {
     readers.removeAll { $0.pid == nil }
     readers.append(reader)
@@ -184,7 +184,7 @@ final class Audits: BankPart {
 
   // MARK: - Stock
 
-  /// Timeout for an answer of the stock, and for the stock or the machine to count all rows.
+  /// Timeout for an answer of the stock, and for the stock or the vending machine to count all rows.
   private static let patience = TimeSpan.seconds(10)
   private static let longestCount = TimeSpan.minutes(5)
 
@@ -210,7 +210,7 @@ final class Audits: BankPart {
     current?.count?.stop()
     current = nil
     begin()
-    // Only audits query the machine, so its connection closes with the last one.
+    // Only audits query the vending machine, so its connection closes after the last audit.
     if current == nil { services.vending.close() }
   }
 

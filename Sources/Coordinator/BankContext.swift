@@ -1,5 +1,5 @@
 // State that all parts of the coordinator share: identity of the bank, configuration, log, time of the present
-// iteration, and the state of the process's exit.
+// iteration, and whether and how the process exits.
 // Invariant: all parts use the same time within one iteration. Only this class sets the exit code of the process, and
 // decides whether the process is cut off. After a cut-off nothing more is staged, stored or sent.
 
@@ -25,7 +25,7 @@ final class BankContext {
   let bindings: HomeBindings
 
   private(set) var configuration: BankConfiguration
-  /// Service names, and the set of configured ones.
+  /// Service names, and the set of configured services.
   private(set) var services: OfferedServices
   /// Both clocks at the start of this iteration.
   private(set) var now: Moment
@@ -63,7 +63,7 @@ final class BankContext {
 
   var language: Language { options.language ?? configuration.language ?? .english }
   func takeTime() { now = loop.moment() }
-  /// Sets the time to that at which the loop woke up with events.
+  /// Sets the time to the moment at which the loop woke up with events.
   func takeTimeOfWaking() { now = loop.momentOfWaking() }
 
   /// Limits how much of a lease or of a service's timeout one iteration can use up, however long the iteration
@@ -102,7 +102,7 @@ struct HomeBindings {
   var memory: SQLiteStore?
   /// Files of the store, for the check that they were not removed.
   var files: DatabaseFiles?
-  /// Customers in flight at commands and workers, for the next coordinator; nil if they are not recorded.
+  /// Table of customers in flight at commands and workers, for the next coordinator; nil if there is none.
   var hands: HandTable?
   /// Link to the guardian, which restarts this process when it dies.
   var guardianship: Guardianship?

@@ -19,7 +19,7 @@ final class BankReports: BankPart {
     let books = queue.machine.books
     let issued = queue.machine.issuedCount
     let waiting = queue.machine.waitingCount
-    // Customers not claimed by this branch are known from the last query of the shared database.
+    // The last query of the shared database also covers customers that this branch has not claimed.
     let waitingSince = [oldestWaiting(), shared?.numbers.oldest].compactMap { $0 }.min()
     let oldest = waitingSince.map { max(0, context.now.wall.milliseconds - $0.milliseconds) } ?? 0
     let customers = QueueReport(
@@ -51,7 +51,7 @@ final class BankReports: BankPart {
 
   var state: BankState { context.isEnding ? .draining : queue.machine.isPaused ? .paused : .open }
 
-  /// Reported services and their numbers.
+  /// Services in a status report, with their numbers.
   var services: [(service: Service, name: ServiceName, numbers: QueueMachine.ServiceNumbers)] {
     (context.services.names.compactMap { context.services[$0] } + context.services.takenOut).compactMap {
       service in

@@ -10,7 +10,7 @@ import QueueCore
 struct BooksNote: Equatable {
   /// Address of the database.
   var address: String
-  /// Name of the branch there.
+  /// Name of the branch in the database.
   var branch: String
   /// Last known state of the database.
   var mark: BooksMark

@@ -1,5 +1,5 @@
-// Service processes of this bank, such as the stock: their orders, their files, and the coordinator's own connections
-// to them.
+// Service processes of this bank, such as the stock: their orders (`WorkerOrders`), their files, and the coordinator's
+// own connections to them.
 // Invariant: the bank opens and serves even if a service process fails; the status contains the reason. The recorded
 // contents of a file are those that the present service process has read, because the coordinator reads the file when
 // it sends the orders.
@@ -17,7 +17,7 @@ final class BranchServices: BankPart {
   /// Connections to the stock service, and to the manager's socket of the vending machine.
   let stock: StockClient
   let vending: VendingClient
-  /// True after the services were dismissed: stock and machine cannot be queried any more.
+  /// True after the services were dismissed: the stock and the vending machine cannot be queried any more.
   private(set) var isDismissed = false
 
   private let programs: WorkerPrograms

@@ -2,9 +2,9 @@
 // customers are assigned again. The processes are in the control groups of the home's windows, if the windows have
 // control groups. They are also recognized by their mark, their environment or their new parent. A marker file in the
 // home records that there may be such processes, and in which group. The waiting customers do not show this: a customer
-// with a receipt does not wait any more, but its command may have left a process. Invariant: no customer is assigned
-// before the search is complete. The search is skipped if there is no marker file, no customer waits for a command, and
-// no worker is configured.
+// with a receipt does not wait any more, but its command may have left a process.
+// Invariant: no customer is assigned before the search is complete. The search is skipped if there is no marker file,
+// no customer waits for a command, and no worker is configured.
 // Errors: a process that cannot be killed is logged, and its service waits until it exits.
 
 import CommandRunner
@@ -21,12 +21,12 @@ package final class CommandClearing {
   private var orphans: Orphans?
   /// Groups whose processes were killed and have not exited yet.
   private var groups: [ControlGroup] = []
-  /// Time at which remaining processes are given up.
+  /// Time until which remaining processes are waited for.
   private let giveUpAt: MonotonicTime
   /// Processes that could not be killed. The list is complete when ``isDone`` is true.
   private(set) var left: [Orphans.Left] = []
 
-  /// Time from SIGKILL until remaining processes are given up, and pause between two checks of a group.
+  /// Time to wait for remaining processes after SIGKILL, and pause between two checks of a group.
   private static let (patience, pause) = (TimeSpan.seconds(10), TimeSpan.milliseconds(1))
   /// Program name of a guardian, whose child processes are coordinators and their orphans.
   private static let guardian = "bank-guardian"

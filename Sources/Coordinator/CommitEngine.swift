@@ -1,8 +1,8 @@
 // Transactions of the store: staged changes, the deadline of their commit, and transactions in flight. The engine also
 // defers reads: all reads while the disk is full or a reset is written, and reads that take long.
 // Invariant: while the disk is full nothing is staged, read or committed, because the store has discarded staged
-// changes and the queue is ahead of it. Deferred reads run when there is disk space. After a cut-off nothing is staged,
-// read or committed again.
+// changes and the queue is ahead of it. Deferred reads run when there is disk space. After a cut-off (see
+// `BankContext.isCutOff`) nothing is staged, read or committed again.
 // Errors: StoreError, handled by `QueueDriver.fail(_:)`.
 
 import BankModel
@@ -18,7 +18,7 @@ final class CommitEngine {
   static let longestUnkept = TimeSpan.milliseconds(250)
 
   private(set) var keptBooks: Books
-  /// Time of the next attempt after a full disk; nil while the disk works.
+  /// Time of the next attempt after a full disk; nil if the disk is not full.
   private(set) var retryAt: MonotonicTime?
 
   private let context: BankContext

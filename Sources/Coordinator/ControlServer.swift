@@ -75,7 +75,7 @@ package final class ControlServer: ClientServer<ClientMessage, BankMessage, Cont
   /// Time at which the server accepts connections again, after the process had no free descriptor.
   package var nextDeadline: MonotonicTime? { nextListening }
 
-  /// Next timeout of a silent client, in attended time.
+  /// Next timeout of a silent client, in attended time; see `AttendedTime`.
   package var nextJudgement: MonotonicTime? { nextCheck.map { MonotonicTime(nanoseconds: $0.nanoseconds) } }
 
   package func keepTime(_ now: Moment) {

@@ -12,7 +12,7 @@ import Wire
 extension Coordinator {
   /// Coordinator with a home of its own and a store that the caller closes.
   /// - Parameter configurationFile: File that is read on a reload.
-  /// - Parameter policy: Rules of the queue, in place of those of the configuration.
+  /// - Parameter policy: Rules of the queue, instead of those of the configuration.
   /// - Parameter ties: Lock and guardian of the home; nil for none.
   /// - Parameter hands: Table of customers in flight, left by the previous coordinator; nil for none.
   package convenience init(

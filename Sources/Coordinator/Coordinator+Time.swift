@@ -5,14 +5,15 @@ import Posix
 import QueueCore
 import Time
 
-/// The loop would sleep past a deadline that is missing here. Timeouts for silent processes use attended time.
+/// The loop would sleep past a deadline that is missing here. Timeouts for silent processes use attended time, which
+/// does not pass while this process cannot listen; see `AttendedTime`.
 extension Coordinator {
   /// True if a time of the monotonic clock has passed.
   func isDue(_ moment: MonotonicTime?) -> Bool { moment.map { $0 <= context.now.monotonic } ?? false }
-  /// True if a point in attended time has passed.
+  /// True if a point in attended time (see `AttendedTime`) has passed.
   func isJudged(_ moment: MonotonicTime?) -> Bool { moment.map { $0 <= context.now.attended } ?? false }
 
-  /// Next timeout for silence, in attended time.
+  /// Next timeout for a silent process, in attended time (see `AttendedTime`).
   private var nextJudgement: MonotonicTime? {
     var earliest = MonotonicTime.earlier(queue.nextLeaseEnd, tellerSupervisor.nextJudgement)
     earliest = .earlier(earliest, serviceSupervisor.nextJudgement)
@@ -21,8 +22,8 @@ extension Coordinator {
     return .earlier(earliest, context.bindings.guardianship?.nextJudgement)
   }
 
-  /// True if a timeout for silence has passed, or a step of a drain that takes customers from their windows is
-  /// due.
+  /// True if a timeout for a silent process has passed, or a step of a drain that takes customers from their
+  /// windows is due.
   var isJudgementDue: Bool { isJudged(nextJudgement) || isDue(ending.nextStep) }
 
   /// True if there is work that no message will trigger.

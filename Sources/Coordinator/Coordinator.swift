@@ -57,7 +57,7 @@ package final class Coordinator {
   let sharesBooks: Bool
   /// True after a message, because the next one may follow soon.
   private var isAwaited = false
-  /// True if no message was handled since the last round.
+  /// True if no message was handled since the last round; see ``turn()``.
   private var wasRound = true
   private var roundDue = MonotonicTime(nanoseconds: 0)
 
@@ -240,7 +240,8 @@ package final class Coordinator {
   /// Runs one iteration: handles messages, serves customers and commits. If the iteration includes a round, all
   /// other parts also do their periodic work.
   ///
-  /// After a cut-off nothing more is sent, not even messages that are already queued.
+  /// After a cut-off (see ``BankContext/isCutOff``) nothing more is sent, not even messages that are already
+  /// queued.
   package func turn() throws(SystemError) {
     if context.isCutOff { return home.sayFarewell() }
     let isRound = try hear()

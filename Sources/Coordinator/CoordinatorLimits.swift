@@ -31,8 +31,8 @@ package struct CoordinatorLimits: Sendable {
 }
 
 /// Limits on clients of the coordinator: numbers, sizes and times. Each limit is enforced by the code that detects the
-/// excess. Invariant: each limit is above the needs of any peer of this build, so only a broken or hostile peer reaches
-/// it.
+/// excess.
+/// Invariant: each limit is above the needs of any peer of this build, so only a broken or hostile peer reaches it.
 enum ClientLimits {
   static let frame = FrameLimits.control
   /// Limits of the control socket: those of every server, with more sessions.

@@ -24,7 +24,7 @@ struct CoordinatorOptions: Sendable, Equatable {
   var store: String?
   /// Language of the logs; nil for that of the configuration.
   var language: Language?
-  /// Requested numbers of windows, in place of the configured ones.
+  /// Requested numbers of windows, which replace the configured ones.
   var windows: [ServiceName: Int64] = [:]
   var speed: String?
   /// True to answer queries about a closed bank only, on descriptor 3.
@@ -40,7 +40,7 @@ struct CoordinatorOptions: Sendable, Equatable {
   var isRecovery = false
   /// Reason found by the guardian why no bank can open.
   var obstacle: Obstacle?
-  /// Arguments that every coordinator of this bank is started with.
+  /// Arguments with which every coordinator of this bank is started.
   var lasting: [String] = []
 
   /// Obstacle to the opening, found by the guardian.
@@ -87,7 +87,7 @@ struct CoordinatorOptions: Sendable, Equatable {
     return options
   }
 
-  /// Applies an option; true if every coordinator of this bank is started with it.
+  /// Applies an option. Returns true if every coordinator of this bank is started with it.
   private mutating func take(_ option: String, _ value: String) throws(Failure) -> Bool {
     switch option {
     case "--guardian": guardian = try Self.process(option, value)

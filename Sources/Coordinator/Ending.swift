@@ -19,11 +19,11 @@ final class Ending: BankPart {
     var toldAt = MonotonicTime(nanoseconds: 0)
     /// True after the final commit was started, when no customer was left.
     var isHandedOver = false
-    /// Final answer and final status report, once the day is closed.
+    /// Final answer and final status report; nil until the day is closed.
     var last: (report: StoppedReport, picture: StatusReport)?
     /// True after the branch started to leave the shared database.
     var isLeaving = false
-    /// Error of the database when it ended the day of the whole bank.
+    /// Error of the database if it could not end the day of the whole bank.
     var refusal: StoreError?
     /// Customers present at the start of the current step.
     var total: Int64 = 0

@@ -98,7 +98,7 @@ final class EnqueueIntake {
     }
   }
 
-  /// Number of waiting requests that are examined for admission beside the first one.
+  /// Largest number of waiting requests that are examined for admission before the first one is complete.
   private static let sight = 64
 
   private var waiting: [Order] = []
@@ -107,8 +107,8 @@ final class EnqueueIntake {
 
   func append(_ order: Order) { waiting.append(order) }
 
-  /// Makes the next request the current one, if there is none, and returns the current request. Nil if no
-  /// request waits.
+  /// Makes the next request the current one if there is no current one, and returns the current request. Nil if
+  /// no request waits.
   func advance() -> Order? {
     guard current == nil, head < waiting.count else { return current }
     current = waiting[head]

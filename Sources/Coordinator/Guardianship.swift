@@ -154,7 +154,7 @@ final class Guardianship {
 
   var nextDeadline: MonotonicTime? { .earliest(startAt, unheard?.repeatAt, provenAt, pulse.nextDeadline) }
 
-  /// Time of the next check of a silent guardian, in attended time.
+  /// Time of the next check of a silent guardian, in attended time; see `AttendedTime`.
   var nextJudgement: MonotonicTime? {
     guard watched != nil else { return nil }
     return killAt ?? silence?.lookAt

@@ -7,7 +7,7 @@ import BankModel
 import QueueCore
 
 struct HeldOrders {
-  /// Largest number of unread bytes of a reader with which the next order is sent.
+  /// An order is held back while its reader has at least this many unread bytes.
   static let room = 4 << 20
 
   /// Connection that carries orders.

@@ -1,5 +1,5 @@
-// Checks of an audit outside of the database: missing files of the home's table, permissions of the home, and processes
-// of the home. The audit changes nothing. A file that cannot be examined is a finding.
+// Checks of an audit outside of the database: missing files of `HomeTable`, permissions of the home, and processes of
+// the home. The audit changes nothing. A file that cannot be examined is a finding.
 
 import BankModel
 import Glibc
@@ -48,7 +48,7 @@ struct HomeAudit {
     "bankd", "bank-guardian", "bank-teller", "bank-juice", "bank-runner", "bank-stockd", "bank-vending",
   ]
 
-  /// Processes of this bank that are not among the known ones.
+  /// Processes of this home that are not among the known ones.
   func strangers(known: Set<Int32>) -> Set<Stranger> {
     guard let facts = try? FileFacts.inspect(home.path) else { return [] }
     var found: Set<Stranger> = []
@@ -75,7 +75,7 @@ struct HomeAudit {
     strangers.sorted { $0.pid < $1.pid }.map { Remark(.stranger, $0.pid, $0.name) }
   }
 
-  /// Files of the table that are missing although their owners are running.
+  /// Files of `HomeTable` that are missing although their owners are running.
   func missing(of owners: Set<HomeEntry.Owner>) -> Set<HomeEntry> {
     Set(
       HomeTable.entries.filter { entry in

@@ -187,7 +187,7 @@ final class HomeKeeper: BankPart {
 /// and the output directory are replaced in regular operation, and count as missing only if the name does not exist.
 /// Errors: SystemError if the kernel has no free watch; a bank works without one.
 final class HomeWatch {
-  /// Entries of the table that are lost and restored together.
+  /// Entries of `HomeTable` that are lost and restored together.
   enum Loss: CaseIterable {
     case database, log, reserve, lock, hands, socket, workerSocket, answers, output, notes, logs,
       standardError

@@ -66,8 +66,8 @@ final class HomeLock {
     return try lock!.share()
   }
 
-  /// Takes the lock again after its file was removed. If another process is quicker, the lock of SQLite on
-  /// the database still keeps that process out.
+  /// Takes the lock again after its file was removed. If another process takes the lock first, the lock of
+  /// SQLite on the database still keeps that process out.
   /// - Returns: False if another process holds the file with this name now, for example a coordinator that is
   ///   just being refused.
   func retake(_ home: BankHome) -> Bool {

@@ -96,7 +96,7 @@ public struct JoiningBranch: Sendable {
   public var isElsewhere = false
   /// Identity of the home and the boot of its machine; see ``BranchProof``.
   public var proof: String
-  /// Size in bytes of an enqueue request that is sent to the database as a whole; nil for a default that
+  /// Size in bytes up to which an enqueue request is sent to the database as a whole; nil for a default that
   /// suits any connection.
   public var wholeBytes: Int?
   /// True if the branch was open before and is restarted by its guardian: it then waits for an unavailable

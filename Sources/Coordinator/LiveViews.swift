@@ -69,7 +69,8 @@ final class LiveViews: BankPart {
       return .wasTold
     }
     let channel = view.seat.session.channel
-    // A slow viewer of the dashboard gets the newest snapshot after the last one was sent, so none is queued.
+    // A slow viewer of the dashboard gets the newest snapshot after the last one was sent, so no snapshot is
+    // queued.
     let room = view.topic == .board ? 1 : server.share
     if channel.backlog >= room { channel.flush() }
     guard channel.backlog < room else { return .waits }

@@ -1,7 +1,7 @@
 // Marker file in a home whose database was moved to a shared one. It contains the address of the shared database.
-// Without the file, a bank that is opened without this address would continue with the abandoned database. Invariant:
-// the file contains "moving" before the data can be at the new place, and "moved" after they were moved. The file is on
-// disk when ``keep(_:at:)`` returns. Addresses contain no passwords.
+// Without the file, a bank that is opened without this address would continue with the abandoned database.
+// Invariant: the file contains "moving" before the data can be at the new place, and "moved" after they were moved. The
+// file is on disk when ``keep(_:at:)`` returns. Addresses contain no passwords.
 // Errors: if the file cannot be written, the move is refused. A file that cannot be read counts as "moving".
 
 import Configuration

@@ -1,13 +1,14 @@
 // Opening of the bank, and the end of a bank that cannot open.
 // Invariants: a bank opens once, when every window has a ready teller. Clients that wait for the windows are answered
-// when these are settled. A bank that cannot open reports the reason and exits, and serves no customer before.
+// when the windows are settled (`TellerSupervisor.isSettled`). A bank that cannot open reports the reason and exits,
+// and serves no customer before.
 
 import BankModel
 import Time
 import Wire
 
 final class Opening: BankPart {
-  /// Time for which a bank that cannot open waits for a client to report it to.
+  /// Time for which a bank that cannot open waits for a client, to report the reason.
   private static let failurePatience = TimeSpan.seconds(5)
 
   private let reports: BankReports
@@ -21,8 +22,9 @@ final class Opening: BankPart {
     super.init(ground)
   }
 
-  /// Answers clients that wait for settled windows. This is checked at the end of an iteration and not at the
-  /// event of a teller, because a closed window is removed only after the exit of its teller was handled.
+  /// Answers clients that wait until the windows are settled. This is checked at the end of an iteration and
+  /// not at the event of a teller, because a closed window is removed only after the exit of its teller was
+  /// handled.
   func tellWaiting() {
     guard failure == nil, !isOpen || !followers.windowWaiters.isEmpty, tellerSupervisor.isSettled,
       serviceSupervisor.isSettled

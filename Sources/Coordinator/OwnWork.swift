@@ -1,7 +1,8 @@
 // Detection of clients that run inside the bank's own work: as descendants of the process at a window or of an outside
-// worker. Such a client must not wait for itself: a closing bank waits for its command, for example.
-// Invariant: the kernel identifies the connected process and its ancestors, and its environment contains the key of its
-// work. The coordinator does not rely on anything that the client sends.
+// worker. Such a client must not wait for itself: for example, a closing bank waits for the command of which the client
+// is a part.
+// Invariant: the kernel identifies the connected process and its ancestors, and the environment of the process contains
+// the key of its work. The coordinator does not rely on anything that the client sends.
 // Errors: a process that cannot be examined counts as outside of any work.
 
 import BankModel
@@ -11,7 +12,7 @@ import QueueCore
 import Wire
 
 final class OwnWork: BankPart {
-  /// Work that contains a client.
+  /// Work of which a client is a part.
   struct Place: Equatable {
     /// Window of the work; nil if its process is not an ancestor of the client any more.
     var window: Window?
@@ -25,7 +26,7 @@ final class OwnWork: BankPart {
   private static let highest = 256
 
   private let outside: OutsideWorkers
-  /// Clients inside work that wait for tickets, with their windows.
+  /// Clients that are part of work at a window and wait for tickets, with their windows.
   private var waiters: [(session: ControlSession, window: Window)] = []
 
   init(_ ground: BankPart, _ outside: OutsideWorkers) {

@@ -61,7 +61,7 @@ final class QueueDriver {
   let hands: HandTable?
   /// Orders for workers that have not read earlier messages.
   var heldOrders = HeldOrders()
-  /// Unread bytes sent to the outside worker of a number.
+  /// Returns the unread bytes sent to the outside worker with this number.
   var outsideBacklog: (Int32) -> Int = { _ in 0 }
   let followers: Followers
   private let releases: ReleaseQueue
@@ -74,7 +74,7 @@ final class QueueDriver {
   var isTelling = false
   /// True while a request is answered: the facts in the reply are on disk, even if other changes are not.
   private(set) var isReplying = false
-  /// Number of changes still to be staged again after a full disk. Followers have already counted them.
+  /// Number of changes still to be staged again after a full disk. ``Followers`` has already counted them.
   private var repeats = 0
 
   init(
@@ -138,7 +138,7 @@ final class QueueDriver {
     var place = 0
     while place < effects.count, !context.isCutOff {
       if isShuffled { swapStages(from: place) }
-      // Moved, not copied, to avoid retain and release of its contents.
+      // The effect is moved, not copied, to avoid retain and release of its contents.
       var effect = QueueEffect.reportDrained
       swap(&effect, &effects[place])
       place += 1
@@ -386,6 +386,6 @@ final class QueueDriver {
   func lookForRoomIfDue() { if engine.lookForRoomIfDue() { noteRoom() } }
   var nextDeadline: MonotonicTime? { .earlier(nextRetry, engine.nextDeadline) }
   var nextRetry: MonotonicTime? { Kernel.makes("neverWakes") ? nil : machine.nextRetry }
-  /// Earliest end of a lease, in attended time.
+  /// Earliest end of a lease, in attended time; see `AttendedTime`.
   var nextLeaseEnd: MonotonicTime? { Kernel.makes("neverWakes") ? nil : machine.nextLeaseEnd }
 }

@@ -36,7 +36,7 @@ final class ReaderPassage {
     case .tickets(var query):
       let left = try AnswerStreams.bound(query.limit) ?? .max
       let states: [CustomerState] = query.state.map { [$0] } ?? [.waiting, .delayed, .dead]
-      // By number, a query without a state covers all states in one list.
+      // A query by number without a state covers all states in one list.
       let isOneList = query.isByNumber && query.state == nil
       query.after = query.after ?? 0
       rest = .tickets(query, states: isOneList ? [] : states, left: left)

@@ -1,7 +1,8 @@
 // Release of stock held by cancelled tickets: reads the store's records and asks the stock to release the order of each
-// ticket. Invariant: a record is removed only after the stock has answered, and repeating the request releases once. So
-// no crash loses or repeats a release. A stock that does not answer is asked again later. A refusal does not block
-// other records: each walk covers all records, and refused ones are retried after a longer pause.
+// ticket.
+// Invariant: a record is removed only after the stock has answered, and repeating the request releases once. So no
+// crash loses or repeats a release. A stock that does not answer is asked again later. A refusal does not block other
+// records: each walk covers all records, and refused ones are retried after a longer pause.
 
 import BankModel
 import Posix
@@ -36,7 +37,7 @@ package final class ReleaseQueue {
     var isThorough: Bool
   }
 
-  /// Requests in flight at a time.
+  /// Largest number of requests in flight.
   static let limit = 64
   /// Largest number of refused tickets in memory; the releases of others are requested again in each walk.
   static let remembered = 4_096

@@ -57,8 +57,7 @@ final class RequestRouter: BankPart {
 
   // MARK: - Requests
 
-  /// Handles a request. Between the parts of a list, only further parts and a withdrawal of the list are
-  /// allowed.
+  /// Handles a request. Between the parts of a list, only further parts and withdrawals are allowed.
   func hear(_ request: ControlRequest, from session: ControlSession) {
     guard isHeard(request, from: session) else { return }
     if session.list != nil {
@@ -207,7 +206,7 @@ final class RequestRouter: BankPart {
     }
   }
 
-  /// Forgets a client that has disconnected. Its requests are carried out, but not answered.
+  /// Forgets a client that has disconnected. Its requests are executed, but not answered.
   func forget(_ session: ControlSession) {
     requests.forget(session)
     readings.forget(session)

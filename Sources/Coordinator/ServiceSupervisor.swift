@@ -133,7 +133,7 @@ package final class ServiceSupervisor {
   // MARK: - Deadlines
 
   package var nextDeadline: MonotonicTime? { nextDeadline(of: posts) }
-  /// Next timeout, in attended time.
+  /// Next timeout, in attended time; see `AttendedTime`.
   package var nextJudgement: MonotonicTime? { nextJudgement(of: posts) }
 
   /// Applies deadlines that have passed. The caller has handled all received messages before.

@@ -93,7 +93,7 @@ final class SupervisedTeller: SupervisedProcess<TellerMessage, WindowMessage> {
   var speech: WorkerSpeech?
   /// Reason why the window waits for the end of earlier processes; nil if it does not.
   var holdUp: Remark?
-  /// Time of the kill, in attended time; nil if the process was not killed.
+  /// Time of the kill, in attended time (see `AttendedTime`); nil if the process was not killed.
   var killedAt: MonotonicTime?
   /// Time at which a process that has still not exited after the kill is logged.
   var undyingAt: MonotonicTime? { killedAt.map { $0 + .seconds(10) } }

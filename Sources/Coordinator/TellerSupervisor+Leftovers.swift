@@ -54,7 +54,7 @@ extension TellerSupervisor {
     write("window_blocked", .error, about: post, at: now) { $0.field("msg", reason.description) }
   }
 
-  /// Logs a process that was killed long ago and has not exited: for example because it waits for a failed
+  /// Logs a process that was killed long ago and has not exited, for example because it waits for a failed
   /// disk. The window waits for its exit.
   func nameUndying(_ post: SupervisedTeller, heard: MonotonicTime, at now: Moment) {
     guard let due = post.undyingAt, due <= heard else { return }
@@ -63,7 +63,7 @@ extension TellerSupervisor {
   }
 
   /// True if no process of a dead runner's commands remains. Orphans are reparented to this process, the
-  /// nearest sub-reaper. They are killed before the runner's customers return to their line.
+  /// nearest subreaper. They are killed before the runner's customers return to their line.
   func isCleared(_ post: SupervisedTeller, at now: Moment) -> Bool {
     // Kills the whole group at once, including processes that fork during a search. The code below reaps the
     // processes.

@@ -1,7 +1,8 @@
 // Clients that wait until some tickets of the present day are finished, with the number of unfinished tickets for each
-// client. Invariant: no client is removed while changes are uncounted, and changes before a client's request are not
-// counted for it. For few clients each change is counted at once. For many, changes are counted in batches with pauses,
-// so that the cost of a served customer does not grow with the number of clients.
+// client.
+// Invariant: no client is removed while changes are uncounted, and changes before a client's request are not counted
+// for it. For few clients each change is counted at once. For many, changes are counted in batches with pauses, so that
+// the cost of a served customer does not grow with the number of clients.
 
 import BankModel
 import Posix

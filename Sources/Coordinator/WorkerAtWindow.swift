@@ -16,8 +16,8 @@ extension BankConfiguration {
   ///
   /// - Parameters:
   ///   - window: Name of the window.
-  /// - key: Value in the worker's environment. It identifies the worker and its child processes after the
-  ///   worker and this process were killed.
+  ///   - key: Value in the worker's environment. It identifies the worker and its child processes after the
+  ///     worker and this process were killed.
   /// - Throws: ENOENT or EACCES for a program that does not exist or cannot be run.
   func worker(
     of service: ServiceName, window: String, key: String, home: BankHome

@@ -59,7 +59,7 @@ final class WorkerServer: ClientServer<TellerMessage, WindowMessage, WorkerSessi
 /// Link between outside workers and the queue.
 final class OutsideWorkers: BankPart {
   private let workers: WorkerServer
-  /// Number of workers that became ready since the process started.
+  /// Number of workers that became ready since this process started.
   private var count: Int64 = 0
   private var byNumber: [Int32: WorkerSession] = [:]
 

@@ -36,7 +36,7 @@ struct Throughput {
   private var issued: Int64
   private var byService: [Int64]
 
-  /// Starts with these numbers of today.
+  /// Starts with the present counters of the day.
   init(day: BusinessDay, served: Int64, issued: Int64, byService: [Int64], at now: MonotonicTime) {
     (self.day, self.served, self.issued, self.byService) = (day, served, issued, byService)
     (openedAt, self.now) = (now, now)
@@ -44,7 +44,7 @@ struct Throughput {
     long = StepRing((Sums(), byService), step: Self.longStep, count: Self.longSteps + 1, at: now)
   }
 
-  /// Samples the day's counters. With a new day they start again from zero, as do those by service.
+  /// Samples the day's counters. On a new day they start again from zero, as do the numbers by service.
   ///
   /// - Parameter byService: Customers served today, by service index; evaluated only when a long step is due.
   mutating func note(

@@ -28,7 +28,7 @@ final class WaitingReader: BankPart {
 
   private var pages: [Int: Page] = [:]
   private var day: BusinessDay = 0
-  /// Tickets at windows, which are in the store as well; nil until the first read.
+  /// Tickets of customers at windows, which the store also returns as waiting; nil until the first read.
   private var atWindows: Set<TicketNumber>?
 
   /// First waiting customers over all lines, by ticket number.

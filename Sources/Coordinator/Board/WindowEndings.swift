@@ -1,6 +1,7 @@
 // Kill of the process at a window at a client's request. As after a kill by the user, another teller serves the
-// customer. Invariant: only the named process is killed, by its descriptor. If another process has replaced it, no
-// process is killed. Outside workers are not killed by the bank.
+// customer.
+// Invariant: only the named process is killed, by its pidfd. If another process has replaced it, no process is killed.
+// Outside workers are not killed by the bank.
 
 import BankModel
 import Glibc
