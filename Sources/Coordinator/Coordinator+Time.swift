@@ -1,12 +1,12 @@
 // Deadlines of the coordinator's loop, and the clock for each of them.
-// Invariant: every deadline of a part is considered here.
+// Invariant: `nextDeadline` considers every deadline of every part.
 
 import Posix
 import QueueCore
 import Time
 
-/// The loop would sleep past a deadline that is missing here. Timeouts for silent processes use attended time, which
-/// does not pass while this process cannot listen; see `AttendedTime`.
+/// The loop would sleep past a deadline that `nextDeadline` does not consider. Timeouts for silent processes use
+/// attended time, which does not pass while this process cannot listen; see `AttendedTime`.
 extension Coordinator {
   /// True if a time of the monotonic clock has passed.
   func isDue(_ moment: MonotonicTime?) -> Bool { moment.map { $0 <= context.now.monotonic } ?? false }

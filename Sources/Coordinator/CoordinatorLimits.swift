@@ -80,7 +80,7 @@ enum TellerLimits {
   /// Progress reports allowed within a second. A teller of this build sends forty at the shortest possible
   /// lease.
   static let beats = 1_000
-  /// Timeout for an idle teller to exit after it was asked to leave.
+  /// Timeout for an idle teller to exit after it was asked to.
   static let leave = TimeSpan.seconds(3)
   /// Timeout for the exit of a teller that has closed its channel.
   static let exit = TimeSpan.seconds(1)

@@ -173,7 +173,7 @@ public enum CoordinatorProcess {
   }
 
   /// As process 1 of a container, the coordinator reaps all orphans. While it kills the orphans of a runner, it
-  /// leaves their exits to the code that kills them, which waits for each one.
+  /// does not reap them: the code that kills them waits for each exit.
   private static func collectOthers(
     of coordinator: Coordinator, on loop: EventLoop
   ) throws(SystemError) -> SignalSource? {
@@ -207,7 +207,8 @@ public enum CoordinatorProcess {
   /// Size of the standard error file in bytes above which the next opening rotates it.
   private static let longestStandardError: Int64 = 1 << 20
 
-  /// Redirects standard error to a file: a broken invariant is reported there, and a daemon has no terminal.
+  /// Redirects standard error to a file: the message of a broken invariant is written to it, and a daemon has
+  /// no terminal.
   private static func redirectStandardError(to path: String) {
     if let facts = try? FileFacts.inspect(path), facts.size > longestStandardError {
       try? Directory.rename(path, to: path + ".1")

@@ -106,7 +106,7 @@ extension DatabaseMismatch {
 }
 
 extension AuditReport {
-  /// Adds a mismatch of a database: a note if it was made on purpose, and a problem otherwise.
+  /// Adds a mismatch of a database: a note if it was made on purpose, and a problem if it was not.
   mutating func add(_ mismatch: DatabaseMismatch?, of name: String) {
     guard let mismatch else { return }
     if mismatch.isProblem { add(mismatch.remark(on: name)) } else { note(mismatch.remark(on: name)) }

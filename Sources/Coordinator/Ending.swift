@@ -35,7 +35,7 @@ final class Ending: BankPart {
     var isDrained = false
     /// True if no process is left, so that the day can be closed.
     var isOver = false
-    /// True if delayed customers stay for the next start.
+    /// True if delayed customers stay in the database for the next start.
     var leavesDelayed = false
     /// True while the drain is being evaluated; its actions cause other events.
     var isLooking = false
@@ -81,7 +81,7 @@ final class Ending: BankPart {
       for: [order.step, order.now || isOnlyThisBranch(order) ? .finishServing : nil].compactMap { $0 }.max(),
       bound: order.timeoutMilliseconds.map { .milliseconds($0) }, at: context.now.monotonic)
     advance()
-    // The drain may already be in its last step: the queue must then leave the waiting customers.
+    // The drain may already be in its last step: the queue must then stop serving the waiting customers.
     if order.now, state?.drain.step == .finishServing { queue.happen(.finish) }
   }
 

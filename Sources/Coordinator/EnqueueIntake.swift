@@ -221,7 +221,7 @@ struct KnownTickets {
 }
 
 extension TicketSpan {
-  /// Union of both spans if no number lies between them; nil otherwise.
+  /// Union of both spans; nil if a number lies between them or they are of different days.
   fileprivate func joined(with other: TicketSpan) -> TicketSpan? {
     guard day == other.day, other.first <= last + 1, first <= other.last + 1 else { return nil }
     return TicketSpan(day: day, first: min(first, other.first), last: max(last, other.last))

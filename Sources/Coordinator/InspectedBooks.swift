@@ -19,8 +19,8 @@ public protocol InspectedBooks: AnyObject {
   ) throws(StoreError) -> MergedReceipts?
   /// Findings of an audit; nil if a process is just opening the bank, which has priority.
   func audit() throws(StoreError) -> AuditReport?
-  /// View of the database restricted to the juice tickets of one branch; nil without such a branch, or
-  /// without branches.
+  /// View of the database restricted to the juice tickets of one branch; nil if the branch does not exist, or
+  /// the database has no branches.
   func stockReading(ofBranch name: String) throws(StoreError) -> (any QueueReading)?
 }
 
@@ -65,8 +65,8 @@ public protocol SharedBooksOpener {
   /// Moves all data into an unused shared database. Blocks.
   ///
   /// - Returns: Contents of the shared database after this move or an identical earlier one.
-  /// - Throws: ``Wire/Failure`` `move_refused` if nothing was moved, and otherwise ``Wire/Failure`` or
-  ///   ``QueueCore/StoreError``.
+  /// - Throws: ``Wire/Failure`` `move_refused` if no data was moved. After any other ``Wire/Failure`` or
+  ///   ``QueueCore/StoreError`` the result may be unknown.
   func move(_ books: MovingBooks, told watch: any MoveWatch) throws -> MovedBooks
 
   /// Joins the bank with this database as a branch. Blocks, and reports progress meanwhile.

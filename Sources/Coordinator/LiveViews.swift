@@ -29,8 +29,8 @@ final class LiveViews: BankPart {
     followers.views.admit(seat, to: topic)
   }
 
-  /// Ends a subscription to the dashboard at the client's request. Returns false if the number is not that of
-  /// such a subscription.
+  /// Ends a subscription to the dashboard at the client's request. Returns false if the client has no
+  /// subscription to the dashboard under this number.
   func withdraw(_ number: UInt32, of session: ControlSession) -> Bool {
     guard let view = followers.views.view(number, of: session), view.topic == .board else { return false }
     followers.views.end(view)

@@ -52,7 +52,8 @@ final class Opening: BankPart {
     self.failure = failure
     tellerSupervisor.closeAll()
     tellerSupervisor.killAll()
-    // The process that started this one may not have sent its request yet: wait a while for this request.
+    // The process that started this one may not have sent its request yet: wait for the request until
+    // `tellUntil`.
     if seats.isEmpty, !server.sessions.isEmpty {
       tellUntil = context.now.monotonic + Self.failurePatience
     } else {

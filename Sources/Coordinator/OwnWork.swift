@@ -1,6 +1,6 @@
 // Detection of clients that run inside the bank's own work: as descendants of the process at a window or of an outside
-// worker. Such a client must not wait for itself: for example, a closing bank waits for the command of which the client
-// is a part.
+// worker. A request of this client must not wait for the client itself: for example, a closing bank waits for the
+// command of which the client is a part.
 // Invariant: the kernel identifies the connected process and its ancestors, and the environment of the process contains
 // the key of its work. The coordinator does not rely on anything that the client sends.
 // Errors: a process that cannot be examined counts as outside of any work.
@@ -67,7 +67,7 @@ final class OwnWork: BankPart {
   // MARK: - Waits for tickets
 
   /// Refusal of a wait for the client's own ticket, or for tickets of a service whose windows are all blocked
-  /// by such waits; nil otherwise.
+  /// by commands that wait; nil if the wait can end.
   private func refusal(
     _ day: BusinessDay, _ tickets: ClosedRange<TicketNumber>, _ session: ControlSession
   ) -> Failure? {

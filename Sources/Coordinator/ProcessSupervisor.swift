@@ -184,7 +184,7 @@ extension ProcessSupervisor {
     (post.channel, post.drainBy) = (nil, nil)
     guard isCleared(post, at: now) else { return }
     (post.channel, post.child, post.exitStatus, post.drainBy) = (nil, nil, nil, nil)
-    // A request to leave may have set this deadline after the exit; it does not apply to the successor.
+    // A request to exit may have set this deadline after the exit; it does not apply to the successor.
     if !Kernel.makes("killsTheSuccessor") { post.killAt = nil }
     post.phase = .empty
     report(status, of: child.pid, at: post, now)
@@ -222,7 +222,7 @@ extension ProcessSupervisor {
     }
   }
 
-  /// Gives up a post: no process is started there automatically any more.
+  /// Gives up a post: no process is started at this post automatically any more.
   func giveUp(_ post: Post, at now: Moment) {
     post.isGivenUp = true
     write("restarts_stopped", .error, about: post, at: now) {
@@ -259,7 +259,7 @@ extension ProcessSupervisor {
     start(post, at: now)
   }
 
-  /// Kills a process whose time to leave is over, and stops reading from an exited process.
+  /// Kills a process that was to exit and has exceeded its time, and stops reading from an exited process.
   /// - Parameter heard: Time up to which all received messages were handled.
   func endOverdue(_ post: Post, heard: MonotonicTime) {
     if let due = post.killAt, due <= heard {
@@ -291,11 +291,11 @@ enum ProcessPhase: Equatable {
   /// Hello received, but not ready.
   case welcomed
   case ready
-  /// Asked to leave, or being killed.
+  /// Asked to exit, or being killed.
   case leaving
 }
 
-/// Post for a process, and the process running there: its channel on descriptor 3 and its history of exits.
+/// Post for a process, and the process running at it: its channel on descriptor 3 and its history of exits.
 /// Invariant: `channel` and `child` are of the same generation.
 package class SupervisedProcess<Incoming: FrameMessage, Outgoing: FrameMessage> {
   typealias Channel = MessageChannel<Incoming, Outgoing>

@@ -1,7 +1,7 @@
 // Answers that quote the store: tickets, receipts, accounts, lists, audits. A client may receive only facts that are on
 // disk, but the store's connection also returns staged changes and transactions in flight. So a query is answered at
-// once only if there are no such changes. If there are, it is answered right after the commit that leaves none, before
-// anything else is staged.
+// once only if there are no such changes. If there are, it is answered right after the commit after which no such
+// change remains, before anything else is staged.
 // Invariant: no answer that quotes the store is sent while changes are staged or in flight. The exception is the
 // queue's reply to its own request, which has its own transaction. `ControlServer` traps on a violation.
 // A query neither commits nor hurries a commit, so queries do not slow down customers.

@@ -264,7 +264,7 @@ extension ServiceSupervisor: ProcessSupervisor {
     onChange?()
   }
 
-  /// A process without a channel cannot be asked to leave; it gets time to exit by itself.
+  /// A process without a channel cannot be asked to exit; it gets time to exit by itself.
   func channelEnded(_ post: SupervisedService, _ end: ChannelEnd) {
     guard post.child != nil else { return }
     post.phase = .leaving
@@ -322,7 +322,7 @@ package final class SupervisedService: SupervisedProcess<WorkerMessage, Supervis
   var checks: Int64 = 0
   /// Orders sent to the present process; nil before they are sent.
   var told: WorkerOrders?
-  /// True if the present process is leaving to be replaced.
+  /// True if the present process was asked to exit so that a successor replaces it.
   var isReplaced = false
   /// Failure reported by the last process; nil if it reported none, or its successor works.
   var failure: Failure?

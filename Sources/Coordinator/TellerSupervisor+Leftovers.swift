@@ -79,8 +79,8 @@ extension TellerSupervisor {
       tree.turn(at: now.monotonic)
       guard tree.isGone else { return false }
       guard tree.remaining.isEmpty else {
-        // The remaining processes may still work for the customers of the window, so no new process starts
-        // there.
+        // The remaining processes may still work for the customers of the window, so no new process starts at
+        // the window.
         holdUp(post, tree.remaining, at: now)
         return false
       }

@@ -96,7 +96,7 @@ package final class TellerSupervisor {
 
   // MARK: - Orders from the queue
 
-  /// Opens a window: from now on a teller runs there, and is replaced when it exits.
+  /// Opens a window: from now on a teller runs at it, and is replaced when it exits.
   package func open(_ window: Window, at now: Moment) {
     let post = posts[window] ?? add(window)
     post.isWanted = true
@@ -137,7 +137,7 @@ package final class TellerSupervisor {
     }
   }
 
-  /// Asks an idle teller to leave. A teller that is stuck does not leave, and is killed after a timeout.
+  /// Asks an idle teller to exit. A teller that is stuck does not react, and is killed after a timeout.
   package func dismiss(_ window: Window, at now: Moment) {
     guard let post = posts[window] else { return }
     post.phase = .leaving
@@ -330,7 +330,7 @@ extension TellerSupervisor: ProcessSupervisor {
   func channelEnded(_ post: SupervisedTeller, _ end: ChannelEnd) {
     switch end {
     case .endOfFile where post.phase == .leaving:
-      // The teller was asked to leave and is doing so.
+      // The teller was asked to exit and has closed its channel.
       post.killAt = loop.moment().attended + TellerLimits.exit
       return
     case .endOfFile, .closedHere: break

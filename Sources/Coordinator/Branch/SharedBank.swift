@@ -21,7 +21,7 @@ final class SharedBank {
   /// Earliest time of the query that must confirm that the bank is empty: another branch may have admitted
   /// customers just before the database stored the drain. Nil after this query, and without a drain.
   private(set) var owesLook: MonotonicTime?
-  /// True while the branch holds its lease, as far as it knows.
+  /// True from a join until the branch detects the loss of its lease.
   private(set) var isJoined = true
   /// True after the branch has returned all its claims and left the bank.
   private(set) var hasLeft = false

@@ -62,7 +62,7 @@ final class SharedWaits: BankPart {
     let wait = waits.remove(at: place)
     switch answer {
     case .progress:
-      // Query for the other clients first.
+      // Query the tickets of the other clients first.
       waits.append(wait)
       if waits.count > 1 { dueAt = context.now.monotonic + Self.pause / Int64(waits.count) }
     case .failure(let failure) where failure.code == .system:
