@@ -1,7 +1,7 @@
 // Output bytes, and the stack of the containers that can still grow. Invariant: every open container's head
-// contains its current number of entries, so there is no closing step. Only the innermost container grows,
-// and using an outer one closes those inside it permanently. The first failure is kept: it empties the stack,
-// so that every later call fails with it.
+// contains its current number of entries, so there is no closing step. Only the innermost container grows, and
+// writing to an outer one closes the containers inside it permanently. The first failure is stored and empties
+// the stack, so that every later call throws the same failure.
 
 struct CBORBuffer {
   private struct Level {
@@ -72,7 +72,8 @@ struct CBORBuffer {
     levels.append(Level(head: slot.start, major: major))
   }
 
-  /// Counts one more entry of a map and writes its key; the value has to follow.
+  /// Increments the number of fields in the map's head and writes the key. The caller has to write the value
+  /// next.
   mutating func beginField(_ number: Int, in slot: CBORSlot) throws(CBOREncodingError) {
     try enter(slot)
     guard let key = UInt8(exactly: number) else { throw fail(.fieldNumberOutOfRange(number)) }
@@ -101,7 +102,8 @@ struct CBORBuffer {
     return Int(levels[slot.level].count)
   }
 
-  /// Makes a slot's container the innermost one. Offsets only grow, so a head's offset names its container.
+  /// Makes the slot's container the innermost open one. Offsets only grow, so the offset of a head identifies
+  /// its container.
   @inline(__always) private mutating func enter(_ slot: CBORSlot) throws(CBOREncodingError) {
     guard slot.level < levels.count, levels[slot.level].head == slot.start else {
       throw fail(.containerOutOfOrder)
@@ -109,7 +111,8 @@ struct CBORBuffer {
     if levels.count > slot.level + 1 { levels.removeSubrange((slot.level + 1)...) }
   }
 
-  /// Counts one more entry in the innermost container's head, which grows at 24, 256 and 65,536 entries.
+  /// Increments the number of entries in the innermost container's head. The head becomes longer at 24, 256 and
+  /// 65,536 entries.
   @inline(__always) private mutating func countEntry(at level: Int) {
     levels[level].count += 1
     let (count, head) = (levels[level].count, levels[level].head)
@@ -139,7 +142,7 @@ struct CBORBuffer {
     }
   }
 
-  /// Stores the first failure and returns it to be thrown.
+  /// Stores the error, unless an earlier one is stored. Returns the stored error for the caller to throw.
   mutating func fail(_ error: CBOREncodingError) -> CBOREncodingError {
     if let failure { return failure }
     failure = error

@@ -1,15 +1,16 @@
 // Public interface from bytes of the profile to a Swift value. Invariant: no value is made before the whole
-// input was found to be within the profile, and no input can trap. Every refusal contains the reason and the
+// input has been checked against the profile, and no input can trap. Every refusal contains the reason and the
 // offset.
 
 /// Reads `Decodable` values from the CBOR profile of ``CBORProfile``.
 ///
-/// The time is linear in the input's length, and at most proportional to the nesting besides; the stack depth
-/// is limited by ``CBORLimits/maximumDepth``. Nothing is allocated for a size that the input merely claims.
+/// The time is at most proportional to the input's length multiplied by its nesting depth. The stack depth is
+/// limited by ``CBORLimits/maximumDepth``. A length in the input is compared with the remaining bytes before
+/// memory is allocated for it.
 public struct CBORDecoder: Sendable {
   private let limits: CBORLimits
 
-  /// A decoder with limits.
+  /// A decoder that refuses input beyond these limits.
   public init(limits: CBORLimits = .standard) { self.limits = limits }
 
   /// Decodes the one value in the bytes.
@@ -17,8 +18,7 @@ public struct CBORDecoder: Sendable {
   /// - Parameters:
   ///   - type: type of the value. Fields that the type does not have are skipped.
   ///   - bytes: one value and nothing after it; offsets in errors count from the slice's first byte.
-  /// - Throws: ``CBORDecodingError``; the first violation found, those of the profile before those of the
-  ///   type.
+  /// - Throws: ``CBORDecodingError`` for the first violation. The profile is checked before the type.
   public func decode<T: Decodable>(
     _ type: T.Type, from bytes: ArraySlice<UInt8>
   ) throws(CBORDecodingError) -> T {
@@ -30,7 +30,7 @@ public struct CBORDecoder: Sendable {
     return try input.value(type, at: 0)
   }
 
-  /// Decodes the one value in the bytes; the same as for a slice of an array.
+  /// Decodes the one value in an array of bytes; see the overload for a slice.
   public func decode<T: Decodable>(_ type: T.Type, from bytes: [UInt8]) throws(CBORDecodingError) -> T {
     try decode(type, from: bytes[...])
   }

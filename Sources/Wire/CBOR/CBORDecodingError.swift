@@ -1,6 +1,6 @@
 // Reasons for refusing an input, with the offset and the text. Invariant: one reason for each rule of
-// `CBORProfile`; the offset counts from the first byte of the input. The receiver of such an error ends the
-// connection it came from and affects nothing else.
+// `CBORProfile`; the offset counts from the first byte of the input. The process that receives an invalid
+// message ends the connection on which the message arrived, and no other.
 
 /// Reason and offset of a refused input.
 public struct CBORDecodingError: Error, Equatable, Sendable {
@@ -14,19 +14,20 @@ public struct CBORDecodingError: Error, Equatable, Sendable {
 
   /// Rules of the profile, of the limits and of the requested type.
   public enum Reason: Equatable, Sendable {
-    /// Input outside the profile, with the meaning in ``description``. A truncated one ends inside a head, or
-    /// before a value. Additional information 28, 29 or 30 is reserved. An integer is out of range if it is
-    /// below −2⁶³, or does not fit the requested type.
+    /// Input outside the profile; ``description`` has the meaning of each case. Truncated input ends inside a
+    /// head or before a value. Additional information 28, 29 or 30 is reserved. An integer is out of range if
+    /// it is below −2⁶³, or does not fit the requested type.
     case truncated, nonShortestHead, reservedHead, indefiniteLength, floatingPoint, bignum, undefined,
       invalidUTF8
     case integerOutOfRange, keyNotAFieldNumber, trailingBytes
-    /// A tag other than that of a bignum, and a simple value other than false, true, null and undefined.
+    /// A tag other than that of a bignum, or a simple value other than false, true, null and undefined.
     case tag(UInt64), simpleValue(UInt8)
-    /// A string claims more bytes than the input has left, or a container more entries than bytes are left.
+    /// The length of a string exceeds the number of remaining bytes, or a container has more entries than the
+    /// remaining bytes can hold.
     case lengthExceedsInput(UInt64), countExceedsInput(UInt64)
     /// A map has the same key twice.
     case duplicateField(Int)
-    /// Containers nested deeper than the limit, or more bytes than the limit.
+    /// Containers are nested deeper than the limit, or the input has more bytes than the limit.
     case nestingTooDeep(limit: Int), inputTooLong(limit: Int)
     /// The value is well-formed, but of another kind than the requested type needs.
     case typeMismatch(expected: CBORKind, found: CBORKind)
@@ -35,7 +36,7 @@ public struct CBORDecodingError: Error, Equatable, Sendable {
     /// Bugs in the requested type, not in the input: a coding key without an integer, floating point,
     /// `superDecoder()`.
     case keyWithoutFieldNumber(String), floatingPointUnsupported, superDecoderUnsupported
-    /// The requested type refused the value, with the first part of its own text.
+    /// The initializer of the requested type threw another error. The payload is the start of its text.
     case valueRefused(String)
   }
 }

@@ -4,8 +4,8 @@
 
 /// Writes `Encodable` values in the CBOR profile of ``CBORProfile``.
 ///
-/// One call costs a few small allocations and no intermediate copy of the value's bytes: they are appended
-/// directly to the buffer. The encoder has no state between calls.
+/// One call makes a few small allocations and no intermediate copy: the value's bytes are appended directly to
+/// the buffer. The encoder has no state between calls.
 public struct CBOREncoder: Sendable {
   /// An encoder; it has no options.
   public init() {}

@@ -1,24 +1,25 @@
-// Reasons why a Swift value cannot be written in the profile, and their texts. Invariant: each of these is a
-// bug in a message type, never the fault of a peer. An encoder that has thrown one leaves the caller's buffer
-// unchanged.
+// Reasons why a Swift value cannot be written in the profile, and their texts. Invariant: each of these errors
+// is a bug in a message type, never the fault of a peer. An encoder that throws an error leaves the caller's
+// buffer unchanged.
 
 /// Reason why a value cannot be written in the profile of ``CBORProfile``.
 public enum CBOREncodingError: Error, Equatable, Sendable {
-  /// A coding key, named here, has no `intValue`; or it is not in ``CBORProfile/fieldNumbers``; or it was written twice.
+  /// A coding key, whose name is the payload, has no `intValue`. A field number is not in
+  /// ``CBORProfile/fieldNumbers``, or was written twice in one map.
   case keyWithoutFieldNumber(String), fieldNumberOutOfRange(Int), duplicateField(Int)
-  /// A `Double` or a `Float`, and an integer below −2⁶³ or above 2⁶⁴ − 1.
+  /// A `Double` or a `Float`, or an integer below −2⁶³ or above 2⁶⁴ − 1.
   case floatingPoint, integerOutOfRange
   /// Containers nested deeper than ``CBORLimits/standard`` allows.
   case nestingTooDeep(limit: Int)
-  /// A type's `encode(to:)` wrote nothing; the payload is its name.
+  /// A type's `encode(to:)` wrote nothing; the payload is the name of the type.
   case nothingEncoded(String)
-  /// A second value, or a container of another kind, in a position that has its value already.
+  /// A second value, or a container of another kind, in a position that already has a value.
   case secondValue
   /// A nested container was used after its parent had continued.
   case containerOutOfOrder
   /// `superEncoder()` was called; message types are not classes that inherit.
   case superEncoderUnsupported
-  /// A type's own `encode(to:)` refused, with its reason.
+  /// A type's own `encode(to:)` threw another error; the payload is the start of its text.
   case valueRefused(String)
 }
 

@@ -1,7 +1,7 @@
-// Terms of RFC 8949, section 3: major types, the head of a data item, and the set of a map's keys. Plain
-// data; `CBORInput` and `CBORWriter` read and write it.
+// Terms of RFC 8949, section 3: major types, the head of a data item, and the set of a map's keys. Plain data,
+// used by the readers and the writers of this directory.
 
-/// The high three bits of a head, in place (RFC 8949, section 3.1).
+/// Major type: the high three bits of the first byte of a head, not shifted (RFC 8949, section 3.1).
 enum CBORMajor {
   static let unsigned: UInt8 = 0x00
   static let negative: UInt8 = 0x20
@@ -20,10 +20,10 @@ enum CBORSimple {
   static let null: UInt8 = 0xF6
 }
 
-/// A decoded head: the content starts at `end`.
+/// A decoded head. The content of the data item starts at the offset `end`.
 struct CBORHead {
   let major: UInt8
-  /// The value, length, count, tag number or simple value, by major type.
+  /// The value, length, count, tag number or simple value, depending on the major type.
   let argument: UInt64
   let end: Int
 }
@@ -42,11 +42,11 @@ public enum CBORKind: String, Sendable, Equatable {
   case map
   /// True or false.
   case boolean
-  /// The absence of a value.
+  /// The simple value null: an absent value.
   case null
 }
 
-/// The field numbers of a map so far: 256 bits, no allocation.
+/// The set of the field numbers seen so far in one map: 256 bits, without an allocation.
 struct CBORKeySet {
   private var bits: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
 

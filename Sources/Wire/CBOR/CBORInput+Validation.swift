@@ -20,7 +20,7 @@ extension CBORInput {
         throw CBORDecodingError(.nestingTooDeep(limit: maximumDepth), at: offset)
       }
       let isMap = head.major == CBORMajor.map
-      // Every entry takes at least one byte, and a field at least two.
+      // An element of an array takes at least one byte, and a field of a map at least two.
       let mostEntries = UInt64(isMap ? (count - head.end) / 2 : count - head.end)
       guard head.argument <= mostEntries else {
         throw CBORDecodingError(.countExceedsInput(head.argument), at: offset)

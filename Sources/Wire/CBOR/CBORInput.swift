@@ -51,8 +51,8 @@ final class CBORInput {
     var argument: UInt64 = 0
     for place in 1...width { argument = argument << 8 | UInt64(bytes[base + offset + place]) }
     let head = CBORHead(major: major, argument: argument, end: offset + 1 + width)
-    // A value that fits the next shorter form has to use it; a simple value below 32 has no two-byte form
-    // either.
+    // A value that fits the next shorter form has to use that form. A simple value below 32 must not have the
+    // two-byte form (RFC 8949, section 3.3).
     let leastForThisWidth: UInt64 =
       width == 1 ? (major == CBORMajor.simple ? 32 : 24) : 1 << (4 * UInt64(width))
     guard argument >= leastForThisWidth else { throw CBORDecodingError(.nonShortestHead, at: offset) }
@@ -86,7 +86,7 @@ final class CBORInput {
   func integer<I: FixedWidthInteger>(_ type: I.Type, at offset: Int) throws(CBORDecodingError) -> I {
     let head = try head(at: offset)
     if head.major == CBORMajor.unsigned, let value = I(exactly: head.argument) { return value }
-    // −1 − n is the complement of n; above Int64.max it is outside the profile.
+    // −1 − n is the complement of n. An n above Int64.max is outside the profile.
     if head.major == CBORMajor.negative, let magnitude = Int64(exactly: head.argument),
       let value = I(exactly: ~magnitude)
     {
@@ -118,7 +118,8 @@ final class CBORInput {
     return slice(from: head.end, length: length)
   }
 
-  /// The head of an array or a map, with its number of elements or fields.
+  /// Reads the head of an array or a map. Returns the number of elements or fields, and the offset of the
+  /// first.
   func container(_ major: UInt8, at offset: Int) throws(CBORDecodingError) -> (count: Int, begin: Int) {
     let head = try head(at: offset)
     guard head.major == major else {
@@ -137,7 +138,7 @@ final class CBORInput {
     }
   }
 
-  /// Text of a type's own refusal, truncated because it may quote the input.
+  /// Text of an error from a type's own initializer, truncated because it may quote the input.
   private static func words(of error: any Error) -> String {
     let words =
       switch error {
@@ -149,7 +150,7 @@ final class CBORInput {
     return String(words.prefix(200))
   }
 
-  /// Offset of the data item after the one at an offset, without recursion and without scanning strings.
+  /// Offset of the first byte after the data item at `offset`. Needs no recursion and does not scan strings.
   func end(of offset: Int) throws(CBORDecodingError) -> Int {
     var offset = offset
     var pending = 1
@@ -164,7 +165,8 @@ final class CBORInput {
       guard entries <= UInt64(count - head.end) else {
         throw CBORDecodingError(.countExceedsInput(entries), at: offset)
       }
-      // Bounded by the square of the input's length, far from an overflow.
+      // The sum is less than the square of the input's length, which a frame limits to 1.25 MiB, so it does not
+      // overflow.
       pending += Int(entries) * (head.major == CBORMajor.map ? 2 : 1)
       offset = head.end + Int(length)
     }

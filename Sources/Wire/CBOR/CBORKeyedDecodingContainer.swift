@@ -1,13 +1,14 @@
-// Translation of Codable's keyed container into lookups in a map. Invariant: for an optional field, missing
-// and null are the same nil. The error for a missing field has the offset of the map, that for a wrong one
-// its own.
+// Translation of Codable's keyed container into lookups in a map. Invariant: for an optional field, a missing
+// field and a null are both nil. The error for a missing field has the offset of the map; the error for an
+// invalid value has the offset of the value.
 
 struct CBORKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
   let map: CBORMap
 
   var codingPath: [any CodingKey] { [] }
 
-  /// A plain loop: every message uses this, and a chain of generic calls costs more than the rest of the map.
+  /// A plain loop, because every message uses this property, and a chain of generic collection methods would
+  /// cost more than all other work on the map.
   var allKeys: [Key] {
     var keys: [Key] = []
     for number in map.fieldNumbers { if let key = Key(intValue: number) { keys.append(key) } }
@@ -52,9 +53,9 @@ struct CBORKeyedDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtoco
     return try input.value(type, at: offset)
   }
 
-  // None of them is generic. A single generic method for all widths would be called unspecialized through
-  // Codable's witness tables, with a dynamic call for every step of a conversion; `need` and `find` are
-  // specialized for each caller.
+  // The methods for integers are not generic. A single generic method for all widths would be called
+  // unspecialized through Codable's witness tables, with a dynamic call for every step of a conversion; `need`
+  // and `find` are specialized for each caller.
 
   func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try need(key) }
   func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try need(key) }

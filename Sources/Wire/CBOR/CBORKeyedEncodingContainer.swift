@@ -31,7 +31,8 @@ struct CBORKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtoco
     try writer.append(value, level: slot.level + 1)
   }
 
-  // None of them is generic, for the reason given with the decoding container's. A nil writes nothing.
+  // The methods for integers are not generic; see the comment in `CBORKeyedDecodingContainer`. A nil writes
+  // nothing.
 
   func encode(_ value: Int, forKey key: Key) throws { try put(Int64(value), key) }
   func encode(_ value: Int8, forKey key: Key) throws { try put(Int64(value), key) }
@@ -99,7 +100,8 @@ struct CBORKeyedEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtoco
   func superEncoder(forKey key: Key) -> any Encoder { superEncoder() }
 
   private func nestedSlot(forKey key: Key) -> CBORSlot {
-    // The protocol does not allow throwing here; the writer has stored the failure.
+    // `KeyedEncodingContainerProtocol` does not let this method throw. The writer stores the failure, and a
+    // later call throws it.
     try? writer.beginField(key, in: slot)
     return CBORSlot(writer: writer, start: writer.count, level: slot.level + 1)
   }

@@ -1,12 +1,13 @@
 // Index of one map: field number to the offset of its value. Invariant: the map is scanned once, when the
 // container is opened. The sixteen lowest numbers are found without a search and without an allocation, the
-// others in a short list. A duplicate or an invalid key throws, though validation has refused it first.
+// others in a short list. A duplicate or an invalid key throws an error, although the validation has already
+// refused such an input.
 
 struct CBORMap {
   let input: CBORInput
   let offset: Int
-  /// Offsets of the values of fields 0 to 15, four to a vector; 0 for a missing field, because no value
-  /// starts there.
+  /// Offsets of the values of fields 0 to 15, four in each vector. 0 marks a missing field, because no value
+  /// starts at offset 0.
   private var low: (SIMD4<UInt32>, SIMD4<UInt32>, SIMD4<UInt32>, SIMD4<UInt32>) = (.zero, .zero, .zero, .zero)
   private var high: [(number: UInt8, offset: UInt32)] = []
 

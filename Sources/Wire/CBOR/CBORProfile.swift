@@ -1,6 +1,7 @@
-// Definition of the bank's CBOR profile, and the limits of an input. Invariant: this comment and the codec
-// agree; `Tests/WireTests` checks every sentence. A limit is checked before memory or stack is used for what
-// it limits. A value outside the profile is never repaired: it results in a typed error.
+// Definition of the bank's CBOR profile, and the limits of an input. Invariant: the comment on `CBORProfile`
+// and the codec agree; `Tests/WireTests` checks every sentence of that comment. A limit is checked before
+// memory or stack is used for what it limits. A value outside the profile is never repaired: it results in a
+// typed error.
 
 /// Subset of CBOR (RFC 8949) that the bank uses: one value has exactly one encoding per field order.
 ///
@@ -18,12 +19,12 @@
 ///
 /// ## Field numbers
 ///
-/// A map is a record. Its keys are integers in ``fieldNumbers``, taken from `CodingKey.intValue`; a type gets them
-/// by declaring `enum CodingKeys: Int, CodingKey` with explicit values. Fields are written in the order in which
-/// the type encodes them, which for synthesised conformances is the order of declaration; they are not sorted.
-/// A reader accepts any order, refuses a field that appears twice, and skips an unknown field number if the
-/// skipped value is itself within the profile. So a newer build may add fields, and a number is never reused
-/// for something else.
+/// A map is a record. Its keys are integers in ``fieldNumbers``, taken from `CodingKey.intValue`; a type gets
+/// them by declaring `enum CodingKeys: Int, CodingKey` with explicit values. Fields are written in the order in
+/// which the type encodes them, which for synthesised conformances is the order of declaration; they are not
+/// sorted. A reader accepts any order, refuses a field that appears twice, and skips an unknown field number if
+/// the skipped value is itself within the profile. A newer build may therefore add fields. A field number is
+/// never reused for another field.
 ///
 /// An absent optional is an absent field. For a reader, a missing field and a null are the same `nil`.
 ///
@@ -37,13 +38,14 @@
 ///
 /// ## Refused input
 ///
-/// Floating point, tags (bignums among them), `undefined` and all other simple values, indefinite lengths, heads
-/// that are longer than needed, text that is not UTF-8, keys that are not field numbers, duplicate fields,
-/// negative integers below −2⁶³, nesting beyond ``CBORLimits/maximumDepth``, lengths and counts that the remaining
-/// bytes cannot hold, and bytes after the value. Each has a case of its own in ``CBORDecodingError/Reason``.
+/// A reader refuses floating point, tags (including bignums), `undefined` and all other simple values,
+/// indefinite lengths, heads that are longer than needed, text that is not UTF-8, keys that are not field
+/// numbers, duplicate fields, negative integers below −2⁶³, nesting beyond ``CBORLimits/maximumDepth``, lengths
+/// and counts that the remaining bytes cannot hold, and bytes after the value. Each of these has its own case
+/// in ``CBORDecodingError/Reason``.
 ///
-/// A reader checks the whole input against the profile before it makes the first value. So a refusal does not
-/// depend on the requested type.
+/// A reader checks the whole input against the profile before it makes the first value. A refusal therefore
+/// does not depend on the requested type.
 public enum CBORProfile {
   /// The keys a map may have: 0 to 255, at most two bytes each.
   public static let fieldNumbers: ClosedRange<Int> = 0...255
@@ -68,6 +70,7 @@ public struct CBORLimits: Sendable, Equatable {
     self.maximumByteCount = maximumByteCount
   }
 
-  /// Depth 16, and 2³² − 2 bytes: the frame limits the length before. The encoder uses this depth, too.
+  /// Depth 16 and 2³² − 2 bytes, because the frame already limits the length. The encoder has the same maximum
+  /// depth.
   public static let standard = CBORLimits(maximumDepth: 16, maximumByteCount: Int(UInt32.max) - 1)
 }

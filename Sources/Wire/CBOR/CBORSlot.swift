@@ -55,7 +55,7 @@ extension CBORSlot: SingleValueEncodingContainer {
     try writer.append(value, level: level)
   }
 
-  // None of these is generic; see the keyed decoding container for the reason.
+  // The methods for integers are not generic; see the comment in `CBORKeyedDecodingContainer`.
 
   func encode(_ value: Int) throws { try append(signed: Int64(value)) }
   func encode(_ value: Int8) throws { try append(signed: Int64(value)) }

@@ -43,7 +43,7 @@ struct CBORUnkeyedDecodingContainer: UnkeyedDecodingContainer {
     throw CBORDecodingError(.floatingPointUnsupported, at: try current())
   }
 
-  // None of these is generic; see the keyed container for the reason.
+  // The methods for integers are not generic; see the comment in `CBORKeyedDecodingContainer`.
 
   mutating func decode(_ type: Int.Type) throws -> Int { try integer(type) }
   mutating func decode(_ type: Int8.Type) throws -> Int8 { try integer(type) }
@@ -58,7 +58,7 @@ struct CBORUnkeyedDecodingContainer: UnkeyedDecodingContainer {
   mutating func decode(_ type: UInt64.Type) throws -> UInt64 { try integer(type) }
   mutating func decode(_ type: UInt128.Type) throws -> UInt128 { try integer(type) }
 
-  /// Used for every width of integer; the compiler makes a copy for each of the methods that call it.
+  /// Reads an integer of any width. The compiler inlines a specialized copy into each caller.
   @inline(__always)
   mutating func integer<I: FixedWidthInteger>(_ type: I.Type) throws(CBORDecodingError) -> I {
     let value = try input.integer(type, at: current())

@@ -32,7 +32,7 @@ struct CBORUnkeyedEncodingContainer: UnkeyedEncodingContainer {
     try writer.append(value, level: slot.level + 1)
   }
 
-  // None of these is generic; see the keyed decoding container for the reason.
+  // The methods for integers are not generic; see the comment in `CBORKeyedDecodingContainer`.
 
   func encode(_ value: Int) throws { try append(signed: Int64(value)) }
   func encode(_ value: Int8) throws { try append(signed: Int64(value)) }
@@ -74,7 +74,8 @@ struct CBORUnkeyedEncodingContainer: UnkeyedEncodingContainer {
   }
 
   private func nestedSlot() -> CBORSlot {
-    // The protocol does not allow throwing here; the writer has stored the failure.
+    // `UnkeyedEncodingContainer` does not let this method throw. The writer stores the failure, and a later
+    // call throws it.
     try? writer.beginElement(in: slot)
     return CBORSlot(writer: writer, start: writer.count, level: slot.level + 1)
   }

@@ -1,6 +1,6 @@
-// Position of one value to be read: Codable's `Decoder` and its single-value container. Invariant: two words
-// without state of their own, so a type may request its containers repeatedly, and `any Decoder` holds it
-// without an allocation. A value that does not fit the requested type throws a `CBORDecodingError`.
+// Position of one value to be read: Codable's `Decoder` and its single-value container. Invariant: the struct
+// has two words and no mutable state, so a type may request its containers repeatedly, and `any Decoder` holds
+// the struct without an allocation. A value that does not fit the requested type throws a `CBORDecodingError`.
 
 struct CBORValueDecoder {
   let input: CBORInput
@@ -38,7 +38,7 @@ extension CBORValueDecoder: SingleValueDecodingContainer {
 
   func decode<T: Decodable>(_ type: T.Type) throws -> T { try input.value(type, at: offset) }
 
-  // None of these is generic; see the keyed container for the reason.
+  // The methods for integers are not generic; see the comment in `CBORKeyedDecodingContainer`.
 
   func decode(_ type: Int.Type) throws -> Int { try input.integer(type, at: offset) }
   func decode(_ type: Int8.Type) throws -> Int8 { try input.integer(type, at: offset) }

@@ -1,13 +1,15 @@
 // State shared by all containers of one encoding: the buffer, and the encoding of nested values. Invariant:
-// every method is one access to the buffer, so Swift's exclusivity check costs once per call; no foreign code
-// runs during an access. An error of a type's own `encode(to:)` becomes a `CBOREncodingError`, and is kept.
+// every method is one access to the buffer, so Swift checks exclusive access once per call. No type's own
+// `encode(to:)` runs during an access. An error that such an `encode(to:)` throws is converted to a
+// `CBOREncodingError` and stored.
 
 final class CBORWriter {
   private var buffer = CBORBuffer()
 
-  /// Exchanges the bytes: a caller's buffer moves in, is appended to in place, and moves out again.
+  /// Exchanges the bytes with a caller's buffer. One call before an encoding takes the buffer, and one after it
+  /// returns the buffer, without a copy.
   func swapBytes(with bytes: inout [UInt8]) { swap(&buffer.bytes, &bytes) }
-  /// Number of bytes, including those from before this encoding.
+  /// Number of bytes, including those that were in the caller's buffer before this encoding.
   var count: Int { buffer.bytes.count }
   func append(signed value: Int64) { buffer.append(signed: value) }
   func append(unsigned value: UInt64) { buffer.append(unsigned: value) }
@@ -55,9 +57,9 @@ final class CBORWriter {
   func count(of slot: CBORSlot) -> Int { buffer.count(of: slot) }
   func fail(_ error: CBOREncodingError) -> CBOREncodingError { buffer.fail(error) }
 
-  /// Ends the encoding: a container that outlives its value can write no more.
+  /// Ends the encoding. A write through a container that a type has kept fails from then on.
   func finish() throws(CBOREncodingError) {
-    // A failure that a type's own encode(to:) swallowed has left an incomplete value.
+    // A type's own encode(to:) may catch a failure and return normally; the value is then incomplete.
     if let failure = buffer.failure { throw failure }
     _ = fail(.containerOutOfOrder)
   }

@@ -1,6 +1,7 @@
 // Encoding and decoding of single heads, integers and texts of the profile, for messages of a fixed shape.
-// Invariant: only the shortest form of a head is written and read, so the bytes are those of `CBOREncoder`
-// and pass `CBORDecoder`. Errors: a reader that finds anything else reports it, and stays failed.
+// Invariant: only the shortest form of a head is written and read, so the bytes equal those of `CBOREncoder`,
+// and `CBORDecoder` accepts them. A reader that finds any other input fails and stays failed; `isComplete` is
+// then false.
 
 extension [UInt8] {
   /// Appends the start of every message: a map of one field, whose key is the kind, and the head of the
@@ -36,7 +37,7 @@ extension [UInt8] {
     append(contentsOf: bytes)
   }
 
-  /// Appends the key of a field and the head of its map with this number of fields.
+  /// Appends the key of a field whose value is a map, and the head of that map with this number of fields.
   mutating func appendField(_ key: UInt8, mapOf fields: UInt8) {
     precondition(key < 24 && fields < 24, "these heads are one byte long")
     append(key)
@@ -62,7 +63,7 @@ extension [UInt8] {
     append(heads: 1) { $0.put(major, argument) }
   }
 
-  /// Appends at most this number of heads at once: capacity is checked once, and not for every byte.
+  /// Appends at most `most` heads at once, so that the array checks its capacity once and not for every byte.
   @inline(__always) mutating func append(heads most: Int, _ write: (inout DirectWriter) -> Void) {
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: most * DirectWriter.longestHead) { room in
       var writer = DirectWriter(room)
@@ -72,7 +73,7 @@ extension [UInt8] {
   }
 }
 
-/// Writes heads into memory that is known to be large enough.
+/// Writes heads into memory that the caller has made large enough.
 struct DirectWriter {
   /// The longest head, in bytes.
   static let longestHead = 9
@@ -150,14 +151,15 @@ struct DirectReader {
   /// Skips the key of a field.
   mutating func expectField(_ key: UInt8) { expect(key) }
 
-  /// Skips the key of a field and the heads of its map and of the kind in it.
+  /// Skips the key of a field whose value is a map of one field, the head of that map, and its key, which is
+  /// the kind.
   mutating func expectField(_ key: UInt8, kind: UInt8) {
     expect(key)
     expect(CBORMajor.map | 1)
     expect(kind)
   }
 
-  /// The number of fields of the next map, which has fewer than 24; 0 after a failure.
+  /// Reads the head of a map of fewer than 24 fields. Returns the number of fields, or 0 after a failure.
   mutating func mapCount() -> UInt8 {
     guard !hasFailed, place < bytes.count, bytes[place] & 0xE0 == CBORMajor.map, bytes[place] & 0x1F < 24
     else {
@@ -170,7 +172,7 @@ struct DirectReader {
 
   func isAt(_ key: UInt8) -> Bool { !hasFailed && place < bytes.count && bytes[place] == key }
 
-  /// True or false in a field with a key below 24; false after a failure.
+  /// Reads a field with a Boolean and a key below 24. Returns the Boolean, or false after a failure.
   mutating func flag(_ key: UInt8) -> Bool {
     expect(key)
     let isTrue = isAt(CBORSimple.true)
@@ -178,7 +180,7 @@ struct DirectReader {
     return isTrue
   }
 
-  /// The integer in a field with a key below 24; 0 after a failure.
+  /// Reads a field with an integer and a key below 24. Returns the integer, or 0 after a failure.
   mutating func field<I: FixedWidthInteger>(_ key: UInt8) -> I {
     expect(key)
     guard let (major, argument) = head() else { return fail() }
@@ -206,7 +208,7 @@ struct DirectReader {
     return argument >= leastForThisWidth ? (major, argument) : nil
   }
 
-  /// The text in an optional field with a key below 24; counts it if it is present.
+  /// Reads an optional field with a text and a key below 24. Adds 1 to `present` if the field is present.
   mutating func text(_ key: UInt8, counting present: inout UInt8) -> String? {
     guard isAt(key) else { return nil }
     present += 1
@@ -221,14 +223,14 @@ struct DirectReader {
     return text
   }
 
-  /// Bytes as text; nil if they are not UTF-8. Names are short and ASCII and then need no validation, which
-  /// is three quarters of the cost.
+  /// Returns the bytes as text, or nil if they are not UTF-8. Most texts are short ASCII names. These need no
+  /// validation, which would be three quarters of the cost.
   private static func text(_ bytes: UnsafeBufferPointer<UInt8>) -> String? {
     if bytes.allSatisfy({ $0 < 0x80 }) { return String(decoding: bytes, as: UTF8.self) }
     return String(validating: bytes, as: UTF8.self)
   }
 
-  /// The bytes in a field with a key below 24; empty after a failure.
+  /// Reads a field with a byte string and a key below 24. Returns its bytes, or none after a failure.
   mutating func bytes(_ key: UInt8) -> [UInt8] {
     expect(key)
     guard let (major, length) = head(), major == CBORMajor.bytes, length <= UInt64(bytes.count - place) else {
@@ -239,14 +241,15 @@ struct DirectReader {
     return Array(bytes[place..<(place + Int(length))])
   }
 
-  /// The bytes in an optional field with a key below 24; counts it if it is present.
+  /// Reads an optional field with a byte string and a key below 24. Adds 1 to `present` if the field is
+  /// present.
   mutating func bytes(_ key: UInt8, counting present: inout UInt8) -> [UInt8]? {
     guard isAt(key) else { return nil }
     present += 1
     return bytes(key)
   }
 
-  /// The integer in an optional field with a key below 24; counts it if it is present.
+  /// Reads an optional field with an integer and a key below 24. Adds 1 to `present` if the field is present.
   mutating func field<I: FixedWidthInteger>(_ key: UInt8, counting present: inout UInt8) -> I? {
     guard isAt(key) else { return nil }
     present += 1

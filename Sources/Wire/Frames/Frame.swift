@@ -1,9 +1,9 @@
-// Layout of a frame: four bytes of length, most significant first, and the body; the limits of a body, and
-// the reasons for refusing a frame. Invariant: a body is never empty and never longer than the limit that
+// Layout of a frame: a length of four bytes, most significant byte first, and a body. Also the limits of a body
+// and the reasons for refusing a frame. Invariant: a body is never empty and never longer than the limit that
 // both ends of a connection share; raising a limit is a change of the protocol. After a refusal the start of
 // the next frame in the stream is unknown, so the receiver ends the connection.
 
-/// The layout of a frame.
+/// The layout of a frame: a prefix of ``headerLength`` bytes, and the body.
 public enum Frame {
   /// The length of the prefix, in bytes: a big-endian unsigned 32-bit count of the bytes of the body.
   public static let headerLength = 4
@@ -14,21 +14,21 @@ public enum Frame {
   }
 }
 
-/// Maximum bodies of frames in bytes, by the kind of connection.
+/// Maximum length of a frame's body in bytes, for each kind of connection.
 public enum FrameLimits {
-  /// On the control socket, where a message can contain a page of a list, or a payload of 1 MiB and its
-  /// metadata: 1.25 MiB.
+  /// 1.25 MiB on the control socket, where a message can contain a page of a list, or a payload of 1 MiB and
+  /// its metadata.
   public static let control = 5 << 18
 
-  /// Between the coordinator and a teller, where messages contain payloads and results: 1.25 MiB.
+  /// 1.25 MiB between the coordinator and a teller, where messages contain payloads and results.
   public static let teller = control
 }
 
 /// Reason for a refused frame.
 public enum FrameError: Error, Equatable, Sendable {
-  /// The length is 0: every message has a body.
+  /// The length is 0, although every message has at least one byte.
   case emptyBody
-  /// The length exceeds the connection's limit, both in bytes.
+  /// The length exceeds the connection's limit. Both values are in bytes.
   case bodyTooLong(length: Int, maximum: Int)
 }
 
@@ -43,7 +43,7 @@ extension FrameError: CustomStringConvertible {
   }
 }
 
-/// Reason why a message could not be made into a frame; the buffer is unchanged.
+/// Reason why a message was not encoded as a frame. The output buffer is unchanged.
 public enum FrameEncodingError: Error, Equatable, Sendable {
   /// The message does not fit the CBOR profile.
   case message(CBOREncodingError)

@@ -1,15 +1,15 @@
-// Splits a byte stream into frames. Invariant: a length is checked as soon as its four bytes have arrived and
-// before memory is used for its body; every byte is moved a bounded number of times, however many frames one
-// read brings. After a refusal the decoder stays failed: it drops its data and throws the same error again.
+// Splits a byte stream into frames. Invariant: a length is checked as soon as its four bytes have arrived,
+// before memory is used for its body. Every byte is moved a bounded number of times, however many frames one
+// read returns. After a refusal the decoder stays failed: it drops its data and throws the same error again.
 
 /// Splits a byte stream into the bodies of frames.
 ///
-/// Append the bytes of a read, then take frames until there is none:
+/// Append the bytes of a read, then call ``next()`` until it returns nil:
 ///
 ///     decoder.append(bytes)
 ///     while let body = try decoder.next() { … }
 ///
-/// It holds one incomplete frame and the bytes appended since the last call of ``next()``.
+/// Between two such rounds the decoder holds at most one incomplete frame.
 public struct FrameDecoder: Sendable {
   private let maximumBodyLength: Int
   private(set) var buffer: [UInt8] = []
@@ -44,9 +44,10 @@ public struct FrameDecoder: Sendable {
 
   /// The body of the next frame, or nil if more bytes are needed.
   ///
-  /// The slice shares the decoder's memory: release it before more bytes are appended, or they cost a copy.
+  /// The slice shares the decoder's memory. Release the slice before appending more bytes; if it is still held,
+  /// the append copies the buffer.
   ///
-  /// - Throws: ``FrameError`` if the next frame is empty or too long; every later call throws it, too.
+  /// - Throws: ``FrameError`` if the next frame is empty or too long; every later call throws the same error.
   public mutating func next() throws(FrameError) -> ArraySlice<UInt8>? {
     if let failure { throw failure }
     guard bufferedByteCount >= Frame.headerLength else {
@@ -67,7 +68,7 @@ public struct FrameDecoder: Sendable {
     return buffer[begin..<consumed]
   }
 
-  /// True if it holds bytes that no call of ``next()`` has returned.
+  /// True if the decoder holds bytes that no call of ``next()`` has returned.
   ///
   /// After ``next()`` has returned nil and the stream has ended, this distinguishes a truncated frame from a
   /// clean end.
@@ -76,8 +77,8 @@ public struct FrameDecoder: Sendable {
   /// Number of bytes that no call of ``next()`` has returned.
   public var bufferedByteCount: Int { buffer.count - consumed }
 
-  /// Drops returned bytes once they are at least half of the buffer: so each byte is moved at most once for
-  /// each dropped byte.
+  /// Drops the returned bytes once they are at least half of the buffer. A call therefore never moves more
+  /// bytes than it drops.
   private mutating func compact() {
     if consumed == buffer.count {
       if buffer.capacity > Self.keptCapacity { buffer = [] } else { buffer.removeAll(keepingCapacity: true) }

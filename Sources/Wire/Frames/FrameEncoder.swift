@@ -1,6 +1,6 @@
-// Encoding of a message directly into an output buffer, after a length that is filled in later. Invariant:
-// the buffer gains a whole frame or nothing; there is no intermediate copy of the body. An error leaves the
-// buffer unchanged.
+// Encodes a message directly into an output buffer, without an intermediate copy of the body. The length before
+// the body is filled in last. Invariant: a call appends a whole frame or nothing. An error leaves the buffer
+// unchanged.
 
 /// Writes messages as frames into an output buffer.
 public struct FrameEncoder: Sendable {
@@ -25,7 +25,8 @@ public struct FrameEncoder: Sendable {
     try Self.closeFrame(at: begin, in: &buffer, limit: limit)
   }
 
-  /// Appends one frame with a message, by its fast path if it has one; see the other `append`.
+  /// Appends one frame with a message, on the fast path of ``FrameMessage`` if the message has one. Parameters
+  /// and errors are those of the overload for `Encodable`.
   public func append(
     _ message: some FrameMessage, to buffer: inout [UInt8], limit: Int
   ) throws(FrameEncodingError) {
@@ -43,14 +44,14 @@ public struct FrameEncoder: Sendable {
     try append(message, to: &buffer, limit: limit)
   }
 
-  /// Reserves the length. Returns the start of the frame.
+  /// Appends four zero bytes for the length. Returns the offset of the frame.
   static func openFrame(in buffer: inout [UInt8]) -> Int {
     let begin = buffer.count
     for _ in 0..<Frame.headerLength { buffer.append(0) }
     return begin
   }
 
-  /// Fills in the length; a frame that is too long is removed again.
+  /// Fills in the length. Removes the frame and throws if the body is empty or too long.
   static func closeFrame(at begin: Int, in buffer: inout [UInt8], limit: Int) throws(FrameEncodingError) {
     let length = buffer.count - begin - Frame.headerLength
     do { try Frame.check(length: length, limit: limit) } catch {

@@ -1,28 +1,28 @@
-// Contract of messages in frames: a Codable value with an optional fast path to its bytes and back.
-// Invariant: the fast path never differs in its result: it writes the same bytes as `CBOREncoder`, and
-// `CBORDecoder` reads its input as the same value. Unusual messages take the slow path. Errors: none here;
-// the slow path refuses invalid input, with reason and offset.
-// Messages for peers that may use lines instead of frames also implement their lines.
+// Contract of messages in frames: a Codable value with an optional fast path to its bytes and back. Invariant:
+// the fast path writes the same bytes as `CBOREncoder`, and reads the same value as `CBORDecoder`. Unusual
+// messages take the slow path, which is Codable. The fast path throws no errors; the slow path refuses invalid
+// input with reason and offset.
+// Messages for peers that may use lines instead of frames also implement `readLine` and `appendLine`.
 
 /// One message of a connection.
 ///
-/// `Codable` defines the bytes. The few messages exchanged for each customer also have a path without it,
-/// because Codable costs several microseconds per message, more than all other handling.
+/// `Codable` defines the bytes. The few messages exchanged for each customer also have a fast path without
+/// `Codable`, which costs several microseconds per message, more than all other handling.
 public protocol FrameMessage: Codable {
   /// Appends the message's bytes, without a frame, by the fast path.
   ///
-  /// - Returns: false if it has none; the buffer is unchanged then.
+  /// - Returns: false if the message has no fast path; the buffer is then unchanged.
   func appendDirectly(to buffer: inout [UInt8]) -> Bool
 
   /// Reads a message, without a frame, by the fast path.
   ///
-  /// - Returns: nil for everything else, including invalid input.
+  /// - Returns: nil if the fast path does not cover the input, or if the input is invalid.
   static func readDirectly(_ body: UnsafeBufferPointer<UInt8>) -> Self?
 
-  /// Parses the message of a line of JSON, without the newline.
+  /// Parses one line of JSON, without its newline, as a message.
   static func readLine(_ line: UnsafeBufferPointer<UInt8>) throws(LineFault) -> Self
 
-  /// Appends the message's line without a newline; nothing if it has no line form.
+  /// Appends the message as a line without a newline. Appends nothing if the message has no line form.
   func appendLine(to buffer: inout [UInt8])
 }
 

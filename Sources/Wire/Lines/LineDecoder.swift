@@ -2,7 +2,7 @@
 // exceeded; every byte is scanned once and moved a bounded number of times, in portions of any size. After a
 // refusal the decoder stays failed: it drops its data and throws the same error again.
 
-/// Reason for a line refused before it was parsed.
+/// Reason for refusing a line before parsing it.
 public enum LineError: Error, Equatable, Sendable {
   /// The line exceeds the connection's limit, in bytes without the newline.
   case tooLong(maximum: Int)
@@ -19,9 +19,9 @@ extension LineError: CustomStringConvertible {
 
 /// Splits a byte stream into lines.
 ///
-/// Append the bytes of a read, then take lines until there is none, as with ``FrameDecoder``. A line ends
-/// with a newline; a carriage return before it is dropped, and an empty line is skipped. Bytes without a
-/// newline after them are not a line.
+/// Append the bytes of a read, then call ``next()`` until it returns nil, as with ``FrameDecoder``. A line ends
+/// with a newline; a carriage return before it is dropped, and an empty line is skipped. Bytes at the end of
+/// the stream without a newline are not a line.
 public struct LineDecoder: Sendable {
   private let maximumLength: Int
   private(set) var buffer: [UInt8] = []
@@ -35,7 +35,8 @@ public struct LineDecoder: Sendable {
 
   /// A decoder at the start of a stream.
   ///
-  /// - Parameter maximumLength: maximum line in bytes, with a carriage return and without the newline.
+  /// - Parameter maximumLength: maximum length of a line in bytes, including a carriage return but not the
+  ///   newline.
   /// - Precondition: `maximumLength` is at least 1.
   public init(maximumLength: Int) {
     precondition(maximumLength >= 1, "a line has at least one byte")
@@ -58,9 +59,10 @@ public struct LineDecoder: Sendable {
 
   /// The next line without its newline, or nil if more bytes are needed.
   ///
-  /// The slice shares the decoder's memory: release it before more bytes are appended, or they cost a copy.
+  /// The slice shares the decoder's memory. Release the slice before appending more bytes; if it is still held,
+  /// the append copies the buffer.
   ///
-  /// - Throws: ``LineError`` if the next line is too long; every later call throws it, too.
+  /// - Throws: ``LineError`` if the next line is too long; every later call throws the same error.
   public mutating func next() throws(LineError) -> ArraySlice<UInt8>? {
     if let failure { throw failure }
     while let end = findNewline() {
@@ -75,8 +77,8 @@ public struct LineDecoder: Sendable {
     return nil
   }
 
-  /// True if it holds bytes that no call of ``next()`` has returned; at the end of the stream they are an
-  /// incomplete line.
+  /// True if the decoder holds bytes that no call of ``next()`` has returned. At the end of the stream these
+  /// bytes are an incomplete line.
   public var isMidLine: Bool { bufferedByteCount > 0 }
 
   /// Number of bytes that no call of ``next()`` has returned.
@@ -99,8 +101,8 @@ public struct LineDecoder: Sendable {
 
   private static func newline(in bytes: UnsafeRawBufferPointer, from begin: Int) -> Int? {
     var place = begin
-    // Eight bytes at once: a byte of the difference is 0 exactly for a newline. The lowest set bit below
-    // belongs to the first such byte; higher set bits may be false positives.
+    // Each step compares eight bytes. A byte of `difference` is 0 exactly where `word` has a newline. The
+    // lowest set bit of `found` belongs to the first newline; higher set bits may be false positives.
     while place + 8 <= bytes.count {
       let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self))
       let difference = word ^ 0x0a0a_0a0a_0a0a_0a0a

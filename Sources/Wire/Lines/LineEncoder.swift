@@ -1,19 +1,19 @@
-// Encoding of a message, and of its values, as a line in an output buffer. Invariant: the buffer gains a
-// whole line or nothing; the output is ASCII if the text is, has no space, and no newline except the last
-// byte.
+// Encodes a message, and its values, as a line in an output buffer. Invariant: a call appends a whole line or
+// nothing. The line is ASCII if all its strings are, has no space outside a string, and no newline before its
+// last byte.
 
 /// Writes messages as lines into an output buffer.
 public struct LineEncoder: Sendable {
   /// A line encoder; it has no options.
   public init() {}
 
-  /// Appends one line with a message to a buffer; nothing if the message has no line form.
+  /// Appends a message as one line to a buffer. Appends nothing if the message has no line form.
   ///
   /// - Parameters:
   ///   - message: the message.
   ///   - buffer: receives the line after its content; unchanged on an error.
-  ///   - limit: maximum line in bytes without the newline; one of ``LineLimits``.
-  /// - Throws: ``LineError`` if the line is longer.
+  ///   - limit: maximum length of the line in bytes, without the newline; one of ``LineLimits``.
+  /// - Throws: ``LineError`` if the line exceeds the limit.
   public func append(
     _ message: some FrameMessage, to buffer: inout [UInt8], limit: Int
   ) throws(LineError) {
@@ -34,13 +34,13 @@ extension [UInt8] {
     append(contentsOf: UnsafeBufferPointer(start: words.utf8Start, count: words.utf8CodeUnitCount))
   }
 
-  /// Appends a key and a number.
+  /// Appends a constant part, which ends with a key, and a number.
   mutating func append(line words: StaticString, _ number: some FixedWidthInteger) {
     append(line: words)
     append(decimal: number)
   }
 
-  /// Appends a key and a string.
+  /// Appends a constant part, which ends with a key, and a string.
   mutating func append(line words: StaticString, _ text: String) {
     append(line: words)
     var text = text
@@ -59,7 +59,7 @@ extension [UInt8] {
     self[begin...].reverse()
   }
 
-  /// Appends a string with its quotes. Its bytes are valid UTF-8.
+  /// Appends a string in quotes, with escapes (RFC 8259). The caller passes valid UTF-8.
   mutating func append(quoted text: UnsafeBufferPointer<UInt8>) {
     append(UInt8(ascii: "\""))
     var begin = 0

@@ -1,6 +1,6 @@
-// Reasons for refusing a line, with the offset and the text, which the author of a worker reads. Invariant:
-// the offset counts from 0 at the start of the line. The receiver of such an error ends the connection it
-// came from and affects nothing else.
+// Reasons for refusing a line, with the offset and a text for the author of the worker. Invariant: the offset
+// counts from 0 at the start of the line. The coordinator ends the connection on which an invalid line arrived,
+// and no other.
 
 /// Reason and offset of a refused line.
 public struct LineFault: Error, Equatable, Sendable {
@@ -13,13 +13,14 @@ public struct LineFault: Error, Equatable, Sendable {
 
   /// Rules of JSON and of the messages that a line can break.
   public enum Reason: Equatable, Sendable {
-    /// Rules of JSON (RFC 8259), with the meaning in ``description``. Half a surrogate pair is a bad escape.
+    /// Violations of JSON (RFC 8259); ``description`` has the meaning of each case. Half a surrogate pair is a
+    /// bad escape.
     case endsEarly, trailing, notUTF8, controlCharacter, badEscape, badNumber
     /// This byte is not allowed here.
     case unexpected(UInt8)
-    /// Arrays and objects nested deeper than this.
+    /// Arrays and objects are nested deeper than this limit.
     case tooDeep(limit: Int)
-    /// A line is one object with one key, which is the kind.
+    /// The line is not one object with exactly one key, which is the kind of the message.
     case notObject, noKind, severalKinds
     case unknownKind(String)
     /// A required key is missing, or a known one occurs twice.

@@ -1,19 +1,19 @@
-// Strings of a line. Invariant: a string is checked completely when it is passed, including every escape. Its
-// content is created only on request: a skipped or truncated string costs no memory.
+// Strings of a line. Invariant: the reader checks a string completely when it scans the string, including every
+// escape. The content is decoded only on request, so a string that is skipped needs no memory.
 
 import JSON
 
-/// A valid string that was passed.
+/// A string that the reader has scanned and found valid.
 struct LineText {
   /// Offsets of the content between the quotes.
   fileprivate let range: Range<Int>
   fileprivate let isEscaped: Bool
-  /// Offset of its first quote.
+  /// Offset of the opening quote.
   var begin: Int { range.lowerBound - 1 }
 }
 
 extension LineReader {
-  /// Passes a string.
+  /// Scans a string, and checks its escapes.
   mutating func string() throws(LineFault) -> LineText {
     try take(UInt8(ascii: "\""))
     let begin = place
@@ -93,7 +93,7 @@ extension LineReader {
     content.reserveCapacity(text.range.count)
     var place = text.range.lowerBound
     while place < text.range.upperBound {
-      // Every escape was checked when the string was passed, so none is refused now.
+      // `string()` has checked every escape, so none is refused now.
       if bytes[place] == UInt8(ascii: "\\"), let (scalar, length) = try? escape(at: place) {
         content.append(contentsOf: UTF8.encode(scalar).unsafelyUnwrapped)
         place += length
@@ -105,7 +105,7 @@ extension LineReader {
     return content
   }
 
-  /// The content as text: all of it, or whole characters from its start up to `limit` bytes.
+  /// The content as text. Of content longer than `limit` bytes, only its start, cut between two characters.
   func text(_ text: LineText, first limit: Int = .max) -> String {
     withBytes(of: text) { content in
       var end = min(content.count, limit)
@@ -114,7 +114,7 @@ extension LineReader {
     }
   }
 
-  /// The content as text; of a longer one only whole characters at its end, up to `limit` bytes.
+  /// The content as text. Of content longer than `limit` bytes, only its end, cut between two characters.
   func text(_ text: LineText, last limit: Int) -> String {
     withBytes(of: text) { content in
       var begin = max(0, content.count - limit)

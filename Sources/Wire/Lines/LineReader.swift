@@ -1,16 +1,16 @@
-// Position in one line of JSON (RFC 8259), which is parsed in a single pass and without a tree, because a
-// worker answers tens of thousands of times per second.
-// Invariant: any input gives a value or a typed fault with its offset, and nesting is limited, so the stack
-// is too. An unknown key is skipped after its value was checked as strictly as any other. A known key must
-// not occur twice, because programs differ in which of two they use.
+// Reader of one line of JSON (RFC 8259). The line is parsed in a single pass and without a tree, because a
+// worker may send tens of thousands of lines per second.
+// Invariant: any input gives a value or a typed fault with its offset. The nesting is limited, and therefore
+// the stack. The value of an unknown key is skipped, but checked as strictly as any other value. A known key
+// must not occur twice, because JSON parsers differ in which of the two values they use.
 
 /// Reads one line, from its first byte to its last.
 struct LineReader {
-  /// The keys of an object that have occurred.
+  /// The keys of one object that the reader has seen so far.
   struct Members {
     fileprivate var seen: UInt32 = 0
     fileprivate var isFirst = true
-    /// Key of the object, and offset of its start.
+    /// Key whose value is this object, and offset of the object.
     let owner: LineWord
     let begin: Int
   }
@@ -54,7 +54,7 @@ struct LineReader {
 
   // MARK: Objects
 
-  /// The only key of the line's object; the position is at its value then.
+  /// Reads the only key of the line's object, and moves to its value.
   mutating func kind() throws(LineFault) -> LineWord {
     skipSpace()
     guard isAt(UInt8(ascii: "{")) else { throw fault(.notObject) }
@@ -64,7 +64,7 @@ struct LineReader {
     return try key()
   }
 
-  /// Checks that the line's object ends, with nothing after it.
+  /// Checks that the line's object ends and that nothing follows it.
   mutating func end() throws(LineFault) {
     skipSpace()
     if isAt(UInt8(ascii: ",")) { throw fault(.severalKinds) }
@@ -80,7 +80,7 @@ struct LineReader {
     return Members(owner: owner, begin: place - 1)
   }
 
-  /// The next key of an object, with the position at its value; nil at the end of the object.
+  /// Reads the next key of an object, and moves to its value. Returns nil at the end of the object.
   mutating func next(_ members: inout Members) throws(LineFault) -> LineWord? {
     guard try hasNext(isFirst: members.isFirst, before: UInt8(ascii: "}")) else { return nil }
     members.isFirst = false
@@ -98,7 +98,7 @@ struct LineReader {
     LineFault(.missing(word.name), at: members.begin)
   }
 
-  /// The fault for an invalid value, at its start.
+  /// The fault for an invalid value, with the offset at which the value starts.
   func wanted(_ word: LineWord, _ what: String, at begin: Int? = nil) -> LineFault {
     place < bytes.count ? LineFault(.wanted(word.name, what), at: begin ?? place) : fault(.endsEarly)
   }
@@ -125,7 +125,7 @@ struct LineReader {
     return withBytes(of: text) { LineWord.of($0) }
   }
 
-  /// The key at an offset, truncated if it is long: for an error message.
+  /// The key at an offset, truncated to 64 bytes, for an error message.
   func keyName(at begin: Int) -> String {
     var copy = self
     copy.place = begin
@@ -139,7 +139,7 @@ struct LineReader {
   /// Consumes `null`, which is equivalent to leaving an optional key out.
   mutating func takesNull() -> Bool { takes("null") }
 
-  /// `true` or `false`.
+  /// Consumes `true` or `false`.
   mutating func flag(_ word: LineWord) throws(LineFault) -> Bool {
     if takes("true") { return true }
     if takes("false") { return false }
@@ -154,7 +154,7 @@ struct LineReader {
     return true
   }
 
-  /// A whole number in this range.
+  /// Consumes a whole number in this range.
   mutating func integer<I: FixedWidthInteger & SignedInteger>(
     _ word: LineWord, _ range: ClosedRange<I>
   ) throws(LineFault) -> I {
@@ -184,7 +184,7 @@ struct LineReader {
     return exact
   }
 
-  /// Any number, rounded down to an integer and clamped to 0 … 100.
+  /// Consumes any number. Returns it rounded down to an integer and clamped to 0 … 100.
   mutating func percent(_ word: LineWord) throws(LineFault) -> UInt8 {
     let begin = place
     guard place < bytes.count, bytes[place] == UInt8(ascii: "-") || bytes[place] &- 0x30 <= 9 else {
@@ -255,7 +255,7 @@ struct LineReader {
     }
   }
 
-  /// Skips digits. Returns false if there was none.
+  /// Skips digits. Returns false if there are none.
   private mutating func skipDigits() -> Bool {
     let begin = place
     while place < bytes.count, bytes[place] &- 0x30 <= 9 { place += 1 }

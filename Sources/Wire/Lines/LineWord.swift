@@ -1,7 +1,7 @@
-// Known keys in a worker's lines.
-// Invariant: every key has its own bit, by which a duplicate is found.
+// Known keys in a worker's lines. Invariant: every raw value is below 32, because `LineReader.Members` keeps
+// one bit for each key to detect a duplicate.
 
-/// A key that this build knows.
+/// A key of the line protocol that this build supports.
 enum LineWord: UInt8 {
   /// Any other key.
   case unknown = 0
@@ -45,7 +45,7 @@ enum LineWord: UInt8 {
     return .unknown
   }
 
-  /// The key as written.
+  /// The key as it appears in a line; empty for an unknown one.
   var name: String {
     switch self {
     case .unknown: ""

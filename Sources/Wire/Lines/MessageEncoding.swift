@@ -1,15 +1,15 @@
-// Selection of the encoding by a peer's first byte. A frame below 16 MiB, which every permitted frame is,
-// starts with 0; a line starts with the brace of its object, or with whitespace before it.
-// Invariant: no byte starts both. Nil for a byte that starts neither.
+// Selection of the encoding by the first byte that a peer sends. A frame starts with 0, because every permitted
+// body is shorter than 16 MiB. A line starts with the opening brace of its object, or with whitespace.
+// Invariant: no byte can start both a frame and a line.
 
 /// Encoding of messages in a byte stream.
 public enum MessageEncoding: Sendable, Hashable {
-  /// A length and a body in CBOR.
+  /// Frames: a length, and a body in CBOR.
   case frames
-  /// A JSON object and a newline.
+  /// Lines: a JSON object, and a newline.
   case lines
 
-  /// The encoding of a stream that starts with this byte; nil if there is none.
+  /// The encoding of a stream that starts with this byte; nil if neither encoding can start with it.
   public init?(firstByte: UInt8) {
     switch firstByte {
     case 0: self = .frames
@@ -19,9 +19,9 @@ public enum MessageEncoding: Sendable, Hashable {
   }
 }
 
-/// Maximum lines of connections in bytes, without the newline.
+/// Maximum length of a line in bytes, without the newline.
 public enum LineLimits {
-  /// Between the coordinator and a worker: 8 MiB. A payload of 1 MiB takes six bytes for each of its own if
-  /// every one is escaped, and a worker may answer with as much.
+  /// 8 MiB between the coordinator and a worker. A payload of 1 MiB takes 6 MiB if every byte of it is escaped,
+  /// and the result of a worker may be as long.
   public static let worker = 8 << 20
 }
