@@ -1,13 +1,14 @@
-// The part of an answer that is the same for all its receivers: everything except the number of the request.
-// It is encoded once, and each client's frame is the number and a copy of it. Replies of the coordinator and
-// of the services have the same shape. Invariant: the frame has the same bytes as that of `FrameEncoder`;
-// tests compare them. Errors: FrameEncodingError, with the buffer unchanged.
+// The tail of an answer: everything after the number of the request. It is the same for all receivers of the
+// answer, so it is encoded once, and each client's frame gets the client's number and a copy of the tail.
+// Answers of the coordinator and of the services have the same shape. Invariant: the frame has the same bytes
+// as that of `FrameEncoder`; tests compare them. Errors: FrameEncodingError.
 
 import BankModel
 
 /// The bytes after the number of the request in an answer to a subscription.
 public enum AnswerTail {
-  /// Length of the bytes before it: the heads of the message and of the reply, and a number of one byte.
+  /// Length in bytes of what precedes the tail if the number is 0: the heads of the message and of the reply,
+  /// and the number.
   private static let before = 5
 
   /// Appends the tail of an event.
@@ -25,14 +26,14 @@ public enum AnswerTail {
     buffer.appendField(3, true)
   }
 
-  /// The tail of any answer of the coordinator, by the slow path.
+  /// Encodes the tail of any answer of the coordinator with Codable.
   public static func bytes(of answer: ControlAnswer) throws(FrameEncodingError) -> [UInt8] {
     var buffer: [UInt8] = []
     try append(tailOf: BankMessage.reply(ControlReply(number: 0, answer: answer, more: true)), to: &buffer)
     return buffer
   }
 
-  /// Appends the tail of a service's answer; the buffer is unchanged on an error.
+  /// Appends the tail of a service's answer. After an error the buffer is unchanged.
   public static func append<Result: Codable & Sendable & Equatable>(
     _ result: Result, to buffer: inout [UInt8]
   ) throws(FrameEncodingError) {
@@ -47,7 +48,7 @@ public enum AnswerTail {
     buffer.removeSubrange(begin..<(begin + before))
   }
 
-  /// Appends the frame of a tail for the request with this number.
+  /// Appends a frame with a tail for the request with this number. After an error the buffer is unchanged.
   ///
   /// - Parameter limit: maximum body in bytes; one of ``FrameLimits``.
   public static func appendFrame(

@@ -1,8 +1,8 @@
-// Snapshot of a whole bank for screens: the answers to `board`, at most twenty times a second. Invariant: a
-// frame is bounded whatever the bank's size, and contains the number of omitted rows of each list. Each frame
-// is complete in itself, so a lost frame loses nothing. Times are milliseconds, since 1970 for points in
-// time; rates are thousandths of a customer per second. The numbers may be ahead of the disk, like those of a
-// status.
+// Snapshot of a whole bank for screens: the answer to `board`, sent at most twenty times a second. Invariant:
+// the size of a frame is bounded for any size of the bank, and a frame contains the number of omitted rows of
+// each list. Each frame is complete, so a client may skip frames. Times are milliseconds, since 1970 for points
+// in time; rates are thousandths of a customer per second. Like a status, a frame may contain changes that are
+// not on disk yet.
 
 import BankModel
 import Time
@@ -13,7 +13,7 @@ public struct BoardFrame: Codable, Sendable, Equatable {
   public var day: Int64
   /// State of the whole bank.
   public var state: BankState
-  /// Process that made the frame.
+  /// The coordinator that made the frame.
   public var coordinator: BoardCoordinator
   /// Time of the snapshot, in milliseconds since 1970.
   public var time: Int64
@@ -22,7 +22,7 @@ public struct BoardFrame: Codable, Sendable, Equatable {
   public var businessTimeRuns: Bool
   /// Counters of the day.
   public var counts: BoardCounts
-  /// Rates of arriving and served customers.
+  /// Rates of issued tickets and of served customers.
   public var rates: BoardRates
   /// All services, at most ``servicesAtMost``.
   public var services: [BoardService]
@@ -36,16 +36,16 @@ public struct BoardFrame: Codable, Sendable, Equatable {
   public var windows: [BoardWindow]
   /// Number of rows omitted from the lists.
   public var hidden: BoardHidden
-  /// Served customers before the subscription, only in its first frame.
+  /// Served customers before the subscription; nil in all frames but the first of a subscription.
   public var history: BoardHistory?
   /// The branches of a shared bank, including this one, at most ``branchesAtMost``; nil for a bank with a
   /// database in its home.
   public var branches: [BranchReport]?
-  /// Counters of all branches together, while ``counts`` are those of this branch alone; nil if ``branches``
-  /// is.
+  /// Counters of all branches together, whereas ``counts`` are those of this branch alone. Nil if ``branches``
+  /// is nil.
   public var bank: BoardCounts?
 
-  /// Time during which customers waited or were served today, to the millisecond.
+  /// Business time of the day, to the millisecond.
   public var businessTime: TimeSpan {
     get { .milliseconds(businessMilliseconds) }
     set { businessMilliseconds = newValue.milliseconds }
@@ -89,7 +89,8 @@ public struct BoardFrame: Codable, Sendable, Equatable {
 public struct BoardCoordinator: Codable, Sendable, Equatable {
   /// Process id.
   public var pid: Int32
-  /// Number of starts of the coordinator on this home: a change means that it was replaced.
+  /// Number of starts of the coordinator on this home. A change means that the coordinator's process was
+  /// replaced.
   public var generation: Int64
   /// Time of opening, in milliseconds since 1970.
   public var openedAt: Int64
@@ -120,8 +121,8 @@ public struct BoardCounts: Codable, Sendable, Equatable {
   enum CodingKeys: Int, CodingKey { case issued = 1, waiting, delayed, serving, served, cancelled, dead }
 }
 
-/// Rates in thousandths of a customer per second, over the last second, ten seconds and ten minutes, or the
-/// time since the coordinator opened if that is less. All are zero in the last frame of an idle bank.
+/// Rates in thousandths of a customer per second, over the last second, ten seconds and ten minutes, or since
+/// the coordinator opened if that time is shorter. All are zero in the last frame of an idle bank.
 public struct BoardRates: Codable, Sendable, Equatable {
   /// Finished customers, without cancelled ones.
   public var servedSecond, servedTenSeconds, servedTenMinutes: Int64
@@ -143,7 +144,7 @@ public struct BoardRates: Codable, Sendable, Equatable {
   }
 }
 
-/// Number of rows omitted from the lists of a frame, because the lists are full.
+/// Number of rows omitted from each list of a frame because the list has its maximum length.
 public struct BoardHidden: Codable, Sendable, Equatable {
   /// Omitted rows of each list.
   public var services, waiting, serving, windows: Int64
@@ -154,12 +155,13 @@ public struct BoardHidden: Codable, Sendable, Equatable {
   enum CodingKeys: Int, CodingKey { case services = 1, waiting, serving, windows }
 }
 
-/// Served customers per interval of six seconds, over the ten minutes before and the current interval.
+/// Served customers per interval of six seconds, over the last ten minutes and the current interval.
 public struct BoardHistory: Codable, Sendable, Equatable {
   /// Start of the current interval, in milliseconds since 1970.
   public var since: Int64
-  /// Counts of each service of the frame, in their order: the oldest interval first, the current one last.
-  /// Missing leading intervals, and missing services, are zero.
+  /// One list for each service, in the order of the frame's services: the count of the oldest interval first,
+  /// that of the current interval last. Intervals missing at the start of a list, and missing services, are
+  /// zero.
   public var served: [[Int64]]
 
   /// Length of an interval in milliseconds.

@@ -7,26 +7,27 @@ import BankModel
 public struct BoardService: Codable, Sendable, Equatable {
   /// Name of the service.
   public var service: ServiceName
-  /// True if it assigns no customers.
+  /// True if the service is paused: no customers are assigned.
   public var paused: Bool
   /// Reason why the service paused itself; nil if an operator has paused it, or if another coordinator
   /// recorded the reason.
   public var pauseReason: String?
   /// Number of windows that are open or being opened.
   public var windows: Int
-  /// Waiting customers by priority, the first to be served first: at most ``gradesAtMost`` rows, followed by
-  /// one row for all others.
+  /// Waiting customers of each priority, in the order of service: at most ``gradesAtMost`` rows, followed by
+  /// one row for all other priorities.
   public var waiting: [BoardGrade]
   /// Number of all waiting customers.
   public var waitingTotal: Int64
   /// Delayed customers, those at a window, and dead letters.
   public var delayed, serving, dead: Int64
-  /// Finished customers over the last ten minutes, in thousandths per second; cancelled ones do not count.
+  /// Rate of finished customers over the last ten minutes, in thousandths per second, without cancelled
+  /// customers.
   public var servedTenMinutes: Int64
-  /// Finished customers today, without cancelled ones; nil from an older coordinator.
+  /// Customers finished today, without cancelled ones; nil from an older coordinator.
   public var served: Int64?
 
-  /// Limit of ``waiting``, without the row of the others.
+  /// Limit of ``waiting``, without the row for all other priorities.
   public static let gradesAtMost = 8
 
   public init(
@@ -85,7 +86,7 @@ public struct BoardServing: Codable, Sendable, Equatable {
   public var since: Int64
   /// Number of the attempt, from 1.
   public var attempt: Int
-  /// Progress last reported by the worker; nil if it reports none.
+  /// Progress last reported by the worker; nil if the worker has reported none.
   public var progress: WorkProgress?
 
   public init(
@@ -106,21 +107,22 @@ public struct BoardWindow: Codable, Sendable, Equatable {
   public var service: ServiceName
   /// Process id; nil if there is no process now.
   public var pid: Int32?
-  /// Generation of the process at this window, from 1; 0 before the first.
+  /// Generation of the process at this window, from 1; 0 before the first process.
   public var generation: Int64
   /// State of the process.
   public var state: WorkerState
-  /// Assigned tickets, at most ``ticketsAtMost``: the first is the one being served, or assigned first.
+  /// Assigned tickets, at most ``ticketsAtMost``. The first one is being served, or was assigned first.
   public var tickets: [Int64]
-  /// Start of the first assignment, in milliseconds since 1970; nil without one.
+  /// Start of the first of these assignments, in milliseconds since 1970; nil if no customer is assigned.
   public var since: Int64?
-  /// Customers served here, and replacements of its process, since the bank opened.
+  /// Customers served at the window, and replacements of its process, since the bank opened.
   public var served, restarts: Int64
   /// Resident memory of the process in bytes; nil if unknown.
   public var memoryBytes: Int64?
-  /// True if the window was given up: too many of its processes exited before they were ready.
+  /// True if no process is started at this window any more, because too many of them exited before they were
+  /// ready.
   public var isFailed: Bool?
-  /// Exit of the last process here; nil if there was none.
+  /// Exit of the last process at the window; nil if none has exited.
   public var lastExit: ExitReport?
 
   /// Limit of ``tickets``.
@@ -142,11 +144,11 @@ public struct BoardWindow: Codable, Sendable, Equatable {
   }
 }
 
-/// An event in the bank. Inapplicable properties are nil.
+/// An event in the bank. Properties that do not apply to its kind are nil.
 public struct BoardEvent: Codable, Sendable, Equatable {
   /// Kind of the event.
   public enum Kind: UInt8, Named {
-    /// Tickets were issued: `ticket` to `last`. The service is set if it is the same for all.
+    /// Tickets were issued: `ticket` to `last`. `service` is set if all of them have the same service.
     case issued = 1
     /// A customer was assigned to a window.
     case started = 2
@@ -160,11 +162,11 @@ public struct BoardEvent: Codable, Sendable, Equatable {
     case failed = 6
     /// An attempt was impossible at that time, and the customer will be retried.
     case deferred = 7
-    /// The process at a window exited, with `signal` or `code`, and with its customer, if any.
+    /// The process at a window exited, with `signal` or `code`. `ticket` is the customer that it was serving.
     case died = 8
     /// The queue was emptied, and a new day started.
     case reset = 9
-    /// A customer was taken back from a window, and waits again.
+    /// A customer was recalled from a window, and waits again.
     case recalled = 10
 
     /// Names in JSON, in the order of the raw values.
@@ -179,11 +181,11 @@ public struct BoardEvent: Codable, Sendable, Equatable {
   public var time: Int64
   /// Kind of the event.
   public var kind: Kind
-  /// Ticket number, or the first of several.
+  /// Ticket number, or the first of several ticket numbers.
   public var ticket: Int64?
-  /// The last of several tickets; nil for one.
+  /// The last of several ticket numbers; nil for a single ticket.
   public var last: Int64?
-  /// Service of the ticket; nil if it differs or does not apply.
+  /// Service of the ticket; nil if the tickets have different services.
   public var service: ServiceName?
   /// Name of the window.
   public var window: String?

@@ -1,34 +1,34 @@
-// Answers about the branches of a bank whose database several coordinators share. Rates are thousandths of a
-// customer per second.
+// Answers about the branches of a shared bank. Rates are thousandths of a customer per second.
 
 import BankModel
 
 /// One branch of a shared bank.
 public struct BranchReport: Codable, Sendable, Equatable {
-  /// Number, from 1, which is never reused.
+  /// Number of the branch, from 1. A number is never reused.
   public var number: Int64
-  /// Name with which it joined the bank.
+  /// Name with which the branch joined the bank.
   public var name: String
-  /// Machine on which it was opened last.
+  /// Name of the machine on which the branch was last opened.
   public var host: String
-  /// Number of openings and of takeovers by other branches: writes under an earlier epoch have no effect.
+  /// Number of times that the branch has joined the bank or was fenced. The database rejects writes under an
+  /// earlier epoch.
   public var epoch: Int64
-  /// State by the database's clock.
+  /// State of the branch by the database's clock.
   public var state: BranchState
-  /// Remaining time of its lease by the database's clock, in milliseconds; 0 without one.
+  /// Remaining time of the branch lease by the database's clock, in milliseconds; 0 without a lease.
   public var leaseMilliseconds: Int64
   /// Number of windows that are open or being opened.
   public var windows: Int64
-  /// Receipts of the current day with the outcome served.
+  /// Receipts of the current day with the outcome `served`.
   public var served: Int64
-  /// Customers that it serves now, in thousandths per second; nil if not measured yet.
+  /// Rate at which the branch serves customers now, in thousandths per second; nil if not measured yet.
   public var rate: Int64?
-  /// Number of its transactions that wrote to the database.
+  /// Number of the branch's transactions that wrote to the database.
   public var commits: Int64
   /// True for the branch that sent the answer.
   public var isThis: Bool
-  /// Waiting or delayed customers who need its own stock, so that no other branch can serve them; nil for
-  /// none.
+  /// Waiting or delayed customers that need the stock of this branch, so that no other branch can serve them;
+  /// nil for none.
   public var juices: Int64?
 
   /// Maximum number of branches in one answer.
@@ -55,7 +55,7 @@ public struct BranchReport: Codable, Sendable, Equatable {
 public struct SharedBankReport: Codable, Sendable, Equatable {
   /// Counters of the day.
   public var queue: QueueReport
-  /// All services; their windows are those of all open branches.
+  /// All services, each with the windows of all open branches.
   public var services: [ServiceReport]
 
   public init(queue: QueueReport, services: [ServiceReport]) {

@@ -1,6 +1,6 @@
-// Orders of a runner about its commands: program, limits, timeout, and the meaning of exits.
-// Invariant: they are the same for every customer of a service; the data of a customer comes with the
-// assignment.
+// Orders to a runner about its commands: program, limits, timeout, and the meaning of exits.
+// Invariant: the orders are the same for every customer of a service. The assignment contains the customer's
+// data.
 
 import BankModel
 
@@ -8,26 +8,26 @@ import BankModel
 public struct CommandOrders: Codable, Sendable, Equatable {
   /// Meaning of an exit.
   public struct Meaning: Codable, Sendable, Hashable {
-    /// Exit code, or one of the constants below.
+    /// Exit code, or ``others``, ``signals`` or ``timeouts``.
     public var code: Int32
-    /// Consequence for the customer; nil for served.
+    /// Consequence for the customer; nil if the customer counts as served.
     public var consequence: WorkFailure.Consequence?
 
     public init(code: Int32, consequence: WorkFailure.Consequence?) {
       (self.code, self.consequence) = (code, consequence)
     }
 
-    /// Stands for every code that is not listed.
+    /// Value of ``code`` for every exit code that is not listed.
     public static let others: Int32 = -1
-    /// Stands for every signal.
+    /// Value of ``code`` for an end by any signal.
     public static let signals: Int32 = -2
-    /// Stands for a timeout.
+    /// Value of ``code`` for a timeout.
     public static let timeouts: Int32 = -3
 
     enum CodingKeys: Int, CodingKey { case code = 1, consequence }
   }
 
-  /// Resource limits of a command; nil inherits that of the runner.
+  /// Resource limits of a command. For nil, the command inherits the limit of the runner.
   public struct Limits: Codable, Sendable, Hashable {
     /// Address space in bytes.
     public var memory: Int64?
@@ -35,18 +35,19 @@ public struct CommandOrders: Codable, Sendable, Equatable {
     public var processorSeconds: Int64?
     /// Number of open files.
     public var openFiles: Int64?
-    /// Size in bytes of each file that it writes.
+    /// Maximum size in bytes of each file that the command writes.
     public var fileSize: Int64?
 
     public init() {}
     enum CodingKeys: Int, CodingKey { case memory = 1, processorSeconds, openFiles, fileSize }
   }
 
-  /// The program and its arguments; empty if the customer's payload contains them, as for the service `run`.
+  /// The program and its arguments. Empty if each customer's payload contains its command, as for the service
+  /// `run`.
   public var words: [String]
   /// Working directory; nil for the bank's home.
   public var directory: String?
-  /// Environment, `NAME=VALUE` each, in addition to the variables of every command.
+  /// Environment variables as `NAME=VALUE`, in addition to those that every command gets.
   public var environment: [String]
   /// Timeout in milliseconds; nil for none.
   public var timeoutMilliseconds: Int64?
@@ -54,16 +55,17 @@ public struct CommandOrders: Codable, Sendable, Equatable {
   public var graceMilliseconds: Int64
   /// Resource limits of the command.
   public var limits: Limits
-  /// Bytes of its output that are stored with the receipt, at most ``Excerpt/longest``; the same limit
-  /// applies to its standard error.
+  /// Bytes of the command's standard output that are stored with the receipt, at most ``Excerpt/longest``. The
+  /// same limit applies to its standard error.
   public var resultBytes: Int64
-  /// Bytes of its output that are written to a file; the same limit applies to its standard error.
+  /// Bytes of the command's standard output that are written to a file. The same limit applies to its standard
+  /// error.
   public var outputBytes: Int64
-  /// Directory with a directory for each day, which contains these files.
+  /// Directory that has one subdirectory with output files for each day.
   public var outputDirectory: String
   /// Meanings of exits that differ from the default.
   public var meanings: [Meaning]
-  /// umask; nil for that of the bank, or that of the customer's command line.
+  /// umask of the command; nil for the umask of the bank, or for the one in the customer's command line.
   public var mask: UInt32?
 
   /// Orders with every part.
@@ -85,7 +87,7 @@ public struct CommandOrders: Codable, Sendable, Equatable {
   }
 }
 
-/// A value behind a reference, which is cheap to pass on; its encoding is that of the value.
+/// A value in an object, so that a copy of its owner copies one reference. It is encoded as the value itself.
 final class Held<Value: Codable & Sendable & Equatable>: Codable, Sendable, Equatable {
   let value: Value
 

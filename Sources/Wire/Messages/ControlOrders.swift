@@ -3,7 +3,7 @@
 
 import BankModel
 
-/// Customers with the same properties; nil ones are drawn at random.
+/// Customers with the same properties. A property that is nil is drawn at random.
 public struct EnqueueOrder: Codable, Sendable, Equatable {
   /// Number of customers, 1 … ``Limits/customersPerCommand``.
   public var count: Int64
@@ -20,17 +20,18 @@ public struct EnqueueOrder: Codable, Sendable, Equatable {
   public var key: String?
   /// Name of the ordered article, such as a juice; nil for none.
   public var article: String?
-  /// True if the user has chosen the seed, so that it is part of the request; nil for false.
+  /// True if the user has chosen the seed. The seed is then part of the digest that is stored with the key. Nil
+  /// for false.
   public var isSeedAsked: Bool?
   /// Payload of each customer, at most ``Limits/payloadLength`` bytes; nil for none.
   public var payload: [UInt8]?
-  /// Earliest time of service, in milliseconds since 1970; nil for at once, or for ``delay``.
+  /// Due time, in milliseconds since 1970; nil if the customer waits at once, or if ``delay`` is set.
   public var dueAt: Int64?
-  /// Delay until the earliest time of service, in milliseconds after the coordinator receives the request,
-  /// at most ``Limits/delay``; nil for at once, or for ``dueAt``.
+  /// Delay until the due time, in milliseconds after the coordinator has received the request, at most
+  /// ``Limits/delay``; nil if the customer waits at once, or if ``dueAt`` is set.
   public var delay: Int64?
-  /// True if the payload is a command line, for a service whose customers bring one; a coordinator refuses it
-  /// for any other service. Nil from an older build.
+  /// True if the payload is a command line. A coordinator refuses the request unless the payloads of the
+  /// service are command lines. Nil from an older build.
   public var isCommandLine: Bool?
 
   public init(
@@ -54,13 +55,13 @@ public struct EnqueueOrder: Codable, Sendable, Equatable {
 public struct EnqueueList: Codable, Sendable, Equatable {
   /// Customers of this part, at most ``partLimit``.
   public var entries: [EnqueueEntry]
-  /// True for the last part, after which the list is added.
+  /// True for the last part. The coordinator then adds all customers of the list.
   public var isLast: Bool
 
   /// Maximum number of customers in one part.
   public static let partLimit = 2_000
   /// Maximum size of one part in bytes, measured by ``EnqueueEntry/weight``, so that every part fits into a
-  /// frame. A single customer may exceed it.
+  /// frame. A part with a single customer may exceed it.
   public static let partWeight = 1 << 20
 
   /// True if another customer fits into a part with `count` customers of this total weight.
@@ -82,17 +83,17 @@ public struct EnqueueEntry: Codable, Sendable, Equatable {
   public var priority: Priority
   /// Amount in won, and account.
   public var amount, account: Int64
-  /// Idempotency key: a known key adds no customer. The same key with another customer is refused.
+  /// Idempotency key: a known key adds no customer. A known key with another customer is refused.
   public var key: String?
-  /// Properties that the client has drawn, so that they are not part of the request; nil if unknown, and then
-  /// the request of a known key is not compared.
+  /// Properties that the client has drawn at random; they are not compared when a key is repeated. Nil if
+  /// unknown; a repeated key is then accepted without a comparison.
   public var drawn: DrawnParts?
   /// Payload, at most ``Limits/payloadLength`` bytes; nil for none.
   public var payload: [UInt8]?
-  /// Earliest time of service, in milliseconds since 1970; nil for at once, or for ``delay``.
+  /// Due time, in milliseconds since 1970; nil if the customer waits at once, or if ``delay`` is set.
   public var dueAt: Int64?
-  /// Delay until the earliest time of service, in milliseconds after the coordinator has received the
-  /// whole list, at most ``Limits/delay``; nil for at once, or for ``dueAt``.
+  /// Delay until the due time, in milliseconds after the coordinator has received the whole list, at most
+  /// ``Limits/delay``; nil if the customer waits at once, or if ``dueAt`` is set.
   public var delay: Int64?
 
   public init(
@@ -104,7 +105,7 @@ public struct EnqueueEntry: Codable, Sendable, Equatable {
     (self.dueAt, self.delay) = (dueAt, delay)
   }
 
-  /// Maximum number of bytes that this customer takes in a message.
+  /// Upper bound of the bytes that this customer takes in a message.
   public var weight: Int {
     64 + service.text.utf8.count + (key?.utf8.count ?? 0) + (payload?.count ?? 0) + (dueAt == nil ? 0 : 10)
       + (delay == nil ? 0 : 10)
@@ -127,7 +128,7 @@ public struct DrawnParts: OptionSet, Codable, Sendable, Equatable {
   /// The properties as bits.
   public let rawValue: UInt8
 
-  /// Any properties; unknown bits are kept.
+  /// Properties from bits; unknown bits are kept.
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
   /// The service was drawn.
@@ -138,7 +139,7 @@ public struct DrawnParts: OptionSet, Codable, Sendable, Equatable {
   public static let account = DrawnParts(rawValue: 4)
 }
 
-/// Selection of receipts, optionally with later ones.
+/// Selection of receipts. With ``follow``, later receipts are included as they are written.
 public struct ReceiptQuery: Codable, Sendable, Equatable {
   /// Days of the receipts.
   public enum Days: Codable, Sendable, Equatable {
@@ -174,17 +175,17 @@ public struct ReceiptQuery: Codable, Sendable, Equatable {
   /// True to continue with later receipts.
   public var follow: Bool
   /// Only receipts after this position in the commit order; 0 for all. After a lost connection, a client
-  /// continues after the last one it has received.
+  /// continues with the position of the last receipt that it has received.
   public var after: Int64
   /// Requested service; nil for all.
   public var service: ServiceName?
-  /// Maximum number, 1 … ``TicketQuery/limitAtMost``; nil for all. Not allowed with `follow`.
+  /// Maximum number of receipts, 1 … ``TicketQuery/limitAtMost``; nil for all. Not allowed with `follow`.
   public var limit: Int64?
-  /// With `follow` in a shared bank, in place of `after`: the last receipts received from each branch, of
-  /// attended and of cancelled customers, 0 … ``marksAtMost``; nil for none.
+  /// With `follow` in a shared bank, replaces `after`: marks of the last receipts received from each branch,
+  /// one for served and one for cancelled customers. At most ``marksAtMost``; nil for none.
   public var behind: [ReceiptMark]?
 
-  /// Maximum number of marks.
+  /// Maximum number of marks in ``behind``.
   public static let marksAtMost = 10_000
 
   public init(
@@ -194,7 +195,7 @@ public struct ReceiptQuery: Codable, Sendable, Equatable {
     (self.service, self.limit) = (service, limit)
   }
 
-  /// Records a received receipt: the next query continues after it.
+  /// Records a received receipt, so that the next query continues after that receipt.
   public mutating func goOn(behind receipt: ReceiptReport) {
     guard let mark = receipt.mark else {
       after = receipt.sequence
@@ -207,7 +208,7 @@ public struct ReceiptQuery: Codable, Sendable, Equatable {
       marks.append(mark)
     }
     behind = marks
-    // For branches not received from yet, no receipts before this day are wanted.
+    // From branches that have sent no receipt yet, the client does not request receipts before this day.
     if days == .present { days = .day(receipt.day) }
   }
 
@@ -226,20 +227,20 @@ public struct ServiceWindows: Codable, Sendable, Equatable {
 
 /// Request to stop the bank.
 public struct StopOrder: Codable, Sendable, Equatable {
-  /// True to finish only the customers being served.
+  /// True to finish only the customers being served, and to leave the waiting ones for the next start.
   public var now: Bool
   /// Time limit of each step of the drain, in milliseconds; nil for none. After `serve_waiting` the remaining
   /// customers wait for the next start; after `finish_serving` those at a window return to the line.
   public var timeoutMilliseconds: Int64?
-  /// Step of the drain to proceed to at once; nil for none. It is named, and not "the next one", so that a
-  /// request at the moment of a step's end does not skip another step.
+  /// Step of the drain to which the coordinator proceeds at once; nil for none. The request names the step,
+  /// because "the next step" would skip one too many if the current step ended just before the request.
   public var step: DrainStep?
-  /// True to serve the customers of all branches of a shared bank and end its day; nil, as from an older
-  /// build, for this branch alone. A bank with a database in its home refuses it (`not_shared`).
+  /// True to serve the customers of all branches of a shared bank and end its day; nil, as from an older build,
+  /// for this branch alone. A bank with a database in its home refuses the request (`not_shared`).
   public var endsBank: Bool?
   /// True to leave delayed customers for the next start and serve the others; nil from an older build.
   public var leavesDelayed: Bool?
-  /// True if the answer is the state of the closing bank; nil if it is the last message of the closed one.
+  /// True to answer at once, with the state of the closing bank; nil to answer when the bank has closed.
   public var noWait: Bool?
 
   public init(

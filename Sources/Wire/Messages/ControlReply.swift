@@ -1,13 +1,13 @@
-// Answers of the coordinator on the control socket. Every answer contains the number of its request, and
-// whether another one follows.
+// Answers of the coordinator on the control socket. Every answer contains the number of its request, and a flag
+// that is true if another answer to that request follows.
 
 import BankModel
 
 /// Messages from the coordinator to a client.
 public enum BankMessage: Sendable, Equatable {
-  /// The hello was accepted.
+  /// The coordinator accepted the hello.
   case welcome(Welcome)
-  /// The coordinator ends the connection.
+  /// The coordinator ends the connection for this reason.
   case refused(Refusal)
   /// An answer.
   case reply(ControlReply)
@@ -50,8 +50,8 @@ public struct ControlReply: Codable, Sendable, Equatable {
   enum CodingKeys: Int, CodingKey { case number = 1, answer, more }
 }
 
-/// All answers of the coordinator. Large and rare ones are indirect; otherwise every ticket would be passed
-/// on in the size of a report on the whole bank.
+/// All answers of the coordinator. Large, rare ones are indirect, because the size of an enumeration is that of
+/// its largest case, and the frequent answers are copied often.
 public enum ControlAnswer: Sendable, Equatable {
   /// The request failed, and nothing was changed.
   case failure(Failure)
@@ -67,13 +67,13 @@ public enum ControlAnswer: Sendable, Equatable {
   case receipts([ReceiptReport])
   /// The start or end of an attempt.
   case event(BranchEvent)
-  /// None of the awaited tickets waits or is served any more.
+  /// No awaited ticket waits or is served any more.
   case ended(EndedReport)
   /// Number of dead letters returned to their lines.
   case requeued(Int64)
   /// Progress of a long request.
   case progress(ProgressReport)
-  /// The bank has closed; the last answer of all.
+  /// The bank has closed. This is the last message of the coordinator.
   indirect case stopped(StoppedReport)
   indirect case audit(AuditReport)
   /// The sums of the ledger.
@@ -86,7 +86,7 @@ public enum ControlAnswer: Sendable, Equatable {
   indirect case selection(SelectionReport)
   /// Branches of a shared bank, by number, at most ``BranchReport/inAnswer``.
   case branches([BranchReport])
-  /// New location of a bank's data.
+  /// Result of a move of the database.
   indirect case moved(MoveReport)
 
   private enum Kind: Int, CodingKey {

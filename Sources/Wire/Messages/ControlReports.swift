@@ -1,13 +1,13 @@
-// Contents of the smaller answers on the control socket. A failure is a code with details; the client
-// translates it.
+// Contents of the smaller answers on the control socket. A failure is a code with details, which the client
+// translates.
 
 import BankModel
 
 /// Reason why a request failed. Nothing was changed.
 public struct Failure: Codable, Sendable, Equatable, Error {
-  /// Reason that scripts can rely on, by its ``name``.
+  /// Reason of the failure. Scripts can rely on its ``name``.
   public enum Code: String, Sendable, Codable, CaseIterable {
-    /// The maximum number of customers waits.
+    /// The number of waiting customers is at its maximum.
     case queueFull = "queue_full"
     /// The bank accepts no new customers because it is closing.
     case draining
@@ -19,63 +19,63 @@ public struct Failure: Codable, Sendable, Equatable, Error {
     case alreadyOpen = "already_open"
     /// There is no ticket with this number; `subject` is the number.
     case noSuchTicket = "no_such_ticket"
-    /// There was no such day; `subject` is the day.
+    /// There is no business day with this number; `subject` is the number.
     case noSuchDay = "no_such_day"
-    /// The state of the ticket does not allow this; `subject` is `number state`.
+    /// The state of the ticket does not allow the operation; `subject` is `NUMBER STATE`.
     case wrongState = "wrong_state"
     /// The request contradicts itself, or violates a limit.
     case badRequest = "bad_request"
     /// The configuration cannot be used.
     case badConfiguration = "bad_configuration"
-    /// The database is damaged. Nothing was overwritten.
+    /// The database is damaged. The coordinator has written nothing to it.
     case damaged
     /// A newer program has written the database.
     case newerSchema = "newer_schema"
     /// The home directory cannot be used: permissions, owner, disk.
     case badHome = "bad_home"
-    /// The windows did not become ready; `subject` names them.
+    /// Some windows did not become ready; `subject` has their names.
     case windowsFailed = "windows_failed"
     /// A system call failed.
     case system
     /// The key belongs to another request; `subject` is the key.
     case keyConflict = "key_conflict"
-    /// The ticket belongs to a day that is over; `subject` is that day.
+    /// The ticket belongs to a business day that has ended; `subject` is that day.
     case wrongDay = "wrong_day"
-    /// Another process inspects the closed bank and has exclusive access meanwhile.
+    /// Another process inspects the closed bank, and has exclusive access until it ends.
     case inspected
-    /// A file of the bank was removed or renamed while it was open; `subject` is the file. If the bank is
-    /// opened without a database although its log exists, `detail` is the log.
+    /// A file of the bank was removed or renamed while the bank was open; `subject` is the file. Or the
+    /// database is missing although its log exists; `detail` is then the log.
     case removed
-    /// The request was withdrawn before it was taken in: by its client or, if there is a remark, by a reset.
+    /// The request was withdrawn before its customers were added: by its client or, if there is a remark, by a
+    /// reset.
     case withdrawn
-    /// The client reads events more slowly than they occur, and receives no more.
+    /// The client reads events more slowly than they occur. It receives no further events.
     case tooSlow = "too_slow"
     /// The bank offers no service of this name; `subject` is the name, and the details list the services it
     /// offers.
     case noSuchService = "no_such_service"
-    /// There is no window, and no outside worker, of this name; `subject` is the name.
+    /// There is no window and no outside worker with this name; `subject` is the name.
     case noSuchWindow = "no_such_window"
-    /// Another process, or none, is at the window by now; `subject` is its `name generation pid`, with pid 0
-    /// for none.
+    /// The window now has another process or none; `subject` is `NAME GENERATION PID`, with pid 0 for none.
     case otherProcess = "other_process"
-    /// The bank has a database in its home, and no other branches; `subject` is the request.
+    /// The request needs a shared bank, but this bank has its database in its home; `subject` is the request.
     case notShared = "not_shared"
-    /// The branch was unreachable for so long that other branches have taken over its customers. It serves
-    /// none until it has joined the bank again.
+    /// The lease of the branch has run out, and other branches have rescued its customers. The branch serves no
+    /// customers until it has joined the bank again.
     case leaseLost = "lease_lost"
     /// A bank with several branches does not support the request; `subject` is the request.
     case notInSharedBank = "not_in_shared_bank"
     /// The database was not moved, and nothing was changed; `subject` is the destination.
     case notMoved = "not_moved"
-    /// The database of the home was moved; `subject` is its location, and `detail` the marker file. If there
-    /// is a further remark, it is unknown whether the move was completed.
+    /// The database of the home was moved; `subject` is its location, and `detail` the marker file. If there is
+    /// a remark, it is unknown whether the move was completed.
     case booksMoved = "books_moved"
-    /// The client runs as part of the bank's own work and would wait for its own end; `subject` is the
-    /// request, and `detail` the window and the ticket number of that work.
+    /// The client is part of the work of a customer of this bank, and the request would wait for the end of
+    /// that work. `subject` is the request; `detail` is the window and the ticket number of the work.
     case fromOwnWork = "from_own_work"
 
-    /// Code outside of messages, such as in the JSON error: one condition has one name in all parts of the
-    /// bank. The raw value is used in messages and never changes.
+    /// Name of the code outside of messages, such as in JSON errors. All parts of the bank use the same name
+    /// for the same condition. Messages contain the raw value, which never changes.
     public var name: String {
       switch self {
       case .damaged: "database_damaged"
@@ -107,7 +107,7 @@ public struct Failure: Codable, Sendable, Equatable, Error {
     (self.code, self.subject, self.detail) = (code, subject, detail)
   }
 
-  /// A failure with details that can be translated.
+  /// A failure with details that can be translated; ``detail`` is their English text.
   public init(_ code: Code, subject: String = "", remark: Remark) {
     self.init(code, subject: subject, detail: remark.description)
     self.remark = remark.kind == .quoted && remark.source == nil ? nil : remark
@@ -120,12 +120,12 @@ public struct Failure: Codable, Sendable, Equatable, Error {
 public struct EnqueuedReport: Codable, Sendable, Equatable {
   /// Business day of the tickets.
   public var day: Int64
-  /// The first and the last number; 0 if no customer was added.
+  /// The first and the last ticket number; 0 if no customer was added.
   public var first, last: Int64
-  /// Number of issued tickets; for a repeated key, of those issued at the first request.
+  /// Number of issued tickets. For a repeated key, the number of tickets that the first request issued.
   public var count: Int64
-  /// Customers who were not added because their keys were known. For a list, those not included in `count`;
-  /// for a request with a key, all of them or none.
+  /// Customers that were not added because their keys were known. For a list, `count` does not include them.
+  /// For a single request with a key, all of its customers or none.
   public var known: Int64
   /// Tickets of the known customers of a list, ordered by day and number, at most ``TicketSpan/limit`` spans;
   /// nil for none.
@@ -142,8 +142,8 @@ public struct EnqueuedReport: Codable, Sendable, Equatable {
 
 /// Consecutive tickets of one day.
 public struct TicketSpan: Codable, Sendable, Equatable {
-  /// Maximum number of spans in one answer. Beyond it the last span of a day extends to the next known
-  /// ticket, and includes others, too.
+  /// Maximum number of spans in one answer. If there are more, the last span of a day is extended to the next
+  /// known ticket, and then includes other tickets, too.
   public static let limit = 4_096
 
   /// Business day, first number and last number.
@@ -155,7 +155,7 @@ public struct TicketSpan: Codable, Sendable, Equatable {
   enum CodingKeys: Int, CodingKey { case day = 1, first, last }
 }
 
-/// Ends of awaited tickets.
+/// Result of waiting for tickets.
 public struct EndedReport: Codable, Sendable, Equatable {
   /// Number of dead letters.
   public var dead: Int64
@@ -173,7 +173,7 @@ public struct AuditReport: Codable, Sendable, Equatable {
   public var served, cancelled: Int64
   /// Customers in line or at a window; delayed ones; dead letters.
   public var waiting, delayed, dead: Int64
-  /// Tickets that are in no state, and those that are in more than one.
+  /// Tickets that have no state, and tickets that have more than one.
   public var lost, duplicated: Int64
   /// Difference between debits and credits, in won.
   public var ledgerDifference: Int64
@@ -181,14 +181,14 @@ public struct AuditReport: Codable, Sendable, Equatable {
   public var problems: [String]
   /// Difference between the stock and its ledger, in pieces; nil if there is no stock.
   public var stockDifference: Int64?
-  /// Difference between a machine's money and its ledger, in won; nil if there is no machine.
+  /// Difference between the vending machine's money and its ledger, in won; nil if there is no machine.
   public var moneyDifference: Int64?
   /// Observations that violate no invariant, one English sentence each; nil for none.
   public var notes: [String]?
   /// The problems as kinds and their values, in the same order, for translation; nil for none, and from an
   /// older coordinator.
   public var remarks: [Remark]?
-  /// The notes in the same form.
+  /// The notes as kinds and their values, in the same order, for translation.
   public var noteRemarks: [Remark]?
 
   public init(
@@ -209,7 +209,7 @@ public struct AuditReport: Codable, Sendable, Equatable {
 }
 
 extension AuditReport {
-  /// The problems in translatable form; those of an older service as quoted sentences.
+  /// The problems in translatable form. Those from an older program are quoted sentences.
   public var findings: [Remark] { remarks ?? problems.map { Remark(quoting: $0) } }
 
   /// Adds a violation.
@@ -239,9 +239,9 @@ public struct BranchEvent: Codable, Sendable, Equatable {
   public enum Happening: UInt8, Sendable, Codable {
     /// A customer was assigned to a teller.
     case started = 1
-    /// A teller reported a customer as done.
+    /// A teller reported that the work for a customer is done.
     case completed = 2
-    /// A teller was lost, or failed, and its customer returns.
+    /// A teller exited or reported a failure, and its customer returns to the line.
     case interrupted = 3
   }
 

@@ -1,5 +1,5 @@
 // Requests of a client to the coordinator on the control socket. A client may send several requests without
-// waiting; answers contain the number of their request.
+// waiting for answers. Each answer contains the number of its request.
 
 import BankModel
 
@@ -37,13 +37,14 @@ public struct ControlRequest: Codable, Sendable, Equatable {
   public var number: UInt32
   /// Content of the request.
   public var command: ControlCommand
-  /// True to receive progress of a long request: answers `progress` with `more`. Nil, as from an older build,
-  /// for false. (`enqueue` and `stop` send it anyway.)
+  /// True if the client wants to receive the progress of a long request: answers `progress` with `more`. Nil,
+  /// as from an older build, means false. `enqueue` and `stop` always send their progress.
   public var tellsProgress: Bool?
-  /// True if a list ends after its first non-empty part, and `more` means that there is a rest: so the client
-  /// continues when it has space. Nil for false. Only the coordinator's own database reader supports it.
+  /// True if the answer is only the first non-empty part of a list, and `more` means that the list has further
+  /// parts. The client requests the next part when it has space. Nil means false. Only the coordinator's own
+  /// database reader supports this field.
   public var onePart: Bool?
-  /// True for `awaitIdle` to ignore delayed customers. Nil for false.
+  /// True if `awaitIdle` ignores delayed customers. Nil means false.
   public var leavesDelayed: Bool?
 
   public init(
@@ -58,44 +59,47 @@ public struct ControlRequest: Codable, Sendable, Equatable {
 
 /// All requests to the coordinator.
 public enum ControlCommand: Sendable, Equatable {
-  /// The state of the bank, at once. Answer: `status`.
+  /// Returns the state of the bank, at once. Answer: `status`.
   case status
-  /// The state of the bank now and after every change, at most ten times a second, until the connection ends.
+  /// Returns the state of the bank now and after every change, at most ten times a second. Answers: `status`
+  /// with `more`, until the connection ends.
   case watch
-  /// The state of the bank once every window has reported ready. Answer: `status`, or `failure`.
+  /// Waits until every window has reported `ready`. Answer: `status`, or `failure`.
   case awaitOpen
-  /// Adds customers of one kind. Answer: `enqueued` once they are on disk, or `failure` without any added.
+  /// Adds customers with the same properties. Answer: `enqueued` once they are on disk, or `failure` if none
+  /// was added.
   case enqueue(EnqueueOrder)
-  /// A part of a list of customers. The last part is answered like `enqueue`; the others have no answer.
-  /// Between the parts of a list no other request may be sent on the same connection.
+  /// Adds a list of customers, in several parts. The last part is answered like `enqueue`; the earlier parts
+  /// have no answer. The client must not send another request on the same connection between the parts.
   case enqueueList(EnqueueList)
-  /// Lists customers. Answer: `tickets`, page after page with `more`.
+  /// Lists customers. Answers: `tickets`, one for each page, with `more` except for the last.
   case tickets(TicketQuery)
-  /// One ticket with its history. Answer: `ticket`.
+  /// Returns one ticket with its history. Answer: `ticket`.
   case ticket(number: Int64, day: Int64?)
-  /// Lists receipts. Answer: `receipts`, page after page with `more`; with `follow` it never ends.
+  /// Lists receipts. Answers: `receipts`, one for each page, with `more` except for the last. With `follow`
+  /// there is no last page.
   case receipts(ReceiptQuery)
-  /// Every start and completion from now on. Answer: `event` with `more`, until the connection ends.
+  /// Subscribes to the starts and ends of attempts. Answers: `event` with `more`, until the connection ends.
   case follow
-  /// Answer: `status` once no customer waits or is served.
+  /// Waits until no customer waits or is served. Answer: `status`.
   case awaitIdle
-  /// Answer: `ended` once none of these tickets waits or is served.
+  /// Waits until none of these tickets waits or is served. Answer: `ended`.
   case awaitTickets(day: Int64, first: Int64, last: Int64)
-  /// Assigns no more customers of this service, or of any. Answer: `status`.
+  /// Pauses this service, or all services for nil. Answer: `status`.
   case pause(ServiceName?)
-  /// Assigns customers of this service again, or of all. Answer: `status`.
+  /// Resumes this service, or all services for nil. Answer: `status`.
   case resume(ServiceName?)
   /// Opens or closes windows. Answer: `status` when the change is complete.
   case scale([ServiceWindows])
-  /// Cancels a waiting customer or a dead letter. Answer: `ticket`. Refused if a day is given that is not the
-  /// current one, because the number belongs to another customer now.
+  /// Cancels a waiting customer or a dead letter. Answer: `ticket`. Refused if `day` is not the current day,
+  /// because the number now belongs to another customer.
   case cancel(Int64, day: Int64? = nil)
-  /// Returns a dead letter to its line. Answer: `ticket`. The day is as in `cancel`.
+  /// Returns a dead letter to its line. Answer: `ticket`. `day` has the same meaning as in `cancel`.
   case requeue(Int64, day: Int64? = nil)
-  /// Returns all dead letters. Answer: `requeued`.
+  /// Returns all dead letters to their lines. Answer: `requeued`.
   case requeueDead
-  /// Empties the queue and starts a new day. Answer: `status`. Refused (`wrong_state`) if a day is given that
-  /// is not the current one, so that a repeated request after a lost connection empties nothing twice.
+  /// Empties the queue and starts a new day. Answer: `status`. Refused (`wrong_state`) if `day` is not the
+  /// current day, so that a request repeated after a lost connection does not empty the queue twice.
   case reset(day: Int64?)
   /// Reads the configuration again. Answer: `status` when the change is complete.
   case reload
@@ -103,30 +107,30 @@ public enum ControlCommand: Sendable, Equatable {
   case stop(StopOrder)
   /// Checks all invariants. Answer: `audit`.
   case audit
-  /// The sums of the ledger. Answer: `ledger`.
+  /// Returns the sums of the ledger. Answer: `ledger`.
   case ledger
-  /// One customer's account. Answer: `account`.
+  /// Returns one customer's account. Answer: `account`.
   case account(Int64)
-  /// Withdraws a request for tickets of the same connection, by its number. It has no answer of its own: that
-  /// request is answered with `failure` `withdrawn`, without any added, or as usual if it was taken in
-  /// already.
+  /// Withdraws an `enqueue` of the same connection, identified by its request number. There is no answer to the
+  /// withdrawal. The `enqueue` is answered with `failure` `withdrawn`, or as usual if its customers were
+  /// already being added.
   case withdraw(UInt32)
-  /// Snapshot of the bank for a screen, at once and then after changes, at most twenty times a second.
-  /// Answers: `board` with `more`, until the connection ends or the request is withdrawn. A slow reader
-  /// misses frames.
+  /// Subscribes to snapshots of the bank for a screen: one at once, and one after changes, at most twenty a
+  /// second. Answers: `board` with `more`, until the connection ends or the request is withdrawn. A slow reader
+  /// does not receive every snapshot.
   case board
-  /// Kills the process of a window with SIGKILL, if it is still the given one: name, generation and
-  /// process id as in a status or a board. Answer: `status`; or `other_process` if the window has another
-  /// process now.
+  /// Kills the process of a window with SIGKILL, if generation and process id are still those that the client
+  /// has read in a status or a board. Answer: `status`, or `failure` `other_process` if the window now has
+  /// another process.
   case endTeller(window: String, generation: Int64, pid: Int32)
   /// Cancels several customers as ``cancel(_:day:)`` does. Answer: `selection`.
   case cancelAll(TicketSelection)
   /// Returns several dead letters as ``requeue(_:day:)`` does. Answer: `selection`.
   case requeueAll(TicketSelection)
-  /// Starts the web server, or ends it with nil; a running one that satisfies the request stays. Answer:
-  /// `status`, which lists it among the workers.
+  /// Starts the web server, or ends it for nil. A running server that satisfies the request keeps running.
+  /// Answer: `status`, whose workers include the web server.
   case web(WebOrder?)
-  /// The branches of a shared bank. Answer: `branches`; or `not_shared`.
+  /// Returns the branches of a shared bank. Answer: `branches`, or `failure` `not_shared`.
   case branches
   /// Moves the database of a closed bank. Answers: `progress` with `more`, then `moved`; or `failure`.
   case move(MoveOrder)
@@ -135,7 +139,7 @@ public enum ControlCommand: Sendable, Equatable {
     case status = 1
     case watch, awaitOpen, enqueue, enqueueList, tickets, ticket, receipts, follow, awaitIdle, awaitTickets,
       pause, resume, scale, cancel, requeue, requeueDead, reset, reload, stop, audit, ledger, account
-    /// The day of `cancel` or `requeue`; it is a field beside them, so that an older coordinator skips it.
+    /// The day of `cancel` or `requeue`. It is a separate field, so that an older coordinator skips it.
     case day = 24
     case withdraw = 25
     case board, endTeller, cancelAll, requeueAll

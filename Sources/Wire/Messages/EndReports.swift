@@ -7,11 +7,11 @@ import BankModel
 public struct ProgressReport: Codable, Sendable, Equatable {
   /// Kind of work.
   public enum Phase: UInt8, Sendable, Codable {
-    /// New customers are added.
+    /// Customers are added to the queue.
     case enqueuing = 1
     /// Waiting customers are served.
     case serving = 2
-    /// Customers at windows are finished.
+    /// The work for customers at windows is being finished.
     case finishing = 3
     /// Tellers are exiting.
     case leaving = 4
@@ -25,7 +25,7 @@ public struct ProgressReport: Codable, Sendable, Equatable {
 
   /// Kind of work in progress.
   public var phase: Phase
-  /// Amount done, and total amount; 0 if unknown.
+  /// Amount of work done, and total amount; 0 if unknown.
   public var done, total: Int64
   /// State of a drain; nil for any other work.
   public var drain: DrainReport?
@@ -76,11 +76,11 @@ public struct StoppedReport: Codable, Sendable, Equatable {
   public var day, served: Int64
   /// The day's business time in milliseconds.
   public var businessMilliseconds: Int64
-  /// Customers who wait for the next start, in line or delayed.
+  /// Customers that wait for the next start, in line or delayed.
   public var waiting: Int64
   /// Dead letters that keep the day open.
   public var dead: Int64
-  /// True if the day was closed.
+  /// True if the business day has ended.
   public var isDayClosed: Bool
   /// Customers served since the drain started; nil from an older build.
   public var finished: Int64?
@@ -88,13 +88,14 @@ public struct StoppedReport: Codable, Sendable, Equatable {
   public var killed: Int64?
   /// The steps of the drain, in order.
   public var steps: [DrainStepReport]?
-  /// Number of served customers who were sent away for lack of stock; nil from an older build.
+  /// Number of finished customers with the outcome `out_of_stock`; nil from an older build.
   public var sentAway: Int64?
-  /// Branches of a shared bank that have customers whom no other branch can serve.
+  /// Branches of a shared bank that have customers that no other branch can serve.
   public var branches: [BranchReport]?
-  /// Number of the branch of a shared bank if `served` is its own count: while other branches are open, when
-  /// `waiting` are the customers it returns, or if the day was closed and the counts of all are unknown. Nil
-  /// for the counts of the whole bank, and for a bank with a database in its home.
+  /// Number of the branch if `served` counts only this branch of a shared bank. This is so while other branches
+  /// are open, and if the day has ended and the counts of all branches are unknown. While other branches are
+  /// open, `waiting` counts the customers that this branch returns. Nil if the counts are those of the whole
+  /// bank, and for a bank with a database in its home.
   public var branch: Int64?
 
   public init(

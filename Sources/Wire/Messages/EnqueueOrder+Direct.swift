@@ -1,10 +1,11 @@
-// Fast path for requesting tickets one at a time: the request, and the answer with the tickets. Invariant:
-// the bytes equal those of the Codable conformances; tests compare them. Nil or false selects the slow path.
+// Fast path for requests that add customers with the same properties, and for their answers. Invariant: the
+// bytes equal those of the Codable conformances; tests compare them. A method that returns nil or false selects
+// the slow path.
 
 import BankModel
 
 extension ClientMessage: FrameMessage {
-  /// Fast path for requests of customers of one kind.
+  /// Fast path for `enqueue` without a payload, a due time or other rare properties.
   public func appendDirectly(to buffer: inout [UInt8]) -> Bool {
     guard case .request(let request) = self, case .enqueue(let order) = request.command,
       order.isSeedAsked == nil, order.payload == nil, order.dueAt == nil, order.delay == nil,
@@ -31,7 +32,7 @@ extension ClientMessage: FrameMessage {
     return true
   }
 
-  /// Fast path for requests of customers of one kind.
+  /// Fast path for `enqueue` without a payload, a due time or other rare properties.
   public static func readDirectly(_ body: UnsafeBufferPointer<UInt8>) -> ClientMessage? {
     var reader = DirectReader(body)
     reader.expectHeads(kind: 2, fields: 2)
@@ -58,7 +59,7 @@ extension ClientMessage: FrameMessage {
 }
 
 extension BankMessage: AnswerMessage {
-  /// Fast path for issued tickets.
+  /// Fast path for `enqueued` without known tickets of a list.
   public func appendDirectly(to buffer: inout [UInt8]) -> Bool {
     guard case .reply(let reply) = self, case .enqueued(let tickets) = reply.answer,
       tickets.knownTickets == nil
@@ -76,7 +77,7 @@ extension BankMessage: AnswerMessage {
     return true
   }
 
-  /// Fast path for issued tickets.
+  /// Fast path for `enqueued` without known tickets of a list.
   public static func readDirectly(_ body: UnsafeBufferPointer<UInt8>) -> BankMessage? {
     var reader = DirectReader(body)
     reader.expectHeads(kind: 3, fields: 3)

@@ -2,27 +2,27 @@
 // Invariant: the shapes of `Hello` and `Refusal` never change, in any version of the protocol, because a
 // program of another version must still understand them.
 
-/// Protocol version of this build. Raise it with every change that an older program would misunderstand; a
-/// new key that an older program may skip does not raise it.
+/// Protocol version of this build. Raise it with every change that an older program would misunderstand. A new
+/// key that an older program may skip needs no new version.
 public let protocolVersion: UInt32 = 1
 
 /// Role of the process that opens a connection.
 public enum PeerRole: UInt8, Sendable, Codable {
-  /// A client that sends requests: `bankctl`.
+  /// A client that sends requests, such as `bankctl`.
   case client = 1
   /// A teller at a window.
   case teller = 2
-  /// The stock service, to the coordinator that supervises it.
+  /// The stock service, on its connection to the coordinator that supervises it.
   case stock = 3
   /// A juice station.
   case juice = 4
-  /// A vending machine, to the coordinator that supervises it.
+  /// A vending machine, on its connection to the coordinator that supervises it.
   case vending = 5
   /// A runner of commands at a window.
   case runner = 6
-  /// A worker that need not be of this build: a program in any language.
+  /// A program in any language, which need not be of this build.
   case worker = 7
-  /// The web server, to the coordinator that supervises it.
+  /// The web server, on its connection to the coordinator that supervises it.
   case web = 8
 }
 
@@ -34,8 +34,8 @@ public struct Hello: Codable, Sendable, Equatable {
   public var build: String
   /// Role of the sender.
   public var role: PeerRole
-  /// A worker's offer; nil for other roles. It is stored behind a reference, because a hello is part of every
-  /// message's enumeration and would enlarge all of them.
+  /// A worker's offer; nil for other roles. It is stored by reference, because every enumeration of messages
+  /// has a hello, and its size would enlarge all messages.
   public var offer: WorkerOffer? { heldOffer?.value }
   private var heldOffer: Held<WorkerOffer>?
 
@@ -46,7 +46,7 @@ public struct Hello: Codable, Sendable, Equatable {
     (self.version, self.build, self.role) = (version, build, role)
     heldOffer = offer.map { Held($0) }
   }
-  /// Text of a refusal for a peer with another version.
+  /// Text of the refusal that a sender of this hello gets if its protocol version differs.
   public var otherVersion: String {
     "protocol version \(version) is not supported; this program uses version \(protocolVersion)"
   }
@@ -54,7 +54,7 @@ public struct Hello: Codable, Sendable, Equatable {
   enum CodingKeys: Int, CodingKey { case version = 1, build, role, heldOffer }
   private enum FirstKeys: Int, CodingKey { case version = 1, build, role }
 
-  /// Only a worker's hello has an offer; all others keep their original shape.
+  /// Only a worker's hello contains an offer. All other hellos keep their original shape.
   public func encode(to encoder: any Encoder) throws {
     if role == .worker {
       var map = encoder.container(keyedBy: CodingKeys.self)
@@ -84,15 +84,15 @@ public struct Welcome: Codable, Sendable, Equatable {
   enum CodingKeys: Int, CodingKey { case version = 1, build }
 }
 
-/// Reason for the end of a connection. The last message on it.
+/// The last message on a connection: the reason why the sender ends it.
 public struct Refusal: Codable, Sendable, Equatable {
   /// Reason of a refusal.
   public enum Reason: UInt8, Sendable, Codable {
-    /// Another version of the protocol.
+    /// The peers use different versions of the protocol.
     case version = 1
-    /// Another build, if the builds have to be equal.
+    /// The builds differ, and have to be equal for this role.
     case build = 2
-    /// No hello, or not in time.
+    /// The first message was not a hello, or no hello arrived in time.
     case hello = 3
     /// A message that is malformed, too large, or not allowed at this point of the protocol.
     case malformed = 4
@@ -100,7 +100,7 @@ public struct Refusal: Codable, Sendable, Equatable {
     case crowded = 5
     /// The service ends as requested. Unanswered requests of this connection have changed nothing.
     case closing = 6
-    /// The named service does not exist for this worker.
+    /// A service in the worker's offer does not exist, or has no work for outside workers.
     case service = 7
   }
 
@@ -110,7 +110,7 @@ public struct Refusal: Codable, Sendable, Equatable {
   public var version: UInt32
   /// The coordinator's build.
   public var build: String
-  /// Details in English, for a log.
+  /// Details in English, for a log. For a worker, the text of the refusal.
   public var detail: String
 
   public init(reason: Reason, version: UInt32 = protocolVersion, build: String, detail: String) {
@@ -119,10 +119,10 @@ public struct Refusal: Codable, Sendable, Equatable {
   enum CodingKeys: Int, CodingKey { case reason = 1, version, build, detail }
 }
 
-/// A message without content: its kind is all.
+/// The content of a message that consists only of its kind.
 struct Nothing: Codable {}
 
-/// An optional value as a message.
+/// The content of a message that consists of an optional value.
 struct Chosen<Value: Codable>: Codable {
   var value: Value?
   enum CodingKeys: Int, CodingKey { case value = 1 }
@@ -134,7 +134,7 @@ extension KeyedDecodingContainer {
   /// - Parameter addition: field that may occur beside the kind.
   /// - Throws: an error if a message has no kind, several, or an unknown one.
   func onlyKind(beside addition: Key? = nil) throws -> Key {
-    // Read once, because the list is made for every call.
+    // `allKeys` makes a new list at every call, so it is read once.
     var kinds = allKeys
     if let addition { kinds.removeAll { $0.intValue == addition.intValue } }
     guard kinds.count == 1 else {
@@ -144,7 +144,7 @@ extension KeyedDecodingContainer {
     return kinds[0]
   }
 
-  /// A message of a kind without content.
+  /// Reads the empty content of a kind, and returns the message.
   func bare<Message>(_ kind: Key, _ message: Message) throws -> Message {
     _ = try decode(Nothing.self, forKey: kind)
     return message

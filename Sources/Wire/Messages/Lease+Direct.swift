@@ -1,5 +1,6 @@
-// Fast path for the messages sent once per customer: the assignment, and its result. Invariant: the bytes
-// equal those of the Codable conformances; tests compare them. Nil or false selects the slow path.
+// Fast path for the messages sent once per customer: the assignment, and its result. Invariant: the bytes equal
+// those of the Codable conformances; tests compare them. A method that returns nil or false selects the slow
+// path.
 
 import BankModel
 
@@ -159,7 +160,7 @@ extension WorkResult {
 }
 
 extension Excerpt {
-  /// Appends an optional field; nothing for an empty excerpt.
+  /// Appends the excerpt as a field. Appends nothing for an empty excerpt.
   fileprivate func append(to buffer: inout [UInt8], _ key: UInt8) {
     guard self != .nothing else { return }
     buffer.appendField(key, mapOf: 2 + (last.isEmpty ? 0 : 1) + (filed > 0 ? 1 : 0))
@@ -169,7 +170,7 @@ extension Excerpt {
     if filed > 0 { buffer.appendField(4, filed) }
   }
 
-  /// Reads an optional field; nil if it is not a valid excerpt.
+  /// Reads an optional field with an excerpt. Returns nil if the excerpt is invalid.
   fileprivate static func read(
     _ key: UInt8, from reader: inout DirectReader, counting present: inout UInt8
   ) -> Excerpt? {

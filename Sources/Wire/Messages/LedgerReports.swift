@@ -1,7 +1,7 @@
-// Ledger in answers to clients: sums by account, and the last movements of one account. Amounts are whole
-// won. Both sides of every transfer are included, so the sum of all balances is zero. A sum may exceed the 64
-// bits of an integer in this protocol. Then it is also sent as decimal digits beside the integer, which is
-// clamped, so a peer that reads only the integer still understands the row.
+// Ledger in answers to clients: sums by account, and the last movements of one account. Amounts are whole won.
+// Both sides of every transfer are included, so the sum of all balances is zero. A sum may exceed 64 bits, the
+// size of an integer in this protocol. The row then contains the sum twice: as a clamped integer, and as
+// decimal digits. A peer that reads only the integer still understands the row.
 
 import BankModel
 
@@ -11,7 +11,7 @@ public struct LedgerRow: Sendable, Equatable {
   public var account: String
   /// Sums of debits and credits.
   public var debit, credit: WonSum
-  /// Number of transfers that touched it.
+  /// Number of transfers to or from the account.
   public var transfers: Int64
 
   public init(account: String, debit: WonSum, credit: WonSum, transfers: Int64) {
@@ -41,7 +41,7 @@ extension LedgerRow: Codable {
       credit: try sum(.credit, .wideCredit), transfers: try fields.decode(Int64.self, forKey: .transfers))
   }
 
-  /// Encodes the row; a sum that does not fit into 64 bits twice.
+  /// Encodes the row. A sum that exceeds 64 bits is encoded twice, clamped and as digits.
   public func encode(to encoder: any Encoder) throws {
     var fields = encoder.container(keyedBy: CodingKeys.self)
     try fields.encode(account, forKey: .account)
@@ -57,7 +57,7 @@ extension LedgerRow: Codable {
 public struct AccountReport: Codable, Sendable, Equatable {
   /// Sums of the account over all days.
   public var row: LedgerRow
-  /// The latest receipts that moved it, the latest first.
+  /// The latest receipts with a transfer to or from the account, the latest first.
   public var latest: [ReceiptReport]
 
   /// Maximum number of listed receipts.

@@ -18,7 +18,7 @@ public struct MovedRows: Codable, Sendable, Equatable {
   /// Kind of rows: `days`, `tickets`, `receipts`, `results`, `shortages`, `attempts`, `keys`, `waiting`,
   /// `delayed`, `dead`, `payloads`.
   public var name: String
-  /// Number in the home, and in the shared database.
+  /// Number of rows in the database of the home, and in the shared database.
   public var before, after: Int64
   public init(name: String, before: Int64, after: Int64) {
     (self.name, self.before, self.after) = (name, before, after)
@@ -28,7 +28,7 @@ public struct MovedRows: Codable, Sendable, Equatable {
 
 /// Result of a move.
 public struct MoveReport: Codable, Sendable, Equatable {
-  /// Location of the database, in a form that may be shown.
+  /// Location of the database without its password.
   public var place: String
   /// The current day.
   public var day: Int64
@@ -36,10 +36,10 @@ public struct MoveReport: Codable, Sendable, Equatable {
   public var rows: [MovedRows]
   /// Sums of the ledger at the destination.
   public var ledger: [LedgerRow]
-  /// True if an earlier move did it: branches may have worked there since.
+  /// True if an earlier move had already moved the database. Branches may have changed it since.
   public var isRepeated: Bool
-  /// Marker file in the home that names the location; without it the bank is opened with the database in its
-  /// home.
+  /// Path of the marker file in the home, which contains the location. Without this file the coordinator opens
+  /// the database in the home.
   public var note: String
 
   public init(

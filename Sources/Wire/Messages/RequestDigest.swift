@@ -1,11 +1,11 @@
-// Digest of a request for tickets: two requests with one key are equal if their digests are. It is computed
-// from the request and never from random draws: a client that repeats `enqueue 5 --key k` makes the same
-// request, although it draws other customers.
-// Invariant: the digest of a request never changes, because it is stored on disk.
+// Digest of a request for tickets: two requests with the same key are the same request if their digests are
+// equal. The digest covers the request and never random draws: a client that repeats `enqueue 5 --key k` makes
+// the same request, although it draws other customers. Invariant: the digest of a request never changes,
+// because it is stored on disk.
 
 import BankModel
 
-/// Digest of a request: FNV-1a of 64 bits over its parts, each after a byte that marks its presence.
+/// Digest of a request: 64-bit FNV-1a over its parts. Each part follows a byte that marks its presence.
 struct RequestDigest {
   private var state: UInt64 = 0xCBF2_9CE4_8422_2325
 
@@ -26,15 +26,16 @@ struct RequestDigest {
     for byte in text.utf8 { add(byte: byte) }
   }
 
-  /// Adds nothing without a payload, so that such requests keep the digest they had before payloads existed.
+  /// Without a payload nothing is added, so that requests without one keep the digest that they had before
+  /// payloads existed.
   private mutating func add(payload bytes: [UInt8]?) {
     guard let bytes else { return }
     add(Int64(bytes.count))
     for byte in bytes { add(byte: byte) }
   }
 
-  /// As requested: a relative delay gives the same digest when the request is repeated a minute later. Adds
-  /// nothing for at once.
+  /// Adds the due time or the delay as the client has requested it, so that a request with a delay has the same
+  /// digest when it is repeated a minute later. Without both, nothing is added.
   private mutating func add(dueAt: Int64?, delay: Int64?) {
     if let dueAt {
       add(byte: 2)
@@ -46,7 +47,7 @@ struct RequestDigest {
     }
   }
 
-  /// Customers of one kind; nil for random properties.
+  /// Digest of customers with the same properties; nil for properties that are drawn at random.
   init(
     count: Int64, service: Service?, priority: Priority, amount: Int64?, account: Int64?, article: String,
     seed: UInt64?, payload: [UInt8]?, dueAt: Int64?, delay: Int64?
@@ -66,9 +67,9 @@ struct RequestDigest {
 extension EnqueueOrder {
   /// Digest of this request.
   ///
-  /// - Parameter service: number of the service; nil if none is named.
+  /// - Parameter service: number of the service; nil if the service is drawn.
   public func digest(for service: Service?) -> Int64 {
-    // A seed not chosen by the user differs every time, and a seed without any random draw has no effect.
+    // A seed that the user has not chosen differs in every request. A seed has no effect if nothing is drawn.
     let isDrawn = service == nil || amount == nil || account == nil
     return RequestDigest(
       count: count, service: service, priority: priority, amount: amount, account: account,
@@ -79,8 +80,7 @@ extension EnqueueOrder {
 }
 
 extension EnqueueEntry {
-  /// Digest of this customer: that of a request for one such customer. Nil if the client has not sent which
-  /// properties it has drawn.
+  /// Digest of a request for one customer with these properties. Nil if the client has not sent `drawn`.
   ///
   /// - Parameter service: the number of the service.
   public func digest(for service: Service) -> Int64? {

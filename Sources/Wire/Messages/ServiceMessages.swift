@@ -1,9 +1,9 @@
-// Common part of the conversations with all services: hello and welcome, then numbered requests and answers.
-// Their contents differ between services.
+// Common part of the conversations with the services: hello and welcome, then numbered requests and answers.
+// The contents of requests and answers depend on the service.
 
 import BankModel
 
-/// Messages from a server to its clients, besides answers.
+/// Messages from a server that accepts or refuses its clients.
 public protocol AnswerMessage: RefusingMessage {
   static func welcome(_ welcome: Welcome) -> Self
 }
@@ -78,7 +78,7 @@ extension ServiceAnswer: AnswerMessage {
 public struct ServiceRequest<Command: Codable & Sendable & Equatable>: Codable, Sendable, Equatable {
   /// Number chosen by the client; every answer contains it.
   public var number: UInt32
-  /// Name that makes a change repeatable; nil for none.
+  /// Name of the request, under which a change takes effect only once; nil for none.
   public var order: OrderID?
   /// Content of the request.
   public var command: Command
@@ -107,8 +107,8 @@ public struct NumberedReply<Result: Codable & Sendable & Equatable>: Codable, Se
   typealias CodingKeys = ReplyKeys
 }
 
-// These keys are outside the generic types, so that one set serves all services: a lookup of generic keys at
-// run time, for every message, made a query 3 % slower.
+// These keys are outside the generic types, so that all services use the same types of keys. Generic types of
+// keys were looked up at run time for every message, which made a query 3 % slower.
 
 private enum QuestionKind: Int, CodingKey { case hello = 1, request }
 

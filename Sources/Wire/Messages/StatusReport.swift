@@ -1,5 +1,5 @@
-// Snapshot of a whole bank: the answer to `status` and to every changing command. Times are milliseconds,
-// since 1970 for points in time.
+// Snapshot of a whole bank: the answer to `status` and to commands that change the bank. Times are
+// milliseconds, since 1970 for points in time.
 
 import BankModel
 
@@ -15,7 +15,7 @@ public struct StatusReport: Codable, Sendable, Equatable {
   public var generation: Int64
   /// Time at which this coordinator opened, in milliseconds since 1970.
   public var since: Int64
-  /// Time during which customers waited or were served today, in milliseconds.
+  /// Business time of the day, in milliseconds.
   public var businessMilliseconds: Int64
   /// Counters of the day.
   public var queue: QueueReport
@@ -25,11 +25,11 @@ public struct StatusReport: Codable, Sendable, Equatable {
   public var workers: [WorkerReport]
   /// Process id of the guardian that restarts the coordinator; nil if there is none.
   public var guardianPid: Int32?
-  /// Customers cancelled by the reset that this answers; nil in any other answer.
+  /// Number of customers cancelled by the reset to which this is the answer; nil in any other answer.
   public var cancelledByReset: Int64?
   /// The branch that sent the answer; nil for a bank with a database in its home.
   public var branch: BranchReport?
-  /// Counters of all branches together, while ``queue`` and ``services`` are those of this branch alone; nil
+  /// Counters of all branches together, whereas ``queue`` and ``services`` are those of this branch alone. Nil
   /// for a bank with a database in its home.
   public var bank: SharedBankReport?
 
@@ -43,7 +43,7 @@ public struct StatusReport: Codable, Sendable, Equatable {
     (self.workers, self.guardianPid, self.cancelledByReset) = (workers, guardianPid, cancelledByReset)
   }
 
-  /// Marks the bank closed: no worker waits for a restart any more.
+  /// Sets the state to closed. Workers that wait for a restart become stopped.
   public mutating func close() {
     state = .closed
     for place in workers.indices where workers[place].state == .backoff { workers[place].state = .stopped }
@@ -62,15 +62,15 @@ public struct QueueReport: Codable, Sendable, Equatable {
   public var issued: Int64
   /// Customers in line, delayed ones, and those at a window.
   public var waiting, delayed, serving: Int64
-  /// Receipts with the outcome served.
+  /// Receipts with the outcome `served`.
   public var served: Int64
   /// Dead letters.
   public var dead: Int64
-  /// Receipts with the outcome cancelled.
+  /// Receipts with the outcome `cancelled`.
   public var cancelled: Int64
   /// Waiting time of the first customer in line, in milliseconds; 0 if the line is empty.
   public var oldestWaitMilliseconds: Int64
-  /// Due time of the first delayed customer, in milliseconds since 1970; nil for none, and if unknown.
+  /// Due time of the first delayed customer, in milliseconds since 1970; nil if there is none, or if unknown.
   public var delayedUntil: Int64?
 
   public init(
@@ -96,7 +96,7 @@ public struct ServiceReport: Codable, Sendable, Equatable {
   public var windows: Int64
   /// Customers in line, at a window, and served today.
   public var waiting, serving, served: Int64
-  /// True if it assigns no customers.
+  /// True if the service is paused: no customers are assigned.
   public var paused: Bool
   /// Reason why the service paused itself; nil if an operator has paused it, or if another coordinator
   /// recorded the reason.
@@ -136,20 +136,20 @@ public struct WorkerReport: Codable, Sendable, Equatable {
   public var served: Int64
   /// Resident memory of the process, in KiB.
   public var residentKilobytes: Int64
-  /// True if the window was given up: too many of its tellers exited before they were ready. `state` is
-  /// `stopped` then.
+  /// True if no teller is started at this window any more, because too many of them exited before they were
+  /// ready. `state` is then `stopped`.
   public var isFailed: Bool?
   /// Exit of the last teller at this window; nil if there was none.
   public var lastExit: ExitReport?
-  /// Reason why a worker without a window does not work, in English; nil while it works.
+  /// Reason why a worker without a window is out of order, in English; nil while it works.
   public var trouble: String?
-  /// The failure that the worker reported itself, with its file; nil if it reported none.
+  /// The failure that the worker has reported, whose `subject` is the file; nil if it has reported none.
   public var failure: Failure?
-  /// Mismatch between its database and the bank's; nil for none.
+  /// Mismatch between the worker's database and the bank's; nil for none.
   public var mismatch: DatabaseMismatch?
   /// `trouble` as a kind and its values, for translation; nil if there is only text.
   public var troubleRemark: Remark?
-  /// Progress with the ticket being served; nil if it reports none.
+  /// Progress with the ticket being served; nil if the worker has reported none.
   public var progress: WorkProgress?
 
   public init(
@@ -173,9 +173,9 @@ public struct WorkerReport: Codable, Sendable, Equatable {
 
 /// Exit of a process.
 public struct ExitReport: Codable, Sendable, Equatable {
-  /// Exit code, or signal.
+  /// Exit code, or signal that ended the process.
   public var code, signal: Int32?
-  /// Reason why it could not be started at all, in English; nil if it was started.
+  /// Reason why the process could not be started, in English; nil if it was started.
   public var trouble: String?
 
   public init(code: Int32?, signal: Int32?, trouble: String? = nil) {

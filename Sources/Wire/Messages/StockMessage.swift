@@ -1,5 +1,5 @@
-// Messages from a client to the stock service. Decoding checks only the form: the stock checks names, amounts
-// and limits, and refuses with an answer.
+// Messages from a client to the stock service. Decoding checks only the form. The stock service checks names,
+// amounts and limits, and answers with a failure.
 
 import BankModel
 
@@ -11,30 +11,31 @@ public typealias StockRequest = ServiceRequest<StockCommand>
 
 /// All requests to the stock service.
 public enum StockCommand: Sendable, Equatable {
-  /// The fruits, the juices and their recipes.
+  /// Returns the fruits, the juices and their recipes.
   case assortment
-  /// A snapshot of the stock.
+  /// Returns a snapshot of the stock.
   case look
-  /// Subscribes to the stock: a snapshot, and every later change. With a place, only the changes after it.
+  /// Subscribes to the stock. The service sends a snapshot and every later change. With a place, it sends only
+  /// the changes after that place.
   case follow(StockPlace?)
-  /// Takes all amounts or nothing; needs an order name. The day determines which pieces have expired; nil for
-  /// the service's day.
+  /// Takes all amounts or nothing; needs an order name. Pieces that have expired on the day `today` are not
+  /// taken; nil for the service's day.
   case take([ItemAmount], today: DayNumber?)
-  /// Returns what the order of this name has taken.
+  /// Returns the pieces that the order of this name has taken.
   case giveBack
   /// Sets the number of pieces of an item without dates.
   case set(ItemAmount)
-  /// Adds or removes pieces; with dates in that lot.
+  /// Adds or removes pieces. With dates, the change is made to the lot with these dates.
   case change(ItemAmount, LotDates?)
   /// Discards all lots that expired before a day; nil for the service's day.
   case discardExpired(today: DayNumber?)
   /// Checks all invariants.
   case audit
-  /// Answered orders, sorted by name, at most `limit` after one; nil starts with the first.
+  /// Returns at most `limit` answered orders, sorted by name, that follow `after`; nil starts with the first.
   case orders(after: OrderID?, limit: Int64)
-  /// The answered ones among these orders; at most ``StockLimits/ordersPerPage`` are checked.
+  /// Returns the answered orders among these; at most ``StockLimits/ordersPerPage`` are checked.
   case known([OrderID])
-  /// Adds these items, if they are unknown, without any pieces.
+  /// Adds those of these items that are unknown, with no pieces.
   case introduce([ItemID])
 
   private enum Kind: Int, CodingKey {
@@ -45,7 +46,7 @@ public enum StockCommand: Sendable, Equatable {
 
 /// Position of a subscriber in the stock's ledger.
 public struct StockPlace: Codable, Sendable, Equatable {
-  /// Identity of the ledger, and the last change received.
+  /// Identity of the ledger, and the sequence number of the last change received.
   public var ledger, sequence: Int64
   public init(ledger: Int64, sequence: Int64) { (self.ledger, self.sequence) = (ledger, sequence) }
   enum CodingKeys: Int, CodingKey { case ledger = 1, sequence }

@@ -1,5 +1,5 @@
-// Answers of the stock service. Every answer contains the number of its request, and whether another one
-// follows.
+// Answers of the stock service. Every answer contains the number of its request, and a flag that is true if
+// another answer to that request follows.
 
 import BankModel
 
@@ -13,18 +13,18 @@ public typealias StockReply = NumberedReply<StockResult>
 public enum StockResult: Sendable, Equatable {
   /// The request failed, and nothing was changed.
   case failure(StockFailure)
-  /// Done and on disk, with these changes.
+  /// The request is done and on disk, with these changes.
   case done([StockChange])
   /// Too few pieces of these items; nothing was taken.
   case short([Shortage])
   /// Snapshot of the stock.
   case picture(StockPicture)
-  /// Changes after those that the subscriber has received, in order and without a gap.
+  /// The changes that follow those sent to the subscriber before, in order and without a gap.
   case changes([StockChange])
-  /// The items that the bank keeps and makes.
+  /// The fruits, the juices and their recipes.
   case assortment(Assortment)
   case audit(StockAuditReport)
-  /// Answered orders, sorted by name; empty after the last.
+  /// Answered orders, sorted by name; empty after the last order.
   case orders([KeptOrder])
 
   private enum Kind: Int, CodingKey {
@@ -64,13 +64,13 @@ extension StockResult: Codable {
 
 /// Reason why the stock refused a request. Nothing was changed.
 public struct StockFailure: Codable, Sendable, Equatable, Error {
-  /// Reason that scripts can rely on, by its ``name``.
+  /// Reason of the failure. Scripts can rely on its ``name``.
   public enum Code: String, Sendable, Codable, CaseIterable {
-    /// The stock has no such item; `subject` is its name.
+    /// The stock has no item of this name; `subject` is the name.
     case unknownItem = "unknown_item"
     /// The request contradicts itself, or violates a limit; `subject` is the item or the order.
     case badRequest = "bad_request"
-    /// The name belongs to an order with another content; `subject` is the name.
+    /// The order name belongs to an order with another content; `subject` is the name.
     case otherOrder = "other_order"
     /// The order was returned; `subject` is its name.
     case givenBack = "given_back"
@@ -84,11 +84,11 @@ public struct StockFailure: Codable, Sendable, Equatable, Error {
     case diskFull = "disk_full"
     /// This client has the maximum number of requests in progress.
     case crowded
-    /// A subscriber reads more slowly than changes occur, and receives no more.
+    /// The subscriber reads more slowly than changes occur. It receives no further changes.
     case tooSlow = "too_slow"
 
-    /// Code outside of messages, such as in the JSON error: one condition has one name in all parts of the
-    /// bank. The raw value is used in messages and never changes.
+    /// Name of the code outside of messages, such as in JSON errors. All parts of the bank use the same name
+    /// for the same condition. Messages contain the raw value, which never changes.
     public var name: String {
       switch self {
       case .unknownItem: "no_such_item"
@@ -115,7 +115,7 @@ public struct StockFailure: Codable, Sendable, Equatable, Error {
     (self.code, self.subject, self.detail) = (code, subject, detail)
   }
 
-  /// A failure with details that can be translated.
+  /// A failure with details that can be translated; ``detail`` is their English text.
   public init(_ code: Code, subject: String = "", remark: Remark) {
     self.init(code, subject: subject, detail: remark.description)
     self.remark = remark.kind == .quoted && remark.source == nil ? nil : remark
@@ -152,7 +152,7 @@ public struct StockAuditReport: Codable, Sendable, Equatable {
 }
 
 extension StockAuditReport {
-  /// The problems in translatable form; those of an older service as quoted English sentences.
+  /// The problems in translatable form. Those from an older service are quoted English sentences.
   public var told: [Remark] {
     guard let remarks, remarks.count == problems.count else { return problems.map { Remark(quoting: $0) } }
     return remarks

@@ -1,7 +1,7 @@
-// Lines of a worker, decoded as the message that a teller would send in a frame. LineReader has the rules of
+// Lines of a worker, decoded as the messages that a teller sends in frames. `LineReader` checks the rules of
 // JSON.
-// Invariant: every line gives a message with numbers in their ranges and bounded texts, or a fault. A result
-// that is too long is truncated, and never refused. `null` stands for an optional key that is left out.
+// Invariant: every line gives a fault, or a message with numbers in their ranges and bounded texts. A result
+// that is too long is truncated and never refused. `null` is equivalent to leaving out an optional key.
 
 import BankModel
 import Time
@@ -26,13 +26,13 @@ extension TellerMessage {
   }
 }
 
-/// Collects the keys of a lease as they are parsed.
+/// Collects the values of a lease while its keys are parsed.
 private struct LeaseKeys {
   var ticket: Int64 = 0
   var attempt: Int32 = 0
   var generation: Int32 = 0
 
-  /// Consumes the value of one of the keys; false for another key.
+  /// Consumes the value of a key of the lease. Returns false for any other key.
   @inline(__always)
   mutating func takes(_ word: LineWord, from reader: inout LineReader) throws(LineFault) -> Bool {
     switch word {
@@ -53,8 +53,8 @@ private struct LeaseKeys {
 }
 
 extension LineReader {
-  /// Maximum pause that a worker may request, in milliseconds: a worker that requests a year has mistaken the
-  /// unit.
+  /// Maximum pause that a worker may request, in milliseconds: one year. A worker that requests more has
+  /// probably used the wrong unit.
   private static let longestPause: Int64 = 365 * 86_400_000
 
   fileprivate func unknownKind() -> LineFault {
@@ -126,7 +126,7 @@ extension LineReader {
     }
     let lease = try keys.lease(in: members, self)
     guard let reason else { throw missing(.reason, in: members) }
-    // The text is truncated to its last part, so the whole string need not be created.
+    // Only the end of the text is used, so the whole string need not be created.
     let words = text(reason, last: 4 * Attempt.longestWords)
     return .failed(
       lease, WorkFailure(words, isWorthAnother ? .again : .never, after: isWorthAnother ? after : nil))
@@ -204,7 +204,7 @@ extension LineReader {
 }
 
 extension Excerpt {
-  /// All of a stream, or both ends of a longer one.
+  /// An excerpt of a stream: all of it, or the start and the end of a longer one.
   fileprivate init(cutting bytes: UnsafeBufferPointer<UInt8>) {
     let isWhole = bytes.count <= Excerpt.longest
     let excerpt = Excerpt(

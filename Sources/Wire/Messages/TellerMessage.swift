@@ -1,6 +1,6 @@
 // Messages from a teller to the coordinator. Rule of the conversation: every `assign` is answered by exactly
-// one of `done`, `failed` and `returned`, and each of these answers requests the next customer. `ready`
-// requests the first.
+// one of `done`, `worked`, `failed`, `outOfStock` and `returned`, and each of these answers requests the next
+// customer. `ready` requests the first customer.
 
 import BankModel
 
@@ -8,7 +8,7 @@ import BankModel
 public enum TellerMessage: Sendable, Equatable {
   /// The first message.
   case hello(Hello)
-  /// The log is open: the teller requests its first customer.
+  /// The teller has opened its log and requests its first customer.
   case ready
   /// The work of this lease is done; requests the next customer.
   case done(Lease)

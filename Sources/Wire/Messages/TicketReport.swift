@@ -1,5 +1,5 @@
-// History of a ticket, and a receipt, in answers to clients. Times are milliseconds since 1970; inapplicable
-// properties are nil.
+// History of a ticket, and a receipt, in answers to clients. Times are milliseconds since 1970. Properties that
+// do not apply are nil.
 
 import BankModel
 
@@ -17,7 +17,7 @@ public struct TicketReport: Codable, Sendable, Equatable {
   public var issuedAt: Int64
   /// State of the customer.
   public var state: CustomerState
-  /// Position in the line, from 1, while waiting; nil if counting would take long.
+  /// Position in the line, from 1, while waiting; nil if counting it would take long.
   public var position: Int64?
   /// Estimated time until service starts, in milliseconds, while waiting.
   public var etaMilliseconds: Int64?
@@ -25,22 +25,22 @@ public struct TicketReport: Codable, Sendable, Equatable {
   public var dueAt: Int64?
   /// Name of the window, while being served.
   public var window: String?
-  /// Every attempt, in order. Empty in lists, except for a dead letter, which has its last attempt.
+  /// All attempts, in order. In lists, a dead letter has its last attempt, and other tickets have none.
   public var attempts: [AttemptReport]
   /// The receipt of a finished ticket.
   public var receipt: ReceiptReport?
   /// Name of the ordered article; nil for none.
   public var article: String?
-  /// Customers of the service attended on the current day, which shows a waiting client that the line moves.
-  /// Nil in lists, and from an older coordinator.
+  /// Number of customers of the service finished on the current day, which shows a waiting client that the line
+  /// advances. Nil in lists, and from an older coordinator.
   public var servedOfService: Int64?
-  /// Payload; nil for none, in lists, and after the receipt was issued.
+  /// Payload; nil if there is none, in lists, and once there is a receipt.
   public var payload: [UInt8]?
-  /// Progress last reported by the worker; nil if it reports none, and in lists.
+  /// Progress last reported by the worker; nil if the worker has reported none, and in lists.
   public var progress: WorkProgress?
   /// Attempts that count towards the service's `max_attempts`; nil for none, and for a finished ticket.
   public var counted: Int32?
-  /// Number of ended attempts, in lists, which omit the attempts; nil for none.
+  /// Number of ended attempts, only in lists, which omit the attempts themselves; nil for none.
   public var tried: Int32?
 
   public init(
@@ -66,19 +66,19 @@ public struct TicketReport: Codable, Sendable, Equatable {
 
 /// One attempt at a customer.
 public struct AttemptReport: Codable, Sendable, Equatable {
-  /// Name of the window; empty if unknown, and then the teller is unknown, too.
+  /// Name of the window; empty if unknown. The teller is then unknown, too.
   public var window: String
   /// Generation of the teller, and its process id.
   public var generation, pid: Int32
   /// Start in milliseconds since 1970.
   public var startedAt: Int64
-  /// End; nil while in progress.
+  /// Time of the end, in milliseconds since 1970; nil while in progress.
   public var endedAt: Int64?
   /// Kind of end; nil while in progress.
   public var end: AttemptEnd?
   /// Signal or code with which the process exited.
   public var signal, code: Int32?
-  /// True if the customer became a dead letter after it; nil otherwise, and if it was not recorded.
+  /// True if the customer became a dead letter after this attempt; nil if not, or if it was not recorded.
   public var isFatal: Bool?
   /// Text of the worker, or the last lines of a command; nil for none.
   public var words: String?
@@ -96,7 +96,7 @@ public struct AttemptReport: Codable, Sendable, Equatable {
   /// Maximum length of ``words`` in a list, in characters.
   public static let longestInList = 240
 
-  /// The text without a first line that only repeats the exit code; nil for none.
+  /// ``words`` without a first line that only repeats the exit code; nil for none.
   public var remark: String? {
     guard let words, let code else { return words }
     let first = "exit code \(code)"
@@ -129,29 +129,29 @@ public struct ReceiptReport: Codable, Sendable, Equatable {
   public var attempts: Int32
   /// Amount in won.
   public var amount: Int64
-  /// Debited and credited accounts; nil if no money was moved.
+  /// Debited and credited accounts; nil if no money was transferred.
   public var debit, credit: String?
   /// Time of issue, in milliseconds since 1970.
   public var issuedAt: Int64
-  /// Start of the last attempt; nil if there was none.
+  /// Start of the last attempt, in milliseconds since 1970; nil if there was none.
   public var startedAt: Int64?
-  /// End of the ticket.
+  /// Time of the receipt, in milliseconds since 1970.
   public var finishedAt: Int64
   /// Name of the ordered article; nil for none.
   public var article: String?
-  /// Missing items, if the outcome is out of stock; nil for none.
+  /// Missing items, if the outcome is `out_of_stock`; nil for none.
   public var shortages: [Shortage]?
   /// Result of the work; nil for none.
   public var result: WorkResult?
-  /// Key that was the same in every attempt: a command received it as `BANK_KEY`. Nil for none.
+  /// Key of the customer, the same in every attempt; a command received it as `BANK_KEY`. Nil for none.
   public var key: String?
-  /// Branch of a shared bank that wrote it; nil for a bank with a database in its home.
+  /// Branch of a shared bank that wrote the receipt; nil for a bank with a database in its home.
   public var branch: Int64?
   /// Epoch and commit of the branch, only for a client that follows the receipts of all branches; otherwise
   /// nil.
   public var epoch, commit: Int64?
 
-  /// Position after which a client that follows a shared bank continues.
+  /// Position after which a client that follows a shared bank continues; nil for other clients.
   public var mark: ReceiptMark? {
     guard let branch, let epoch, let commit else { return nil }
     return ReceiptMark(
@@ -162,7 +162,8 @@ public struct ReceiptReport: Codable, Sendable, Equatable {
   ///
   /// - Parameters:
   ///   - services: names of the services.
-  ///   - mark: position among the receipts of its branch, for a following client.
+  ///   - mark: position among the receipts of its branch, for a client that follows a shared bank; otherwise
+  ///     nil.
   public init(
     _ receipt: Receipt, _ services: ServiceDirectory, key: String? = nil, mark: ReceiptMark? = nil
   ) {

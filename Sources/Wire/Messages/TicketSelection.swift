@@ -1,18 +1,18 @@
 // Selections of several tickets: for a list, and for one operation on all of them. Decoding checks only the
-// form: the coordinator checks the rest.
+// form. The coordinator checks ranges and limits.
 
 import BankModel
 
-/// Filter of a list of customers. With only a state the list is in the order of the lines, with anything else
-/// in the order of the numbers.
+/// Filter of a list of customers. A list filtered by nothing but the state is in the order of the lines. Any
+/// other list is in the order of the ticket numbers.
 public struct TicketQuery: Codable, Sendable, Equatable {
-  /// Nil for all states except done.
+  /// State of the customers; nil for all states except done.
   public var state: CustomerState?
   /// Requested service; nil for all.
   public var service: ServiceName?
-  /// Only higher ticket numbers; nil for all. The next page continues after the last number of this one.
+  /// Only higher ticket numbers; nil for all. For the next page, this is the last number of the page before.
   public var after: Int64?
-  /// Maximum number, 1 … ``limitAtMost``; nil for all.
+  /// Maximum number of customers, 1 … ``limitAtMost``; nil for all.
   public var limit: Int64?
 
   /// Upper limit of ``limit``.
@@ -33,7 +33,7 @@ public struct TicketQuery: Codable, Sendable, Equatable {
 public struct TicketSelection: Codable, Sendable, Equatable {
   /// Tickets in any order; duplicates count once.
   public var spans: [TicketNumbers]
-  /// Day that has to be the current one; nil for whichever is current.
+  /// Business day of the tickets. The request is refused if it is not the current day. Nil for the current day.
   public var day: Int64?
 
   /// Maximum number of tickets in one selection.
@@ -70,7 +70,7 @@ public struct RefusedTicket: Codable, Sendable, Equatable {
   public var ticket: Int64
   /// Reason of the refusal.
   public var reason: Failure.Code
-  /// State of the ticket, if that is the reason.
+  /// State of the ticket, if the state is the reason of the refusal.
   public var state: CustomerState?
 
   public init(ticket: Int64, reason: Failure.Code, state: CustomerState? = nil) {

@@ -1,5 +1,5 @@
 // Messages from a client to a vending machine, on the customers' socket and on the manager's. Decoding checks
-// only the form: the machine checks names, amounts and limits, and refuses with an answer.
+// only the form. The machine checks names, amounts and limits, and answers with a failure.
 
 import BankModel
 
@@ -9,7 +9,7 @@ public typealias VendingMessage = ServiceQuestion<VendingRequest>
 /// A request to a vending machine with its number.
 public typealias VendingRequest = ServiceRequest<VendingCommand>
 
-/// Side of the machine that may send a request.
+/// Clients that may send a request.
 public enum VendingSide: Sendable, Equatable {
   /// Any client.
   case both
@@ -19,29 +19,29 @@ public enum VendingSide: Sendable, Equatable {
   case manager
 }
 
-/// All requests to a vending machine. The manager's kinds start with 33.
+/// All requests to a vending machine. The kinds of the manager's requests start with 33.
 public enum VendingCommand: Sendable, Equatable {
-  /// A snapshot of the machine.
+  /// Returns a snapshot of the machine.
   case look
-  /// Subscribes to the machine: a snapshot, and every later change.
+  /// Subscribes to the machine, which sends a snapshot and every later change.
   case follow
-  /// Purchases after a position in the ledger, oldest first.
+  /// Returns purchases after a position in the ledger, oldest first.
   case history(PurchasePage)
-  /// The balance alone, which needs no stock.
+  /// Returns only the balance. This works without the stock service.
   case balance
   /// Inserts money; needs an order name.
   case insert(Won)
   /// Buys one piece of a product; needs an order name.
   case buy(ItemID)
-  /// Returns the balance; needs an order name.
+  /// Pays out the balance; needs an order name.
   case giveChange
   /// Adds drinks; needs an order name.
   case add(AddedDrinks)
   /// Removes drinks, the earliest to expire first; needs an order name.
   case remove(ItemAmount)
-  /// Every product with its lots.
+  /// Returns every product with its lots.
   case stock
-  /// The products and lots that have expired.
+  /// Returns the products and lots that have expired.
   case expired
   /// Discards all expired pieces; needs an order name.
   case discardExpired
@@ -53,7 +53,7 @@ public enum VendingCommand: Sendable, Equatable {
     case add = 33, remove, stock, expired, discardExpired, audit
   }
 
-  /// Side that may send it.
+  /// Clients that may send the request.
   public var side: VendingSide {
     switch self {
     case .look, .follow, .history, .balance: .both
@@ -62,7 +62,7 @@ public enum VendingCommand: Sendable, Equatable {
     }
   }
 
-  /// True if it changes data.
+  /// True if the request changes data.
   public var changesSomething: Bool {
     switch self {
     case .insert, .buy, .giveChange, .add, .remove, .discardExpired: true
@@ -73,7 +73,7 @@ public enum VendingCommand: Sendable, Equatable {
 
 /// Page of purchases.
 public struct PurchasePage: Codable, Sendable, Equatable {
-  /// Position in the ledger after which it starts, and maximum number.
+  /// Position in the ledger after which the page starts, and maximum number of purchases.
   public var after, limit: Int64
   public init(after: Int64, limit: Int64) { (self.after, self.limit) = (after, limit) }
   enum CodingKeys: Int, CodingKey { case after = 1, limit }
@@ -87,7 +87,7 @@ public struct AddedDrinks: Codable, Sendable, Equatable {
   public var quantity: Quantity
   /// Production day; nil for today.
   public var made: DayNumber?
-  /// Last day of sale; nil for the product's shelf life.
+  /// Last day of sale; nil to compute it from the product's shelf life.
   public var expires: DayNumber?
 
   public init(product: ItemID, quantity: Quantity, made: DayNumber? = nil, expires: DayNumber? = nil) {

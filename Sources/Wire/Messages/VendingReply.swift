@@ -1,5 +1,5 @@
-// Answers of a vending machine. Every answer contains the number of its request, and whether another one
-// follows.
+// Answers of a vending machine. Every answer contains the number of its request, and a flag that is true if
+// another answer to that request follows.
 
 import BankModel
 
@@ -13,7 +13,7 @@ public typealias VendingReply = NumberedReply<VendingResult>
 public enum VendingResult: Sendable, Equatable {
   /// The request failed, and nothing was changed.
   case failure(VendingFailure)
-  /// Done and on disk.
+  /// The request is done and on disk, with this change.
   case done(MoneyChange)
   /// Snapshot of the machine.
   case picture(VendingPicture)
@@ -58,13 +58,13 @@ extension VendingResult: Codable {
 
 /// Reason why a vending machine refused a request. Nothing was changed.
 public struct VendingFailure: Codable, Sendable, Equatable, Error {
-  /// Reason that scripts can rely on, by its ``name``.
+  /// Reason of the failure. Scripts can rely on its ``name``.
   public enum Code: String, Sendable, Codable, CaseIterable {
-    /// The machine sells no such product; `subject` is its name.
+    /// The machine sells no product of this name; `subject` is the name.
     case unknownProduct = "unknown_product"
-    /// The request contradicts itself, or violates a limit; `subject` is its object.
+    /// The request contradicts itself, or violates a limit; `subject` is the product or value concerned.
     case badRequest = "bad_request"
-    /// The name belongs to a request with another content; `subject` is the name.
+    /// The order name belongs to a request with another content; `subject` is the name.
     case otherOrder = "other_order"
     /// The product costs more than the available money; `subject` is the product.
     case tooLittleMoney = "too_little_money"
@@ -76,7 +76,7 @@ public struct VendingFailure: Codable, Sendable, Equatable, Error {
     case tillFull = "till_full"
     /// The product, or its lots, would exceed their limit; `subject` is its name.
     case shelfFull = "shelf_full"
-    /// The request belongs to the other socket: customers' or manager's.
+    /// A manager's request arrived on the customers' socket, or a customer's request on the manager's socket.
     case wrongSide = "wrong_side"
     /// The stock service does not answer.
     case stockUnavailable = "stock_unavailable"
@@ -84,11 +84,11 @@ public struct VendingFailure: Codable, Sendable, Equatable, Error {
     case diskFull = "disk_full"
     /// The maximum number of requests is in progress.
     case crowded
-    /// A subscriber reads more slowly than changes occur, and receives no more.
+    /// The subscriber reads more slowly than changes occur. It receives no further changes.
     case tooSlow = "too_slow"
 
-    /// Code outside of messages, such as in the JSON error: one condition has one name in all parts of the
-    /// bank. The raw value is used in messages and never changes.
+    /// Name of the code outside of messages, such as in JSON errors. All parts of the bank use the same name
+    /// for the same condition. Messages contain the raw value, which never changes.
     public var name: String {
       switch self {
       case .unknownProduct: "no_such_product"
@@ -109,9 +109,9 @@ public struct VendingFailure: Codable, Sendable, Equatable, Error {
   public var code: Code
   /// Subject of the failure, and details in English.
   public var subject, detail: String
-  /// Price of the product, if that is the reason.
+  /// Price of the product, if the price is the reason of the failure.
   public var price: Won?
-  /// Available won or pieces, if that is the reason.
+  /// Available won or pieces, if they are the reason of the failure.
   public var available: Int64?
   /// Details as a kind and its values, for translation; nil if there is only text.
   public var remark: Remark?
@@ -123,7 +123,7 @@ public struct VendingFailure: Codable, Sendable, Equatable, Error {
     (self.price, self.available) = (price, available)
   }
 
-  /// A failure with details that can be translated.
+  /// A failure with details that can be translated; ``detail`` is their English text.
   public init(_ code: Code, subject: String = "", remark: Remark?, available: Int64? = nil) {
     self.init(code, subject: subject, detail: remark?.description ?? "", available: available)
     self.remark = remark?.kind == .quoted && remark?.source == nil ? nil : remark
@@ -136,9 +136,9 @@ public struct VendingFailure: Codable, Sendable, Equatable, Error {
 public struct VendingAuditReport: Codable, Sendable, Equatable {
   /// Number of rows of the ledger.
   public var changes: Int64
-  /// The money, summed over the rows.
+  /// The sums of the money over all rows.
   public var account: MoneyAccount
-  /// Number of completed purchases, and of those whose end is unknown.
+  /// Number of completed purchases, and of purchases whose outcome is unknown.
   public var purchases, unfinished: Int64
   /// Difference between the balance and the sum of the rows, in won.
   public var difference: Won
@@ -174,7 +174,7 @@ public struct VendingAuditReport: Codable, Sendable, Equatable {
 }
 
 extension VendingAuditReport {
-  /// The problems in translatable form; those of an older service as quoted English sentences.
+  /// The problems in translatable form. Those from an older machine are quoted English sentences.
   public var told: [Remark] {
     guard let remarks, remarks.count == problems.count else { return problems.map { Remark(quoting: $0) } }
     return remarks

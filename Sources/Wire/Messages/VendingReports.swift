@@ -1,5 +1,5 @@
 // Data that a vending machine publishes: its products with their quantities, its balance, its purchases. The
-// manager sees lots; a customer sees only quantities.
+// manager receives the lots, a customer only the quantities.
 
 import BankModel
 
@@ -9,7 +9,7 @@ public struct LotReport: Codable, Sendable, Equatable {
   public var dates: LotDates?
   /// Number of pieces.
   public var quantity: Quantity
-  /// Description of one piece by its drink class; empty without dates.
+  /// Description of one piece from its drink class; empty without dates.
   public var description: String
 
   public init(dates: LotDates?, quantity: Quantity, description: String) {
@@ -17,7 +17,7 @@ public struct LotReport: Codable, Sendable, Equatable {
   }
   enum CodingKeys: Int, CodingKey { case dates = 1, quantity, description }
 
-  /// Description of the lot: in Korean that of the drink, as in the original; in English a translation of it.
+  /// Description of the lot. In Korean it is that of the drink class; in English it is a translation.
   public func description(of product: ProductReport, _ phrases: Phrasebook) -> String {
     guard phrases.language == .english, let dates else { return description }
     return [
@@ -43,11 +43,11 @@ public struct ProductReport: Codable, Sendable, Equatable {
   public var name, english: String
   /// One character that serves as its icon.
   public var emoji: String
-  /// Temperature at which it is kept, in degrees Celsius; nil if it is not kept warm.
+  /// Temperature at which the product is kept, in degrees Celsius; nil if it is not kept warm.
   public var temperature: Int64?
-  /// Pieces that may be sold today, and expired pieces.
+  /// Number of pieces that may be sold today, and of expired pieces.
   public var stock, expired: Quantity
-  /// The lots; nil for clients that may not see them.
+  /// The lots; nil for customers.
   public var lots: [LotReport]?
 
   /// Report of a product and its stock.
@@ -66,7 +66,7 @@ public struct ProductReport: Codable, Sendable, Equatable {
     self.lots = lots
   }
 
-  /// True if it is kept warmer than this many degrees Celsius.
+  /// True if the product is kept warmer than `degrees` Celsius.
   public func isHot(above degrees: Int64 = Coffee.hotAbove) -> Bool {
     temperature.map { $0 > degrees } ?? false
   }
@@ -93,13 +93,13 @@ public struct SalesReport: Codable, Sendable, Equatable {
 public struct VendingPicture: Codable, Sendable, Equatable {
   /// Sequence number of the last change of the money in the snapshot; 0 before the first.
   public var sequence: Int64
-  /// Won in the machine, and won that can be spent: the balance minus the price of purchases in progress.
+  /// Won in the machine, and won that can be spent: the balance minus the prices of purchases in progress.
   public var balance, free: Won
-  /// The day by which expiry is judged.
+  /// The day used to determine which pieces have expired.
   public var today: DayNumber
   /// Every product, in display order.
   public var products: [ProductReport]
-  /// Number of purchases of each product; products never bought are left out.
+  /// Number of purchases of each product. Products that were never bought are left out.
   public var sales: [SalesReport]
   /// The latest purchases, oldest first.
   public var recent: [MoneyChange]
@@ -119,11 +119,11 @@ public struct VendingPicture: Codable, Sendable, Equatable {
 
 /// Changes since the last message to a subscriber.
 public struct VendingNews: Codable, Sendable, Equatable {
-  /// Sequence number of the last change of the money in the news.
+  /// Sequence number of the last change of the money in this message.
   public var sequence: Int64
   /// Won in the machine, and won that can be spent.
   public var balance, free: Won
-  /// The day by which expiry is judged.
+  /// The day used to determine which pieces have expired.
   public var today: DayNumber
   /// Products whose quantities have changed.
   public var products: [ProductReport]
@@ -144,7 +144,7 @@ extension VendingPicture {
   /// Maximum number of purchases in a snapshot.
   public static let remembered = 200
 
-  /// Applies news that directly follow the snapshot.
+  /// Applies the changes that directly follow the snapshot.
   public mutating func apply(_ news: VendingNews) {
     (sequence, balance, free, today) = (news.sequence, news.balance, news.free, news.today)
     for product in news.products {

@@ -1,11 +1,11 @@
-// Request to the coordinator about the web server. Decoding checks only the form: the coordinator checks the
-// port and the names.
+// Request to the coordinator about the web server. Decoding checks only the form. The coordinator checks the
+// port and the host name.
 
 /// Settings of the web server.
 public struct WebOrder: Codable, Sendable, Equatable {
-  /// Port that is tried first; nil for the default, or for the current one.
+  /// Port that the server tries first; nil for the current port or, if the server is not running, the default.
   public var port: Int64?
-  /// True if pages cannot change anything.
+  /// True if the pages have no controls that change the bank.
   public var isReadOnly: Bool
   /// True if a page may kill the process of a window.
   public var hasChaos: Bool
@@ -16,7 +16,8 @@ public struct WebOrder: Codable, Sendable, Equatable {
     (self.port, self.isReadOnly, self.hasChaos, self.host) = (port, isReadOnly, hasChaos, host)
   }
 
-  /// True if the name is a host name in lower case, with a port if that is not the default.
+  /// True if the name is a host name in lower case, with a port if the port is not the default, or if there is
+  /// no name.
   public var hasGoodHost: Bool {
     host.map { host in
       (1...253).contains(host.utf8.count)

@@ -1,11 +1,13 @@
-// Lines to a worker. Invariant: the keys are in the order of the contract, and messages without a line in the
-// contract are not sent. A payload is a string if it is valid UTF-8, and base64 otherwise.
+// Lines to a worker. Invariant: the keys are in the order of the documented protocol, and messages that have no
+// line in the protocol are not sent. A payload is a string if it is valid UTF-8, or else a base64 string under
+// another key.
 
 import BankModel
 import JSON
 
 extension WindowMessage {
-  /// Appends the line of a message to workers; nothing for a message that only tellers of this build receive.
+  /// Appends a message to a worker as a line. Appends nothing for a message that only tellers of this build
+  /// receive.
   public func appendLine(to buffer: inout [UInt8]) {
     switch self {
     case .entrust(let order): order.append(to: &buffer)
@@ -29,7 +31,7 @@ extension WindowMessage {
 }
 
 extension Refusal.Reason {
-  /// Name in a line.
+  /// The reason as it appears in a line.
   fileprivate var word: String {
     switch self {
     case .version: "version"

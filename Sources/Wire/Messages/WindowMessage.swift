@@ -1,26 +1,26 @@
-// Messages from the coordinator to a teller at a window. The other direction, and the rule of the
-// conversation, are in TellerMessage.swift.
+// Messages from the coordinator to a teller at a window. TellerMessage.swift has the messages from a teller and
+// the rule of the conversation.
 
 import BankModel
 
 /// Messages from the coordinator to a teller.
 public enum WindowMessage: Sendable, Equatable {
-  /// The hello was accepted; these are the teller's window and its orders.
+  /// The coordinator accepted the hello; these are the teller's orders.
   case welcome(TellerOrders)
-  /// The hello was not accepted; the connection ends.
+  /// The coordinator refused the hello, and ends the connection.
   case refused(Refusal)
   /// A customer to serve.
   case assign(Assignment)
-  /// The receipts of everything this teller reported as done, up to this lease, are on disk.
+  /// The receipts of all customers that this teller has reported as done, up to this lease, are on disk.
   case acknowledged(Lease)
-  /// Return this customer. Without effect if the answer to the lease is already in flight.
+  /// Recalls the customer of this lease. It has no effect if the teller has already answered the lease.
   case recall(Lease)
-  /// Finish the assigned customers, if any, and exit.
+  /// The teller finishes its assigned customers and exits.
   case close
-  /// No more customers will be assigned: return a customer whose work cannot start, because what it needs is
-  /// unavailable, by `returned`.
+  /// The coordinator will assign no more customers. A teller returns (`returned`) a customer whose work cannot
+  /// start because a resource is unavailable, such as the stock.
   case closing
-  /// The hello of a worker was accepted; these are its terms.
+  /// The coordinator accepted the hello of a worker; these are its terms.
   case engaged(WorkerTerms)
   /// A customer for a worker to serve.
   indirect case entrust(WorkOrder)
@@ -78,23 +78,23 @@ public struct TellerOrders: Codable, Sendable, Equatable {
   public var language: Language
   /// Path of this worker's log file; empty for none.
   public var logPath: String
-  /// Bytes after which the log is rotated.
+  /// Size in bytes at which the log is rotated.
   public var logLimit: Int64
-  /// Rotated logs that are kept.
+  /// Number of rotated logs that are kept.
   public var logKeep: Int32
-  /// True if every start and completion is logged.
+  /// True if the worker logs the start and the end of each customer's work.
   public var logsCustomers: Bool
   /// Path of the stock service's socket, for a worker that uses the stock; nil for others.
   public var stockSocket: String?
-  /// Description of each customer's command; nil if there is none. A teller copies its orders with every
-  /// customer, so this part is stored behind a reference.
+  /// Description of each customer's command; nil if there is none. It is stored by reference, because a teller
+  /// copies its orders for every customer.
   public var command: CommandOrders? {
     get { commandOrders?.value }
     set { commandOrders = newValue.map { Held($0) } }
   }
   private var commandOrders: Held<CommandOrders>?
 
-  /// Orders with every part.
+  /// Orders with all their parts.
   public init(
     name: String, service: Service, generation: Int32, workMicroseconds: Int64, beatMicroseconds: Int64,
     language: Language, logPath: String, logLimit: Int64, logKeep: Int32, logsCustomers: Bool,
@@ -134,8 +134,9 @@ public struct Assignment: Codable, Sendable, Equatable {
   public var amount, account: Int64
   /// Name of the ordered article; nil for none.
   public var article: String?
-  /// Unique key of the customer, the same in every attempt: the order name at the stock, and `BANK_KEY` of a
-  /// command. Nil if the stock is not used, or if the name is made of day and ticket.
+  /// Unique key of the customer, the same in every attempt: its order name at the stock, and the `BANK_KEY` of
+  /// a command. Nil if the work does not use the stock, or if the order name consists of the day and the ticket
+  /// number.
   public var order: OrderID?
   /// Payload, if the work needs it; nil for none.
   public var payload: [UInt8]?

@@ -1,5 +1,5 @@
-// Encoding of a worker's report on a customer's work: its result, or the reason why it was not done.
-// Invariant: numbers that are impossible for a process or a stream are refused by the decoder.
+// Encoding of a worker's report on a customer's work: its result, or the reason why it was not done. Invariant:
+// the decoder refuses numbers that are impossible for a process or a stream.
 
 import BankModel
 import Time
@@ -9,7 +9,7 @@ struct WorkedLease: Codable {
   enum CodingKeys: Int, CodingKey { case lease = 1, result }
 }
 
-/// Omitted parts of a failure default to the service's settings: a retry after a pause.
+/// A failed attempt. Omitted parts mean a retry after the pause that the service's settings determine.
 struct FailedLease: Codable {
   var lease: Lease, reason: String
   var consequence: WorkFailure.Consequence?
@@ -41,7 +41,7 @@ extension WorkFailure.Consequence: Codable {}
 extension WorkResult: Codable {
   private enum CodingKeys: Int, CodingKey { case durationMilliseconds = 1, code, signal, output, errors }
 
-  /// Absent parts are left out.
+  /// Encodes the result. Parts that are nil are left out.
   public func encode(to encoder: any Encoder) throws {
     var map = encoder.container(keyedBy: CodingKeys.self)
     try map.encode(duration.milliseconds, forKey: .durationMilliseconds)
@@ -51,7 +51,7 @@ extension WorkResult: Codable {
     if errors != .nothing { try map.encode(errors, forKey: .errors) }
   }
 
-  /// - Throws: an error if a duration is negative, or if a stream is shorter than its retained part.
+  /// - Throws: an error if the duration is negative, or if a stream is shorter than its retained part.
   public convenience init(from decoder: any Decoder) throws {
     let map = try decoder.container(keyedBy: CodingKeys.self)
     let milliseconds = try map.decode(Int64.self, forKey: .durationMilliseconds)
@@ -72,7 +72,7 @@ extension WorkResult: Codable {
 extension Excerpt: Codable {
   private enum CodingKeys: Int, CodingKey { case length = 1, first, last, filed }
 
-  /// The parts are byte strings.
+  /// Encodes the excerpt, with its parts as byte strings.
   public func encode(to encoder: any Encoder) throws {
     var map = encoder.container(keyedBy: CodingKeys.self)
     try map.encode(length, forKey: .length)

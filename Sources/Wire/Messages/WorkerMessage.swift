@@ -1,5 +1,5 @@
 // Conversation between the coordinator and a service that it supervises, such as the stock: hello, ready,
-// liveness checks, the end. The service's clients use another socket.
+// liveness checks, the end. The clients of the service connect to another socket.
 
 import BankModel
 
@@ -7,14 +7,14 @@ import BankModel
 public enum WorkerMessage: Sendable, Equatable {
   /// The first message.
   case hello(Hello)
-  /// The database of the service is open, and it listens on its sockets.
+  /// The service has opened its database and listens on its sockets.
   case ready
   /// The service cannot start; the process exits.
   case failed(Failure)
-  /// The answer to a check, sent by the loop that does the work, after all earlier messages.
+  /// The answer to a check. The loop that does the work sends it, after all earlier messages.
   case beat(Int64)
-  /// Identity of its database and the last bank opening stored in it. Sent before ready, and after it has
-  /// stored the opening of ``SupervisorMessage/bank(_:)``.
+  /// Identity of the service's database, and the last opening of the bank that is stored in it. The service
+  /// sends this before `ready`, and after it has stored the opening of ``SupervisorMessage/bank(_:)``.
   case database(DatabaseMark)
 
   private enum Kind: Int, CodingKey {
@@ -50,15 +50,15 @@ extension WorkerMessage: FrameMessage {
 
 /// Messages from the coordinator to a service.
 public enum SupervisorMessage: Sendable, Equatable {
-  /// The hello was accepted; these are the service's orders.
+  /// The coordinator accepted the hello; these are the service's orders.
   case welcome(WorkerOrders)
-  /// The hello was not accepted; the connection ends.
+  /// The coordinator refused the hello, and ends the connection.
   case refused(Refusal)
-  /// Send ``WorkerMessage/beat(_:)`` with this number.
+  /// A liveness check. The service answers with ``WorkerMessage/beat(_:)`` and this number.
   case check(Int64)
-  /// Answer the pending requests, and end.
+  /// The service answers its pending requests and exits.
   case close
-  /// The database belongs to this bank: store this opening in it.
+  /// The service's database belongs to this bank. The service stores this opening in it.
   case bank(BankMark)
 
   private enum Kind: Int, CodingKey {
@@ -68,9 +68,10 @@ public enum SupervisorMessage: Sendable, Equatable {
 }
 
 extension WorkerMessage {
-  /// Number of a `beat` that answers no check: progress of a long computation. Checks are numbered from 1.
+  /// Number of a `beat` that reports the progress of a long computation and answers no check. Checks are
+  /// numbered from 1.
   public static let progress: Int64 = 0
-  /// Number of a `beat` that answers no check: the first order of this process is done.
+  /// Number of a `beat` that reports the first work done by this process and answers no check.
   public static let worked: Int64 = -1
 }
 
@@ -98,19 +99,19 @@ extension SupervisorMessage: FrameMessage {
   }
 }
 
-/// Settings of a service among the workers.
+/// Settings of a service that the coordinator supervises.
 public struct WorkerOrders: Codable, Sendable, Equatable {
   /// Name of the worker: `stock`.
   public var name: String
-  /// Generation of the process under this name, from 1.
+  /// Generation of the process, from 1.
   public var generation: Int32
   /// Language of log messages.
   public var language: Language
   /// Path of this worker's log file; empty for none.
   public var logPath: String
-  /// Bytes after which the log is rotated.
+  /// Size in bytes at which the log is rotated.
   public var logLimit: Int64
-  /// Rotated logs that are kept.
+  /// Number of rotated logs that are kept.
   public var logKeep: Int32
 
   public init(

@@ -1,13 +1,14 @@
-// Messages specific to workers of any build: offer, terms, assignment, progress. Invariant: the order
-// contains everything that a worker needs about a customer, and nothing of the bank's own configuration.
+// Contents of messages to and from a worker, which may be of any build: offer, terms, assignment, progress.
+// Invariant: an assignment contains everything that a worker needs about a customer, and nothing of the bank's
+// configuration.
 
 import BankModel
 
 /// Offer of a worker in its hello.
 public struct WorkerOffer: Codable, Sendable, Equatable {
-  /// Services whose customers it serves; nil at a window, which has its own service.
+  /// Services whose customers the worker serves; nil at a window, which determines the service.
   public var services: [ServiceName]?
-  /// Maximum number of customers held at once, at least 1; nil for the service's default.
+  /// Maximum number of customers that the worker holds at once, at least 1; nil for the service's default.
   public var inHand: Int32?
 
   public init(services: [ServiceName]? = nil, inHand: Int32? = nil) {
@@ -36,17 +37,17 @@ public struct WorkerTerms: Codable, Sendable, Equatable {
 public struct WorkOrder: Codable, Sendable, Equatable {
   /// Business day, and ticket number.
   public var day, ticket: Int64
-  /// Number of the attempt, from 1, and the number that identifies this holder of the lease.
+  /// Number of the attempt, from 1, and the generation of the worker that holds the lease.
   public var attempt, generation: Int32
   /// Requested service.
   public var service: ServiceName
-  /// Priority, 0 first.
+  /// Priority; 0 is served first.
   public var priority: UInt32
   /// Payload; nil for none.
   public var payload: [UInt8]?
   /// Unique key of the customer, the same in every attempt.
   public var key: String
-  /// Time limit of the whole work, in milliseconds; nil for none while there is progress.
+  /// Time limit of the whole work, in milliseconds; nil for no limit as long as the worker reports progress.
   public var deadlineMilliseconds: Int64?
 
   public init(
@@ -68,7 +69,7 @@ public struct WorkOrder: Codable, Sendable, Equatable {
 
 /// Progress of a worker with a customer.
 public struct WorkProgress: Codable, Sendable, Equatable {
-  /// 0 to 100; nil if not reported.
+  /// Percentage of the work done, 0 to 100; nil if not reported.
   public var percent: UInt8?
   /// Current activity, at most ``longestText`` bytes; empty if not reported.
   public var text: String
@@ -90,7 +91,7 @@ public struct WorkProgress: Codable, Sendable, Equatable {
 
   enum CodingKeys: Int, CodingKey { case percent = 1, text }
 
-  /// Maximum of bytes of a text.
+  /// Maximum length of ``text`` in bytes.
   public static let longestText = 200
 
   private static func cut(_ text: String) -> String {
