@@ -1,8 +1,9 @@
-// Text that carries arbitrary bytes: arguments, environment values and paths need not be UTF-8, but a Swift
+// Text that carries arbitrary bytes. Arguments, environment values and paths need not be UTF-8, but a Swift
 // String always is. Each byte that is not part of valid UTF-8 becomes one scalar, U+10FF00 plus the byte
-// (U+10FF80 to U+10FFFF, private-use characters). Such a scalar in the input is itself carried byte by byte.
-// Invariant: `bytes(of: text(of: bytes))` are the bytes, and two different sequences of bytes have two
-// different texts.
+// (U+10FF80 to U+10FFFF, private-use characters). If the input contains one of these scalars in UTF-8, each of
+// its four bytes becomes one scalar, too.
+// Invariant: `bytes(of: text(of: bytes))` equals `bytes`, and different sequences of bytes have different
+// texts.
 
 /// Conversion between arbitrary bytes and text, without loss.
 public enum ByteText {
@@ -39,7 +40,7 @@ public enum ByteText {
   /// True if the text carries bytes that are not UTF-8.
   public static func carriesForeignBytes(_ text: String) -> Bool {
     var text = text
-    // All these scalars start with the bytes F4 8F BE or F4 8F BF. Texts with an F4 are rare.
+    // In UTF-8, all these scalars start with the bytes F4 8F BE or F4 8F BF. Texts with the byte F4 are rare.
     return text.withUTF8 { bytes in
       guard bytes.contains(0xf4) else { return false }
       return bytes.indices.contains { place in
@@ -59,7 +60,7 @@ public enum ByteText {
     return nil
   }
 
-  /// Text for display: each byte that is not UTF-8 as `\xE9`.
+  /// The text for display. Each byte that is not UTF-8 is written in the form `\xE9`.
   public static func shown(_ text: String) -> String {
     guard carriesForeignBytes(text) else { return text }
     var shown = ""
@@ -73,7 +74,8 @@ public enum ByteText {
     return shown
   }
 
-  /// The text as a string literal: control characters are escaped, and each byte that is not UTF-8 is `\xE9`.
+  /// The text as a string literal: control characters are escaped, and each byte that is not UTF-8 is written
+  /// in the form `\xE9`.
   public static func quoted(_ text: String) -> String {
     guard carriesForeignBytes(text) else { return String(reflecting: text) }
     var (quoted, run) = ("\"", "")
@@ -93,7 +95,7 @@ public enum ByteText {
     return quoted + "\""
   }
 
-  /// A byte for display: `\xE9`.
+  /// A byte in the form `\xE9`.
   public static func spelled(_ byte: UInt8) -> String {
     let digits = String(byte, radix: 16, uppercase: true)
     return "\\x" + (byte < 0x10 ? "0" : "") + digits
@@ -106,7 +108,7 @@ public enum ByteText {
   }
 
   private static func exactText(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
-    // The usual case copies the bytes once.
+    // In the usual case the bytes are copied once.
     if let text = String(validating: bytes, as: UTF8.self), !carriesForeignBytes(text) { return text }
     var text = ""
     var place = 0
@@ -122,7 +124,7 @@ public enum ByteText {
     return text
   }
 
-  /// The scalar whose complete and shortest encoding starts here.
+  /// The scalar whose complete and shortest encoding starts at `place`; nil if there is none.
   private static func scalar(in bytes: UnsafeBufferPointer<UInt8>, at place: Int) -> Unicode.Scalar? {
     let length: Int
     switch bytes[place] {

@@ -1,5 +1,5 @@
-// Passing a text to the C library, as bytes with a terminating zero. Invariant: the C library gets the bytes
-// that the text carries. The caller has to refuse a zero byte within, which would truncate them.
+// Passes a text to the C library as bytes with a terminating zero byte. Invariant: the C library gets the bytes
+// that the text carries. The caller has to refuse a text with a zero byte, which would truncate the C string.
 
 extension String {
   /// Calls `body` with the bytes that this text carries, as a C string.

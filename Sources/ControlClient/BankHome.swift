@@ -11,11 +11,11 @@ public struct BankHome: Sendable, Hashable {
 
   /// Path of the control socket.
   public var socket: String { Paths.join(path, "run", "bank.sock") }
-  /// Socket of the guardian, which receives the coordinator's messages.
+  /// Path of the guardian's datagram socket, which receives the coordinator's messages.
   public var guardianSocket: String { Paths.join(path, "run", "guardian.sock") }
-  /// True if a guardian runs here, which will restart a coordinator that is gone.
+  /// True if a guardian runs for this home, which restarts a coordinator that has exited.
   public var isGuarded: Bool { Datagrams.isReceived(at: guardianSocket) == true }
-  /// Process ids of the guardians of this home that are processes of their own, found by their command lines.
+  /// Process ids of the `bank-guardian` processes of this home, found by their command lines.
   public var guardians: [Int32] {
     ProcessTable.all().filter { pid in
       ProcessTable.name(of: pid) == "bank-guardian" && ProcessTable.alive(pid)
@@ -25,9 +25,9 @@ public struct BankHome: Sendable, Hashable {
   /// Directory of the workers' logs.
   public var logs: String { Paths.join(path, "logs") }
   /// The coordinator's copy of its current configuration. It exists if there is a guardian. While no bank is
-  /// open it may be an older one.
+  /// open, it may be out of date.
   public var configurationInUse: String { Paths.join(path, "run", "configuration.json") }
-  /// The bank's own configuration, if it has one.
+  /// Path of the bank's own configuration; the file need not exist.
   public var configuration: String { Paths.join(path, "bank.json") }
 
   /// Connects to the coordinator that is open on this home. Throws `notOpen`, `notPermitted`, `busy`, or an

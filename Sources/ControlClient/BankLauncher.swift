@@ -1,6 +1,5 @@
-// Start of a coordinator's process or its guardian's: location of the program, and its arguments.
-// Invariant: the coordinator leads a session of its own, so a signal key in a terminal affects only its
-// client.
+// Start of a coordinator or of its guardian: location of the program, and its arguments.
+// Invariant: the coordinator leads its own session, so Ctrl-C in a terminal affects only the client.
 import Posix
 import Time
 
@@ -18,25 +17,26 @@ public struct LaunchOrder: Sendable, Equatable {
   public var home: BankHome
   /// Path of the configuration; nil for the built-in one.
   public var configuration: String?
-  /// `ko` or `en`.
+  /// Language of messages: `ko` or `en`.
   public var language: String
-  /// Number of deposit windows; nil for the configuration's.
+  /// Number of deposit windows; nil for that of the configuration.
   public var deposit: Int64?
-  /// Number of loan windows; nil for the configuration's.
+  /// Number of loan windows; nil for that of the configuration.
   public var loan: Int64?
-  /// Number of juice stations; nil for the configuration's.
+  /// Number of juice stations; nil for that of the configuration.
   public var juice: Int64?
-  /// Windows of other services, `NAME=N` each, in place of the configuration's.
+  /// Numbers of windows of other services as `NAME=N`, which replace those of the configuration.
   public var windows: [String] = []
-  /// Speed factor as text; nil for the configuration's.
+  /// Speed factor as text; nil for that of the configuration.
   public var speed: String?
-  /// Address of the database that several branches share; nil for the configuration's. It contains no
+  /// Address of the database that several branches share; nil for that of the configuration. It contains no
   /// password, because every user can see the arguments of a process.
   public var store: String?
-  /// True if the bank ends with the process that launches it. A bank that a guardian restarts does not.
+  /// True if the coordinator exits when the launching process exits. Not for a bank with a guardian, which
+  /// would restart the coordinator.
   public var endsWithLauncher = false
 
-  /// Settings; everything omitted is left to the configuration.
+  /// Settings; the configuration determines those that are omitted.
   public init(
     _ purpose: Purpose, home: BankHome, configuration: String? = nil, language: String = "en",
     deposit: Int64? = nil, loan: Int64? = nil, juice: Int64? = nil, speed: String? = nil
@@ -71,26 +71,26 @@ public struct LaunchOrder: Sendable, Equatable {
 
 /// Starter of coordinators and their guardians.
 public struct BankLauncher: Sendable {
-  /// Path of the program.
+  /// Path of bankd.
   public let program: String
-  /// Path of the guardian's program; nil for none.
+  /// Path of bank-guardian; nil for no guardian.
   public let guardian: String?
 
-  /// Uses programs at known paths.
+  /// A launcher with these programs, which it does not check.
   public init(program: String, guardian: String? = nil) {
     self.program = program
     self.guardian = guardian
   }
 
-  /// Finds the program that belongs to this executable, in the same directory or in the one of an
-  /// installation. Throws `programMissing`.
+  /// Finds the bankd that belongs to this executable: in the same directory, or in `../libexec/bank`. Throws
+  /// `programMissing`.
   public static func find() throws(ControlError) -> BankLauncher {
     let own: String
     do throws(SystemError) { own = try Paths.executable() } catch { throw .system(error) }
     return try find(belongingTo: own)
   }
 
-  /// Finds the program that belongs to another executable.
+  /// Finds the bankd that belongs to an executable.
   static func find(belongingTo executable: String) throws(ControlError) -> BankLauncher {
     let directory = Paths.directory(of: executable)
     let places = [
@@ -106,11 +106,13 @@ public struct BankLauncher: Sendable {
   }
 
   /// Starts a coordinator and greets it on descriptor 3.
-  /// - Parameter guarded: starts it under a guardian, if this launcher has one. The guardian stays, and
-  ///   restarts a coordinator that crashes. Until the bank is open it exits as the coordinator does.
+  /// - Parameter guarded: starts the coordinator under a guardian, if this launcher has one. The guardian
+  ///   restarts a coordinator that crashes. If the coordinator exits before the bank is open, the guardian
+  ///   exits with the same status.
   /// - Parameter standardError: output for messages that cannot be logged.
-  /// - Parameter patience: limits of waiting; opening a large database delays the first message.
-  /// - Throws: `coordinatorEnded` if it exited instead of answering, and every error of greeting.
+  /// - Parameter patience: timeouts; opening a large database delays the welcome.
+  /// - Throws: `coordinatorEnded` if the coordinator exited before its welcome, and every error of
+  ///   ``ControlConnection/greet(_:patience:build:)``.
   public func launch(
     _ order: LaunchOrder, guarded: Bool = false, standardError: ChildProcess.Output = .null,
     patience: ControlConnection.Patience = .init(hello: .seconds(60))
@@ -136,16 +138,15 @@ public struct BankLauncher: Sendable {
   }
 }
 
-/// A coordinator that was started here.
-/// Invariant: the process is this client's child, so its exit status is always available, and explains a lost
-/// connection.
+/// A coordinator that this process has started. Invariant: the coordinator or its guardian is a child of this
+/// process, so its exit status is always available and explains a lost connection.
 public final class LaunchedBank {
   /// Connection on the process's descriptor 3.
   public let connection: ControlConnection
   /// Process of the coordinator, or of its guardian.
   public let process: ChildProcess
 
-  /// Time in which a process that has closed its descriptor has to exit.
+  /// Time limit for the exit of a process that has closed its end of the connection.
   private static let farewell = TimeSpan.seconds(10)
 
   init(_ connection: ControlConnection, _ process: ChildProcess) {
@@ -153,7 +154,8 @@ public final class LaunchedBank {
     self.process = process
   }
 
-  /// Replaces `lost` by the exit status, if the connection was lost because the process exited.
+  /// Returns `coordinatorEnded` with the exit status for `lost`, if the process has exited; any other error
+  /// unchanged.
   public func explain(_ error: ControlError) -> ControlError { Self.explain(error, of: process) }
 
   /// Waits for the exit of the process. Returns its status, or nil at the deadline.
@@ -169,15 +171,15 @@ public final class LaunchedBank {
 
   private static func awaitExit(of process: ChildProcess, until deadline: MonotonicTime?) -> ExitStatus? {
     if let status = process.reap() { return status }
-    // If the kernel refuses the wait, treat it as a timeout.
+    // An error of the wait counts as a timeout.
     guard (try? Waiting.becomesReady(process.fd, until: deadline)) == true else { return nil }
     return process.reap()
   }
 }
 
 extension ExitStatus {
-  /// Exit status of the coordinator, if its guardian has passed it on: 128 plus the number of a signal, as
-  /// shells do.
+  /// Exit status of the coordinator. If a signal has ended the coordinator, its guardian exits with 128 plus
+  /// the number of the signal, as shells do.
   fileprivate var asCoordinator: ExitStatus {
     guard case .code(let code) = ending, code > 128, code < 128 + 65 else { return self }
     return ExitStatus(ending: .signal(code - 128, coreDumped: false), maxResidentBytes: maxResidentBytes)

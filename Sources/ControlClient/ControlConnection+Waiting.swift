@@ -1,11 +1,11 @@
-// Blocking wait of a client for a descriptor or a deadline.
-// Invariant: an interrupted wait continues only for the remaining time.
+// Blocking wait of a client for a descriptor or a deadline. Invariant: after a signal, a wait continues only
+// for the remaining time.
 import Glibc
 import Posix
 import Time
 
 extension ControlConnection {
-  /// Waits until the socket is readable. Returns false at the deadline.
+  /// Waits until the socket is readable or, with `orWritable`, writable. Returns false at the deadline.
   func becomesReady(orWritable: Bool = false, until deadline: MonotonicTime?) throws(ControlError) -> Bool {
     do throws(SystemError) {
       return try Waiting.becomesReady(socket.rawValue, orWritable: orWritable, until: deadline)
@@ -14,7 +14,8 @@ extension ControlConnection {
 }
 
 enum Waiting {
-  /// Waits until a descriptor is readable. Returns false at the deadline. `poll(2)`
+  /// Waits with poll(2) until a descriptor is readable or, with `orWritable`, writable. Returns false at the
+  /// deadline.
   static func becomesReady(
     _ fd: CInt, orWritable: Bool = false, until deadline: MonotonicTime?
   ) throws(SystemError) -> Bool {
@@ -31,7 +32,8 @@ enum Waiting {
     }
   }
 
-  /// Rounded up, so that a wait never ends just before its deadline and spins.
+  /// Remaining time, or -1 without a deadline. It is rounded up, so that a wait does not end just before its
+  /// deadline and spin.
   private static func milliseconds(until deadline: MonotonicTime?) -> CInt {
     guard let deadline else { return -1 }
     let (left, overflow) = deadline.nanoseconds.subtractingReportingOverflow(

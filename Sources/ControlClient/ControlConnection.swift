@@ -1,20 +1,21 @@
-// Client side of one connection to a coordinator: hello, numbered requests, numbered answers.
-// Invariant: every wait has a deadline unless the caller passes none, and a started frame must keep arriving.
-// While a large request is being sent, answers are read, so the two ends cannot block each other.
-// Errors: ControlError. After any but `timedOut` the connection is unusable.
+// Client side of one connection to a coordinator: hello, numbered requests, numbered answers. Invariant: every
+// wait has a deadline, unless the caller passes nil. A pause within a frame is limited by `stall`. While the
+// client sends a large request it also reads answers, so the two ends cannot block each other.
+// Errors: ControlError. After any error except `timedOut` the connection is unusable.
 import BankModel
 import Posix
 import Time
 import Transport
 import Wire
 
-/// A client's connection to a coordinator. One thread, one conversation; not Sendable.
+/// A client's connection to a coordinator, used by one thread. Not Sendable.
 public final class ControlConnection {
   /// Timeouts of a conversation.
   public struct Patience: Sendable, Equatable {
-    /// Limit for the answer to hello. A coordinator in a large commit answers a little later.
+    /// Limit for the answer to the hello, which a large commit of the coordinator may delay.
     public var hello: TimeSpan
-    /// Limit between two parts of one frame, and for the coordinator to read what is sent.
+    /// Limit of a pause in receiving one frame, and of a pause in which the coordinator does not read a
+    /// request.
     public var stall: TimeSpan
 
     /// Both timeouts, with defaults.
@@ -38,11 +39,11 @@ public final class ControlConnection {
   private var lastArrival: MonotonicTime
   private var nextNumber: UInt32 = 1
   private var hasEnded = false
-  /// Answers that arrived before the coordinator's connection was found closed.
+  /// Answers that were received before a write found the connection closed.
   private var heard: [BankMessage] = []
   private let chunk: UnsafeMutableRawBufferPointer
 
-  /// Limit in bytes of the input that arrives while a request is being sent.
+  /// Limit in bytes of the unprocessed input while a request is being sent.
   private static let inboundLimit = 64 << 20
 
   private init(_ socket: consuming FileDescriptor, patience: Patience) {
@@ -70,8 +71,8 @@ public final class ControlConnection {
   private func exchangeHello(build: String) throws(ControlError) {
     do throws(SystemError) { try socket.setNonBlocking(true) } catch { throw .system(error) }
     try transmit(.hello(Hello(build: build, role: .client)))
-    // Count only the time in which an answer could have been received: a pause of the whole machine, as with
-    // a virtual one, is not the coordinator's fault.
+    // Count only the time in which this process could have received an answer. A pause of the whole machine,
+    // such as a suspended virtual machine, must not cause a timeout.
     var attended = AttendedTime(at: SystemClock.monotonic(), stride: patience.hello / 10)
     let deadline = attended.now + patience.hello
     var answer: BankMessage?
@@ -89,11 +90,11 @@ public final class ControlConnection {
   }
 
   /// Sends a request without waiting for its answer.
-  /// - Parameter continued: number of the request that this one is a further part of.
-  /// - Parameter tellsProgress: requests progress reports for a long request.
+  /// - Parameter continued: number of the request of which this one is a further part; nil for a new request.
+  /// - Parameter tellsProgress: true to receive the progress of a long request.
   /// - Returns: number of the request, which every answer to it contains.
-  /// - Throws: `lost`, or the refusal that the coordinator sent last, if the coordinator is gone; `timedOut`
-  ///   if it does not read the request.
+  /// - Throws: `lost`, or the refusal that the coordinator sent last, if the coordinator is gone; `timedOut` if
+  ///   the coordinator does not read the request.
   @discardableResult
   public func send(
     _ command: ControlCommand, continuing continued: UInt32? = nil, tellsProgress: Bool? = nil,
@@ -108,8 +109,8 @@ public final class ControlConnection {
     return number
   }
 
-  /// The next answer to any request; nil at the deadline. Without a deadline it waits while the coordinator
-  /// runs.
+  /// Waits for the next answer to any request. Returns nil at the deadline. With nil as the deadline, it waits
+  /// as long as the coordinator runs.
   public func next(until deadline: MonotonicTime?) throws(ControlError) -> ControlReply? {
     guard let message = try receive(until: deadline) else { return nil }
     switch message {
@@ -119,8 +120,8 @@ public final class ControlConnection {
     }
   }
 
-  /// Sends a request and waits for the first answer to it, or throws `timedOut`. Without `patience` it waits
-  /// while the coordinator runs. Answers to other requests that arrive before are dropped.
+  /// Sends a request and waits for the first answer to it, or throws `timedOut`. With nil as `patience`, it
+  /// waits as long as the coordinator runs. Answers to other requests that arrive before are dropped.
   public func call(_ command: ControlCommand, within patience: TimeSpan?) throws(ControlError)
     -> ControlAnswer
   {
@@ -130,8 +131,8 @@ public final class ControlConnection {
     throw .timedOut(what: "a response")
   }
 
-  /// Waits until the coordinator has closed the connection, as its process does when it exits. Returns false
-  /// at the deadline. Answers are dropped.
+  /// Waits until the connection has ended, as it does when the coordinator exits. Returns false at the
+  /// deadline, or if a message stays incomplete. Answers are dropped.
   public func awaitEnd(until deadline: MonotonicTime?) -> Bool {
     while true {
       do throws(ControlError) { guard try receive(until: deadline) != nil else { return false } } catch {
@@ -141,9 +142,9 @@ public final class ControlConnection {
     }
   }
 
-  /// Ends the requests of this client; a coordinator that was started for this conversation exits after it.
+  /// Ends the requests of this client. A coordinator that was started for this connection then exits.
   public func hangUp() {
-    // Fails only if the connection is gone already.
+    // This fails only if the connection has already ended.
     try? UnixSocket.shutdownWriting(socket)
   }
 }
@@ -232,8 +233,8 @@ extension ControlConnection {
     do throws(SystemError) { return try outcome.get() } catch { throw .system(error) }
   }
 
-  /// Last message of a coordinator that does not read any more: a refusal explains more than a broken pipe.
-  /// Answers before it are kept for the next call.
+  /// Error for a write to a closed connection. If the coordinator's last message is a refusal, the refusal is
+  /// the error, because it explains more than `lost`. Answers before it are stored for the next call.
   private func farewell() throws(ControlError) -> ControlError {
     while try takeIn() {}
     while let message = try takeMessage() {

@@ -1,13 +1,13 @@
-// Errors of a conversation with the coordinator that are not the coordinator's own answers. The caller
-// translates them for users.
-// Invariant: after any of these the connection is unusable, except after `notOpen` and `timedOut`.
+// Errors of a conversation with the coordinator, except failures that the coordinator answers. The caller
+// translates the errors for users.
+// Invariant: after any of these errors except `timedOut` the connection, if there is one, is unusable.
 import BankModel
 import Posix
 import Wire
 
 /// Reason why a conversation with a coordinator failed.
 public enum ControlError: Error, Sendable, Equatable {
-  /// No process listens. `stale`: a socket file of a dead coordinator exists.
+  /// No process listens on the socket. `stale`: the socket file of a coordinator that has exited exists.
   case notOpen(socket: String, stale: Bool)
   /// The socket belongs to another user.
   case notPermitted(socket: String)
@@ -17,21 +17,22 @@ public enum ControlError: Error, Sendable, Equatable {
   case otherVersion(theirs: UInt32, build: String)
   /// The coordinator ended the connection for a reason other than the version.
   case refused(Refusal)
-  /// The connection ended before an answer that was due.
+  /// The connection ended before an expected answer.
   case lost
-  /// The coordinator exists but has not sent a welcome: it is busy or hangs. Nothing was requested.
+  /// The coordinator accepted the connection but has not sent a welcome, because it is busy or hangs. No
+  /// request was sent.
   case notGreeted
-  /// The coordinator exists but does not answer; `what` names the missing part of the conversation, in
+  /// The coordinator does not answer or does not read; `what` is the missing part of the conversation, in
   /// English.
   case timedOut(what: String)
   /// The received bytes are not a message of this protocol; `detail` is the reason.
   case malformed(detail: Remark)
-  /// An answer that does not fit the request.
+  /// The coordinator sent a message that does not fit the state of the conversation.
   case unexpected(detail: Remark)
   case system(SystemError)
-  /// The coordinator's program was found in none of these places.
+  /// There is no bankd at any of these paths.
   case programMissing(places: [String])
-  /// The coordinator exited before it had answered.
+  /// The coordinator exited before it answered.
   case coordinatorEnded(ExitStatus)
 }
 

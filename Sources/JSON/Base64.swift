@@ -1,6 +1,6 @@
-// Base64 in JSON: RFC 4648, section 4, with padding.
-// Invariant: every sequence of bytes has exactly one text. Any other text is refused, with the position of
-// its first invalid character.
+// Base64 with padding (RFC 4648, section 4), for byte strings in JSON.
+// Invariant: every sequence of bytes has exactly one text. Any other text is refused, with the position of its
+// first invalid character.
 
 /// Base64 encoder and decoder.
 public enum Base64 {
@@ -10,19 +10,19 @@ public enum Base64 {
 
   /// Position of the first invalid character.
   public struct Fault: Error, Equatable {
-    /// Position from 1.
+    /// Position in characters, from 1.
     public let place: Int
     public init(place: Int) { self.place = place }
   }
 
-  /// Encodes bytes as text.
+  /// Encodes bytes as text with padding and without line breaks.
   public static func encode(_ bytes: [UInt8]) -> String {
     var text: [UInt8] = []
     append(bytes, to: &text)
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// Appends the text of bytes to a buffer.
+  /// Encodes bytes, and appends the text to a buffer.
   public static func append(_ bytes: [UInt8], to buffer: inout [UInt8]) {
     buffer.reserveCapacity(buffer.count + (bytes.count + 2) / 3 * 4)
     let letters = alphabet.utf8Start
@@ -38,7 +38,7 @@ public enum Base64 {
     }
   }
 
-  /// Decodes a text.
+  /// Decodes a text with padding and without line breaks. Throws a ``Fault`` for any other text.
   public static func decode(_ text: String) throws(Fault) -> [UInt8] {
     let letters = Array(text.utf8)
     let decoded = letters.withUnsafeBufferPointer { letters -> Result<[UInt8], Fault> in
@@ -47,7 +47,7 @@ public enum Base64 {
     return try decoded.get()
   }
 
-  /// Decodes a text in a buffer.
+  /// Decodes a text in a buffer; see the overload for a string.
   public static func decode(_ letters: UnsafeBufferPointer<UInt8>) throws(Fault) -> [UInt8] {
     guard letters.count % 4 == 0 else { throw Fault(place: firstFault(in: letters) ?? letters.count + 1) }
     let padded = letters.suffix(2).reversed().prefix { $0 == padding }.count
@@ -61,7 +61,8 @@ public enum Base64 {
       for shift in [16, 8, 0] as [UInt32] { bytes.append(UInt8(truncatingIfNeeded: group >> shift)) }
       group = 0
     }
-    // The unused bits of the last letter have to be zero, so that the text is unique.
+    // The unused bits of the last character have to be zero, so that only one text is valid (RFC 4648, section
+    // 3.5).
     switch padded {
     case 1:
       guard group & 3 == 0 else { throw Fault(place: letters.count - 1) }

@@ -1,7 +1,7 @@
 // Parser of a JSON document into a tree, for a configuration or a customer's payload. Foundation's decoder is
-// not used because it would add three megabytes to the coordinator, and because it hides lines and duplicate
-// keys.
-// Invariant: nesting is limited, so the stack is too.
+// not used because it would add three megabytes to the coordinator, and because it does not report line numbers
+// and duplicate keys.
+// Invariant: the nesting is limited, and therefore the stack.
 
 /// Parser of a whole JSON document.
 public struct JSONReader {
@@ -11,7 +11,7 @@ public struct JSONReader {
 
   /// Parses bytes in UTF-8.
   public static func read(_ bytes: [UInt8]) throws(JSONFault) -> JSONNode {
-    // Some editors write a byte order mark, which a parser may ignore (RFC 8259, section 8.1).
+    // Some editors write a byte order mark first, which a parser may ignore (RFC 8259, section 8.1).
     let hasMark = bytes.starts(with: [0xef, 0xbb, 0xbf])
     var reader = JSONReader(scanner: JSONScanner(bytes.dropFirst(hasMark ? 3 : 0)))
     let node = try reader.value(depth: 0)
@@ -54,14 +54,15 @@ public struct JSONReader {
   }
 }
 
-/// A JSON document as a tree in which every value has its line number, for error messages.
-/// Invariant: members keep their order, a duplicate key appears twice, and a number keeps its digits.
+/// A JSON document as a tree in which every value has its line number, for error messages. Invariant: the
+/// members of an object have the order of the document, a duplicate key appears twice, and a number keeps its
+/// digits.
 public struct JSONNode: Sendable, Equatable {
-  /// A value of one of JSON's kinds.
+  /// A value of one of the six kinds of JSON.
   public enum Content: Sendable, Equatable {
     case null
     case bool(Bool)
-    /// The digits as written: nothing is rounded.
+    /// The number as text, as written in the document, so that it is not rounded.
     case number(String)
     case string(String)
     case array([JSONNode])

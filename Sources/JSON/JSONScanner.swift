@@ -1,9 +1,9 @@
-// Strict scanner for JSON text (RFC 8259): no comments, no trailing commas, nothing after the value.
-// Invariant: any input gives a value or a typed fault with its position; nothing recurses here.
+// Strict scanner for JSON text (RFC 8259): no comments, no trailing commas, nothing after the value. Invariant:
+// any input gives a value or a typed fault with its position. No function of this file is recursive.
 
 /// Syntax error in a JSON text.
 public struct JSONFault: Error, Sendable, Hashable {
-  /// Rule of JSON that a text breaks.
+  /// Rule of JSON that the text breaks.
   public enum Reason: Sendable, Hashable {
     case unexpectedEnd
     /// This character is not allowed here.
@@ -15,7 +15,7 @@ public struct JSONFault: Error, Sendable, Hashable {
     case badEscape
     /// A number such as `01`, `.5` or `1.`.
     case badNumber
-    /// Arrays and objects nested more than 32 deep.
+    /// Arrays and objects are nested more than 32 deep.
     case tooDeep
     case trailing
   }
@@ -85,7 +85,7 @@ public struct JSONScanner {
     place += 1
   }
 
-  /// Consumes these bytes if they are next.
+  /// Consumes these bytes and returns true if they are next.
   mutating func takes(_ word: some Collection<UInt8>) -> Bool {
     guard bytes[place...].starts(with: word) else { return false }
     place += word.count
@@ -100,8 +100,8 @@ public struct JSONScanner {
 
   // MARK: Objects and arrays
 
-  /// The next key of an object and its line, after the opening brace was consumed; nil at the closing brace.
-  /// The position is at the value then.
+  /// Reads the next key of an object whose opening brace was consumed, and moves to the value of the key.
+  /// Returns the key and its line, or nil after it has consumed the closing brace.
   public mutating func nextKey(isFirst: Bool) throws(JSONFault) -> (name: String, line: Int)? {
     guard try hasNext(isFirst: isFirst, before: UInt8(ascii: "}")) else { return nil }
     let begin = line
@@ -112,7 +112,7 @@ public struct JSONScanner {
     return (name, begin)
   }
 
-  /// Returns true if another element follows; otherwise consumes the closing bracket.
+  /// Returns true if another element follows. If none follows, consumes the closing bracket and returns false.
   mutating func hasNext(isFirst: Bool, before close: UInt8) throws(JSONFault) -> Bool {
     skipSpace()
     if next == close {
@@ -136,7 +136,7 @@ public struct JSONScanner {
 
   // MARK: Numbers
 
-  /// A number as written: nothing is rounded.
+  /// Parses a number. Returns its text as written, so that it is not rounded.
   public mutating func number() throws(JSONFault) -> String {
     let begin = place
     if next == UInt8(ascii: "-") { place += 1 }
@@ -168,11 +168,11 @@ public struct JSONScanner {
 // MARK: - Strings
 
 extension JSONScanner {
-  /// A string, with its escapes decoded.
+  /// Parses a string. Returns its content with the escapes decoded.
   public mutating func string() throws(JSONFault) -> String {
     try take(UInt8(ascii: "\""))
     let begin = place
-    // Most strings have no escape, and are copied once.
+    // Most strings have no escape. Their content is copied once.
     while let byte = next, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\"), byte >= 0x20 { place += 1 }
     if next == UInt8(ascii: "\"") { return try text(bytes[begin..<place]) }
     var content = Array(bytes[begin..<place])
@@ -189,7 +189,7 @@ extension JSONScanner {
     throw fault(.unexpectedEnd)
   }
 
-  /// Call it at the closing quote.
+  /// Converts the content of a string to text, and consumes the closing quote at the current position.
   private mutating func text(_ content: ArraySlice<UInt8>) throws(JSONFault) -> String {
     guard let string = String(validating: content, as: UTF8.self) else { throw fault(.notUTF8) }
     place += 1

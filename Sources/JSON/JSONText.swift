@@ -1,9 +1,9 @@
-// Encoder of JSON strings (RFC 8259). Invariant: any text becomes one valid JSON string on one line, in
-// UTF-8. Control characters are escaped, including DEL, because terminals interpret some.
+// Encoder of JSON strings (RFC 8259). Invariant: any text becomes one valid JSON string on one line, in UTF-8.
+// Control characters are escaped, including DEL, because a terminal that prints the text could interpret them.
 
 /// Encoder of JSON strings.
 public enum JSONText {
-  /// Appends a string with its quotes.
+  /// Appends a string in quotes.
   public static func append(_ text: String, to bytes: inout [UInt8]) {
     bytes.append(UInt8(ascii: "\""))
     for byte in text.utf8 {

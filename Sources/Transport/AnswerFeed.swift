@@ -1,16 +1,17 @@
-// Buffer of the answers that subscribers have not been sent yet: each is encoded once, in order of arrival.
-// Invariant: it retains at most `limit` bytes and a page. A subscriber whose place is before the retained
-// answers has lost some, and is notified of it. An answer that fits no frame counts as lost by all subscribers.
+// Buffer of the answers that have not been sent to all subscribers yet. Each answer is encoded once, in order
+// of arrival. Invariant: the buffer retains at most `limit` bytes and one page. A subscriber whose place is
+// before the first retained answer has lost answers, and the server notifies the subscriber. An answer that
+// does not fit into a frame counts as lost by all subscribers.
 import Wire
 
 /// Retained answers for subscribers.
 public struct AnswerFeed {
-  /// A position in the feed: after `index` answers of a page.
+  /// A position in the feed: after the first `index` answers of a page.
   public struct Place: Equatable, Sendable {
     var page: Int64
     var index: Int
 
-    /// True if it is on an earlier page than `other`.
+    /// True if the position is on an earlier page than `other`.
     public func isOnPage(before other: Place) -> Bool { page < other.page }
   }
 
@@ -19,12 +20,12 @@ public struct AnswerFeed {
     var ends: [Int] = []
   }
 
-  /// Size in bytes at which a page is complete; a page is sent to one client at once.
+  /// Size in bytes at which a page is full. The answers of one page are sent to a client together.
   public static let pageBytes = 32 << 10
-  /// Maximum of retained bytes.
+  /// Number of retained bytes above which the oldest pages are dropped.
   public static let limit = 8 << 20
-  /// Maximum of bytes that a frame adds to a retained answer: its length, the CBOR heads, and the longest
-  /// number.
+  /// Maximum number of bytes that a frame adds to a retained answer: the frame's length, the CBOR heads, and
+  /// the longest request number.
   private static let heads = 16
   /// Number of answers encoded so far.
   public private(set) var encoded = 0
@@ -32,7 +33,8 @@ public struct AnswerFeed {
   private var pages = [Page()]
   private var firstPage: Int64 = 0
   private(set) var kept = 0
-  /// The frames made last, for another subscriber at the same place that uses the same request number.
+  /// The last result of ``next(behind:for:)``, for further subscribers at the same place with the same request
+  /// number.
   private var made: (place: Place, end: Place, number: UInt32, bytes: [UInt8], next: Place)?
 
   /// An empty feed. `frame` is the maximum frame size in bytes; one of ``FrameLimits``.
@@ -70,7 +72,8 @@ public struct AnswerFeed {
     firstPage += Int64(count)
   }
 
-  /// Frames with the answers after a position, up to the end of its page. Advances the position past them.
+  /// Returns frames with the answers after a position, up to the end of its page. Advances the position past
+  /// these answers.
   public mutating func next(behind place: inout Place, for number: UInt32) -> [UInt8] {
     let end = end
     if let made, made.place == place, made.end == end, made.number == number {
@@ -90,7 +93,7 @@ public struct AnswerFeed {
     var begin = place.index == 0 ? 0 : page.ends[place.index - 1]
     bytes.reserveCapacity(page.bytes.count - begin + Self.heads * (page.ends.count - place.index))
     for end in page.ends[place.index...] {
-      // An answer that fits no frame was never retained.
+      // This does not fail, because `append` retains no answer that exceeds a frame.
       try? AnswerTail.appendFrame(to: number, page.bytes[begin..<end], to: &bytes, limit: frame)
       begin = end
     }
@@ -105,7 +108,7 @@ public struct AnswerFeed {
     if count > 0 { dropPages(count) }
   }
 
-  /// Drops everything, because no subscriber is behind.
+  /// Drops all answers, because no subscriber needs them.
   public mutating func forgetAll() {
     guard end.index > 0 else { return forget(before: end) }
     loseAll()

@@ -1,5 +1,5 @@
-// Subscribers of a server, and their share of the loop's time. The share is the same for any number of them,
-// so that requests do not wait for publications. Each subscriber gets one piece in turn.
+// Subscribers of a server, and their share of the loop's time. The share is the same for any number of
+// subscribers, so that requests do not wait for publications. Each subscriber gets one piece of output in turn.
 // Invariant: each period of publishing is followed by a longer rest, and the next period continues with the
 // subscriber after the last one.
 import Posix
@@ -7,10 +7,10 @@ import Time
 
 /// Time limits of publishing.
 public enum ViewingTime {
-  /// Longest period.
+  /// Maximum length of a period of publishing.
   public static let turn = TimeSpan.milliseconds(1)
   /// Length of a rest as a multiple of the period before it: requests have seven eighths of the loop's time
-  /// with any number of subscribers. Reading what is published uses the same processors, too.
+  /// with any number of subscribers. The clients that read the publications use the same processors, too.
   public static let rest: Int64 = 7
 }
 
@@ -22,13 +22,13 @@ public final class Audience<Viewer: AnyObject> {
     case isCurrent
     /// The client does not read now, or the next piece is not available now; a later iteration tries again.
     case waits
-    /// A piece was sent, or a message that nothing more follows.
+    /// A piece was sent, or the last message to the subscriber.
     case wasTold
   }
 
   /// All subscribers, in the order in which they subscribed.
   public private(set) var all: [Viewer] = []
-  /// True if a subscriber may not have received everything.
+  /// False if every subscriber has received everything.
   public private(set) var isOwed = false
   /// True if all pending subscribers wait for their clients to read.
   public private(set) var waitsForReaders = false
@@ -44,17 +44,18 @@ public final class Audience<Viewer: AnyObject> {
   public func admit(_ viewer: Viewer) { all.append(viewer) }
   /// Removes the matching subscribers.
   public func remove(where isMeant: (Viewer) -> Bool) { all.removeAll(where: isMeant) }
-  /// Records that there is something that no subscriber has received yet.
+  /// Records that there is new output for the subscribers.
   public func hasNews() { (isOwed, waitsForReaders) = (true, false) }
-  /// Time of the next useful ``tell(at:_:)``; nil if only events of the loop require it.
+  /// Time of the next useful ``tell(at:_:)``; nil if there is nothing to publish until an event of the loop.
   public var nextDeadline: MonotonicTime? { isOwed && !waitsForReaders ? due : nil }
 
-  /// Publishes to all subscribers in turn until the period is over or no client reads any more. Does nothing
+  /// Publishes to all subscribers in turn, until the period ends or no client reads any more. Does nothing
   /// during a rest.
   ///
-  /// - Parameter show: sends a subscriber its next piece. It writes at once, so that the time of writing is
-  ///   part of the period. For a subscriber that was removed meanwhile it returns ``Step/isCurrent``.
-  /// - Returns: true if the rest was over.
+  /// - Parameter show: sends a subscriber its next piece. It writes to the socket at once, so that the time of
+  ///   writing counts as part of the period. For a subscriber that was removed during the period it returns
+  ///   ``Step/isCurrent``.
+  /// - Returns: true if it has published; false during a rest, or without new output.
   @discardableResult
   public func tell(at now: MonotonicTime, _ show: (Viewer) -> Step) -> Bool {
     guard isOwed, now >= due else { return false }

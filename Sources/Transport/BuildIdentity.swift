@@ -1,5 +1,5 @@
-// Identity of this build, as the handshake contains it. Invariant: the same in every executable of one build,
-// and constant while a process runs.
+// Identity of this build, which every hello contains. Invariant: all executables of one build have the same
+// identity.
 import CBuild
 
 /// Identity of this program's build.

@@ -1,9 +1,9 @@
-// Reasons for the end of a channel. Invariant: every channel ends exactly once, with exactly one of these.
-// The texts are for logs, in English.
+// Reasons for the end of a channel. Invariant: every channel ends exactly once, with exactly one of these
+// reasons. The texts are in English, for logs.
 import BankModel
 import Posix
 
-/// Reason for the end of a ``MessageChannel``, which then sends and delivers nothing any more.
+/// Reason for the end of a ``MessageChannel``. An ended channel sends and delivers no more messages.
 public enum ChannelEnd: Error, Sendable, Hashable {
   case endOfFile
   case midFrame
@@ -16,8 +16,8 @@ public enum ChannelEnd: Error, Sendable, Hashable {
   case backlogExceeded
   /// This side tried to send an invalid message: a bug of this program, not of the peer.
   case unsendable(String)
-  /// This side closed the channel; after ``MessageChannel/closeAfterFlush()``, all output was passed to the
-  /// kernel.
+  /// This side closed the channel. If it was closed by ``MessageChannel/closeAfterFlush()``, all output was
+  /// passed to the kernel.
   case closedHere
 }
 

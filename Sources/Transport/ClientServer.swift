@@ -1,9 +1,9 @@
-// A listening socket and its clients: who may connect, how many, their time limits for hello and for a frame,
-// and the flushing of output. A client that exceeds a limit loses its connection, without effect on the
-// others.
-// Invariant: only the owner of the process and root can connect, unless the limits allow others. No request
-// is handled before the hello. Errors: SystemError if the socket cannot be made; no action of a client is an
-// error.
+// A listening socket and its clients: which users may connect, the number of clients, their time limits for
+// hello and for a frame, and the flushing of output. The server disconnects a client that exceeds a limit,
+// without an effect on other clients.
+// Invariant: only processes of the same user and of root can connect, unless the limits admit other users. No
+// request is handled before the hello. Errors: SystemError if the socket cannot be created. No action of a
+// client is an error.
 import Glibc
 import Posix
 import Time
@@ -14,9 +14,9 @@ import Wire
 open class ClientServer<
   Question: FrameMessage, Answer: RefusingMessage, Session: ClientSession<Question, Answer>
 > {
-  /// Called once after a client has left.
+  /// Called once after the connection of a client has ended.
   public final var onEnd: ((Session) -> Void)?
-  /// Called after a client has read everything that waited for it.
+  /// Called after a client that was too slow for a flush has read all its pending output.
   public final var onDrained: ((Session) -> Void)?
   /// Connected clients by session number.
   public private(set) final var sessions: [UInt64: Session] = [:]
@@ -27,8 +27,8 @@ open class ClientServer<
   private final var isHearing = true
   private final var room: Int
   private final var lastID: UInt64 = 0
-  /// Time of the next check for silent clients, in attended time; nil while every client has sent its hello
-  /// and only whole messages. So a server with quiet clients has no timer.
+  /// Time of the next check for silent clients, in attended time; nil while every client has sent its hello and
+  /// no message is incomplete. A server with quiet clients therefore needs no timer.
   package private(set) final var nextCheck: MonotonicTime?
   private final var unflushed: [Session] = []
 
@@ -42,7 +42,8 @@ open class ClientServer<
     self.build = build
   }
 
-  /// Starts to listen. The caller holds a lock on the served data, so an existing socket file is stale.
+  /// Starts to listen. The caller holds a lock on the served data, so an existing socket file is stale, and is
+  /// replaced.
   public final func listen(at path: String) throws(SystemError) {
     room = Listener.room(for: limits.sessions)
     let refusal = Refusal(reason: .crowded, build: build, detail: "there are no file descriptors left")
@@ -55,13 +56,13 @@ open class ClientServer<
     self.listener = listener
   }
 
-  /// Accepts no more clients; connected ones stay.
+  /// Stops accepting clients. Connected clients stay connected.
   public final func stopListening() {
     listener?.stop()
     listener = nil
   }
 
-  /// Accepts no more clients and no more requests: input that arrives later is ignored.
+  /// Stops accepting clients and requests. Messages that arrive later are ignored.
   public final func stopHearing() {
     stopListening()
     isHearing = false
@@ -72,18 +73,18 @@ open class ClientServer<
 
   // MARK: Overridden by a server
 
-  /// Handles a message of a client. Pass a hello to ``greet(_:_:)``, and serve a request only if
-  /// ``isGreeted(_:)``. The message is passed as a whole, because a request extracted here would be copied
-  /// for every customer.
+  /// Handles a message of a client. An override passes a hello to ``greet(_:_:)``, and handles a request only
+  /// if ``isGreeted(_:)`` returns true. The parameter is the whole message, because a request extracted before
+  /// the call would be copied for every customer.
   open func hear(_ message: Question, from session: Session) {}
-  /// Called after the output for a client was written, as far as the client reads.
+  /// Called after output for a client was written. Some may still be pending if the client reads slowly.
   open func hasFlushed(_ session: Session) {}
-  /// Called when a client has left, before ``onEnd``.
+  /// Called when the connection of a client has ended, before ``onEnd``.
   open func hasLeft(_ session: Session) {}
 
   // MARK: Output
 
-  /// Queues a message for a client, which the next ``writeAll()`` sends.
+  /// Queues a message for a client. The next ``writeAll()`` sends it.
   package final func send(_ message: Answer, to session: Session) {
     guard session.channel.isOpen else { return }
     session.channel.send(message)
@@ -109,8 +110,9 @@ open class ClientServer<
     }
   }
 
-  /// Limit in bytes of one client's backlog. Above it, the client's requests are not handled and no further
-  /// page is made for it. It is the same for all clients, and their sum is limited, too.
+  /// Limit in bytes of one client's backlog. Above this limit, the server does not handle the client's requests
+  /// and produces no further page for the client. All clients have the same limit, which is lower if there are
+  /// many.
   package final var share: Int {
     min(limits.heardWhileUnread, max(16 << 10, limits.unreadInAll / max(1, sessions.count)))
   }
@@ -122,14 +124,16 @@ open class ClientServer<
 
   // MARK: Time
 
-  /// Time at which the listener continues after it ran out of descriptors, by the monotonic clock.
+  /// Time at which the listener accepts again after it ran out of descriptors, by the monotonic clock; nil
+  /// while it accepts.
   package final var nextListening: MonotonicTime? { listener?.nextDeadline }
 
   /// Refuses clients that sent no hello in time, or stopped in the middle of a frame.
   ///
   /// - Parameters:
   ///   - moment: now, by the monotonic clock.
-  ///   - now: the same in attended time, which excludes the time in which this process was not listening.
+  ///   - now: the same moment in attended time, which excludes the time in which this process did not run its
+  ///     loop.
   package final func keepTime(_ moment: MonotonicTime, attended now: MonotonicTime) {
     listener?.keepTime(moment)
     guard let due = nextCheck, due <= now else { return }
@@ -156,7 +160,8 @@ open class ClientServer<
   // MARK: Connections
 
   private final func admit(_ descriptor: consuming FileDescriptor) {
-    // A client whose identity cannot be read, or whose socket cannot be watched, has gone or is dropped.
+    // The connection is closed if its peer cannot be identified or is another user, or if the loop cannot watch
+    // it.
     guard let peer = try? UnixSocket.peer(of: descriptor),
       limits.admitsOthers || peer.uid == CurrentProcess.uid || peer.uid == 0,
       let session = try? adopt(descriptor)
@@ -164,7 +169,7 @@ open class ClientServer<
     if sessions.count > room { refuse(session, .crowded, "\(room) clients are connected already") }
   }
 
-  /// Adopts a connection as a client, such as the one on descriptor 3, without checking its owner.
+  /// Adds a connection, such as the one on descriptor 3, as a client, without checking the user of its peer.
   @discardableResult
   package final func adopt(_ descriptor: consuming FileDescriptor) throws(SystemError) -> Session {
     let channel = try Session.Channel(
@@ -197,7 +202,7 @@ open class ClientServer<
     if isHearing { hear(message, from: session) }
   }
 
-  /// True if a client has sent its hello; otherwise it is refused.
+  /// Returns true if the client has sent its hello. Refuses the client and returns false if it has not.
   package final func isGreeted(_ session: Session) -> Bool {
     if !session.isGreeted { refuse(session, .hello, "a request before the hello") }
     return session.isGreeted
@@ -206,8 +211,8 @@ open class ClientServer<
 }
 
 extension ClientServer where Answer: AnswerMessage {
-  /// Accepts a client's hello. Another build is accepted if it uses the same protocol version: otherwise a bank
-  /// could not be stopped after its programs were replaced.
+  /// Accepts a client's hello. A client of another build is accepted if it uses the same protocol version. If
+  /// builds had to be equal, a bank could not be stopped after its programs were replaced.
   package final func greet(_ hello: Hello, _ session: Session) {
     guard !session.isGreeted else { return refuse(session, .malformed, "a second hello") }
     guard hello.version == protocolVersion else {

@@ -1,6 +1,5 @@
-// One client's connection to a server: its channel, its greeting, and its open requests.
-// Invariant: no request of a client is delivered before its hello was accepted. After the end of the channel
-// the session is unusable.
+// One client's connection to a server: its channel, its greeting, and its open requests. Invariant: no request
+// of a client is handled before its hello was accepted. After the end of the channel the session is unusable.
 import Posix
 import Time
 import Wire
@@ -15,11 +14,11 @@ open class ClientSession<Question: FrameMessage, Answer: RefusingMessage> {
   /// The connection. Its handlers belong to the server.
   public final let channel: Channel
   package final var isGreeted = false
-  /// Requests without their last answer.
+  /// Number of requests whose last answer was not sent yet.
   package final var openRequests = 0
-  /// Subscriptions, which last until the client leaves.
+  /// Number of subscriptions, which may last until the connection ends.
   package final var views = 0
-  /// In attended time, like all times by which a client is judged.
+  /// Time of the connection, in attended time, like all times that are compared with a client's limits.
   final let connectedAt: MonotonicTime
   /// True if messages were queued since the last flush.
   final var isUnflushed = false
@@ -39,7 +38,7 @@ open class ClientSession<Question: FrameMessage, Answer: RefusingMessage> {
   /// True while the connection is open.
   public final var isOpen: Bool { channel.isOpen }
 
-  /// Duration of the client's silence, to the precision of the calls to this function.
+  /// Time since the client's last input, as precise as the interval of the calls to this function.
   final func silence(until now: MonotonicTime) -> TimeSpan {
     if channel.lastReceiveAt != lastHeard { (lastHeard, silentSince) = (channel.lastReceiveAt, now) }
     return now.since(silentSince)

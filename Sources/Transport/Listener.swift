@@ -1,37 +1,39 @@
 // A listening socket, and its behaviour when descriptors run out.
-// Invariant: a listener never stops accepting for longer than `rest`, whether the descriptors of the process
-// or of the system have run out, and even if no client here holds them. It never spins either: after a failed
-// accept it pauses for that long. Errors: SystemError if the socket cannot be made; later failures are not
-// reported.
+// Invariant: a listener never pauses for longer than `rest`. This holds whether the process or the system has
+// run out of descriptors, and even if this listener's clients hold none of them. A listener does not spin
+// either, because it pauses for `rest` after a failed accept. Errors: SystemError if the socket cannot be
+// created; later failures are not reported.
 import Glibc
 import Posix
 import Time
 
-/// A listening socket that continues to accept connections after descriptors had run out.
+/// A listening socket that accepts connections again after descriptors had run out.
 ///
-/// One spare descriptor is kept. If none is left for a client, the spare one is closed for a moment: the
-/// client is accepted, receives the message to try later, and is disconnected. Not Sendable: everything
+/// The listener keeps one spare descriptor. If no descriptor is left for a client, the listener closes the
+/// spare one, accepts the client, sends `farewell`, and disconnects the client. Not Sendable: everything
 /// happens on the loop's thread.
 public final class Listener {
   /// Receives each accepted connection.
   public var onConnection: ((consuming FileDescriptor) -> Void)?
-  /// Pause in accepting if even the spare descriptor did not help.
+  /// Length of a pause after a client could not even be accepted with the spare descriptor.
   private static let rest = TimeSpan.milliseconds(100)
-  /// Connections accepted in one iteration, so that many new clients do not delay the connected ones.
+  /// Maximum number of connections accepted in one iteration, so that many new clients do not delay the
+  /// connected ones.
   private static let crowd = 64
   private let loop: EventLoop
   private let socket: FileDescriptor
   /// Path of the socket's file; nil for a socket without one.
   private let path: String?
-  /// Frame that is sent to a client without a descriptor.
+  /// Frame or line that is sent to a client for which no descriptor is left.
   private let farewell: [UInt8]
   private var spare: FileDescriptor?
   private var registration: Registration?
   private var restsUntil: MonotonicTime?
 
-  /// Starts to listen. The caller holds the lock on the served data, so an existing socket file is stale.
+  /// Starts to listen. The caller holds the lock on the served data, so an existing socket file is stale, and
+  /// is replaced.
   ///
-  /// - Parameter farewell: a whole frame that tells a client to try later.
+  /// - Parameter farewell: a whole frame or line, sent to a client for which no descriptor is left.
   public convenience init(
     path: String, backlog: CInt, loop: EventLoop, farewell: [UInt8]
   ) throws(SystemError) {
@@ -44,7 +46,7 @@ public final class Listener {
   ///
   /// - Parameters:
   ///   - path: file of the socket, removed by ``stop()``; nil for none.
-  ///   - farewell: a whole frame that tells a client to try later.
+  ///   - farewell: a whole frame or line, sent to a client for which no descriptor is left.
   public init(
     socket: consuming FileDescriptor, path: String? = nil, loop: EventLoop, farewell: [UInt8]
   ) throws(SystemError) {
@@ -59,7 +61,7 @@ public final class Listener {
 
   deinit { if let registration { loop.deregister(registration) } }
 
-  /// Accepts no more connections, and removes the socket's file.
+  /// Stops accepting connections, and removes the socket's file.
   public func stop() {
     if let registration { loop.deregister(registration) }
     registration = nil
@@ -67,8 +69,8 @@ public final class Listener {
     if let path { UnixSocket.remove(path) }
   }
 
-  /// Maximum number of clients: at most half of the descriptors of this process, so that enough are left to
-  /// start workers, write logs and use the database.
+  /// The wanted number of clients, but at most half of the limit of descriptors of this process, so that enough
+  /// are left to start workers, write logs and use the database.
   public static func room(for wanted: Int) -> Int {
     let allowed = (try? ResourceLimits.openFiles()) ?? UInt64(wanted) * 2
     return min(wanted, max(1, Int(clamping: allowed / 2)))
@@ -89,7 +91,7 @@ public final class Listener {
     guard let registration else { return }
     restsUntil = nil
     if spare == nil { spare = Self.makeSpare() }
-    // Fails only for a socket that is not registered.
+    // This fails only for a socket that is not registered.
     try? loop.modify(registration, interest: .read)
   }
 
@@ -100,7 +102,8 @@ public final class Listener {
         guard let descriptor = try UnixSocket.accept(socket) else { return }
         onConnection?(descriptor)
       } catch {
-        // Any cause lasts for a while, and the socket stays readable until a client is accepted.
+        // The cause of a failure may last, and the socket stays readable until a client is accepted. Without a
+        // pause, the loop would spin.
         guard sendOneAway() else { return takeRest() }
       }
     }
@@ -113,7 +116,7 @@ public final class Listener {
     spare = nil
     defer { spare = Self.makeSpare() }
     guard let descriptor = try? UnixSocket.accept(socket) else { return false }
-    // Never waits for the client: the frame fits into an empty buffer, or the client has gone.
+    // This does not block: the bytes fit into the empty socket buffer, or the client has disconnected.
     _ = try? farewell.withUnsafeBytes { try descriptor.send($0) }
     return true
   }

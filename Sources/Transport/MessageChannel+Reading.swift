@@ -1,7 +1,7 @@
 // Input of a channel: events of the loop, and the path of bytes from the socket to the owner's handler.
-// Invariant: handlers are never called recursively, and a handler that pauses or closes takes effect before
-// the next message. One read per readiness event is enough, because the loop is level-triggered. Errors: the
-// end of the channel.
+// Invariant: handlers are never called recursively, and if a handler pauses or closes the channel, no further
+// message is delivered. One read per readiness event is enough, because the loop is level-triggered. Errors:
+// the end of the channel.
 import Glibc
 import Posix
 import Wire
@@ -9,7 +9,7 @@ import Wire
 extension MessageChannel {
   func attach() throws(SystemError) {
     guard let number = descriptor?.rawValue else { return }
-    // Deregistered before the channel is released, so the loop never calls a released one.
+    // The channel deregisters in its deinitializer, so the loop never calls a released channel.
     registration = try loop.register(fd: number, interest: interest) { [unowned self] in handle($0) }
   }
 
@@ -20,7 +20,7 @@ extension MessageChannel {
     return interest
   }
 
-  /// Adapts the loop's interest to the state.
+  /// Adapts the events that the loop watches to the state of the channel.
   func watch() {
     guard isOpen, failure == nil else { return }
     do throws(SystemError) {
@@ -47,8 +47,8 @@ extension MessageChannel {
     if !isReadingPaused, !isClosing, !isHeardOut {
       if isGone || readiness.contains(.read) { receive() }
     } else if isGone, let registration {
-      // A hang-up is reported without being requested, and repeatedly; after a resume the channel reads the
-      // end.
+      // epoll(7) reports a hang-up even if it is not requested, in every iteration. The channel reads the end
+      // of file when reading resumes.
       loop.deregister(registration)
       self.registration = nil
     }
@@ -56,7 +56,7 @@ extension MessageChannel {
 
   /// Delivers input that has arrived, without waiting for the loop. Returns false if there is none.
   ///
-  /// For a peer whose answer is expected now: one system call per message instead of two.
+  /// For a peer whose answer is expected now, this takes one system call per message instead of two.
   public func receiveNow() -> Bool {
     guard isOpen, !isReadingPaused, !isClosing, !isBlocked else { return false }
     return receive()
@@ -90,8 +90,8 @@ extension MessageChannel {
     return true
   }
 
-  /// Handles the first bytes of a peer, which select the encoding. Ends the channel and returns false if they
-  /// start neither a frame nor a line.
+  /// Decodes bytes of a connection that may use lines. The first byte of the peer selects the encoding. Ends
+  /// the channel and returns false if this byte starts neither a frame nor a line.
   private func takeUnframed(_ bytes: UnsafeRawBufferPointer) -> Bool {
     if encoding == nil { encoding = bytes.first.flatMap { MessageEncoding(firstByte: $0) } }
     switch encoding {
@@ -105,7 +105,7 @@ extension MessageChannel {
     return true
   }
 
-  /// Delivers every whole message until a handler pauses or closes.
+  /// Delivers every whole message, until a handler pauses or closes the channel.
   func deliver() {
     guard !isDelivering else { return }
     isDelivering = true
@@ -155,11 +155,12 @@ extension MessageChannel {
   }
 }
 
-/// Input buffer of the thread.
+/// Input buffer of the current thread, which all its channels share.
 ///
-/// Its pages use memory only once they are written to, so a process with small messages needs little.
+/// The kernel allocates a page of the buffer at its first write, so a process with small messages needs little
+/// memory.
 enum ReadBuffer {
-  /// Maximum of bytes in one read.
+  /// Maximum number of bytes of one read.
   static let size = 64 << 10
 
   static var current: UnsafeMutableRawBufferPointer {

@@ -1,6 +1,6 @@
-// Output of a channel, and its end. Invariant: writing calls no handler; an error is stored in `failure`
-// until `settle` reports it. So an owner can send from anywhere without being called back. Errors: the end of
-// the channel.
+// Output of a channel, and its end. Invariant: writing calls no handler; an error is stored in `failure` until
+// `settle` reports it. A caller of `send` therefore needs to expect no callback. Errors: the end of the
+// channel.
 import Posix
 import Wire
 
@@ -8,7 +8,7 @@ extension MessageChannel {
   /// Capacity in bytes above which an empty output buffer is freed.
   private static var keptCapacity: Int { 64 << 10 }
 
-  /// Writes as much as the kernel accepts. Calls no handler; `settle` does.
+  /// Writes as much as the kernel accepts. Stores an error for `settle`, and calls no handler.
   func writeOutput() {
     while hasUnflushedOutput, !isBlocked, failure == nil {
       switch writeOnce() {
@@ -51,7 +51,8 @@ extension MessageChannel {
     }
   }
 
-  /// Reports errors of sending and writing, and stops watching for a peer that reads everything.
+  /// Reports a stored error, ends a closing channel whose output is written, and updates the events that the
+  /// loop watches.
   func settle() {
     if let failure { return end(failure) }
     if isClosing, !hasUnflushedOutput { return end(isPeerDeaf ? .endOfFile : .closedHere) }
@@ -59,7 +60,7 @@ extension MessageChannel {
     if let failure { end(failure) }
   }
 
-  /// Ends the channel of a peer that broke a rule, with a message that names the rule.
+  /// Ends the channel because the peer broke a rule. Sends the result of ``lastWord`` before.
   func breakOff(because reason: ChannelEnd) {
     if let word = lastWord?(reason), isOpen {
       send(word)

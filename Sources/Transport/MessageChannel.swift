@@ -1,37 +1,39 @@
-// One connection that carries messages: the descriptor, the partly received message, and the unsent output.
-// Invariant: `onEnd` is called exactly once, and nothing is delivered after it. A connection has one
-// encoding: frames or, if lines are allowed, the one that the peer's first byte selects. The output never
-// exceeds the backlog limit by more than one message, whatever the peer does. Errors: a `ChannelEnd`. Input
-// from the peer can end this channel and nothing else.
+// One connection that carries messages: its descriptor, the incomplete incoming message, and the unsent output.
+// Invariant: `onEnd` is called exactly once, and nothing is delivered after it. A connection has one encoding:
+// frames or, if lines are allowed, the encoding that the peer's first byte selects. The output never exceeds
+// the backlog limit by more than one message, whatever the peer does. Errors: a `ChannelEnd`. Invalid input
+// from the peer ends this channel and has no other effect.
 import Posix
 import Time
 import Wire
 
 /// A non-blocking stream socket on an ``EventLoop`` that carries frames or lines with one message each.
 ///
-/// Not Sendable: everything happens on the loop's thread. The channel lives as long as its owner holds it;
-/// releasing it closes the socket silently. A handler may do anything with the channel, including closing it.
+/// Not Sendable: everything happens on the loop's thread. The owner keeps the channel alive; releasing it
+/// closes the socket without a call of ``onEnd``. A handler may do anything with the channel, including closing
+/// it.
 ///
-/// Messages are sent with the next ``flush()``, all in one write: the owner flushes at the end of its
-/// iteration.
+/// The next ``flush()`` writes all queued messages together. The owner calls it at the end of each iteration of
+/// its loop.
 public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage> {
   /// Called with each message, in order. A handler may be replaced at any time, even by itself.
   public var onMessage: ((Incoming) -> Void)?
-  /// Called once, after the channel has ended and its descriptor is closed. The other handlers are removed
-  /// before.
+  /// Called once, after the channel has ended and its descriptor is closed. All other handlers are removed
+  /// before this call.
   public var onEnd: ((ChannelEnd) -> Void)?
-  /// Called when a peer that was too slow for a ``flush()`` has read everything, so that a long reply can
-  /// continue.
+  /// Called when a peer that was too slow for a ``flush()`` has read all pending output, so that the owner can
+  /// continue a long reply.
   public var onDrained: (() -> Void)?
 
-  /// Called after a delivery that ended with the first part of an incomplete message.
+  /// Called after a delivery if the start of an incomplete message remains.
   public var onPart: (() -> Void)?
 
-  /// Called once after the peer broke a rule. Returns a last message for it, sent after all earlier ones.
-  /// Only as much is written as the kernel accepts at once, because such a peer is not waited for.
+  /// Called once after the peer broke a rule. Returns a last message for the peer, which is sent after all
+  /// earlier messages. The channel writes only as much as the kernel accepts at once, and does not wait for the
+  /// peer.
   public var lastWord: ((ChannelEnd) -> Outgoing?)?
 
-  /// Time of the last input; at first the time at which the channel was made.
+  /// Time of the last input. Before any input it is the time at which the channel was created.
   public internal(set) var lastReceiveAt: MonotonicTime
   /// True until the channel ends.
   public internal(set) var isOpen = true
@@ -39,18 +41,18 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
   public private(set) var isReadingPaused = false
   let loop: EventLoop
   var descriptor: FileDescriptor?
-  /// Nil after the end, and for a peer that hung up while reading was paused: it would wake the loop
+  /// Nil after the end, and if the peer hung up while reading was paused, because a hang-up would wake the loop
   /// repeatedly.
   var registration: Registration?
   var decoder: FrameDecoder
-  /// Encoding of messages; nil until the peer's first byte selects it. Messages sent before that are lines,
-  /// because a program in any language can show a line to its user.
+  /// Encoding of messages; nil until the peer's first byte selects it. Messages sent before are encoded as
+  /// lines, because a program in any language can print a line.
   public internal(set) var encoding: MessageEncoding?
   var lines: LineDecoder
   var isDelivering = false
   var isClosing = false
-  /// True if nothing more is received: the end of file that is read then comes from this side, and pending
-  /// output is still written.
+  /// True after ``hearOut()``, which shuts down reading. An end of file then comes from this side and does not
+  /// end the channel, so that pending output is still written.
   var isHeardOut = false
   let outgoingLimit: Int
   let lineLimit: Int
@@ -58,9 +60,10 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
   var output: [UInt8] = []
   /// Number of bytes at the start of `output` that the kernel has accepted.
   var written = 0
-  /// True while the kernel accepts nothing; the loop reports the change.
+  /// True while the kernel accepts no output. The loop reports when it accepts output again.
   var isBlocked = false
-  /// True if the peer reads no more, so that output is dropped. Its earlier input is still read to the end.
+  /// True if the peer has closed its side, so that output is dropped. Input that the peer sent before is still
+  /// read to its end.
   public internal(set) var isPeerDeaf = false
   /// Error found while sending. The next flush reports it, so that `send` never calls a handler.
   var failure: ChannelEnd?
@@ -69,12 +72,12 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
   ///
   /// - Parameters:
   ///   - incomingLimit: maximum body of an incoming frame in bytes; one of ``FrameLimits``.
-  ///   - outgoingLimit: maximum body of an outgoing frame; nil for the same.
-  ///   - lineLimit: maximum line in either direction in bytes, one of ``LineLimits``, if the peer may select
-  ///     lines by its first byte; nil to allow only frames.
+  ///   - outgoingLimit: maximum body of an outgoing frame in bytes; nil for `incomingLimit`.
+  ///   - lineLimit: maximum length of a line in bytes, in either direction; one of ``LineLimits``. With a limit
+  ///     the peer may select lines by its first byte; with nil only frames are allowed.
   ///   - backlogLimit: bytes of unsent output above which the channel ends.
-  /// - Throws: an error if the descriptor is not a socket, or if it cannot be watched. The descriptor is closed
-  ///   then.
+  /// - Throws: an error if the descriptor is not a socket, or if the loop cannot watch it. The descriptor is
+  ///   then closed.
   public init(
     descriptor: consuming FileDescriptor, loop: EventLoop, incomingLimit: Int, backlogLimit: Int,
     outgoingLimit: Int? = nil, lineLimit: Int? = nil
@@ -96,12 +99,13 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
     if let registration { loop.deregister(registration) }
   }
 
-  /// Process id of the peer that connected, or made the pair; 0 if unknown.
+  /// Process id of the process that connected, or that created the socket pair; 0 if unknown.
   public var peerPid: Int32 {
     guard descriptor != nil, let peer = try? UnixSocket.peer(of: descriptor!) else { return 0 }
     return peer.pid
   }
-  /// True if more has arrived than was delivered: part of a message or, within a handler, even a whole one.
+  /// True if input has arrived that was not delivered: part of a message or, within a handler, also whole
+  /// messages.
   public var isMidFrame: Bool { isOpen && isMidMessage }
   var isMidMessage: Bool { encoding == .frames ? decoder.isMidFrame : lines.isMidLine }
   /// True if output waits for a ``flush()`` or for the peer.
@@ -109,7 +113,7 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
   /// Bytes of output that wait for a ``flush()`` or for the peer.
   public var backlog: Int { output.count - written }
 
-  /// Queues a message. Does nothing after the end.
+  /// Queues a message. Does nothing after the end of the channel.
   ///
   /// A message that cannot be sent, or one that exceeds the backlog limit, ends the channel at the next
   /// ``flush()``. A message without a line form is skipped for a peer that uses lines.
@@ -135,7 +139,7 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
     makeRoom()
   }
 
-  /// Queues whole frames that were encoded before, because they are the same for many peers.
+  /// Queues whole frames that are already encoded, because many peers receive the same bytes.
   ///
   /// - Precondition: the encoding is frames.
   public func send(frames: [UInt8]) {
@@ -147,35 +151,39 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
 
   private func makeRoom() {
     guard backlog > backlogLimit else { return }
-    // A peer that keeps up has made space meanwhile; only a slow one has a backlog.
+    // Many messages may have been queued since the last write. After this write, only a slow peer has a
+    // backlog.
     writeOutput()
     if backlog > backlogLimit, failure == nil { failure = .backlogExceeded }
   }
 
-  /// A message as one frame, for a client without a channel. Empty if it cannot be sent.
+  /// Encodes a message as one frame, for a client without a channel. Empty if the message is invalid or too
+  /// long.
   public static func frame(of message: Outgoing, limit: Int) -> [UInt8] {
     var bytes: [UInt8] = []
-    // After an error nothing was appended.
+    // An error leaves `bytes` empty.
     try? FrameEncoder().append(message, to: &bytes, limit: limit)
     return bytes
   }
 
-  /// A message as one line, for a client without a channel. Empty if it has no line form.
+  /// Encodes a message as one line, for a client without a channel. Empty if the message has no line form or is
+  /// too long.
   public static func line(of message: Outgoing, limit: Int) -> [UInt8] {
     var bytes: [UInt8] = []
-    // After an error nothing was appended.
+    // An error leaves `bytes` empty.
     try? LineEncoder().append(message, to: &bytes, limit: limit)
     return bytes
   }
 
-  /// Writes as much as the kernel accepts now, and leaves the rest to the loop. It may call ``onEnd``.
+  /// Writes as much as the kernel accepts now. The rest is written when the loop reports that the kernel
+  /// accepts more. May call ``onEnd``.
   public func flush() {
     guard isOpen else { return }
     if failure == nil { writeOutput() }
     settle()
   }
 
-  /// Ends the channel as soon as all queued output is written. No more messages are delivered.
+  /// Ends the channel as soon as all queued output is written. No message is delivered after this call.
   public func closeAfterFlush() {
     guard isOpen else { return }
     isClosing = true
@@ -185,8 +193,8 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
   /// Ends the channel now; unsent output is lost.
   public func close() { end(.closedHere) }
 
-  /// Stops delivery, even of input that has arrived already. The peer's writes fill the kernel's buffer and
-  /// then block. The end of the peer becomes visible when reading resumes.
+  /// Stops delivery, even of input that has already arrived. The peer's writes fill the kernel's buffer and
+  /// then block. The channel detects that the peer has closed the connection when reading resumes.
   public func pauseReading() {
     guard isOpen, !isReadingPaused else { return }
     isReadingPaused = true
@@ -194,11 +202,11 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
     settle()
   }
 
-  /// Reads the peer's input to the end, and shuts down reading: every message that had arrived is delivered
-  /// before this returns, and later ones fail at the peer. So both sides know which messages were received.
+  /// Shuts down reading, and delivers every message that has already arrived before it returns. Later writes of
+  /// the peer fail. Both sides therefore agree on which messages were received.
   public func hearOut() {
     guard isOpen, !isClosing, descriptor != nil else { return }
-    // Fails if the connection is gone, and then no more input can arrive.
+    // This fails if the connection has ended; no more input can then arrive.
     try? UnixSocket.shutdownReading(descriptor!)
     isHeardOut = true
     resumeReading()
@@ -206,8 +214,8 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
     watch()
   }
 
-  /// Resumes delivery. Held-back messages are delivered before this returns; within a delivery, the running
-  /// one continues with them.
+  /// Resumes delivery. Messages that have already arrived are delivered before this returns. If a handler calls
+  /// it, they are delivered after the handler returns.
   public func resumeReading() {
     guard isOpen, isReadingPaused else { return }
     isReadingPaused = false

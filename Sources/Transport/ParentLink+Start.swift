@@ -1,7 +1,6 @@
-// Start of a service's process: under the coordinator that has started it, if there is one, it waits for its
-// orders.
-// Invariant: a process with a coordinator never outlives it. Errors: a reason to exit is written to standard
-// error, and determines the exit code.
+// Start of a service's process. If a coordinator has started the process, the process waits for its orders.
+// Invariant: a process that a coordinator has started never outlives the coordinator. Errors: the reason to
+// exit is written to standard error, and determines the exit code.
 import Glibc
 import Posix
 import Wire
@@ -9,25 +8,27 @@ import Wire
 extension ParentLink {
   /// Result of the start.
   public enum Start {
-    /// Started by a user: there is no coordinator.
+    /// A user has started the process; there is no coordinator.
     case alone
-    /// Under a coordinator, which has sent its orders.
+    /// A coordinator has started the process and has sent its orders.
     case supervised(ParentLink)
-    /// The coordinator refused this process, is gone, or uses another protocol: the exit code.
+    /// The coordinator refused this process, has exited, or uses another protocol. The payload is the exit
+    /// code.
     case ended(Int32)
   }
 
   /// Greets the coordinator at descriptor 3, and waits for its orders.
   ///
   /// - Parameters:
-  ///   - role: role of the process for the coordinator.
+  ///   - role: role of the process, for its hello.
   ///   - name: program name in lists of processes and on standard error.
   public static func start(as role: PeerRole, named name: String, on loop: EventLoop) throws(SystemError)
     -> Start
   {
     var link: ParentLink?
     if let channel = inheritedChannel() {
-      // A socket pair has the credentials of the process that made it, which is the coordinator.
+      // The peer credentials of a socket pair are those of the process that created it, which is the
+      // coordinator.
       let parent = try UnixSocket.peer(of: channel).pid
       guard ParentDeath.followParent(expectedParent: parent) else { return .ended(0) }
       link = try ParentLink(channel, loop: loop, role: role)
@@ -47,7 +48,7 @@ extension ParentLink {
   /// Writes a program's failure to standard error.
   public static func complain(_ failure: Failure, as name: String) {
     let words = [failure.code.name, failure.subject, failure.detail].filter { !$0.isEmpty }
-    // If standard error has no reader there is no other place to report to.
+    // If writing to standard error fails, there is no other place for the report.
     _ = try? StandardStreams.write("\(name): \(words.joined(separator: ": "))\n", to: .error)
   }
 }

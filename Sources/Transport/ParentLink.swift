@@ -1,7 +1,7 @@
 // Channel of a service to the coordinator that supervises it: hello, orders, liveness checks, the end.
 // Invariant: a check is answered at the end of the iteration in which it arrived, after the work of that
-// iteration. So the answer proves that the loop does its work. Errors: if the coordinator is gone or cannot
-// be understood, the service ends.
+// iteration. The answer therefore proves that the loop does its work. Errors: the service exits if the
+// coordinator has exited or sends invalid messages.
 import BankModel
 import Glibc
 import Posix
@@ -14,10 +14,10 @@ public final class ParentLink {
   public enum State: Equatable, Sendable {
     case greeting
     case atWork
-    /// Answer the pending requests, and end.
+    /// The coordinator has requested that the service answer its pending requests and exit.
     case closing
     case gone
-    /// The coordinator refused this service, or cannot be understood.
+    /// The coordinator refused this service or sent invalid messages. The payload is the reason.
     case misunderstood(String)
   }
 
@@ -27,14 +27,14 @@ public final class ParentLink {
   public private(set) var orders: WorkerOrders?
   private let channel: MessageChannel<SupervisorMessage, WorkerMessage>
   private var checks: [Int64] = []
-  /// Opening of the bank that the service has to store; nil once it was taken.
+  /// Opening of the bank that the service has to store; nil after ``takeBank()``.
   private var bank: BankMark?
   private var hasWorked = false
   private var progressAt = MonotonicTime(nanoseconds: 0)
   /// Shortest time between two reports of progress.
   private static let progressPause = TimeSpan.seconds(1)
 
-  /// Sends hello on a connected socket.
+  /// Starts the conversation on a connected socket, with a hello.
   public init(_ descriptor: consuming FileDescriptor, loop: EventLoop, role: PeerRole) throws(SystemError) {
     channel = try MessageChannel(
       descriptor: descriptor, loop: loop, incomingLimit: FrameLimits.teller, backlogLimit: 1 << 20)
@@ -50,7 +50,8 @@ public final class ParentLink {
     channel.flush()
   }
 
-  /// Descriptor 3, if it is a socket; the other end is the process that started this one.
+  /// Descriptor 3 if it is a socket, whose other end belongs to the process that started this one; nil
+  /// otherwise.
   public static func inheritedChannel() -> FileDescriptor? {
     var kind: CInt = 0
     var length = socklen_t(MemoryLayout<CInt>.size)
@@ -84,7 +85,7 @@ public final class ParentLink {
     channel.flush()
   }
 
-  /// Reports progress of a long computation that blocks the loop, at most once per pause.
+  /// Reports progress of a long computation that blocks the loop, at most once a second.
   ///
   /// Call it from the computation itself and never from a timer, because it has to prove that the computation
   /// advances.
@@ -95,22 +96,23 @@ public final class ParentLink {
     say(.beat(WorkerMessage.progress))
   }
 
-  /// Reports once that this process has done work, because such a process is healthy even if it is killed
-  /// soon after. Call it before the client is answered. An answer that changes nothing is not work: other
-  /// processes send such requests as soon as the service exists.
+  /// Reports once that this process has done work. The coordinator then counts the process as healthy, even if
+  /// it is killed soon after. Call it before the client is answered, and only if the request has changed data:
+  /// other processes send requests that change nothing as soon as the service exists.
   public func worked() {
     guard state == .atWork, !hasWorked else { return }
     hasWorked = true
     say(.beat(WorkerMessage.worked))
   }
 
-  /// Returns the opening of the bank that the service has to store, once.
+  /// Returns the opening of the bank that the service has to store. The next call returns nil, until the
+  /// coordinator sends another opening.
   public func takeBank() -> BankMark? {
     defer { bank = nil }
     return bank
   }
 
-  /// Answers the checks of this iteration.
+  /// Answers the checks that arrived in this iteration.
   public func endTurn() {
     guard !checks.isEmpty else { return }
     for number in checks { channel.send(.beat(number)) }

@@ -1,10 +1,10 @@
-// Conversion of an exit status into a detail that can be translated.
-// The English text equals that of the exit status.
+// Conversion of an exit status into a detail that can be translated. The English text equals the description of
+// the exit status.
 import BankModel
 import Posix
 
 extension Remark {
-  /// Exit of a process. The English text is that of ``Posix/ExitStatus/description``.
+  /// Detail about the exit of a process. Its English text equals ``Posix/ExitStatus/description``.
   public init(_ status: ExitStatus) {
     switch status.ending {
     case .code(let code): self.init(.processCode, code)
@@ -13,7 +13,7 @@ extension Remark {
     }
   }
 
-  /// An exit status with the last lines that the process has written; nil for none.
+  /// Detail about an exit status and the last lines that the process has written; nil for none.
   public init(_ status: ExitStatus, saying words: String?) {
     guard let words else {
       self.init(status)

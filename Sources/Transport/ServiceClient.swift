@@ -1,16 +1,16 @@
 // Client of a service: connection, several requests in flight, one subscription, and reconnection while the
-// service restarts. `ServiceCommand` describes the service.
-// Invariant: every request is answered exactly once, by the service or by its deadline. Every change has a
-// name, which is generated here if the caller gave none, so a retry after a lost connection changes nothing
-// twice. Errors: ServiceClientError. A missing service is an error only after the deadline.
+// service restarts. `ServiceCommand` describes the service. Invariant: every request gets exactly one answer or
+// error, unless the client is closed before. Every change has an order name, which the client generates if the
+// caller passes none, so a retry after a lost connection changes nothing twice. Errors: ServiceClientError. A
+// missing service is an error only after the deadline.
 import BankModel
 import Posix
 import Time
 import Wire
 
-/// A client of a service, on an ``EventLoop`` of the caller's. Not Sendable.
+/// A client of a service, on the caller's ``EventLoop``. Not Sendable.
 ///
-/// A caller with a loop of its own calls ``endTurn()`` at the end of each iteration, and wakes by
+/// A caller that runs the loop itself calls ``endTurn()`` at the end of each iteration, and waits at most until
 /// ``nextDeadline``. Any other caller uses ``call(_:as:within:)`` and ``turn(until:)``.
 public final class ServiceClient<Command: ServiceCommand> {
   /// Answers of the service.
@@ -26,7 +26,7 @@ public final class ServiceClient<Command: ServiceCommand> {
 
   /// True after the service's welcome, until the connection ends.
   public private(set) var isConnected = false
-  /// Number of welcomes. After each there may be another process, with another configuration.
+  /// Number of welcomes so far. After each one the service may be another process with another configuration.
   public private(set) var welcomes = 0
   private let path: String
   private let loop: EventLoop
@@ -41,24 +41,24 @@ public final class ServiceClient<Command: ServiceCommand> {
   private var open: [UInt32: OpenRequest] = [:]
   private var view: (number: UInt32, state: Command.View, hear: (News) -> Void)?
   private(set) var lastTrouble = Remark(.nobodyListensYet)
-  /// True if a change may have been made although no answer has arrived.
+  /// True if the service may have made a change for which no answer has arrived.
   public var isInDoubt: Bool { open.values.contains(where: \.isInDoubt) }
 
   private struct OpenRequest {
     var request: ServiceRequest<Command>
-    /// In attended time: a process that was stopped or busy reads its input before it gives up.
+    /// In attended time, so that a process that was stopped or busy reads its input before the request fails.
     var deadline: MonotonicTime
     var sendings = 0
-    /// True if the request was sent to the service that is connected now.
+    /// True if the request was sent on the current connection.
     var isSent = false
-    /// True if a service received the request and exited without an answer.
+    /// True if the request was sent on an earlier connection, which ended without an answer.
     var wasLost = false
     var listener: Listener
 
     /// True if the request may have taken effect without an answer.
     var isInDoubt: Bool { request.command.changesSomething && (isSent || wasLost) }
 
-    /// Records that the service that received the request is gone.
+    /// Records that the connection on which the request was sent has ended.
     mutating func lose() {
       wasLost = wasLost || isSent
       isSent = false
@@ -67,10 +67,10 @@ public final class ServiceClient<Command: ServiceCommand> {
 
   private static var firstPause: TimeSpan { .milliseconds(10) }
   private static var longestPause: TimeSpan { .milliseconds(250) }
-  /// Maximum number of times that a long query is sent: a service that crashes on it each time would never be
-  /// available.
+  /// Maximum number of times that a long query is sent. A query that crashes the service each time would make
+  /// the service unavailable.
   private static var longSendings: Int { 2 }
-  /// Limit in bytes of the output for a service that does not read.
+  /// Limit in bytes of the pending output to a service that does not read.
   private static var backlogLimit: Int { 64 << 20 }
 
   /// A client that connects with its first request.
@@ -83,7 +83,7 @@ public final class ServiceClient<Command: ServiceCommand> {
     (self.path, self.loop, self.build, self.helloPatience) = (path, loop, build, helloPatience)
   }
 
-  /// Requests without an answer are dropped, because their listeners may be gone.
+  /// Drops requests without an answer, because the objects that their listeners use may have been released.
   deinit {
     channel?.onMessage = nil
     channel?.onEnd = nil
@@ -92,12 +92,13 @@ public final class ServiceClient<Command: ServiceCommand> {
 
   // MARK: - Requests
 
-  /// Sends a request. The listener receives the answer, or the reason why there is none, in a later iteration
-  /// of the loop.
+  /// Sends a request. The listener receives the answer or the error in a later iteration of the loop. Only an
+  /// error of connecting is passed to the listener before this function returns.
   ///
   /// - Parameters:
-  ///   - order: name that lets the caller repeat a change, even after a crash of its own.
-  ///   - deadline: until then the request is sent again whenever the service has come back.
+  ///   - order: order name, with which the caller can repeat a change even after the caller has crashed; nil to
+  ///     generate one.
+  ///   - deadline: until this time the client sends the request again whenever it has reconnected.
   public func ask(
     _ command: Command, as order: OrderID? = nil, until deadline: MonotonicTime,
     _ listener: @escaping Listener
@@ -105,8 +106,8 @@ public final class ServiceClient<Command: ServiceCommand> {
     lastNumber &+= 1
     let name = order ?? (command.changesSomething ? names.next() : nil)
     let request = ServiceRequest(number: lastNumber, order: name, command: command)
-    // Update the clock first: the time since the caller last ran the loop must not count against this
-    // deadline.
+    // Update the attended time first, because the time since the caller last ran the loop must not count
+    // against this deadline.
     let now = SystemClock.monotonic()
     loop.attend(until: now)
     let patience = deadline.since(now)
@@ -115,8 +116,8 @@ public final class ServiceClient<Command: ServiceCommand> {
     if isConnected { send(lastNumber) } else { connectIfDue() }
   }
 
-  /// Subscribes to the service from the state seen before, across lost connections. Replaces the previous
-  /// subscription.
+  /// Subscribes to the service from the state `seen`. The client renews the subscription after a lost
+  /// connection. It replaces the previous subscription.
   public func follow(_ seen: Command.View, _ hear: @escaping (News) -> Void) {
     lastNumber &+= 1
     view = (lastNumber, seen, hear)
@@ -126,7 +127,7 @@ public final class ServiceClient<Command: ServiceCommand> {
   /// Sends a request, and runs the loop until the answer arrives.
   ///
   /// Do not call it from within a handler of the loop.
-  /// - Throws: `tryLater` without an answer in time; the same order may be sent again.
+  /// - Throws: `tryLater` if no answer arrives in time; the same order may be sent again.
   public func call(
     _ command: Command, as order: OrderID? = nil, within patience: TimeSpan
   ) throws(Trouble) -> Answer {
@@ -148,10 +149,10 @@ public final class ServiceClient<Command: ServiceCommand> {
 
   // MARK: - Loop iterations
 
-  /// Time of the next useful ``endTurn()``; nil for never.
+  /// Time of the next useful ``endTurn()``; nil if only input of the loop requires one.
   public var nextDeadline: MonotonicTime? {
-    // No key path here, because it prevents the compiler from specialising this function: a query would take
-    // a quarter more instructions.
+    // A key path here would prevent the compiler from specializing this function, and a query would take a
+    // quarter more instructions.
     var deadline: MonotonicTime?
     for request in open.values { deadline = min(deadline ?? request.deadline, request.deadline) }
     var earliest = deadline.map { loop.attended.wake(for: $0) }
@@ -163,12 +164,12 @@ public final class ServiceClient<Command: ServiceCommand> {
     return earliest
   }
 
-  /// Sends queued requests, reconnects if that is due, and ends requests whose deadline has passed.
+  /// Sends queued requests, reconnects if the pause has ended, and fails requests whose deadline has passed.
   public func endTurn() {
     channel?.flush()
     loop.attend(until: SystemClock.monotonic())
     let now = loop.attended.now
-    // Handle the input that arrived while the loop was not running, before giving up any request.
+    // Before any request fails, handle the input that arrived while the loop was not running.
     if isOverdue(now) { while channel?.receiveNow() == true {} }
     if channel != nil, !isConnected, now.since(connectedAt) >= helloPatience {
       channel?.close()
@@ -176,7 +177,7 @@ public final class ServiceClient<Command: ServiceCommand> {
     }
     connectIfDue()
     guard open.values.contains(where: { $0.deadline <= now }) else { return }
-    // In the order of the requests, so that nothing depends on the order of a hash table.
+    // Sorted, so that the order does not depend on a hash table.
     for number in open.keys.sorted() {
       guard let request = open[number], request.deadline <= now else { continue }
       open[number] = nil
@@ -190,7 +191,7 @@ public final class ServiceClient<Command: ServiceCommand> {
         || open.values.contains { $0.deadline <= now })
   }
 
-  /// Ends the connection. Open requests get no answer.
+  /// Ends the connection and the subscription. Listeners of open requests are not called.
   public func close() {
     view = nil
     open.removeAll()
@@ -199,8 +200,8 @@ public final class ServiceClient<Command: ServiceCommand> {
 
   // MARK: - The connection
 
-  /// True if there is a reason to connect. Without one, `retryAt` must not wake the caller's loop: it would
-  /// stay in the past and wake it forever.
+  /// True if there is a request or a subscription. Without either, `retryAt` must not be a deadline of the
+  /// caller's loop, because it would stay in the past and the loop would spin.
   private var wantsConnection: Bool { !open.isEmpty || view != nil }
 
   private func connectIfDue() {
@@ -216,7 +217,7 @@ public final class ServiceClient<Command: ServiceCommand> {
       case .permissionDenied: fail(.notPermitted(socket: path))
       }
     } catch {
-      // A shortage is temporary; any other error would recur.
+      // A shortage, such as of descriptors, is temporary. Any other error would recur.
       if error.isShortage { tryLater(Remark(quoting: error.description)) } else { fail(.system(error)) }
     }
   }
@@ -239,7 +240,8 @@ public final class ServiceClient<Command: ServiceCommand> {
     channel.flush()
   }
 
-  /// Sends a request, for the first time or again, unless too many services have ended while working on it.
+  /// Sends a request, for the first time or again. A long query fails instead if it was already sent
+  /// ``longSendings`` times.
   private func send(_ number: UInt32) {
     guard let request = open[number] else { return }
     guard !request.request.command.isLong || request.sendings < Self.longSendings else {
@@ -258,7 +260,7 @@ public final class ServiceClient<Command: ServiceCommand> {
     pause = min(pause * 2, Self.longestPause)
   }
 
-  /// Fails all requests, because no answer can come; a later request connects again.
+  /// Fails all requests, because no answer can arrive. A later request connects again.
   private func fail(_ error: Trouble) {
     channel?.close()
     tryLater(Remark(quoting: "\(error)"))
@@ -281,7 +283,7 @@ public final class ServiceClient<Command: ServiceCommand> {
       fail(.otherVersion(theirs: refusal.version, build: refusal.build))
     case .refused(let refusal):
       if refusal.reason == .closing { for number in open.keys { open[number]?.isSent = false } }
-      // The service's own message explains more than the end of the connection.
+      // The text of the refusal explains more than the end of the connection.
       channel?.close()
       lastTrouble = Remark(quoting: refusal.detail)
     case .reply(let reply): hear(reply)

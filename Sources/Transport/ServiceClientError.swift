@@ -1,14 +1,14 @@
-// Errors of a request to a service.
-// The caller translates them for users and chooses the exit code.
+// Errors of a request to a service. The caller translates the errors for users and chooses the exit code.
 import BankModel
 import Posix
 import Wire
 
-/// Reason why a service has not answered.
+/// Reason why there is no answer from a service.
 public enum ServiceClientError<Command: ServiceCommand>: Error, Sendable, Equatable {
   /// The service did not exist, or did not answer in time. The same order may be sent again.
   ///
-  /// `isInDoubt`: a change was sent to a service that has not reported that it ignored it.
+  /// `isInDoubt`: the request is a change that was sent, and the service has not reported that the request had
+  /// no effect.
   case tryLater(detail: Remark, isInDoubt: Bool)
   case notPermitted(socket: String)
   case otherVersion(theirs: UInt32, build: String)

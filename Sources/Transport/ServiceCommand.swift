@@ -1,7 +1,7 @@
 // Description of a service for ``ServiceClient``: its requests, its answers, and the news for subscribers. A
 // new service needs only its messages and a conformance to this protocol.
 
-/// Requests of a service; the type represents the service itself.
+/// Requests to a service. The conforming type identifies the service.
 public protocol ServiceCommand: Codable, Sendable, Equatable {
   associatedtype Answer: Codable & Sendable & Equatable
   /// State that a subscriber of the service has seen.
@@ -9,20 +9,20 @@ public protocol ServiceCommand: Codable, Sendable, Equatable {
 
   /// Name of the service in a log, in English: `the stock service`.
   static var serviceName: String { get }
-  /// True if the request changes data; it then has a name, so that it can be repeated.
+  /// True if the request changes data. The client then sends it with an order name, so that it can be repeated.
   var changesSomething: Bool { get }
-  /// True if the answer may take minutes, because every row is read for it.
+  /// True if the answer may take minutes, because the service reads every row for it.
   var isLong: Bool { get }
 }
 
-/// State that a subscriber has seen, so that the next connection continues from there.
+/// State that a subscriber has seen, from which the subscription continues on the next connection.
 public protocol ServiceView {
   associatedtype Command
   associatedtype Answer
   /// News for the subscriber.
   associatedtype News
 
-  /// Request for a new connection that makes the subscriber miss nothing.
+  /// Request that continues the subscription on a new connection without a gap.
   var question: Command { get }
   /// Processes an answer to `question`.
   mutating func hear(_ answer: Answer) -> ViewStep<News>
@@ -31,8 +31,8 @@ public protocol ServiceView {
 /// Meaning of an answer for a subscriber.
 public enum ViewStep<News> {
   case news(News)
-  /// An answer was missed: ask again from the current state.
+  /// The subscriber has missed an answer. The client sends ``ServiceView/question`` again.
   case askAgain
-  /// Nothing new.
+  /// The answer contains nothing new.
   case nothing
 }

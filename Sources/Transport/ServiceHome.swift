@@ -1,7 +1,6 @@
-// Paths of a service in the home directory of a bank, such as the stock in `stock.db`, and checks whether
-// they can be used.
-// Invariant: no existing file is changed; missing directories are created for this user alone. Errors: the
-// reason why a home cannot be used.
+// Paths of a service in the home directory of a bank, such as the stock in `stock.db`, and checks whether they
+// can be used. Invariant: no existing file is changed. Missing directories are created with access only for
+// this user. Errors: a Failure with the reason why the home cannot be used.
 import Glibc
 import BankModel
 import Posix
@@ -23,7 +22,7 @@ public struct ServiceHome: Sendable {
   public var databaseLog: String { database + "-wal" }
   /// Disk space reserved for the database.
   public var databaseReserve: String { database + "-reserve" }
-  /// Lock that prevents two such services in one home.
+  /// Path of the lock file that prevents two services of this name in one home.
   public var lock: String { Paths.join(path, name + ".lock") }
   /// Directory of the sockets.
   public var run: String { Paths.join(path, "run") }
@@ -34,7 +33,7 @@ public struct ServiceHome: Sendable {
   /// Path of the service's log.
   public var log: String { Paths.join(logs, name + ".log") }
 
-  /// Creates missing directories, and refuses a home of another user or one that others can write to.
+  /// Creates missing directories. Refuses a home that belongs to another user or that other users can write to.
   public func prepare() throws(Failure) {
     do throws(SystemError) {
       for directory in [path, run, logs] { try Directory.create(path: directory) }
@@ -49,11 +48,12 @@ public struct ServiceHome: Sendable {
     }
   }
 
-  /// Refuses a database that has lost its contents. An empty file is normal after a crash during its
-  /// creation. But the log is created after the database, so a service with a log had a database.
+  /// Refuses a database that has lost its contents. An empty database file without a service log is normal
+  /// after a crash during its creation. The service creates its log after its database, so if there is a log
+  /// there was a database.
   ///
-  /// - Parameter mustExist: true if there was a database when the bank was opened. If it was removed since,
-  ///   it is not replaced by a new, empty one.
+  /// - Parameter mustExist: true if there was a database when the bank was opened. If that database is missing,
+  ///   the service must not create an empty one in its place.
   public func examineDatabase(mustExist: Bool = false) throws(Failure) {
     if mustExist, ((try? FileFacts.inspect(database)) ?? nil) == nil {
       let words = "\(database) was removed or renamed while the bank was open"
@@ -65,7 +65,7 @@ public struct ServiceHome: Sendable {
     throw Failure(.damaged, subject: database, remark: Remark(.emptyBesideLog))
   }
 
-  /// Takes the lock. A process that has just exited releases it within a moment, so the attempt is repeated.
+  /// Takes the lock, with attempts for three seconds, because a process that is just exiting may still hold it.
   public func takeLock(_ loop: EventLoop) throws(Failure) -> LockFile {
     let until = SystemClock.monotonic() + .seconds(3)
     do throws(SystemError) {

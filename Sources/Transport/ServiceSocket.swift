@@ -1,6 +1,6 @@
-// Socket of a service with flow control for its clients.
-// Invariant: no input is read from a client that does not read its answers. So the pending output is bounded,
-// for one client and for all together.
+// Socket of a service with flow control for its clients. Invariant: the service reads no input from a client
+// that does not read its answers. The pending output is therefore bounded, for one client and for all clients
+// together.
 import Posix
 import Time
 import Wire
@@ -17,7 +17,7 @@ public final class ServiceSocket<
   /// Session type of the clients.
   public typealias Session = ServiceSession<Request, Result>
 
-  /// Called with every request.
+  /// Called with every request of a client that has sent its hello.
   public var onRequest: ((Session, Request) -> Void)?
   /// Clients with pending output after the last flush.
   private var behind: [UInt64: Session] = [:]
@@ -29,7 +29,7 @@ public final class ServiceSocket<
       guard isGreeted(session) else { return }
       session.openRequests += 1
       onRequest?(session, request)
-      // One read can bring thousands of requests: the next one waits until there is space for its answer.
+      // One read can return thousands of requests. The next request waits until there is space for its answer.
       if isOwedTooMuch(session) { session.channel.pauseReading() }
     }
   }
@@ -40,13 +40,13 @@ public final class ServiceSocket<
     send(.reply(NumberedReply(number: number, result: result, more: more)), to: session)
   }
 
-  /// True if a client reads, so that there is space for another long answer. Otherwise ask again at the end
-  /// of a later iteration: the loop makes space.
+  /// True if there is space for another long answer to this client. If not, the caller checks again at the end
+  /// of a later iteration, after the loop has written pending output.
   public func hasRoom(for session: Session) -> Bool {
     session.channel.isOpen && session.channel.backlog < share
   }
 
-  /// True if an unsolicited message may be sent, after an attempt to write the pending output.
+  /// True if there is space for a message to a subscriber. Writes pending output first if there is too much.
   func makesRoom(for session: Session) -> Bool {
     if session.channel.isOpen, session.channel.backlog >= share { session.channel.flush() }
     return hasRoom(for: session)
@@ -61,9 +61,9 @@ public final class ServiceSocket<
     if session.channel.hasUnflushedOutput { flushLater(session) }
   }
 
-  /// Sends one answer whose encoding was made before, except for the request number.
+  /// Sends one answer that is already encoded, except for the request number.
   ///
-  /// - Returns: false if it does not fit into a frame.
+  /// - Returns: false if the answer does not fit into a frame.
   func send(_ tail: [UInt8], to session: Session, _ number: UInt32) -> Bool {
     var frame: [UInt8] = []
     guard (try? AnswerTail.appendFrame(to: number, tail[...], to: &frame, limit: limits.frame)) != nil else {
@@ -73,8 +73,9 @@ public final class ServiceSocket<
     return true
   }
 
-  /// Writes all queued messages. A client with too much pending output or too many open requests is not read
-  /// from until it has caught up; reading then resumes within this call.
+  /// Writes all queued messages. The service stops reading from a client with too much pending output or too
+  /// many open requests. A call of this function resumes reading after the client has read its output and
+  /// enough requests are answered.
   public func flush() {
     writeAll()
     letGoWhoReadsLeast()
@@ -98,8 +99,8 @@ public final class ServiceSocket<
     session.channel.backlog >= share || session.openRequests >= limits.openRequests
   }
 
-  /// Disconnects the slowest clients, because answers that were in progress when reading stopped may exceed
-  /// the total limit.
+  /// Disconnects the clients with the most pending output while the total limit is exceeded. Answers that were
+  /// in progress when reading stopped can exceed it.
   private func letGoWhoReadsLeast() {
     guard !behind.isEmpty else { return }
     var sum = behind.values.reduce(0) { $0 + $1.channel.backlog }
@@ -111,9 +112,9 @@ public final class ServiceSocket<
     }
   }
 
-  /// Ends every connection as soon as its output is written, after ``stopHearing()``. The last message states
-  /// that unanswered requests have changed nothing. It is not sent to a client whose request continues
-  /// without this process.
+  /// Ends every connection as soon as its output is written. The caller has called ``stopHearing()``. The last
+  /// message to a client states that its unanswered requests have changed nothing. A client with an open
+  /// request does not receive this message, because the request may still take effect.
   public func closeAfterFlush() {
     for session in present {
       let isAnswered = session.openRequests <= session.views
@@ -125,7 +126,7 @@ public final class ServiceSocket<
     }
   }
 
-  /// Time of the next ``keepTime(_:)``; nil without clients while connections can be accepted.
+  /// Time of the next ``keepTime(_:)``; nil if neither the clients nor the listener need one.
   public var nextDeadline: MonotonicTime? {
     .earliest(nextListening, nextCheck.map { loop.attended.wake(for: $0) })
   }

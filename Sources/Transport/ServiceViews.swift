@@ -1,8 +1,9 @@
-// Subscriptions of a service on all its sockets, and the position of each. An answer for all is encoded once.
-// Subscriptions share a part of the loop's time, and their number per connection is limited.
-// Invariant: a subscription receives everything after its position, in order and once, or the message that it
-// was too slow, and nothing more. There are never gaps. Errors: none; a client that was too slow may
-// subscribe again.
+// Subscriptions of a service on all its sockets, and the position of each subscription. An answer for all of
+// them is encoded once. Subscriptions share a part of the loop's time, and their number per connection is
+// limited.
+// Invariant: a subscription receives every answer after its position, in order, once and without gaps. A
+// subscription that is too slow receives `tooSlow` as its last answer. Errors: none; a client that was too slow
+// may subscribe again.
 import Posix
 import Time
 import Wire
@@ -11,9 +12,9 @@ import Wire
 public enum MissedAnswers<Result> {
   /// The next answer, and the position after it.
   case next(Result, upTo: Int64)
-  /// Nothing is missing any more: the feed continues.
+  /// No answer is missing any more. The subscription continues with the published answers.
   case none
-  /// Not available now, but in a later iteration of the loop.
+  /// The next answer is not available now, but in a later iteration of the loop.
   case notNow
   case tooMany
 }
@@ -25,7 +26,7 @@ public final class ServiceViews<
   /// Socket type of the service.
   public typealias Socket = ServiceSocket<Request, Result>
 
-  /// One subscription, which lasts until its client leaves.
+  /// One subscription, which lasts until its client disconnects or is too slow.
   public final class View {
     fileprivate enum State {
       /// No answer was sent yet.
@@ -46,11 +47,12 @@ public final class ServiceViews<
       (self.socket, self.session, self.number, self.topic) = (socket, session, number, topic)
     }
 
-    /// True if it receives nothing any more.
+    /// True if the subscription receives no more answers.
     public var isEnded: Bool { if case .ended = state { true } else { false } }
   }
 
-  /// Returns what is missing after a position, for a subscription that started in the past.
+  /// Returns the next answer after a position, for a subscription that starts in the past. Nil if no
+  /// subscription does.
   public var missed: ((Int64) -> MissedAnswers<Result>)?
   /// Called when a subscription was too slow.
   public var onSlow: (() -> Void)?
@@ -58,14 +60,14 @@ public final class ServiceViews<
   public private(set) var feeds: [AnswerFeed]
   private let tooSlow: Result
   private let audience: Audience<View>
-  /// Last encoded answer for a subscription in the past: several clients that reconnect together need the
-  /// same one.
+  /// Last encoded answer for a subscription that starts in the past, because several clients that reconnect
+  /// together need the same answer.
   private var found: (place: Int64, upTo: Int64, tail: [UInt8])?
 
-  /// No subscriptions.
+  /// Creates the state of a service without subscriptions.
   ///
   /// - Parameters:
-  ///   - topics: number of kinds of answers; a subscription has one of them.
+  ///   - topics: number of topics, each with its own sequence of answers; a subscription has one topic.
   ///   - tooSlow: last answer to a subscription that was too slow.
   public init(
     topics: Int = 1, frame: Int = FrameLimits.control, tooSlow: Result,
@@ -78,8 +80,9 @@ public final class ServiceViews<
 
   // MARK: - Subscribing
 
-  /// Makes a request a subscription, which receives nothing before ``begin(_:after:)``; nil if the client has
-  /// its maximum. An older one with the same request number of the same client ends.
+  /// Makes a request a subscription, which receives no answer before ``begin(_:after:)``. Returns nil if the
+  /// client has the maximum number of subscriptions. Ends an older subscription of the same client with the
+  /// same request number.
   public func open(_ socket: Socket, _ session: Socket.Session, _ number: UInt32, topic: Int = 0) -> View? {
     for view in audience.all where view.session === session && view.number == number { end(view) }
     guard session.views < socket.viewsOfOne else { return nil }
@@ -93,8 +96,8 @@ public final class ServiceViews<
     return view
   }
 
-  /// Starts a subscription with everything from now on, or from a position in the past that the service
-  /// knows.
+  /// Starts a subscription with the answers published from now on, or with those after a position in the past,
+  /// which ``missed`` returns.
   public func begin(_ view: View, after place: Int64? = nil) {
     guard !view.isEnded else { return }
     view.state = place.map { .catchesUp($0) } ?? .follows(feeds[view.topic].end)
@@ -114,7 +117,7 @@ public final class ServiceViews<
     }
   }
 
-  /// Ends the subscriptions of a client that has left.
+  /// Ends the subscriptions of a client that has disconnected.
   public func forget(_ session: Socket.Session) {
     for view in audience.all where view.session === session { end(view) }
   }
@@ -136,13 +139,13 @@ public final class ServiceViews<
   /// Time of the next useful ``tell(at:)``.
   public var nextDeadline: MonotonicTime? { audience.nextDeadline }
 
-  /// Sends pending answers to the subscriptions for their share of the time. Commit and publish staged
-  /// changes before.
+  /// Sends pending answers to the subscriptions, within their share of the loop's time. The caller has to
+  /// commit and publish staged changes before.
   public func tell(at now: MonotonicTime) {
     if audience.tell(at: now, show) { tidy() }
   }
 
-  /// Sends all pending answers regardless of the time, as far as clients read, because the service ends.
+  /// Sends all pending answers, without a limit of time, to clients that read, because the service ends.
   public func tellTheRest() {
     for view in audience.all { while show(view) == .wasTold {} }
   }
@@ -189,7 +192,7 @@ public final class ServiceViews<
     return .wasTold
   }
 
-  /// Drops what all subscriptions have received.
+  /// Drops the answers that all subscriptions have received.
   private func tidy() {
     if !audience.isOwed { found = nil }
     for topic in feeds.indices {

@@ -103,7 +103,7 @@ struct LineReader {
     place < bytes.count ? LineFault(.wanted(word.name, what), at: begin ?? place) : fault(.endsEarly)
   }
 
-  /// Returns true if another element follows; otherwise consumes the closing bracket.
+  /// Returns true if another element follows. If none follows, consumes the closing bracket and returns false.
   mutating func hasNext(isFirst: Bool, before close: UInt8) throws(LineFault) -> Bool {
     skipSpace()
     if isAt(close) {

@@ -162,7 +162,8 @@ public struct BoardEvent: Codable, Sendable, Equatable {
     case failed = 6
     /// An attempt was impossible at that time, and the customer will be retried.
     case deferred = 7
-    /// The process at a window exited, with `signal` or `code`. `ticket` is the customer that it was serving.
+    /// The process at a window exited, with `signal` or `code`. `ticket` is the customer that it was serving,
+    /// or nil.
     case died = 8
     /// The queue was emptied, and a new day started.
     case reset = 9

@@ -182,7 +182,8 @@ public struct ReceiptQuery: Codable, Sendable, Equatable {
   /// Maximum number of receipts, 1 … ``TicketQuery/limitAtMost``; nil for all. Not allowed with `follow`.
   public var limit: Int64?
   /// With `follow` in a shared bank, replaces `after`: marks of the last receipts received from each branch,
-  /// one for served and one for cancelled customers. At most ``marksAtMost``; nil for none.
+  /// one for customers finished by workers and one for cancelled customers. At most ``marksAtMost``; nil for
+  /// none.
   public var behind: [ReceiptMark]?
 
   /// Maximum number of marks in ``behind``.

@@ -37,7 +37,7 @@ public struct WorkerTerms: Codable, Sendable, Equatable {
 public struct WorkOrder: Codable, Sendable, Equatable {
   /// Business day, and ticket number.
   public var day, ticket: Int64
-  /// Number of the attempt, from 1, and the generation of the worker that holds the lease.
+  /// Number of the attempt, from 1, and the generation, which identifies the worker that holds the lease.
   public var attempt, generation: Int32
   /// Requested service.
   public var service: ServiceName
