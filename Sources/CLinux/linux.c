@@ -1,7 +1,7 @@
-// Implementation of the calls declared in CLinux.h, except signals and the start of programs. The only state
-// is one cached answer (whether epoll_pwait2 exists).
-// Invariant: every descriptor made here is closed on exec.
-// Errors: -1 and errno, or an errno value if the header says so.
+// Implementation of the calls declared in CLinux.h, except signals and the start of programs. The only state is
+// a flag that is set if the kernel has no epoll_pwait2.
+// Invariant: every descriptor created here is closed on exec. Errors: -1 and errno, or an errno value if the
+// header says so.
 #define _GNU_SOURCE
 #include "CLinux.h"
 
@@ -56,7 +56,7 @@ int linux_epoll_delete(int epoll, int fd) { return epoll_change(epoll, EPOLL_CTL
 static int wait_in_milliseconds(int epoll, struct epoll_event *events, int64_t timeout_ns) {
   int milliseconds = -1;
   if (timeout_ns >= 0) {
-    // Rounded up: waking before the deadline would make the caller spin until it is reached.
+    // The timeout is rounded up, because a caller that wakes before its deadline would spin until the deadline.
     int64_t rounded = timeout_ns / 1000000 + (timeout_ns % 1000000 != 0);
     milliseconds = rounded > INT_MAX ? INT_MAX : (int)rounded;
   }
@@ -64,8 +64,8 @@ static int wait_in_milliseconds(int epoll, struct epoll_event *events, int64_t t
 }
 
 static int wait_for_events(int epoll, struct epoll_event *events, int64_t timeout_ns) {
-  // Without a timeout the older call does the same and costs a quarter less; a busy loop makes it all the
-  // time.
+  // For timeouts of 0 and -1, epoll_wait has the same effect and takes a quarter less time, which matters to a
+  // busy loop.
   if (timeout_ns <= 0) return epoll_wait(epoll, events, LINUX_EVENT_BATCH, timeout_ns < 0 ? -1 : 0);
 #ifdef SYS_epoll_pwait2
   static bool missing = false;
@@ -132,7 +132,7 @@ static int describe_descriptors(posix_spawn_file_actions_t *actions, const int s
     code = posix_spawn_file_actions_adddup2(actions, sources[target], target);
     if (target >= beyond) beyond = target + 1;
   }
-  // Descriptor 3 of the parent could be one that survives exec.
+  // Descriptor 3 of the parent may have no close-on-exec flag.
   if (code == 0 && sources[3] < 0 && beyond > 3) code = posix_spawn_file_actions_addclose(actions, 3);
   if (code == 0 && working_directory != NULL)
     code = posix_spawn_file_actions_addchdir_np(actions, working_directory);
@@ -163,8 +163,9 @@ int linux_spawn(pid_t *pid, const char *path, char *const arguments[], char *con
     code = describe_descriptors(&actions, sources, working_directory);
     if (code == 0) code = describe_signals(&attributes, new_session);
     if (code == 0) {
-      // The C library has no attribute for them. A process of this system has one thread, and the call
-      // returns after the child has executed its program. So nothing else is created or opened meanwhile.
+      // posix_spawn(3) has no attributes for the umask and limits, so this process sets its own while it
+      // creates the child. A process of this system that starts others has one thread, and the call returns
+      // after the child's exec, so no file is created or opened with these values.
       struct linux_lent own;
       linux_lend_surroundings(&own);
       code = posix_spawn(pid, path, &actions, &attributes, arguments, environment);
@@ -221,7 +222,8 @@ int linux_loopback_socket(uint16_t port) {
   if (fd == -1) return -1;
   struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port), .sin_addr = {htonl(INADDR_LOOPBACK)}};
   int yes = 1;
-  // Connections of a killed process linger, and must not keep its successor from the port.
+  // The connections of a killed process may still be in the state TIME_WAIT, and must not prevent its successor
+  // from binding the port.
   if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0 &&
       bind(fd, (struct sockaddr *)&address, sizeof address) == 0)
     return fd;
@@ -257,7 +259,7 @@ ssize_t linux_unix_send_to(int fd, const char *address, const void *bytes, size_
   if (fill_address(&to, address) == -1) return -1;
   socklen_t length = sizeof to;
   if (address[0] == '@') {
-    // An abstract name starts with a zero byte, and its length is part of it.
+    // An abstract name starts with a zero byte, and the length of the address determines its end (unix(7)).
     to.sun_path[0] = '\0';
     length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(address));
   }
@@ -271,7 +273,7 @@ int linux_duplicate(int fd, int lowest) { return fcntl(fd, F_DUPFD_CLOEXEC, lowe
 int linux_pipe(int pair[2]) { return pipe2(pair, O_CLOEXEC); }
 
 int linux_set_nonblocking(int fd, bool nonblocking) {
-  // Sets O_NONBLOCK like F_SETFL of fcntl(2), in one call instead of two.
+  // FIONBIO sets O_NONBLOCK with one system call, whereas fcntl(2) needs two (F_GETFL and F_SETFL).
   int wanted = nonblocking;
   return ioctl(fd, FIONBIO, &wanted);
 }

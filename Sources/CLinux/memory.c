@@ -1,7 +1,7 @@
-// Return of this process's clean file pages to the system. It never touches a page that can have been
-// written: a mapping that is writable, or was when the program was loaded, keeps its pages.
-// Invariant: every returned page is read again from its file at the next access.
-// Errors: none; a page that cannot be returned stays.
+// Returns clean file pages of this process to the system. Pages that may have been written are never returned:
+// those of a mapping that is writable, or that was writable while the program was loaded.
+// Invariant: the kernel reads every returned page from its file again at the next access.
+// Errors: none; a page that cannot be returned stays in memory.
 #define _GNU_SOURCE
 #include "CLinux.h"
 
@@ -18,7 +18,7 @@ void linux_trim_heap(void) {
 #endif
 }
 
-// An object whose code was changed by relocations must keep its pages.
+// True if relocations have changed the code of an object (DT_TEXTREL). Its pages must not be returned.
 static bool has_changed_code(const struct dl_phdr_info *object) {
   for (int i = 0; i < object->dlpi_phnum; i++) {
     const ElfW(Phdr) *part = &object->dlpi_phdr[i];
@@ -34,13 +34,14 @@ static bool has_changed_code(const struct dl_phdr_info *object) {
 static int give_back(struct dl_phdr_info *object, size_t size, void *context) {
   (void)size;
   const uintptr_t page = *(const uintptr_t *)context;
-  // The kernel's own mapping (vDSO) has no file.
+  // The vDSO, which the kernel maps, has no file.
   if (object->dlpi_name != NULL && strncmp(object->dlpi_name, "linux-", 6) == 0) return 0;
   if (has_changed_code(object)) return 0;
   for (int i = 0; i < object->dlpi_phnum; i++) {
     const ElfW(Phdr) *part = &object->dlpi_phdr[i];
     if (part->p_type != PT_LOAD || (part->p_flags & PF_W) != 0) continue;
-    // A page at an end may belong to another segment as well.
+    // The first and the last page of a segment may also belong to another segment, so only whole pages are
+    // returned.
     const uintptr_t begin = (object->dlpi_addr + part->p_vaddr + page - 1) & ~(page - 1);
     const uintptr_t end = (object->dlpi_addr + part->p_vaddr + part->p_memsz) & ~(page - 1);
     if (begin < end) madvise((void *)begin, end - begin, MADV_DONTNEED);

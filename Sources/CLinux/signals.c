@@ -1,8 +1,7 @@
-// Signal dispositions of this process: which signals it reads through a descriptor, blocks, ignores, and
-// leaves at their default. The only state is one cached answer: which signals may not be at their default.
-// Invariant: after the first scan dispositions change only through this file, so a signal outside that set is
-// at its default.
-// Errors: -1 and errno.
+// Signal dispositions of this process: which signals it reads through a descriptor, blocks, ignores, and leaves
+// at their default. The only state is `disposed`, the set of signals that may not be at their default.
+// Invariant: after the first scan, dispositions change only through this file, so a signal that is not in
+// `disposed` is at its default. Errors: -1 and errno.
 #define _GNU_SOURCE
 #include "CLinux.h"
 
@@ -22,8 +21,8 @@ static void fill(sigset_t *set, const int *signals, int count) {
 int linux_signal_descriptor(const int *signals, int count) {
   sigset_t set;
   sigemptyset(&set);
-  // A blocked signal is delivered to the descriptor even if it is ignored, and a parent that had it ignored
-  // did not want that.
+  // The descriptor would also deliver a signal that is both blocked and ignored. A parent that has set a signal
+  // to be ignored, such as nohup(1), does not want this process to react to the signal.
   for (int i = 0; i < count; i++) {
     if (!linux_signal_is_ignored(signals[i])) sigaddset(&set, signals[i]);
   }
@@ -59,7 +58,8 @@ int linux_signals_unblock(const int *signals, int count) {
   return -1;
 }
 
-// All signals, until the first scan. From then on every change through this file adds its signal.
+// Set of signals that may not be at their default: all signals until the first scan. After the scan, every
+// change through this file adds its signal.
 static uint64_t disposed = ~(uint64_t)0;
 
 bool linux_signal_may_be_disposed(int number) {
@@ -68,8 +68,8 @@ bool linux_signal_may_be_disposed(int number) {
 
 static void look_at_dispositions(void) {
   uint64_t found = 0;
-  // A direct system call, because the C library hides its two reserved signals. The result starts with the
-  // handler, and SIG_DFL is 0.
+  // This is a direct system call, because the C library does not report its two reserved signals. The result
+  // starts with the handler, and SIG_DFL is 0.
   for (int number = 1; number <= LINUX_SIGNALS; number++) {
     long action[8] = {0};
     if (syscall(SYS_rt_sigaction, number, NULL, action, (size_t)LINUX_SIGNALS / 8) != 0 || action[0] != 0)
@@ -99,8 +99,8 @@ static int block_none(void) {
 }
 
 int linux_signals_reset(void) {
-  // SIGKILL, SIGSTOP and the C library's two reserved signals cannot be changed, and are at their default
-  // anyway.
+  // sigaction(2) fails for SIGKILL and SIGSTOP, which are always at their default, and for the C library's two
+  // reserved signals, which programs do not use.
   for (int number = 1; number <= SIGRTMAX; number++) (void)dispose(number, SIG_DFL);
   return block_none();
 }
@@ -113,7 +113,7 @@ bool linux_signal_is_ignored(int number) {
 int linux_signals_heed(const int *kept, int count) {
   sigset_t left_alone;
   fill(&left_alone, kept, count);
-  // An existing handler belongs to the language's runtime, or to a sanitizer.
+  // Existing handlers stay, because they belong to the runtime of the language or to a sanitizer.
   for (int number = 1; number <= SIGRTMAX; number++) {
     if (linux_signal_is_ignored(number) && !sigismember(&left_alone, number)) (void)dispose(number, SIG_DFL);
   }

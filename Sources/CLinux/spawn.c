@@ -1,13 +1,14 @@
 // Start of a program under resource limits, and queries about the children of this process.
-// posix_spawn(3) has no attribute for limits, and every workaround is worse. A parent that sets them on
-// itself for a moment fails in its own allocations (RLIMIT_AS), is signalled for its own processor time
-// (RLIMIT_CPU), and can never raise a hard limit again. prlimit(2) from outside comes after the program has
-// started. A helper program that sets them and then execs the real one costs a second exec, which is half the
-// cost of a short command. So this file does what the C library's posix_spawn does, with limits: a clone that
-// shares the parent's memory, while the parent waits for its exec. It also reports which step has failed:
-// posix_spawn gives the same error for a missing directory and a missing program.
-// Invariant: between clone and exec only C of this file and system calls run, on a separate stack, without a
-// signal.
+// posix_spawn(3) has no attribute for limits, and every workaround is worse. A parent that sets the limits on
+// itself temporarily fails in its own allocations (RLIMIT_AS), gets a signal for its own processor time
+// (RLIMIT_CPU), and can never raise a hard limit again. A parent that calls prlimit(2) sets the limits only
+// after the program has started. A helper program that sets the limits and then executes the real program needs
+// a second exec, which is half the cost of a short command. This file therefore does what the C library's
+// posix_spawn does, and sets limits: the child is a clone that shares the parent's memory, and the parent waits
+// for the child's exec. Unlike posix_spawn, which returns the same error for a missing directory and a missing
+// program, it also reports which step has failed.
+// Invariant: between clone and exec only C code of this file and system calls run, on a separate stack, with
+// all signals blocked.
 // Errors: an errno value and the step; the child is reaped.
 #define _GNU_SOURCE
 #include "CLinux.h"
@@ -36,8 +37,8 @@ struct shared {
   int error;
 };
 
-// One stack is kept between two starts: mapping, touching and unmapping one takes the kernel as long as three
-// pipes. If two threads start programs at once, the second maps its own.
+// One stack is kept between two starts, because mapping, touching and unmapping a stack takes as long as
+// creating three pipes. If two threads start programs at the same time, the second thread maps another stack.
 static char *spare_stack = NULL;
 
 static char *take_stack(void) {
@@ -56,7 +57,7 @@ static void keep_stack(char *stack) {
 static int limit(const struct linux_limit *wanted) {
   struct rlimit limit;
   if (getrlimit(wanted->resource, &limit) == -1) return -1;
-  // A limit is never raised: the administrator's limit stays the maximum.
+  // A hard limit is never raised, so the administrator's limit stays the maximum.
   if (wanted->hard < limit.rlim_max) limit.rlim_max = wanted->hard;
   limit.rlim_cur = wanted->soft < limit.rlim_max ? wanted->soft : limit.rlim_max;
   return setrlimit(wanted->resource, &limit);
@@ -68,10 +69,10 @@ static int prepare(struct shared *shared) {
   if (setsid() == -1) return -1;
   if (program->ends_with_parent) {
     if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == -1) return -1;
-    // If the parent was killed before the call above, the signal of PR_SET_PDEATHSIG never comes.
+    // If the parent exited before the prctl(2) call, the kernel never sends the signal of PR_SET_PDEATHSIG.
     if (getppid() != shared->parent) _exit(127);
   }
-  // The attribute survives exec.
+  // The subreaper attribute is preserved across exec.
   if (program->is_subreaper && prctl(PR_SET_CHILD_SUBREAPER, 1UL, 0UL, 0UL, 0UL) == -1) return -1;
   shared->step = LINUX_STEP_DESCRIPTORS;
   for (int target = 0; target < 3; target++) {
@@ -82,7 +83,7 @@ static int prepare(struct shared *shared) {
   shared->step = LINUX_STEP_DIRECTORY;
   if (program->working_directory != NULL && chdir(program->working_directory) == -1) return -1;
   if (program->mask >= 0) (void)umask((mode_t)program->mask);
-  // Last, so that no step fails because of the limits.
+  // The limits are set last, so that no earlier step fails because of them.
   shared->step = LINUX_STEP_LIMITS;
   for (int i = 0; i < program->limit_count; i++) {
     if (limit(&program->limits[i]) == -1) return -1;
@@ -94,11 +95,11 @@ static int prepare(struct shared *shared) {
 static int child(void *context) {
   struct shared *shared = context;
   const struct linux_program *program = shared->program;
-  // All signals are blocked. Handlers are removed before the mask, because a handler that ran here would run
-  // in the parent's memory. This is a direct system call, because the C library refuses to change its two
-  // reserved signals, and leaves them ignored in children of its posix_spawn. All zeros mean SIG_DFL and an
-  // empty mask, on every machine. Signals known to be at their default are skipped: sixty calls take as long
-  // as all other steps together.
+  // All signals are blocked here. Handlers are removed before signals are unblocked, because a handler of the
+  // parent would run in the parent's memory. This is a direct system call, because the C library refuses to
+  // change its two reserved signals, and leaves them ignored in children of its posix_spawn. `nothing`, all
+  // zeros, means SIG_DFL and an empty mask on every architecture. Signals known to be at their default are
+  // skipped, because sixty calls take as long as all other steps together.
   static const long nothing[8] = {0};
   for (int number = 1; number <= LINUX_SIGNALS; number++) {
     if (linux_signal_may_be_disposed(number))
@@ -112,10 +113,11 @@ static int child(void *context) {
   _exit(127);
 }
 
-// A child that starts in another control group. The C library's clone(3) cannot pass that on, and has no
-// counterpart for clone3(2). The child returns from the call on its own stack, where nothing of the parent's
-// may be accessed. So the few instructions up to `child` are written here. Moving the child afterwards would
-// take the kernel 8 ms, because it waits for every processor; this has no measurable cost.
+// Creates a child that starts in another control group. The C library's clone() has no parameter for a group,
+// and the C library has no function for clone3(2). The child returns from the system call on its own, empty
+// stack, where compiled code of this function could not run. The few instructions up to the call of `child` are
+// therefore assembly. Moving the child to the group after its start would take 8 ms, because the kernel waits
+// for every processor; CLONE_INTO_CGROUP has no measurable cost.
 static pid_t clone_into(int group, char *stack, struct shared *shared, int *pidfd) {
   struct clone_args arguments = {
       .flags = CLONE_VM | CLONE_VFORK | CLONE_PIDFD | CLONE_INTO_CGROUP,
@@ -179,12 +181,12 @@ int linux_start(const struct linux_program *program, pid_t *pid, int *pidfd, enu
     return code;
   }
   struct shared shared = {.program = program, .parent = getpid()};
-  // The parent continues when the child has executed its program, or has exited.
+  // CLONE_VFORK: the parent continues after the child's exec or exit.
   pid_t made = program->group == -1
                    ? clone(child, stack + STACK_SIZE, CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, &shared, pidfd)
                    : clone_into(program->group, stack, &shared, pidfd);
   code = made == -1 ? errno : shared.error;
-  // Every error except a shortage is due to the group: without one the same call succeeds.
+  // Every error except a shortage is caused by the group, because the same call without a group succeeds.
   if (made == -1 && program->group != -1 && code != EAGAIN && code != ENOMEM) *step = LINUX_STEP_GROUP;
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   keep_stack(stack);

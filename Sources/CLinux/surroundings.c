@@ -1,7 +1,6 @@
-// State that this process received from its parent: its arguments, and the umask and limits before this
-// process changed its own. Invariant: the values are those of the start, whatever was set since.
-// Errors: none. If the C library passes no arguments to constructors they stay unknown, which the caller can
-// detect.
+// State that this process received from its parent: its arguments, and the umask and limits before this process
+// changed its own. Invariant: later changes by this process do not affect the saved values.
+// Errors: none. If the C library passes no arguments to constructors, the argument count stays -1.
 #define _GNU_SOURCE
 #include "CLinux.h"
 
@@ -13,9 +12,9 @@ static int argument_count = -1;
 static char **argument_values = NULL;
 
 #ifdef __GLIBC__
-// The C library calls this before `main` with the original vector of execve(2). Neither /proc nor the current
-// address of the environment shows that location, because a library that calls setenv(3) moves the
-// environment.
+// The C library calls this function before `main` with the original argument vector of execve(2). The vector
+// cannot be found later from the address of the environment, because a library that calls setenv(3) moves the
+// environment, nor from /proc.
 __attribute__((constructor)) static void keep_arguments(int count, char **values) {
   argument_count = count;
   argument_values = values;
@@ -48,7 +47,8 @@ bool linux_inherited_limit(int resource, uint64_t *soft, uint64_t *hard) {
   return true;
 }
 
-// Processes of this system change only the soft limit of open files: see Posix/ProcessStart.
+// Only the soft limit of open files is restored, because the processes of this system change no other limit;
+// see Posix/ProcessStart.
 void linux_lend_surroundings(struct linux_lent *own) {
   own->is_lent = has_surroundings;
   if (!has_surroundings) return;

@@ -1,5 +1,5 @@
-// The system's libmicrohttpd as a Swift module. Our own additions are calls that Swift cannot make, because
-// they are variadic, and the flags with which a daemon is started.
+// The system's libmicrohttpd as a Swift module. This header adds calls that Swift cannot make because they are
+// variadic, and the flags with which a daemon is started.
 #include <microhttpd.h>
 
 /// Callbacks and settings of a daemon. Each function is called only from within MHD_run and httpd_add.
@@ -8,16 +8,16 @@ struct httpd_orders {
   MHD_AccessHandlerCallback on_access;
   MHD_RequestCompletedCallback on_completed;
   MHD_NotifyConnectionCallback on_connection;
-  /// Receives the target of a request as sent; its result is the request's context.
+  /// Receives the target of a request as the client has sent it. The result becomes the context of the request.
   void *(*on_target)(void *context, const char *target, struct MHD_Connection *connection);
-  /// Memory in bytes for the headers of each connection.
+  /// Memory of each connection in bytes, which limits its headers.
   size_t memory;
   unsigned int connections;
 };
 
-/// Starts a daemon without a listening socket and without a thread, whose epoll descriptor the caller
-/// watches. NULL on failure. See MHD_start_daemon. With MHD_USE_TURBO a connection that the daemon gives up
-/// is closed and not shut down, so that a duplicate of its descriptor stays usable.
+/// Starts a daemon without a listening socket and without a thread. The caller watches the daemon's epoll
+/// descriptor. NULL on failure. See MHD_start_daemon. With MHD_USE_TURBO the daemon ends a connection with
+/// close(2) and without shutdown(2), so that a duplicate of its descriptor stays usable.
 static inline struct MHD_Daemon *httpd_start(const struct httpd_orders *orders) {
   return MHD_start_daemon(
       MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_TURBO, 0, NULL, NULL, orders->on_access,
@@ -28,7 +28,7 @@ static inline struct MHD_Daemon *httpd_start(const struct httpd_orders *orders) 
       MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_END);
 }
 
-/// The descriptor to watch; -1 if there is none.
+/// The epoll descriptor of the daemon; -1 if there is none.
 static inline int httpd_descriptor(struct MHD_Daemon *daemon) {
   const union MHD_DaemonInfo *info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_EPOLL_FD);
   return info == NULL ? -1 : info->epoll_fd;
@@ -46,26 +46,26 @@ static inline int httpd_connection_descriptor(struct MHD_Connection *connection)
   return info == NULL ? -1 : info->connect_fd;
 }
 
-// Constants under names that Swift imports, because the import of enumeration constants varies.
+// Functions for constants, because Swift versions import these enumeration constants differently.
 static inline enum MHD_Result httpd_yes(void) { return MHD_YES; }
 static inline enum MHD_Result httpd_no(void) { return MHD_NO; }
 
-/// True if the connection callback reports a start.
+/// True if the connection callback reports a new connection.
 static inline int httpd_begins(enum MHD_ConnectionNotificationCode code) {
   return code == MHD_CONNECTION_NOTIFY_STARTED;
 }
 
-/// Iterates over the headers of a request.
+/// Calls `each` for every header of a request.
 static inline void httpd_each_header(struct MHD_Connection *connection, MHD_KeyValueIterator each, void *context) {
   MHD_get_connection_values(connection, MHD_HEADER_KIND, each, context);
 }
 
-/// A response with a copy of these bytes; NULL if there is no memory.
+/// Creates a response with a copy of these bytes; NULL if there is no memory.
 static inline struct MHD_Response *httpd_response(const void *bytes, size_t count) {
   return MHD_create_response_from_buffer(count, (void *)bytes, MHD_RESPMEM_MUST_COPY);
 }
 
-/// True if the daemon has more to do without waiting for input.
+/// True if the daemon has to run again at once, without waiting for input.
 static inline int httpd_has_more(struct MHD_Daemon *daemon) {
   MHD_UNSIGNED_LONG_LONG milliseconds = 1;
   return MHD_get_timeout(daemon, &milliseconds) == MHD_YES && milliseconds == 0;

@@ -1,12 +1,12 @@
-// The system's libpq as a Swift module. Our own additions are names for what Swift cannot import (character
-// constants and enumeration members), and a notice receiver that writes nothing to standard error.
+// The system's libpq as a Swift module. This header adds functions for constants that Swift cannot import
+// (character constants and enumeration members), and a notice receiver that writes nothing to standard error.
 #if __has_include(<libpq-fe.h>)
 #include <libpq-fe.h>
 #else
 #include <postgresql/libpq-fe.h>
 #endif
 
-/// Field of an error message of the server or the library; NULL if it is absent. See PQresultErrorField.
+/// Fields of an error of the server or the library; NULL if a field is absent. See PQresultErrorField.
 static inline const char *postgres_state_of(const PGresult *result) {
   return PQresultErrorField(result, PG_DIAG_SQLSTATE);
 }
@@ -25,7 +25,7 @@ static inline void postgres_ignore(void *context, const PGresult *notice) {
   (void)notice;
 }
 
-/// Discards warnings of the server: the library would write them to standard error. See PQsetNoticeReceiver.
+/// Discards notices of the server, which the library would write to standard error. See PQsetNoticeReceiver.
 static inline void postgres_leave_out_notices(PGconn *connection) {
   PQsetNoticeReceiver(connection, postgres_ignore, (void *)0);
 }

@@ -1,12 +1,14 @@
-// The files of Assets as bytes of the executable; see the header. A compiler with #embed (Clang 19, GCC 15) detects changes of the
-// files. For an older one the assembler includes the files, and a change takes effect when this file is compiled again.
+// The files of Assets as bytes of the executable; see the header. With #embed (Clang 19, GCC 15), a build
+// detects changes of the files. With an older compiler the assembler includes the files, and a change takes
+// effect when this source file is compiled again.
 #include "CWebAssets.h"
 
 #ifndef __has_embed
 #define __has_embed(file) 0
 #endif
 
-// Every file: symbol, name and type. An #embed needs a line of its own, which a macro cannot produce.
+// Every file with its symbol, name and type. An #embed directive needs its own line, which a macro cannot
+// produce.
 #define ASSETS(EACH)                                                                                         \
   EACH(style_css, "style.css", css)                                                                          \
   EACH(page_js, "page.js", script)                                                                           \
@@ -22,7 +24,7 @@
   EACH(more_css, "more.css", css)                                                                            \
   EACH(icon_svg, "icon.svg", drawing)
 
-// 1 is __STDC_EMBED_FOUND__.
+// The value 1 is __STDC_EMBED_FOUND__, which older compilers do not define.
 #if !defined(BANK_ASSETS_BY_ASSEMBLER) && __has_embed("Assets/style.css") == 1
 #pragma clang diagnostic ignored "-Wc23-extensions"
 static const unsigned char style_css[] = {
@@ -66,7 +68,8 @@ static const unsigned char icon_svg[] = {
 };
 #define LENGTH(symbol) sizeof(symbol)
 #else
-// Package.swift defines the directory of the files, because the assembler does not search beside the source.
+// Package.swift defines the directory of the files, because the assembler does not search in the directory of
+// the source.
 #define ASSET(symbol, file, type)                                                                            \
   __asm__(".pushsection .rodata\n.globl bank_" #symbol "\nbank_" #symbol                                     \
           ":\n.incbin \"" BANK_ASSETS "/" file "\"\n.globl bank_" #symbol "_end\nbank_" #symbol              \
@@ -93,7 +96,7 @@ struct bank_web_asset bank_web_asset_at(size_t place) {
 
 static size_t is_comment(const unsigned char *line, size_t length, const char *type) {
   if (type == script) return length >= 2 && line[0] == '/' && line[1] == '/';
-  // Only a comment that is a complete line of a style sheet.
+  // In a style sheet, only a comment that fills one line is removed.
   return type == css && length >= 4 && line[0] == '/' && line[1] == '*' && line[length - 2] == '*' && line[length - 1] == '/';
 }
 

@@ -32,8 +32,8 @@ public struct LaunchOrder: Sendable, Equatable {
   /// Address of the database that several branches share; nil for that of the configuration. It contains no
   /// password, because every user can see the arguments of a process.
   public var store: String?
-  /// True if the coordinator exits when the launching process exits. Not for a bank with a guardian, which
-  /// would restart the coordinator.
+  /// True if the coordinator exits when the launching process exits. This does not apply under a guardian,
+  /// which would restart the coordinator.
   public var endsWithLauncher = false
 
   /// Settings; the configuration determines those that are omitted.
@@ -108,7 +108,7 @@ public struct BankLauncher: Sendable {
   /// Starts a coordinator and greets it on descriptor 3.
   /// - Parameter guarded: starts the coordinator under a guardian, if this launcher has one. The guardian
   ///   restarts a coordinator that crashes. If the coordinator exits before the bank is open, the guardian
-  ///   exits with the same status.
+  ///   exits, too, with the coordinator's status.
   /// - Parameter standardError: output for messages that cannot be logged.
   /// - Parameter patience: timeouts; opening a large database delays the welcome.
   /// - Throws: `coordinatorEnded` if the coordinator exited before its welcome, and every error of

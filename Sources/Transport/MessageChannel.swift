@@ -62,8 +62,8 @@ public final class MessageChannel<Incoming: FrameMessage, Outgoing: FrameMessage
   var written = 0
   /// True while the kernel accepts no output. The loop reports when it accepts output again.
   var isBlocked = false
-  /// True if the peer has closed its side, so that output is dropped. Input that the peer sent before is still
-  /// read to its end.
+  /// True if the peer has closed the connection or its reading side, so that output is dropped. Input that the
+  /// peer has sent is still read to its end.
   public internal(set) var isPeerDeaf = false
   /// Error found while sending. The next flush reports it, so that `send` never calls a handler.
   var failure: ChannelEnd?

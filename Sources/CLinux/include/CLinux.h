@@ -1,8 +1,8 @@
 // Linux calls that Swift's Glibc module does not import: epoll, signalfd, pidfd, prctl, peer credentials, a
-// spawn that leaves exactly the wanted descriptors open, and a few constants behind macros. Each function is
-// one system call, or a few of one kind.
-// Invariant: nothing in this header needs _GNU_SOURCE, so Swift's own view of the C library is unchanged.
-// Errors: as in C, -1 and errno, or an errno value if the comment says so. EINTR is left to the caller.
+// spawn that leaves only given descriptors open, and a few constants that are macros in C. Each function is one
+// system call, or a few of one kind. Invariant: nothing in this header needs _GNU_SOURCE, so Swift's own view
+// of the C library is unchanged. Errors: as in C, -1 and errno, or an errno value if the comment says so. A
+// call that fails with EINTR is not repeated; the caller repeats it.
 #ifndef CLINUX_H
 #define CLINUX_H
 
@@ -20,7 +20,8 @@ enum {
   LINUX_PEER_CLOSED = 0x2000,
 };
 
-// One event: what is ready, and the token given at registration. Unlike struct epoll_event it is not packed.
+// One event: the ready conditions, and the token passed at registration. Unlike struct epoll_event it is not
+// packed.
 struct linux_event {
   uint64_t token;
   uint32_t ready;
@@ -33,11 +34,12 @@ int linux_epoll_create(void);
 int linux_epoll_add(int epoll, int fd, uint32_t interest, uint64_t token);
 int linux_epoll_modify(int epoll, int fd, uint32_t interest, uint64_t token);
 int linux_epoll_delete(int epoll, int fd);
-// Waits timeout_ns nanoseconds, or without a timeout if negative. If the kernel has no epoll_pwait2, the
-// timeout is in milliseconds, rounded up.
+// Waits at most timeout_ns nanoseconds; a negative value means no timeout. Without epoll_pwait2 the timeout is
+// rounded up to milliseconds. Returns the number of events.
 int linux_epoll_wait(int epoll, struct linux_event *events, int64_t timeout_ns);
 
-// signalfd(2). Blocks the signals for the calling thread and returns a non-blocking descriptor.
+// signalfd(2). Blocks the signals for the calling thread, except those that are ignored, and returns a
+// non-blocking descriptor.
 struct linux_signal {
   int32_t number;
   int32_t sender_pid;
@@ -45,20 +47,20 @@ struct linux_signal {
   int32_t code;
 };
 int linux_signal_descriptor(const int *signals, int count);
-// 1: a signal was read; 0: none is pending; -1: errno.
+// Returns 1 if a signal was read, 0 if none is pending, or -1 and errno.
 int linux_signal_read(int fd, struct linux_signal *signal);
 int linux_signals_unblock(const int *signals, int count);
 int linux_signals_ignore(int signal);
 int linux_signals_default(int signal);
 int linux_signals_reset(void);
-// Sets ignored signals back to their default, except those in `kept`, and unblocks all. From now on the set
-// of signals that are not at their default is known; only the calls above may change one.
+// Sets ignored signals to their default, except those in `kept`, and unblocks all signals. Then records which
+// signals are not at their default; from now on only the calls above may change a disposition.
 int linux_signals_heed(const int *kept, int count);
 // Signal numbers of the kernel: 1 to 64.
 enum { LINUX_SIGNALS = 64 };
 bool linux_signal_may_be_disposed(int signal);
 bool linux_signal_is_ignored(int signal);
-// "KILL" for 9, or NULL. The realtime signals have no name of their own.
+// Name of a signal without SIG, such as "KILL" for 9; NULL for an unknown one and for the realtime signals.
 const char *linux_signal_abbreviation(int signal);
 int linux_realtime_signal_minimum(void);
 int linux_realtime_signal_maximum(void);
@@ -66,9 +68,9 @@ int linux_realtime_signal_maximum(void);
 // prctl(2).
 int linux_set_parent_death_signal(int signal);
 int linux_set_name(const char *name);
-// fcntl(2) F_OFD_SETLK: an exclusive lock on the whole file that belongs to the open file description,
-// without waiting. It is independent of the lock of flock(2). -1 and EAGAIN if another open file description
-// has it.
+// fcntl(2) F_OFD_SETLK: takes an exclusive lock on the whole file without waiting. The lock belongs to the open
+// file description, and is independent of locks of flock(2). -1 and EAGAIN if another open file description
+// holds the lock.
 int linux_lock_exclusively(int fd);
 
 // Exit of a child.
@@ -82,11 +84,12 @@ struct linux_ending {
 int linux_pidfd_open(pid_t pid);
 // pidfd_send_signal(2).
 int linux_pidfd_signal(int pidfd, int signal);
-// wait4(2). 1: reaped; 0: still running (only with wait == false); -1: errno.
+// wait4(2). Returns 1 if the child was reaped, 0 if it is still running (only if `wait` is false), or -1 and
+// errno.
 int linux_reap(pid_t pid, bool wait, struct linux_ending *ending);
 
-// The arguments as passed to execve(2), starting with the program's name. -1 if the C library does not pass
-// them.
+// The arguments of this process as passed to execve(2), starting with the program's name. The count is -1 if
+// the C library does not pass them to constructors.
 int linux_argument_count(void);
 const char *linux_argument(int place);
 
@@ -94,32 +97,34 @@ const char *linux_argument(int place);
 // the umask of this process. umask(2), getrlimit(2)
 enum { LINUX_LIMITS = 16 };
 void linux_keep_surroundings(uint32_t own_mask);
-// -1 if they were never saved.
+// The saved umask; -1 if it was never saved.
 int32_t linux_inherited_mask(void);
-// `resource`: one of the kernel's RLIMIT_ numbers. UINT64_MAX means no limit. False if it is unknown.
+// Reads the saved limit of `resource`, one of the kernel's RLIMIT_ numbers. UINT64_MAX means no limit. Returns
+// false if the limit is unknown.
 bool linux_inherited_limit(int resource, uint64_t *soft, uint64_t *hard);
-// Restores the original umask and limit of open files while a child is made, and then sets this process's own
-// again.
+// linux_lend_surroundings sets the umask and the soft limit of open files to the saved values while a child is
+// created. linux_take_back_surroundings then sets this process's own values again.
 struct linux_lent {
   bool is_lent;
   uint32_t mask;
-  // The soft limit of this process; 0 if it was not changed.
+  // The soft limit of open files of this process; 0 if it was not changed.
   uint64_t files;
 };
 void linux_lend_surroundings(struct linux_lent *own);
 void linux_take_back_surroundings(const struct linux_lent *own);
 
-// posix_spawn(3). sources[i] becomes descriptor i of the child; -1 leaves 0, 1, 2 inherited and 3, 4 closed.
-// Each source is LINUX_SPAWN_SOURCES or more, so that no duplication overwrites the source of another.
-// Signals are reset; every other descriptor is closed. The umask and the limit of open files are the original
-// ones of this process, if they were saved. Returns an errno value, 0 for success.
+// posix_spawn(3). sources[i] becomes descriptor i of the child. For -1, descriptors 0, 1 and 2 are inherited,
+// and 3 and 4 are closed. Each source is LINUX_SPAWN_SOURCES or more, so that no dup2(2) overwrites another
+// source. Signals are set to their default; every other descriptor is closed. The child has the umask and the
+// limit of open files that this process had at its start, if they were saved. Returns an errno value, 0 for
+// success.
 enum { LINUX_SPAWN_SOURCES = 5 };
 int linux_spawn(pid_t *pid, const char *path, char *const arguments[], char *const environment[],
                 const int sources[LINUX_SPAWN_SOURCES], bool new_session, const char *working_directory);
 
 // Starts a program under limits, as the leader of its own session (spawn.c). sources[i], each 3 or more,
-// becomes descriptor i of the child; every other descriptor is closed and signals are reset. Returns an errno
-// value, 0 for success; after an error `step` is the step that failed, and there is no child.
+// becomes descriptor i of the child; every other descriptor is closed, and signals are set to their default.
+// Returns an errno value, 0 for success. After an error `step` is the step that failed, and there is no child.
 struct linux_limit {
   // One of the kernel's RLIMIT_ numbers.
   int resource;
@@ -134,27 +139,27 @@ struct linux_program {
   char *const *environment;
   const char *working_directory;
   int sources[3];
-  // Becomes descriptor 3; -1 for none.
+  // Becomes descriptor 3 of the child; -1 for none.
   int channel;
   const struct linux_limit *limits;
   int limit_count;
-  // umask; -1 for that of this process.
+  // umask of the child; -1 for the umask of this process.
   int mask;
-  // The child is killed when the thread that started it exits.
+  // True if the kernel kills the child when the thread that started it exits. prctl(2) PR_SET_PDEATHSIG
   bool ends_with_parent;
-  // Orphaned descendants of the child become its children. prctl(2) PR_SET_CHILD_SUBREAPER
+  // True if orphaned descendants of the child become its children. prctl(2) PR_SET_CHILD_SUBREAPER
   bool is_subreaper;
-  // Directory of a cgroup2 control group in which the child starts; -1 for that of its parent. clone3(2)
+  // Directory of a cgroup2 control group in which the child starts; -1 for the group of its parent. clone3(2)
   // CLONE_INTO_CGROUP
   int group;
 };
 int linux_start(const struct linux_program *program, pid_t *pid, int *pidfd, enum linux_step *step);
 
-// Orphaned descendants become children of this process. prctl(2) PR_SET_CHILD_SUBREAPER
+// Makes orphaned descendants children of this process. prctl(2) PR_SET_CHILD_SUBREAPER
 int linux_become_subreaper(void);
-// True if there is any child, including exited ones. waitid(2)
+// True if this process has a child, including one that has exited and was not reaped. waitid(2)
 bool linux_has_children(void);
-// faccessat(2) X_OK for the effective user, and W_OK.
+// faccessat(2) X_OK and W_OK, for the effective user.
 int linux_may_execute(const char *path);
 int linux_may_write(const char *path);
 
@@ -171,28 +176,30 @@ int linux_unix_datagram_socket(void);
 int linux_unix_bind(int fd, const char *path);
 int linux_unix_connect(int fd, const char *path);
 int linux_accept(int fd);
-// A non-blocking TCP socket that is bound to a port of the loopback address 127.0.0.1; 0 for any port that is free.
+// Returns a non-blocking TCP socket that is bound to a port of the loopback address 127.0.0.1. For port 0 the
+// kernel chooses a free port.
 int linux_loopback_socket(uint16_t port);
-// Port to which a socket is bound; -1 and errno.
+// Port to which a socket is bound, or -1 and errno.
 int linux_port(int fd);
 int linux_peer_credentials(int fd, struct linux_peer *peer);
-// MSG_NOSIGNAL: a closed peer gives EPIPE and never a signal.
+// send(2) with MSG_NOSIGNAL: if the peer has closed the connection, the error is EPIPE, and there is no
+// SIGPIPE.
 ssize_t linux_send(int fd, const void *bytes, size_t count);
-// Sends one datagram, without waiting. An address that starts with @ is an abstract one (unix(7)).
+// Sends one datagram without waiting. An address that starts with @ is abstract (unix(7)).
 ssize_t linux_unix_send_to(int fd, const char *address, const void *bytes, size_t count);
 
 // Descriptors.
 int linux_open_directory_path(const char *path);
 int linux_set_nonblocking(int fd, bool nonblocking);
-// Number of bytes that can be read from a pipe, a socket or a file; 0 for a terminal and for anything that
-// does not support it. ioctl(2) FIONREAD
+// Number of bytes that can be read from a pipe, a socket or a file; 0 for a terminal and for any other
+// descriptor that does not support ioctl(2) FIONREAD.
 int linux_unread(int fd);
 int linux_duplicate(int fd, int lowest);
 int linux_pipe(int pair[2]);
-// fcntl(2) F_SETPIPE_SZ: at least this many bytes.
+// fcntl(2) F_SETPIPE_SZ: sets the capacity of a pipe to at least this number of bytes.
 int linux_set_pipe_size(int fd, int bytes);
 
-// Files without an "int or pointer" variadic, and with plain number types for Swift.
+// Facts about files, with number types that are the same on every architecture.
 struct linux_file_facts {
   uint32_t mode;
   uid_t owner;
@@ -212,8 +219,8 @@ extern _Thread_local void *linux_kernel_of_thread;
 static inline void *linux_thread_kernel(void) { return linux_kernel_of_thread; }
 static inline void linux_set_thread_kernel(void *kernel) { linux_kernel_of_thread = kernel; }
 
-// Return of clean file pages and free heap memory to the system; see memory.c. dl_iterate_phdr(3),
-// madvise(2), malloc_trim(3)
+// Return clean file pages and free heap memory to the system; see memory.c. dl_iterate_phdr(3), madvise(2),
+// malloc_trim(3)
 void linux_unmap_program(void);
 void linux_trim_heap(void);
 

@@ -1,4 +1,5 @@
-// Plays a chime for each call, after the user has turned it on: browsers allow no sound before a user action.
+// Plays a chime for each call of a customer, after the user has turned the chime on. Browsers allow no sound
+// before a user action.
 const button = document.querySelector('[data-chime]');
 let sound = null;
 let called = null;

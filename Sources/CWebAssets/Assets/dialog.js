@@ -1,5 +1,6 @@
-// Sends forms without leaving the page, and shows confirmations. Each press has a new key, and a retry after a missing answer keeps
-// it, so two presses count twice and a retried one once. All sentences come from the server.
+// Sends forms without leaving the page, and shows confirmations. Each press of a button has a new idempotency
+// key, and a retry after a missing answer has the key of its press, so two presses count twice and a retried
+// press counts once. All sentences come from the server.
 import { doubt, makeSure } from './server.js';
 
 const toast = document.getElementById('toast');
@@ -57,7 +58,7 @@ function ask(content) {
     dialog.remove();
     (opener?.id && document.getElementById(opener.id) || opener)?.focus?.({ preventScroll: true });
   });
-  // A click outside closes the dialog, as Escape does.
+  // A click outside the dialog closes it, as Escape does.
   dialog.addEventListener('click', (event) => { if (event.target === dialog) dialog.close(); });
   document.body.append(dialog);
   dialog.showModal();
@@ -71,7 +72,7 @@ function button(text, look) {
   return made;
 }
 
-// Alerts and questions of the juice maker.
+// Shows an alert or a question of the juice maker as a dialog.
 function alertOf(answer) {
   const content = document.createElement('div');
   content.className = 'confirm';
@@ -94,7 +95,8 @@ function alertOf(answer) {
 }
 
 function show(answer, isQuiet) {
-  // Errors before the form is handled, such as a foreign origin, are those for scripts: in English, or not JSON.
+  // Errors that occur before the form is handled, such as a foreign origin, have the form for scripts: they are
+  // in English, or not JSON.
   if (!answer) return tell(document.body.dataset.failed, 'refused');
   if (answer.error) {
     return tell(document.documentElement.lang === 'en' ? answer.error.message : document.body.dataset.failed, 'refused');
@@ -135,7 +137,7 @@ document.addEventListener('submit', async (event) => {
   if (isPost) fields.set('key', freshKey());
   const target = presser?.getAttribute('formaction') ?? form.getAttribute('action');
   const sent = new URLSearchParams(fields);
-  // A juice takes some time, so show that the press was received.
+  // Making a juice takes some time, so the button shows that the press was received.
   if (form.hasAttribute('data-wait')) presser?.setAttribute('aria-busy', 'true');
   try {
     if (asks) return await (isPost ? askFirst(target, { method: 'POST', body: sent }) : askFirst(`${target}?${sent}`));

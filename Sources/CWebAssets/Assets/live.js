@@ -1,5 +1,6 @@
-// Applies changes from the server to the page. It uses only names of regions and keys of rows, not their meaning. The stream is
-// open only while a page is visible, and all windows of a browser share it.
+// Applies changes from the server to the page. This script uses only the names of regions and the keys of rows,
+// not their meaning. The event stream is open only while a page is visible, and all windows of a browser share
+// it.
 import { doubt, makeSure, server, trust } from './server.js';
 
 const body = document.body;
@@ -17,8 +18,9 @@ function parsed(html, parent) {
   return range.createContextualFragment(html);
 }
 
-// Changes a node to another one and keeps equal parts, so that a press, typed text and ticked boxes survive a change beside them. A
-// form with another command is replaced instead, so that a press never sends a command that the user has not seen.
+// Changes a node into `fresh` and keeps equal parts, so that a press, typed text and ticked boxes survive
+// changes of other parts. A form is replaced if its command has changed, so that a press never sends a command
+// that the user has not seen.
 function become(old, fresh) {
   if (old.nodeName !== fresh.nodeName || (old.nodeName === 'FORM' && order(old) !== order(fresh))) return old.replaceWith(fresh);
   if (old.nodeType !== Node.ELEMENT_NODE) {
@@ -37,7 +39,7 @@ function becomeInside(old, fresh) {
   for (const child of kept.slice(wanted.length)) child.remove();
 }
 
-// The command of a form: everything except the key of its document.
+// The command of a form: its address and hidden fields, except the idempotency key.
 const order = (form) => [form.getAttribute('action'), ...form.querySelectorAll('input[type="hidden"]:not([name="key"])')].map(
   (part) => part?.value ?? part).join('\n');
 
@@ -71,7 +73,8 @@ function replaceAll(list, rows) {
   }
 }
 
-// Equal rows arrive as the index of a template, in which a character that documents do not contain stands for the key.
+// Rows that differ only in their key arrive as the index of a template. In the template, U+007F stands for the
+// key, because documents do not contain this character.
 function spelledOut(rows, looks) {
   for (const row of rows) {
     if (typeof row[1] === 'number') row[1] = looks[row[1]].replaceAll('\x7f', () => row[0]);
@@ -105,7 +108,7 @@ function apply(change) {
   speakSoon();
 }
 
-// Screen readers get at most one announcement a second.
+// Announces at most one text a second to screen readers.
 let spokenAt = 0;
 let speaking = 0;
 function speakSoon() {
@@ -153,8 +156,8 @@ async function lookAgain() {
   else if (answer && !answer.ok && answer.status < 500) close();
 }
 
-// The stream shared by all windows. A worker whose scripts could not be loaded never sends anything. It is replaced after a proof,
-// because scripts are loaded with the cookie.
+// The stream shared by all windows. A shared worker whose scripts could not be loaded never sends a message. It
+// is replaced after the server has been verified, because the browser sends the cookie when it loads scripts.
 function shared() {
   let port = null;
   let last = null;
@@ -183,7 +186,7 @@ function shared() {
   };
 }
 
-// Source of the events: the shared stream, or an own one in a browser without shared workers.
+// Source of the events: the shared stream, or a stream of this page in a browser without shared workers.
 async function way() {
   if (typeof SharedWorker === 'function') {
     try { return shared(); } catch { /* A browser that allows none has the other way. */ }

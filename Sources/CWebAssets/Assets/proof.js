@@ -1,5 +1,6 @@
-// Checks that the server at this address is the bank of this browser's session. It must sign a new random question with a key that
-// only the bank and this browser have. The request contains no cookie, and the signature is valid only for this address.
+// Checks that the server at this address is the bank of this browser's session. The server must sign a new
+// random question with a key that only the bank and this browser have. The request contains no cookie, and the
+// signature is valid only for this address.
 const encoder = new TextEncoder();
 const hex = (bytes) => [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 
@@ -8,8 +9,8 @@ async function expected(key, question) {
   return hex(await crypto.subtle.sign('HMAC', secret, encoder.encode(`${location.host} ${question}`)));
 }
 
-// Returns true for the bank, or without a session that another server could receive; false for another program. Fails without
-// an answer.
+// Returns true if the server is the bank, or if there is no session key that another program could misuse.
+// Returns false for another program. Throws if there is no answer.
 export async function proves(server) {
   const [session, key] = (server ?? '').split(' ');
   if (!key) return true;

@@ -1,5 +1,6 @@
-// Verifies that the server at this address is still the bank. A browser sends its cookie to any program that has taken the port. After
-// a lost connection, no request with a cookie is therefore sent before the proof of the server.
+// Verifies that the server at this address is still the bank. A browser sends its cookie to any program that
+// has taken the port. After a lost connection, no request with a cookie is therefore sent before the server has
+// been verified.
 import { proves } from './proof.js';
 
 export const server = document.body.dataset.server ?? '';
@@ -13,18 +14,19 @@ export function doubt() {
   isSure = false;
 }
 
-// Called when another part has verified the server.
+// Called when another script has verified the server.
 export function trust() {
   isSure = true;
 }
 
-// Requests the proof unless the server is verified; returns false for another server. Fails without an answer.
+// Verifies the server unless it is already verified. Returns false for another server. Throws if there is no
+// answer.
 export async function makeSure() {
   if (!sure()) isSure = await proves(server);
   return sure();
 }
 
-// Links and forms that leave the page wait for the proof, too.
+// Links and forms that leave the page wait until the server has been verified, too.
 async function later(go) {
   if (await makeSure().catch(() => false)) go();
 }

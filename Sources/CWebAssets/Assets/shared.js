@@ -1,5 +1,6 @@
-// One event stream for all windows of a browser. A browser opens at most six connections to a server, so with a stream in each of six
-// windows no further request would be sent. Each window sends its page, and receives the events of that page.
+// One event stream for all windows of a browser. A browser opens at most six connections to a server, so
+// streams in six windows would block all other requests. Each window sends the name of its page to this worker,
+// and receives the events of that page.
 import { Stream } from './stream.js';
 
 const windows = new Set();

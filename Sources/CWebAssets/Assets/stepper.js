@@ -1,5 +1,5 @@
-// Repeats a button while it is held down. Each repetition is a press of its own, with a new key. After a change the button may be
-// another element, so it is found by its id.
+// Repeats a button while it is held down. Each repetition is a separate press with a new idempotency key. A
+// change of the page may replace the button, so it is found by its id.
 let held = null;
 let timer = 0;
 

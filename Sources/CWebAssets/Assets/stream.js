@@ -1,17 +1,18 @@
-// Keeps one event stream open for several pages, and reopens it after a loss, when the server is verified. For a page with a last
-// event the server sends the later changes; for one without, a snapshot.
+// Keeps one event stream open for several pages. After a lost connection, reopens it when the server has been
+// verified. The server sends the changes after the last event of a page, or a snapshot if there was none.
 import { proves } from './proof.js';
 
 const firstDelay = 300;
 const longestDelay = 3000;
 
 export class Stream {
-  // tell(page, kind, data): an event of a page; with page null: open, lost, refused, or stranger for another program at this address.
+  // `tell(page, kind, data)` is called with each event of a page. With null for the page, the kind is open,
+  // lost, refused, or stranger if another program is at this address.
   constructor(lang, tell) {
     Object.assign(this, { lang, tell, server: '', pages: new Map(), source: null, isSure: true, delay: firstDelay, timer: 0, turn: 0 });
   }
 
-  // Follows a page, starting with a snapshot.
+  // Subscribes to a page, which starts with a snapshot.
   follow(page, server) {
     this.server = server;
     this.pages.set(page, '');
@@ -22,7 +23,7 @@ export class Stream {
     if (this.pages.delete(page)) this.openSoon(0);
   }
 
-  // Windows that open and close together change the stream once.
+  // Delayed, so that several windows that open and close together reopen the stream once.
   openSoon(delay) {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.open(), delay);
@@ -41,7 +42,7 @@ export class Stream {
 
   async open() {
     this.close();
-    // After a time without a connection the server may be another program.
+    // Without a connection, another program may replace the server.
     if (this.pages.size === 0) return void (this.isSure = false);
     const turn = this.turn;
     if (!this.isSure) {
@@ -82,7 +83,7 @@ export class Stream {
     source.addEventListener('error', () => {
       if (this.source !== source) return;
       const isRefused = source.readyState === EventSource.CLOSED;
-      // The browser would retry automatically, and send its cookie to an unverified server.
+      // Without this, the browser would reconnect automatically and send its cookie to an unverified server.
       this.close();
       this.isSure = false;
       this.tell(null, isRefused ? 'refused' : 'lost');

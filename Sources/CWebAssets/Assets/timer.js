@@ -1,5 +1,5 @@
-// Advances the business time and the service times of customers between two events. It only adds the time since the server's last
-// value; the next event contains a new value.
+// Advances the business time and the service times of customers between two events. This script only adds the
+// time since the last value from the server, which the next event replaces.
 const seen = new WeakMap();
 const unit = document.documentElement.lang === 'ko' ? '초' : ' s';
 let wanted = false;
@@ -8,7 +8,7 @@ const padded = (number, digits) => String(number).padStart(digits, '0');
 
 function show() {
   wanted = false;
-  // Stopped while the server does not answer, because the actual values are unknown then.
+  // The times stop while the server does not answer, because the actual values are then unknown.
   if (document.body.classList.contains('away')) return;
   const now = performance.now();
   let runs = false;
@@ -30,7 +30,7 @@ function show() {
   if (runs) ask();
 }
 
-// Browsers draw no frames for a hidden page, so nothing runs there.
+// A browser requests no frames for a hidden page, so the timer does not run there.
 function ask() {
   if (wanted) return;
   wanted = true;

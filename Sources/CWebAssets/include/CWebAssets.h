@@ -1,5 +1,6 @@
-// Assets of the pages: style sheets, scripts, an icon. They are in the executable, so that no file can be missing or of another build.
-// Invariant: the bytes are those of the files in Assets, and a digest depends on nothing else.
+// Assets of the pages: style sheets, scripts, an icon. They are part of the executable, so that no file can be
+// missing or belong to another build. Invariant: the bytes are those of the files in Assets, and a digest
+// depends on nothing else.
 #ifndef CWEBASSETS_H
 #define CWEBASSETS_H
 
@@ -8,11 +9,11 @@
 
 /// One asset.
 struct bank_web_asset {
-  /// Name after `/assets/`.
+  /// Name in the address, after `/assets/`.
   const char *_Nonnull name;
   /// Value for `Content-Type`.
   const char *_Nonnull type;
-  /// Bytes, valid as long as the process runs.
+  /// The bytes, which are valid as long as the process runs.
   const unsigned char *_Nonnull bytes;
   /// Number of bytes.
   size_t length;
@@ -28,7 +29,8 @@ struct bank_web_asset bank_web_asset_at(size_t place);
 /// unchanged. `into` must have room for the length of the asset. Returns the number of bytes.
 size_t bank_web_asset_plain(struct bank_web_asset asset, unsigned char *_Nonnull into);
 
-/// A 64-bit hash of the bytes (FNV-1a), for `ETag`. It reads all bytes, so call it once.
+/// A 64-bit hash of the bytes (FNV-1a), for `ETag`. Each call reads all bytes, so callers should store the
+/// result.
 uint64_t bank_web_asset_digest(struct bank_web_asset asset);
 
 #endif
