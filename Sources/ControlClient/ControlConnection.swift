@@ -93,8 +93,8 @@ public final class ControlConnection {
   /// - Parameter continued: number of the request of which this one is a further part; nil for a new request.
   /// - Parameter tellsProgress: true to receive the progress of a long request.
   /// - Returns: number of the request, which every answer to it contains.
-  /// - Throws: `lost`, or the refusal that the coordinator sent last, if the coordinator is gone; `timedOut` if
-  ///   the coordinator does not read the request.
+  /// - Throws: `lost`, or the refusal that the coordinator sent last, if the connection has ended; `timedOut`
+  ///   if the coordinator does not read the request.
   @discardableResult
   public func send(
     _ command: ControlCommand, continuing continued: UInt32? = nil, tellsProgress: Bool? = nil,

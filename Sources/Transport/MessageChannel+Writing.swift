@@ -1,6 +1,6 @@
 // Output of a channel, and its end. Invariant: writing calls no handler; an error is stored in `failure` until
-// `settle` reports it. A caller of `send` therefore needs to expect no callback. Errors: the end of the
-// channel.
+// `settle` reports it. An owner can therefore call `send` anywhere and need not expect a callback. Errors: the
+// end of the channel.
 import Posix
 import Wire
 

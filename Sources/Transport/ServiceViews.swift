@@ -104,7 +104,7 @@ public final class ServiceViews<
     if place != nil { audience.hasNews() }
   }
 
-  /// Ends a subscription with a last answer, or without one if its client has left or subscribes again.
+  /// Ends a subscription with a last answer, or without one if its client has disconnected or subscribes again.
   public func end(_ view: View, with result: Result? = nil) {
     guard !view.isEnded else { return }
     view.state = .ended

@@ -22,7 +22,7 @@ const goTo = (address) => location.assign(new URLSearchParams(location.search).h
 
 const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
 
-// Retries for some seconds with the same key, because the server may be restarting.
+// Retries for some seconds with the same idempotency key, because the server may be restarting.
 async function send(url, options) {
   for (let attempt = 0; ; attempt++) {
     try {

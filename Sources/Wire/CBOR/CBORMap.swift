@@ -1,5 +1,5 @@
-// Index of one map: field number to the offset of its value. Invariant: the map is scanned once, when the
-// container is opened. The sixteen lowest numbers are found without a search and without an allocation, the
+// Index of one map, from field numbers to the offsets of their values. Invariant: the map is scanned once, when
+// the container is opened. The sixteen lowest numbers are found without a search and without an allocation, the
 // others in a short list. A duplicate or an invalid key throws an error, although the validation has already
 // refused such an input.
 

@@ -1,7 +1,6 @@
 // Definition of the bank's CBOR profile, and the limits of an input. Invariant: the comment on `CBORProfile`
-// and the codec agree; `Tests/WireTests` checks every sentence of that comment. A limit is checked before
-// memory or stack is used for what it limits. A value outside the profile is never repaired: it results in a
-// typed error.
+// and the codec agree; `Tests/WireTests` checks every sentence of that comment. A limit is checked before the
+// limited memory or stack is used. A value outside the profile is never repaired: it results in a typed error.
 
 /// Subset of CBOR (RFC 8949) that the bank uses: one value has exactly one encoding per field order.
 ///

@@ -1,5 +1,5 @@
 // Position of one value to be written: Codable's `Encoder` and its single-value container. Invariant: exactly
-// three words, so that `any Encoder` holds it without an allocation. A second value in the same position
+// three words, so that `any Encoder` holds a slot without an allocation. A second value in the same position
 // fails with `secondValue`.
 
 struct CBORSlot {

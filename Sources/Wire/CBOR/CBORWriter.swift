@@ -1,6 +1,6 @@
 // State shared by all containers of one encoding: the buffer, and the encoding of nested values. Invariant:
 // every method is one access to the buffer, so Swift checks exclusive access once per call. No type's own
-// `encode(to:)` runs during an access. An error that such an `encode(to:)` throws is converted to a
+// `encode(to:)` runs during an access. An error from a type's own `encode(to:)` is converted to a
 // `CBOREncodingError` and stored.
 
 final class CBORWriter {

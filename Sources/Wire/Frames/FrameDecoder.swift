@@ -9,7 +9,7 @@
 ///     decoder.append(bytes)
 ///     while let body = try decoder.next() { … }
 ///
-/// Between two such rounds the decoder holds at most one incomplete frame.
+/// A caller that does this after every read leaves at most one incomplete frame in the decoder.
 public struct FrameDecoder: Sendable {
   private let maximumBodyLength: Int
   private(set) var buffer: [UInt8] = []

@@ -73,7 +73,7 @@ public enum ControlAnswer: Sendable, Equatable {
   case requeued(Int64)
   /// Progress of a long request.
   case progress(ProgressReport)
-  /// The bank has closed. This is the last message of the coordinator.
+  /// The bank has closed. This is the last answer of the coordinator.
   indirect case stopped(StoppedReport)
   indirect case audit(AuditReport)
   /// The sums of the ledger.

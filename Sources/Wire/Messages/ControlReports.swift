@@ -27,7 +27,7 @@ public struct Failure: Codable, Sendable, Equatable, Error {
     case badRequest = "bad_request"
     /// The configuration cannot be used.
     case badConfiguration = "bad_configuration"
-    /// The database is damaged. The coordinator has written nothing to it.
+    /// The database is damaged, and was not changed.
     case damaged
     /// A newer program has written the database.
     case newerSchema = "newer_schema"

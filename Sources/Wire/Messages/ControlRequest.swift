@@ -111,9 +111,9 @@ public enum ControlCommand: Sendable, Equatable {
   case ledger
   /// Returns one customer's account. Answer: `account`.
   case account(Int64)
-  /// Withdraws an `enqueue` of the same connection, identified by its request number. There is no answer to the
-  /// withdrawal. The `enqueue` is answered with `failure` `withdrawn`, or as usual if its customers were
-  /// already being added.
+  /// Withdraws an `enqueue`, `enqueueList` or `board` of the same connection, identified by its request number.
+  /// There is no answer to the withdrawal. The withdrawn request is answered with `failure` `withdrawn`, or as
+  /// usual if its customers were already being added.
   case withdraw(UInt32)
   /// Subscribes to snapshots of the bank for a screen: one at once, and one after changes, at most twenty a
   /// second. Answers: `board` with `more`, until the connection ends or the request is withdrawn. A slow reader

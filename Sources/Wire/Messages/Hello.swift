@@ -34,8 +34,8 @@ public struct Hello: Codable, Sendable, Equatable {
   public var build: String
   /// Role of the sender.
   public var role: PeerRole
-  /// A worker's offer; nil for other roles. It is stored by reference, because every enumeration of messages
-  /// has a hello, and its size would enlarge all messages.
+  /// A worker's offer; nil for other roles. It is stored by reference, because several enumerations of messages
+  /// have a hello, and a larger hello would enlarge all their messages.
   public var offer: WorkerOffer? { heldOffer?.value }
   private var heldOffer: Held<WorkerOffer>?
 
@@ -100,7 +100,7 @@ public struct Refusal: Codable, Sendable, Equatable {
     case crowded = 5
     /// The service ends as requested. Unanswered requests of this connection have changed nothing.
     case closing = 6
-    /// A service in the worker's offer does not exist, or has no work for outside workers.
+    /// A service in the worker's offer does not exist, or does not accept outside workers.
     case service = 7
   }
 

@@ -5,7 +5,7 @@
 public struct WebOrder: Codable, Sendable, Equatable {
   /// Port that the server tries first; nil for the current port or, if the server is not running, the default.
   public var port: Int64?
-  /// True if the pages have no controls that change the bank.
+  /// True if the web server only shows the bank and refuses every change.
   public var isReadOnly: Bool
   /// True if a page may kill the process of a window.
   public var hasChaos: Bool
