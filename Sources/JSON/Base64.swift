@@ -10,7 +10,7 @@ public enum Base64 {
 
   /// Position of the first invalid character.
   public struct Fault: Error, Equatable {
-    /// Position in characters, from 1.
+    /// Position in bytes, from 1.
     public let place: Int
     public init(place: Int) { self.place = place }
   }
