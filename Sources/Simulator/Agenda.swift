@@ -1,6 +1,5 @@
 // Schedule of the simulated world: a binary heap by time, then by the order of insertion.
-// Invariant: of two entries for one time the earlier inserted one comes first, so a history is always the
-// same.
+// Invariant: entries for the same time are returned in the order of insertion, so a seed always gives the same history.
 // Errors: none.
 import BankModel
 import Time
@@ -16,7 +15,7 @@ enum Occurrence {
   /// A fault of the guardian, or of the coordinator that it guards.
   case guardFault
   case calm
-  /// A client sends the requests that a fault has planned for it.
+  /// A client sends the requests that a fault has scheduled.
   case clientMeddles(Int)
   case coordinatorEnds
   /// An outside worker connects, or a fault hits a connected one.
@@ -81,8 +80,8 @@ struct Agenda<Occurrence> {
   }
 }
 
-/// Time in the simulated world: one monotonic clock, and a calendar that may jump. No clock of the real
-/// machine is read, so a history takes only its computing time.
+/// Time in the simulated world: one monotonic clock, and a calendar that may jump. The clock of the host is never read,
+/// so a history runs as fast as the processor allows.
 /// Invariant: the monotonic clock never goes back.
 /// Errors: none.
 struct VirtualClock {

@@ -1,7 +1,7 @@
-// The coordinator's process in the simulated world: the production coordinator on the simulated host, opened
-// as its own main program opens it. Store and rules are those of this history.
-// Invariant: no code of the coordinator is copied here. It may be killed between any two calls of the kernel
-// or the store, and then does nothing more. Unsent bytes and uncommitted changes are lost with it.
+// The coordinator's process in the simulated world: the production coordinator on the simulated host, opened in the
+// same way as by `bankd`. The store and the queue policy belong to this history.
+// Invariant: no code of the coordinator is copied here. The process may be killed between any two calls of the kernel
+// or the store, and does nothing after that. Its unsent bytes and uncommitted changes are lost.
 import BankModel
 import Configuration
 import Coordinator
@@ -19,9 +19,9 @@ final class BankProgram: SimulatedProgram {
   private let coordinator: Coordinator
   private let watch: QueueWatch
   let store: SimulatedQueueStore
-  /// The guarded coordinator's use of its home; nil if no guardian runs.
+  /// Lock of the home, and contact with the guardian; nil in a history without a guardian.
   private let ties: HomeTies?
-  /// Makes the first step: ending the processes that the predecessor has left behind.
+  /// Creates the first step, which ends the processes that the previous coordinator left running.
   private var makeClearing: (() -> CommandClearing)?
   private var clearing: CommandClearing?
   private var hasBegun = false
@@ -61,7 +61,7 @@ final class BankProgram: SimulatedProgram {
       now: SystemClock.moment(), ties: ties, hands: world.hands)
     coordinator.witness = watch
     try Subreaper.become()
-    // Concurrent workers leave no processes behind here, and without commands there is none to look for.
+    // Simulated concurrent workers leave no processes running. Without commands there are therefore none to end.
     if world.hasCommands {
       makeClearing = { [coordinator] in CommandClearing(of: coordinator, stored.books) }
     }
@@ -121,8 +121,8 @@ final class BankProgram: SimulatedProgram {
     if let farewell { return try farewell.turn() ? coordinator.exitCode : nil }
     watch.beginTurn()
     while let word = watch.nextLateWord(at: process.clock) {
-      // Any event also returns the due customers to their lines. Do that first with a tick, so that the
-      // effects of a late message are its own.
+      // Any event also returns the due customers to their lines. Apply a tick first, so that all following effects
+      // belong to the late message.
       if let due = machine.nextRetry, due <= process.clock { coordinator.happen(.tick) }
       coordinator.happen(word)
     }

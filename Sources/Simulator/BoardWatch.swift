@@ -1,6 +1,6 @@
-// Checks of the board's snapshots: each alone, against earlier ones, and against the disk. Nothing is asked
-// of the coordinator. A snapshot is checked when it is written, which may be long after it was made if its
-// reader is slow. It must contain the last commit only if it was made after that commit.
+// Checks of the board's snapshots: each one by itself, against earlier ones, and against the disk. The checks never
+// query the coordinator. A snapshot is checked when it is written, which may be long after it was made if its reader is
+// slow. It must contain the last commit only if it was made after that commit.
 // Invariant: a customer is in a snapshot at most once, none is missing between its lists, and the numbers are
 // in order.
 import BankModel
@@ -15,11 +15,11 @@ struct BoardWatch {
   }
 
   private var views: [View: (first: MonotonicTime, pictures: Int64)] = [:]
-  /// Generation of the coordinator, and the events in its snapshots, by their number.
+  /// Generation of the coordinator that sent the snapshots. `told` contains the events in them, by their number.
   private var generation: Int64 = 0
   private var told: [Int64: BoardEvent] = [:]
 
-  /// Checks a snapshot that is written; nil, or a description of the fault.
+  /// Checks a snapshot that is written. Returns a description of the fault, or nil if there is none.
   ///
   /// - Parameter wall: the coordinator's calendar.
   mutating func objection(
@@ -29,19 +29,19 @@ struct BoardWatch {
   ) -> String? {
     if generation != frame.coordinator.generation { (generation, told) = (frame.coordinator.generation, [:]) }
     let view = View(connection: connection, request: request)
-    // The first snapshot of a subscription may be an older one with the current time, and the calendar may be
-    // set back. Neither is compared with the disk.
+    // The first snapshot of a subscription may be an older one that is sent with the current time, and the calendar may
+    // be set back. In both cases the snapshot is not compared with the disk.
     let isFresh =
       views[view] != nil && frame.time > checker.committedAt.milliseconds && frame.time <= wall.milliseconds
-    // The last snapshot, of the closed bank, waits for no pause.
+    // The last snapshot, which reports the closed bank, is sent without the minimum interval.
     return Self.objection(to: frame) ?? (frame.state == .closed ? nil : pace(of: view, at: now))
       ?? objection(to: frame.events)
       ?? Self.unknown(in: frame, to: checker)
       ?? (isFresh ? Self.objection(to: frame, onDisk: checker) : nil)
   }
 
-  /// Allows at most 20 snapshots a second. The second may follow the first at once: the first may be written
-  /// late in a loop iteration, and the second is made at the end of that iteration.
+  /// Allows at most 20 snapshots per second. Snapshot 2 may follow snapshot 1 immediately: snapshot 1 may be written
+  /// late in a loop iteration, and snapshot 2 is made at the end of that iteration.
   private mutating func pace(of view: View, at now: MonotonicTime) -> String? {
     guard let (first, pictures) = views[view] else {
       views[view] = (now, 0)
@@ -103,7 +103,7 @@ struct BoardWatch {
     return unknown.isEmpty ? nil : "tickets \(unknown) of day \(frame.day) are listed but not on disk"
   }
 
-  /// Every customer on disk without a receipt is in a list, or in the counts beside the lists.
+  /// Checks that every customer on disk without a receipt is in a list, or in the counts of unlisted customers.
   private static func objection(to frame: BoardFrame, onDisk checker: PromiseChecker) -> String? {
     guard let books = checker.diskBooks, books.day == frame.day else { return nil }
     let counts = frame.counts
@@ -153,8 +153,8 @@ struct BoardWatch {
     return "tickets were issued out of order: \(issued)"
   }
 
-  /// Events without a gap up to a number, since the queue was last emptied. Ticket numbers restart with each
-  /// day.
+  /// Returns the events up to a number, back to the last reset or the first missing number. Ticket numbers restart with
+  /// each day.
   private func eventsOfDay(until last: Int64) -> [BoardEvent] {
     var events: [BoardEvent] = []
     while let event = told[last - Int64(events.count)], event.kind != .reset { events.append(event) }

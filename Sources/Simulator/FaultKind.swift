@@ -1,9 +1,9 @@
 // Names of all faults of the simulated world.
-// Invariant: reports and scripts contain these names.
+// Invariant: reports and scripts refer to the faults by these names.
 
 /// A kind of fault.
 public enum FaultKind: Int, CaseIterable, Sendable, Codable {
-  /// The coordinator is killed at a call, or stalls for a while.
+  /// The coordinator is killed at a system call, or stalls for a while.
   case coordinatorKilled, coordinatorStalled
   /// A teller is killed between two actions, hangs permanently, or is slow, sometimes beyond its lease.
   case tellerKilled, tellerStuck, tellerSlow
@@ -12,7 +12,7 @@ public enum FaultKind: Int, CaseIterable, Sendable, Codable {
   case tellerFailed, tellerRogue, tellerBabbled
   /// A teller is killed before it is ready, starts slowly, or hangs before it is ready.
   case tellerStillborn, tellerLate
-  /// A client's connection breaks; bytes are lost with any connection.
+  /// A client's connection breaks. With any broken connection, the bytes in flight are lost.
   case connectionLost, messageLost
   /// A message of a dead teller is handled after its death was reported.
   case messageLate
@@ -20,9 +20,9 @@ public enum FaultKind: Int, CaseIterable, Sendable, Codable {
   case networkSlow
   /// The disk is full for a while; a write or an fsync fails; staged changes are lost in a crash.
   case diskFull, diskFailed, commitLost
-  /// The calendar is set.
+  /// The calendar is set forward or back.
   case clockJumped
-  /// The coordinator's machine loses its power, and all unsynced data.
+  /// The coordinator's machine loses power, and with it all unsynced data.
   case powerLost
   /// A client does not read for a while.
   case clientDeaf
@@ -34,21 +34,21 @@ public enum FaultKind: Int, CaseIterable, Sendable, Codable {
   case openerKilled
   /// A changed configuration is reloaded; a signal requests the stop.
   case configurationChanged, coordinatorSignalled
-  /// The guardian is killed, at once or at a call; it stalls, for a while or permanently.
+  /// The guardian is killed, at once or at a system call. It stalls, for a while or permanently.
   case guardianKilled, guardianStalled
   /// Guardian and coordinator are killed at once; an operator opens the bank again.
   case bankKilled
   /// The guarded coordinator is stopped permanently.
   case coordinatorStuck
-  /// A concurrent worker is killed, sometimes between two bytes of an answer; abandons one of its customers;
+  /// A concurrent worker is killed, sometimes between two bytes of an answer; never answers for one of its customers;
   /// is stopped; answers twice, or for a customer of another worker; sends half a message, or an unknown one;
-  /// disconnects and returns; then answers an earlier lease.
+  /// disconnects and connects again; answers for an earlier lease after it has connected again.
   case workerKilled, workerHung, workerStopped, workerLied, workerBabbled, workerLeft, workerLate
   /// A runner is killed; a command is killed, or stopped; its program file is removed for a while; a customer
   /// is cancelled while its command runs.
   case runnerKilled, commandKilled, commandHung, commandRemoved, commandCancelled
-  /// The stock service is killed between two effects, or stalls, for a while or permanently; an audit takes
-  /// long.
+  /// The stock service is killed between two effects, or stalls, for a while or permanently. An audit takes a long
+  /// time.
   case stockKilled, stockSlow, stockStuck, stockAuditLong
   /// The stock's disk is full, or a write or an fsync fails; a connection to the stock breaks, or becomes
   /// slow.
@@ -68,7 +68,7 @@ public enum FaultKind: Int, CaseIterable, Sendable, Codable {
   case vendingCommitLost, vendingCommitSlow, vendingCrowded, vendingEnded
   /// The vending machine is killed when it receives the message that a drink was taken.
   case purchaseInterrupted
-  /// The stock service is killed soon after it is asked for a drink, while the machine waits.
+  /// The stock service is killed soon after the vending machine has requested a drink, while the machine waits.
   case stockKilledInPurchase
 
   var isOfTheStock: Bool {

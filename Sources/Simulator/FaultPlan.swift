@@ -1,6 +1,6 @@
-// Amount of faults in one history and size of its world, all drawn from the seed before the history starts.
-// Invariant: the same seed gives the same plan in every build. Some seeds are calm, so that defects that need
-// no fault are found; some are terrible.
+// Faults of one history and the size of its simulated bank, all drawn from the seed before the history starts.
+// Invariant: the same seed gives the same plan in every build. Some seeds plan no faults, to find defects that need
+// none. Others plan a fault every few milliseconds.
 import BankModel
 import QueueCore
 import Time
@@ -65,7 +65,7 @@ struct FaultPlan {
     duration = temper == .calm ? .zero : .milliseconds(mean * chance.draw(10...40))
     var later = SeededGenerator(seed: seed ^ 0x1A7E_0000)
     ordersLater = later.draw(0...2) == 0
-    // The constant is chosen so that hardly any history that is known by its seed changes.
+    // The constant was chosen so that almost no recorded seed gives another history than before.
     var looks = SeededGenerator(seed: seed ^ 0xB_0AD7_461C)
     looksAtTheBoard = looks.draw(0...3) == 0
     stock = StockPlan(seed: seed)
@@ -73,7 +73,7 @@ struct FaultPlan {
     slowDisk = SlowDiskPlan(seed: seed)
     commandServices = CommandServicesPlan(seed: seed, besides: stock, foreign)
     vending = VendingPlan(seed: seed, besides: stock, isCalm: temper == .calm)
-    // Each history favours some faults, so that rare ones also coincide.
+    // Each history draws some kinds of fault more often than others, so that rare faults also coincide.
     let kinds =
       Self.drawnKinds + (stock.isThere ? Self.stockKinds : []) + (vending.isThere ? Self.vendingKinds : [])
     var weights: [(kind: FaultKind, weight: Int64)] = kinds.map { kind in
@@ -83,8 +83,8 @@ struct FaultPlan {
       case .messageLate, .tellerFailed, .diskFull, .diskFailed, .stationKilled, .vendingDiskFull,
         .purchaseInterrupted, .releaseInterrupted:
         (kind, weight * 4)
-      // A hung service is away for seconds, and a fault that ends the bank ends much else: draw these less
-      // often.
+      // A hung service is unavailable for seconds, and a bank that has ended meets no further faults. Draw these faults
+      // less often.
       case .stockStuck, .vendingStuck, .openerKilled, .coordinatorSignalled: (kind, weight / 2)
       case .configurationChanged: (kind, weight)
       default: (kind, weight * weight)
@@ -107,7 +107,7 @@ struct FaultPlan {
     policy.retryFirst = .milliseconds(
       chance.draw(0...3) == 0 ? chance.draw(500...3_000) : chance.draw(5...200))
     policy.retryLimit = max(policy.retryFirst, .milliseconds(chance.draw(200...2_000)))
-    // In half of the histories no customer is assigned ahead, which is the default.
+    // In half of the histories a teller holds one customer at a time, which is the default.
     if chance.draw(0...1) == 0 { policy.prefetch = Int(chance.draw(2...6)) }
     policy.maxUnderway = slowDisk.depth
     foreign.adapt(&policy)
@@ -121,7 +121,7 @@ struct FaultPlan {
     thought = [1, 1, 4, 25][Int(chance.draw(0...3))]
     // In some histories a large request takes more than one loop iteration.
     timeOfChange = TimeSpan(nanoseconds: [200, 20_000, 1_200_000][Int(chance.draw(0...2))])
-    // A few faults happen again and again.
+    // Up to three kinds of fault are drawn much more often than the others.
     for _ in 0..<3 { weights[Int(chance.draw(0...Int64(kinds.count) - 1))].weight += 50 }
     self.weights = weights
   }
@@ -139,14 +139,14 @@ struct FaultPlan {
 }
 
 /// The stock in one history, drawn from the seed before the history starts.
-/// Invariant: the same seed gives the same plan in every build. Some fruit is always scarce, so that
+/// Invariant: the same seed gives the same plan in every build. In most histories some fruit is scarce, so that
 /// customers compete for the last one.
 struct StockPlan {
   /// False in the histories that simulate the bank without a stock.
   let isThere: Bool
   let stations: Int32
   let assortment: Assortment
-  /// Clients that add and remove fruit by hand.
+  /// Number of clients that add and remove fruit.
   let keepers: Int
   let changes: Int64
   let viewers: Int
@@ -169,7 +169,7 @@ struct StockPlan {
     changes = chance.draw(2...12)
     viewers = Int(chance.draw(0...2))
     gather = TimeSpan(nanoseconds: [0, 0, 50_000, 1_000_000][Int(chance.draw(0...3))])
-    // The production value is long. These values are shorter than some pauses of the stock.
+    // The production value is longer. Most of these values are shorter than some pauses of the stock.
     releasePatience = .milliseconds([3, 5, 15, 60, 2_000][Int(chance.draw(0...4))])
   }
 }
@@ -178,21 +178,21 @@ struct StockPlan {
 /// Invariant: the same seed gives the same plan in every build. The machine sells few products, so that
 /// customers compete for the last drink and the last coin.
 struct VendingPlan {
-  /// True if there is a machine, which needs a stock.
+  /// True if this history has a vending machine, which requires a stock.
   let isThere: Bool
   let table: ProductTable
   let shoppers: Int
   let wishes: Int64
   /// Number of manager operations.
   let orders: Int64
-  /// True if the stock's disk is full when the first machine starts.
+  /// True if the stock's disk is full when the vending machine starts for the first time.
   let meetsAFullStock: Bool
-  /// Delay of the first machine's start after the bank's.
+  /// Delay between the start of the bank and the first start of the vending machine.
   let arrival: TimeSpan
-  /// Time limit for the stock to hand out a drink.
+  /// Time that the machine waits for the stock to hand out a drink.
   let patience: TimeSpan
   let managersPatience: TimeSpan
-  /// Time that the machine waits for the stock to take a drink back before it asks again.
+  /// Time that the machine waits for the stock to confirm a returned drink before it repeats the request.
   let releasePatience: TimeSpan
 
   init(seed: UInt64, besides stock: StockPlan, isCalm: Bool) {
@@ -207,7 +207,7 @@ struct VendingPlan {
     orders = chance.draw(3...10)
     arrival = chance.draw(0...2) == 0 ? .milliseconds(chance.draw(20...300)) : .zero
     meetsAFullStock = !isCalm && arrival > .zero && chance.draw(0...1) == 0
-    // The production value is seconds. Some of these are shorter than the pauses of the stock.
+    // The production value is several seconds. Some of these values are shorter than the pauses of the stock.
     patience = .milliseconds([3, 8, 40, 300, 8_000][Int(chance.draw(0...4))])
     managersPatience = max(patience, .milliseconds(50))
     releasePatience = .milliseconds([3, 50, 3_600_000][Int(chance.draw(0...2))])

@@ -1,12 +1,12 @@
-// Planted bugs of a core with several transactions in flight.
-// Invariant: the core itself is the real one. The fault comes from outside, as events that are too early or
-// effects in another order.
+// Planted bugs in the handling of several transactions in flight.
+// Invariant: the queue core is the production code. A bug is simulated around the core: events arrive too early, or
+// effects are reordered.
 import QueueCore
 import Time
 
 /// State of a bug in transactions that are in flight.
 struct MutantWay {
-  /// Answers that were due when transactions were settled, and are not sent yet.
+  /// Answers of settled transactions that are not sent yet: one entry for each transaction, oldest first.
   var withheld: [[QueueEffect]] = []
   /// Number of transactions in flight that were settled when they were sealed.
   var settled = 0
@@ -15,7 +15,8 @@ struct MutantWay {
 }
 
 extension MutantQueue {
-  /// Settles other transactions than the event names; false if the event is to be applied as usual.
+  /// Settles transactions other than the one that the event names. Returns false if the caller must apply the event as
+  /// usual.
   mutating func settlesAnother(
     _ event: QueueEvent, of machine: inout QueueMachine, at now: Moment, into effects: inout [QueueEffect]
   ) -> Bool {
@@ -52,8 +53,8 @@ extension MutantQueue {
     }
   }
 
-  /// The core cannot settle the newest transaction alone. So all are settled, and the answers of the others
-  /// are sent later.
+  /// Settles all transactions, because the core cannot settle the newest one alone. The answers of the older
+  /// transactions are sent later.
   private mutating func settleThroughTheNewest(
     of machine: inout QueueMachine, at now: Moment, into effects: inout [QueueEffect]
   ) {

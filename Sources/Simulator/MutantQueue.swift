@@ -1,7 +1,7 @@
-// The queue's core with a planted bug: the real core, with events or effects dropped, changed or invented
-// around it.
-// Invariant: its only fault is the one in the bug's name, as far as possible from outside. It never traps,
-// because no checker is needed for a bug that traps.
+// The queue's core with a planted bug: the production core, with events or effects dropped, changed or invented around
+// it.
+// Invariant: as far as this can be done outside the core, the bug named is the only fault. It never traps, because no
+// checker is needed for a bug that traps.
 import BankModel
 import QueueCore
 import Time
@@ -79,8 +79,7 @@ struct MutantQueue {
     case (.forgetsTheLost, .tellerLost(let window, let generation, _)):
       held(at: window, by: generation, machine) == nil ? [event] : [.tick]
     case (.ignoresGenerations, .tellerAnswered(let window, let generation, _, let answer)):
-      // Takes any sender for the current teller, and its answer for the customer that the current teller
-      // holds.
+      // Treats any sender as the current teller, and its answer as one for the current teller's customer.
       machine.numbers(of: window).flatMap { present in
         present.generation <= generation
           ? nil : present.lease.map { [.tellerAnswered(window, present.generation, $0, answer)] }
@@ -197,7 +196,7 @@ struct MutantQueue {
     case (.putsAsideWhoWasBeside, .update(let customer))
     where customer.service.isForForeigners && customer.isBeside(event) && customer.begun == 0:
       return [.bury(customer)]
-    // In a service that counts attempts, a start is such a change too.
+    // In a service that counts attempts, the start of an attempt is an `.update` too. It is not dropped.
     case (.forgetsToPutBack, .update(let customer)) where customer.begun == 0 && !customer.isBegun: return []
     case (.forgetsToBury, .bury), (.forgetsToRevive, .revive),
       (.forgetsAttempts, .record), (.resetsWithoutReceipts, .cancelEveryone):
@@ -292,9 +291,9 @@ struct MutantQueue {
   }
 }
 
-/// The queue with reversed priorities: mirrors a core's inputs and outputs.
-/// Invariant: two reflections cancel out, so a core between two mirrors is right in everything but the order
-/// of the priorities.
+/// Reverses the priorities in a core's inputs and outputs.
+/// Invariant: two reversals cancel each other, so a core with reversed inputs and outputs is correct except for the
+/// order of the priorities.
 enum GradeMirror {
   static func mirrored(_ priority: Priority) -> Priority {
     Priority(.max - priority.number)
@@ -367,7 +366,7 @@ extension Customer {
     return customer
   }
 
-  /// True if the event is the loss of a worker that the customer was held by, together with others.
+  /// True if the event is the loss of a worker and the customer has counted a crash.
   fileprivate func isBeside(_ event: QueueEvent) -> Bool {
     switch event {
     case .workerGone, .tellerLost: crashes > 0

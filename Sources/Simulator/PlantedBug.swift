@@ -1,6 +1,6 @@
-// The planted bugs: each a possible defect of a core or a shell, described in a sentence, with the promises
-// that it breaks.
-// Invariant: a checker that misses one of them is itself broken, which a test would show.
+// The planted bugs: each is a possible defect of a core or a shell, described in one sentence, with the promises that
+// it breaks.
+// Invariant: the checker finds each bug; a test fails if the checker misses one.
 
 /// A deliberate defect.
 public enum PlantedBug: String, CaseIterable, Sendable {
@@ -217,7 +217,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   case paintsThoseAtWindowsAsWaiting =
     "A board snapshot lists a customer being served as waiting, if its line exceeds memory."
   case paintsWithoutAPause = "A board snapshot is made at each event."
-  // In the code shared by services and their clients, in their shells, and in what is held back.
+  // In the code shared by services and their clients, in the shells of both, and in the messages held back.
   case servicesBlameClients = "The timeouts of clients include slow commits of a service."
   case hearsTwice = "An answered request is answered again at its deadline."
   case forgetsWhatWasHeldBack = "Messages received before reading was paused are not delivered afterwards."
@@ -251,7 +251,8 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     .forgetsIntents, .keepsWhatWasGivenUp, .chargesNothing,
   ]
 
-  /// True if the defect is in the queue's core and not in the shell around it. Those cases come first.
+  /// True if the defect is in the queue's core and not in the shell around it. The cases of the core are declared
+  /// first.
   var isOfTheCore: Bool { Self.core.contains(self) }
   private static let core = Set(allCases.prefix { $0 != .saysCommittedTooEarly })
   /// The promises that the defect may break first. An audit of the open bank can find any defect.
@@ -282,7 +283,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .numbersWorkersAnew: [.lateWord]
     case .keepsThoseOfTheGone: [.attempt, .lease]
     case .takesWorkersAnswersInTurn: [.attempt]
-    // The worker's answers for recalled customers then look like lies.
+    // The worker's answers for recalled customers then look like protocol violations.
     case .handsAsManyAgain: [.doubleLease, .conversation]
     case .forgetsWhoWasInHand: [.attempt]
     case .forgetsToPutBack: [.lostTicket, .order]
@@ -336,7 +337,7 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case .handsOutWithoutThePayload: [.payload]
     case .givesPayloadsToTheNeighbour: [.payload, .storeContradiction]
     case .forgetsKeys, .remembersTheFirstSliceOnly, .countsTheKnownTwice: [.repeatedKey]
-    // A transaction handed over to a slow disk that was full is waited for forever.
+    // The core waits forever for a transaction that was handed over to a slow disk while the disk was full.
     case .commitsToAFullDisk: [.books, .lostTicket, .storeContradiction, .notDrained]
     case .goesOnAfterARefusal: [.answer, .books]
     case .takesInTheWithdrawn: [.withdrawal]

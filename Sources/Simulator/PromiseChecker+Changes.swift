@@ -87,15 +87,15 @@ extension PromiseChecker {
       + "\(policy.maxFailures) failures,"
   }
 
-  /// Checks that an attempt may end as recorded, and takes its customer from its window. The end must be owed
-  /// by this step's event, or be a lease that ran out, or a recall. The customer's new counts follow from
-  /// those at its assignment, and `land(_:_:)` compares the core's counts with them. The customer stays in
-  /// `step.afloat` until it lands or gets a receipt.
+  /// Checks that an attempt may end as recorded, and removes its customer from its window. The end must follow from
+  /// this step's event, from an expired lease, or from a recall. The customer's new counts follow from those at its
+  /// assignment, and `land(_:_:)` compares the core's counts with them. The customer stays in `step.afloat` until it
+  /// gets a new state or a receipt.
   private func record(_ attempt: Attempt, at now: Moment) {
     if attempt.end == .lost { return recordLost(attempt) }
     var holder: Holder?
-    // A recall by a reset ends in a receipt for this attempt, so it is not added. After a recall by a vacated
-    // bank the customer waits again, and the attempt is added.
+    // A recall by a reset ends in a receipt that includes this attempt, so the attempt is not counted here. After a
+    // recall by a vacated bank the customer waits again, and the attempt is counted.
     var countsAsAttempt = attempt.end != .recalled
     if let place = step.owed.firstIndex(where: { $0.holder.lease.ticket == attempt.ticket }) {
       let owed = step.owed.remove(at: place)
@@ -145,7 +145,7 @@ extension PromiseChecker {
           holders[next].progressAt = now.attended
         }
       } else if attempt.end == .recalled {
-        // A reset cancels the assigned customers that were not started together with the waiting ones.
+        // A reset cancels assigned customers that were not started in the same way as waiting customers.
         for other in holders where other.window == first.window {
           view.states[other.customer.ticket] = .waiting
           view.stand(other.customer)
@@ -237,7 +237,7 @@ extension PromiseChecker {
     }
   }
 
-  /// Closes a request: no answer follows.
+  /// Marks a request as answered; any further answer is a violation. Returns nil if the request is not open.
   @discardableResult
   func close(_ request: RequestNumber) -> Question? {
     closed.insert(request)

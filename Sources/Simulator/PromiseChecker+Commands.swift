@@ -1,7 +1,6 @@
-// Checks of commands: which may run at the same time, their environment and input, when the runner may
-// answer, the meaning of their exit, and the receipt. The checker observes the processes; it asks no runner.
-// Invariant: a command is identified by the environment variables that it started with, as any program could
-// do.
+// Checks of commands: which may run at the same time, their environment and input, when the runner may answer, the
+// meaning of their exit status, and the receipt. The checker observes the processes and never queries a runner.
+// Invariant: a command is identified by the environment variables that it started with, which any program could read.
 import BankModel
 import CommandRunner
 import Glibc
@@ -46,10 +45,10 @@ extension PromiseChecker {
     return tree
   }
 
-  /// Upper bound of a recall's delay.
+  /// Longest time between a cancellation or a timeout and its signal to the command.
   private static let longestWay = TimeSpan.seconds(1)
 
-  /// A command has read its standard input to the end.
+  /// Called when a command has read its standard input to the end.
   func commandHasRead(_ pid: pid_t, _ bytes: [UInt8]) {
     guard let tree = commands[pid], let order = onDisk[tree.name] else { return }
     let expected = SimulatedPayload.of(tree.service, order.account, order.article) ?? []
@@ -84,7 +83,7 @@ extension PromiseChecker {
     }
   }
 
-  /// A command past its timeout gets its grace time and no more, if its runner is not stalled.
+  /// Checks that a command past its timeout ends within its grace time, unless its runner is stalled.
   private func checkTime(of tree: CommandTree, _ pid: pid_t, at moment: MonotonicTime) {
     guard pid == tree.root, tree.service == CommandServicesPlan.timed, let runner = tree.runner,
       runner.isAlive, !runner.standsStill(at: world.host.now)
@@ -99,7 +98,7 @@ extension PromiseChecker {
     }
   }
 
-  /// The bank has closed: no command may run.
+  /// The bank has closed: checks that no command runs.
   func checkCommandsAreGone() {
     for tree in commands.living {
       violate(
@@ -179,8 +178,8 @@ extension PromiseChecker {
     }
   }
 
-  /// The recorded end of a command's attempt. Also notes the further consequences: a dead letter, or a pause
-  /// of the service.
+  /// Returns the end that must be recorded for a command's attempt. Also stores the further consequences: a dead
+  /// letter, or a pause of the service.
   func end(of failure: WorkFailure, _ holder: Holder) -> AttemptEnd {
     switch failure.consequence {
     case .again: return .failed
@@ -200,14 +199,14 @@ extension PromiseChecker {
     }
   }
 
-  /// True if the command's timeout, its grace and the patience with its runner have passed, even if the
+  /// True if the command's timeout, its grace time and the additional time limit of its runner have passed, even if the
   /// runner reports progress.
   func hasOutlivedItsTime(_ holder: Holder, at now: Moment) -> Bool {
     policy[holder.window.service.index].timeout.map { holder.heldSince + $0 <= now.attended } ?? false
   }
 
-  /// The command's timeout ends long before the patience with its runner, and a working runner kills the
-  /// command then.
+  /// Checks the runner of an attempt that ran out of time. The command's timeout ends long before the time limit of its
+  /// runner, and a working runner kills the command at that timeout.
   func checkExpiry(at window: Window, _ generation: Generation) {
     guard window.service.isForCommands,
       let runner = world.workers.first(where: { $0.window == window && $0.generation == generation }),
@@ -219,7 +218,7 @@ extension PromiseChecker {
 
   // MARK: - Receipts
 
-  /// A receipt's result must be that of the command's process, in the attempt that the receipt names.
+  /// Checks that a receipt's result is that of the command's process, in the attempt that the receipt names.
   func checkCommand(_ receipt: Receipt) {
     guard receipt.service.isForCommands else { return }
     guard receipt.outcome == .served else {
@@ -246,7 +245,7 @@ extension PromiseChecker {
     }
   }
 
-  /// The most advanced clock of any process that could have reported it.
+  /// The latest time that a process may have reached. The coordinator's clock may be ahead of the world's.
   private var latestMoment: MonotonicTime {
     max(world.clock.now, world.coordinator?.process.clock ?? world.clock.now)
   }

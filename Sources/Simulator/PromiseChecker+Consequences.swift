@@ -1,6 +1,5 @@
 // Checks after each step of the core: its numbers add up, and every required effect has happened.
-// Invariant: only numbers that the core reports about itself are read, and compared with the checker's own
-// tables.
+// Invariant: the checker reads only the counts that the core reports, and compares them with its own tables.
 import BankModel
 import QueueCore
 import Time
@@ -24,8 +23,8 @@ extension PromiseChecker {
       violate(
         .conversation, "\(recall.window) is not notified that ticket \(recall.lease.ticket) was recalled")
     }
-    // More messages may be queued after this one. Silence is judged only at a tick, which means that all have
-    // been handled.
+    // Further messages may be queued, and one of them may renew a lease. Leases are therefore checked only at a tick,
+    // when all messages have been handled.
     guard case .tick = event else { return }
     for holder in holders where leaseEnd(of: holder) <= now.attended {
       violate(

@@ -1,11 +1,11 @@
-// Checks of the disk: of the new contents after each commit, and of everything at the end.
-// Invariant: a client requested every ticket on disk, each ticket has at most one receipt, and the money is
-// the amount that the clients brought.
+// Checks of the disk: of the new contents after each commit, and of all contents at the end.
+// Invariant: a client requested every ticket on disk, each ticket has at most one receipt, and the amounts paid equal
+// those that the clients requested.
 import BankModel
 import QueueCore
 
 extension PromiseChecker {
-  /// Numbers are consecutive: each number that the day counters have issued belongs to a customer.
+  /// Checks that numbers are consecutive: each number that the day's counters have issued belongs to a customer.
   func checkIssued(by core: borrowing QueueMachine) {
     guard core.books.day == view.day, core.books.issued > view.lastTicket else { return }
     for ticket in view.lastTicket + 1...core.books.issued where view.customers[ticket] == nil {
@@ -16,7 +16,7 @@ extension PromiseChecker {
 
   func staged(_ change: StoreChange) { staged.append(change) }
 
-  /// The open transaction was rolled back, as far as the process can know.
+  /// The process has rolled back the open transaction. The disk may have stored the changes nevertheless.
   func rolledBack() {
     doubtful = staged
     staged.removeAll()
@@ -28,7 +28,8 @@ extension PromiseChecker {
     if isNew { world.statistics.commits += 1 }
     var day = diskBooks?.day ?? books.day
     var touched: [Int] = []
-    // A customer without a number becomes valid with the commit whose counters have issued it, or never.
+    // A customer above the last issued number becomes valid with the commit whose counters include its number. Without
+    // that commit it never becomes valid.
     let isSameDay = books.day == diskBooks?.day ?? books.day
     let changes = (isSameDay ? arriving : []) + staged
     arriving.removeAll()
@@ -76,7 +77,7 @@ extension PromiseChecker {
     committedAt = world.coordinator?.process.wall ?? world.host.wall
   }
 
-  /// Every customer that a change touched has its payload, and none after its receipt.
+  /// Checks that every customer touched by a change has its payload, and none after its receipt.
   private func checkPayloads(of changes: [StoreChange], day: BusinessDay, in store: QueueDisk) {
     guard day == diskBooks?.day ?? day else { return }
     var tickets: Set<TicketNumber> = []
@@ -107,7 +108,7 @@ extension PromiseChecker {
     }
   }
 
-  /// A dead letter has an attempt that is recorded as fatal.
+  /// Checks that a dead letter has an attempt that is recorded as fatal.
   private func checkFatal(_ number: Int32, of ticket: TicketOfDay, in store: QueueDisk) {
     guard let attempts = try? store.attempts(day: ticket.day, ticket: ticket.ticket) else { return }
     if !attempts.contains(where: { $0.number == number && $0.isFatal }) {

@@ -1,6 +1,6 @@
-// Checks of one event and of the core's effects because of it.
-// Invariant: in one step every cause has its effect and every effect its cause. A lease that ended has its
-// recorded attempt and its place in a line; a completion has its receipt.
+// Checks of one event and of the effects that the core returns for it.
+// Invariant: in one step every cause has its effect and every effect its cause. When a lease ends, its attempt is
+// recorded and its customer gets a new state. When a customer is done, its receipt is written.
 import BankModel
 import QueueCore
 import Time
@@ -19,23 +19,23 @@ struct CheckedStep {
   var cancelling: TicketNumber?
   /// True if this step's changes were staged before, in a commit that was refused.
   var isRepeat = false
-  /// True if the message is of a dead generation.
+  /// True if the sender of the message belongs to a dead generation.
   var isLate = false
   /// The window of a teller that has violated the protocol.
   var rogue: Window?
   /// A service that must be paused, with the reason reported.
   var owedPause: Service?
   var inserted: Int64 = 0
-  /// Customers who waited when a new request came; nil for any other event.
+  /// Number of customers who wait when a new request arrives; nil for any other event.
   var standing: Int64?
   var wasJammed = false
   /// Consequences of this step for customers of concurrent workers.
   var verdict = PromiseChecker.Verdict()
   /// Customers whose start this step has made durable.
   var settledStarts: Set<TicketNumber> = []
-  /// Customers whose attempt was lost with a coordinator, and the maximum number of such coordinators.
+  /// Customers whose attempt was lost with a coordinator, each with the maximum number of coordinators that lost it.
   var fallen: [TicketNumber: Int] = [:]
-  /// Customers whose work was not started.
+  /// Customers whose work was not started in the attempt that has ended.
   var unbegun: Set<TicketNumber> = []
 }
 
@@ -49,7 +49,7 @@ extension PromiseChecker {
     switch event {
     case .enqueue(let request, _, _, let isLast, _):
       if takingIn != request {
-        // Space for all of a partly taken in request is reserved already.
+        // Space for all customers of a partly accepted request is already reserved.
         step.standing = core.books.waitingInAll + core.books.delayed + (core.arriving?.total ?? 0)
       }
       if !isLast { takingIn = request } else if takingIn == request { takingIn = nil }
@@ -171,8 +171,8 @@ extension PromiseChecker {
     }
   }
 
-  /// The first customer of a window has left without an answer: the assigned ones that were not started
-  /// return to their line.
+  /// The first customer of a window has left without an answer. The other customers assigned to the window were not
+  /// started, and return to their lines.
   func takeBackAhead(_ window: Window) {
     for holder in holders where holder.window == window { step.owed.append((holder, .recalled)) }
     holders.removeAll { $0.window == window }
@@ -195,7 +195,7 @@ extension PromiseChecker {
   func didApply(
     _ event: QueueEvent, to core: borrowing QueueMachine, _ effects: ArraySlice<QueueEffect>, at now: Moment
   ) {
-    // Any event also calls the customers who are due. A late message must have no other effect.
+    // Any event also returns due customers to their lines. A late message must have no other effect.
     let isCall = effects.first?.callsTheDelayed == true
     if step.isLate, let effect = isCall ? effects.first(where: { !$0.followsACall }) : effects.first {
       violate(.lateWord, "a message of a dead generation led to \(effect)")

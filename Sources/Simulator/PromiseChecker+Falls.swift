@@ -14,7 +14,7 @@ struct FallLedger {
   /// coordinators.
   private var counts: [TicketName: Int] = [:]
   private var possible: Set<TicketName> = []
-  /// Customers that were certainly in flight then.
+  /// Customers that were certainly in flight when a coordinator was killed.
   private var certain: Set<TicketName> = []
 
   mutating func handOut(_ name: TicketName) { handedOut.insert(name) }
@@ -29,8 +29,8 @@ struct FallLedger {
   /// The coordinator has exited by itself, and no customer was lost with it.
   mutating func leave() { handedOut.removeAll() }
 
-  /// Takes a customer whose attempt is recorded as lost. Returns the maximum number of coordinators that it
-  /// was lost with; nil if it cannot have been lost.
+  /// Removes a customer whose attempt is recorded as lost. Returns the maximum number of coordinators that lost it, or
+  /// nil if it cannot have been lost.
   mutating func takeUnrecorded(_ name: TicketName) -> Int? {
     certain.remove(name)
     return possible.remove(name) == nil ? nil : counts[name]
@@ -88,7 +88,7 @@ extension PromiseChecker {
     }
   }
 
-  /// Follows a suspect that is delayed before it was assigned; false for any other customer.
+  /// Applies the delay of a suspected customer that has not been assigned again. Returns false for any other customer.
   func putsOffASuspect(_ customer: Customer) -> Bool {
     let ticket = customer.ticket
     guard !step.afloat.contains(ticket), falls.isSuspect(TicketName(day: view.day, ticket: ticket)) else {

@@ -1,12 +1,12 @@
-// Checks of concurrent workers: which customers each holds and how many, which must be alone, which are
-// blamed when a worker is lost, and the result in a receipt. Nothing is asked of the core.
-// Invariant: an outside worker is identified by its generation, over all its places; a worker at a window by
-// that window.
+// Checks of concurrent workers: which customers a worker holds and how many, which customer must be its only one, which
+// are blamed when a worker is lost, and the result in a receipt. The checks never query the core.
+// Invariant: an outside worker is identified by its generation at all its windows, and a worker that the bank started
+// by its window.
 import BankModel
 import QueueCore
 import Time
 
-/// A place of a concurrent worker.
+/// One window of a concurrent worker, with the number of customers that the worker may hold.
 struct ForeignPlace {
   let generation: Generation
   let capacity: Int
@@ -15,7 +15,7 @@ struct ForeignPlace {
 extension PromiseChecker {
   /// Outcomes that the current step decides for customers of concurrent workers.
   struct Verdict {
-    /// The only customer of the worker at each place when the step started.
+    /// The customer at each window whose worker held only this one when the step started.
     var alone: [Window: TicketNumber] = [:]
     /// Customers that must become dead letters now (true), or must not (false).
     var isDead: [TicketNumber: Bool] = [:]
@@ -23,7 +23,7 @@ extension PromiseChecker {
     var hopeless: Set<TicketNumber> = []
   }
 
-  /// All windows of the worker that has this window.
+  /// Returns all windows of the worker that serves at this window.
   private func places(of window: Window) -> [Window] {
     guard window.isOutside, let place = foreign[window] else { return [window] }
     return foreign.filter { $0.key.isOutside && $0.value.generation == place.generation }.map(\.key).sorted()
@@ -95,12 +95,12 @@ extension PromiseChecker {
     }
   }
 
-  /// The places of an outside worker.
+  /// Returns the windows of an outside worker.
   func outsidePlaces(of generation: Generation) -> [Window] {
     foreign.filter { $0.key.isOutside && $0.value.generation == generation }.map(\.key).sorted()
   }
 
-  /// Time when the lease runs out if there is no further message.
+  /// Returns the time when the lease runs out unless a further message renews it.
   func leaseEnd(of holder: Holder) -> MonotonicTime {
     holder.progressAt + policy[holder.window.service.index].lease
   }

@@ -1,6 +1,6 @@
-// Checks of services that count attempts (`max_attempts`). By the core's effects, no attempt starts before it
-// is on disk. By the workers' own observations, no customer is started more often than allowed.
-// Invariant: the second count is independent of the first, and outlives every coordinator.
+// Checks of services that count attempts (`max_attempts`). The core's effects must not start an attempt before it is on
+// disk. The workers' own counts must not show more starts of a customer than allowed.
+// Invariant: the workers' counts are independent of the core, and survive every coordinator.
 import BankModel
 import QueueCore
 import Time
@@ -13,7 +13,7 @@ extension PromiseChecker {
     policy[customer.service.index].maxAttempts.map { customer.begun >= $0 } ?? false
   }
 
-  /// Follows a change by which a customer leaves its line to start, or returns without a start; false for any
+  /// Applies a change by which a customer leaves its line to start, or returns without a start. Returns false for any
   /// other change.
   func followStart(_ customer: Customer) -> Bool {
     let ticket = customer.ticket
@@ -53,7 +53,7 @@ extension PromiseChecker {
     view.stand(customer)
   }
 
-  /// The disk is full: no customer starts.
+  /// The disk is full: no customer that is about to start may start.
   func takeBackStarts() {
     for customer in starting.values { takeBack(customer) }
     starting.removeAll()
@@ -74,7 +74,7 @@ extension PromiseChecker {
     if let fall { step.fallen[customer.ticket] = fall }
   }
 
-  /// An operator resets the attempts of a customer.
+  /// An operator has requeued a customer, which resets its attempts.
   func broughtBack(_ customer: Customer) {
     world.foreign.begun.bringBack(TicketName(day: view.day, ticket: customer.ticket))
     if customer.begun != 0 || customer.isBegun {

@@ -1,8 +1,8 @@
-// Complete knowledge of a history from outside: the requests of clients, the answers, the contents of the
-// disk, and the state of each customer. Never asks the core for what it can find out itself, because it would
-// then repeat the core's mistakes.
-// Invariant: it follows the core's effects in order, and falls back to the contents of the disk when a
-// process is killed. A contradiction is a violation, which ends the history.
+// The checker's model of a history: the requests of clients, the answers, the contents of the disk, and the state of
+// each customer. It never queries the core for a fact that it can derive itself, because it would then repeat the
+// core's mistakes.
+// Invariant: the checker applies the core's effects in order, and rebuilds its state from the disk when a process is
+// killed. A contradiction is a violation, which ends the history.
 import BankModel
 import QueueCore
 import Time
@@ -39,7 +39,7 @@ final class PromiseChecker {
     var tickets: [TicketName?]
     var filled = 0
     var asked = 0
-    /// True after the client received the answer that no customer was added, until it asks again.
+    /// True after the client received the answer that no customer was added, until the client sends the request again.
     var isWithdrawn = false
 
     /// Index of the order that a new ticket belongs to. The first customers of a large request may get the
@@ -52,10 +52,10 @@ final class PromiseChecker {
 
   /// State that belongs to a transaction in flight.
   struct Seal {
-    /// Newcomers up to this number are in it; 0 if a new day has started since.
+    /// Last ticket number of the new customers in the transaction; 0 if a new day has started since.
     var issued: TicketNumber
     var paused: [Bool]
-    /// Customers whose start is in it.
+    /// Customers whose start is part of the transaction.
     var starting: Set<TicketNumber>
   }
 
@@ -89,20 +89,19 @@ final class PromiseChecker {
   var seenCommits = 0
   var servedToday: Int64 = 0
   var cancelledToday: Int64 = 0
-  /// Changes of the open transaction, and those of a commit with an unknown outcome.
+  /// Changes of the open transaction. `doubtful` contains those of a commit with an unknown outcome.
   var staged: [StoreChange] = []
   /// Customers who are on disk and have no number yet.
   var arriving: [StoreChange] = []
   var doubtful: [StoreChange] = []
 
-  // State of each customer, by the core's effects.
+  // State of each customer, derived from the core's effects.
   var view = QueueView(day: 1)
   var holders: [Holder] = []
   var recalled: [(window: Window, lease: Lease)] = []
   /// Customers at a window whose service counts attempts, and whose teller has not received them yet.
   var starting: [TicketNumber: Customer] = [:]
-  /// Customers cancelled while their teller continues with others. The teller's answers about them are
-  /// still to come.
+  /// Customers cancelled while their teller continues with others. The teller's answers for them have not arrived yet.
   var cancelled: [(window: Window, lease: Lease)] = []
   /// Windows whose tellers were notified that no customer follows those in flight.
   var closing: Set<Window> = []
@@ -176,7 +175,7 @@ final class PromiseChecker {
     guard number > 0 else { return violate(.answer, "a client without a request received tickets") }
     let group = groups[number - 1]
     if !group.isList {
-      // Without a gap; customers displaced by others have the last numbers.
+      // The numbers have no gap, but the first customers of a large request may have the last numbers.
       let tickets = group.tickets.compactMap { $0 }.filter { $0.day == report.day }.map(\.ticket).sorted()
       let isSame =
         report.count == Int64(group.orders.count) && Int64(tickets.count) == report.count
@@ -201,8 +200,8 @@ final class PromiseChecker {
     groups[number - 1].isWithdrawn = false
   }
 
-  /// A client received the answer that no customer of its request was added, because it had withdrawn it. If
-  /// it has sent the request more than once, another sending may have added them.
+  /// A client received the answer that no customer was added, because it had withdrawn the request. If the client has
+  /// sent the request more than once, another copy may have added the customers.
   func clientWithdrew(group number: Int) {
     let group = groups[number - 1]
     guard group.asked == 1 else { return }
@@ -250,8 +249,8 @@ final class PromiseChecker {
       committed(stored.books, in: store)
     }
     doubtful.removeAll()
-    // The last step of a withdrawal may be durable although the process was killed before it reported it. It
-    // changes nothing else.
+    // The last step of a withdrawal may be durable although the process was killed before it reported the step. The
+    // step changes nothing else.
     if !store.hasArrivals { arriving.removeAll() }
     // Services numbered since the last commit have zero counts and are not paused.
     diskBooks?.know(services: stored.books.paused.count)
@@ -295,7 +294,7 @@ final class PromiseChecker {
     }
   }
 
-  /// Falsifies what a start reads, for the planted bugs that need it.
+  /// Corrupts the data that a start reads, for the planted bugs that need it.
   func spoil(_ stored: StoredQueue, as bug: PlantedBug) -> StoredQueue {
     var stored = stored
     if bug == .startsWithOldBooks, let olderBooks, olderBooks.day == stored.books.day {
@@ -364,7 +363,7 @@ struct QueueView {
     newcomers.removeAll { $0 <= last }
   }
 
-  /// Drops the request that was only partly taken in: its customers never had a ticket.
+  /// Drops a request that was only partly accepted: its customers never had a ticket.
   mutating func dropArriving() {
     for ticket in newcomers where ticket > lastTicket {
       customers[ticket] = nil

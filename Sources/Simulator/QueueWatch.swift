@@ -1,8 +1,8 @@
-// Observer of a production coordinator's queue: every event passes through here to the machine, and the
-// checker receives it and the machine's effects. Planted bugs of the core act here. Sometimes it delivers a
-// late message of a dead worker. The supervisor closes such a connection, but the queue must ignore these
-// messages in any case.
-// Invariant: events of a dead process are not checked, and after a broken promise nothing is.
+// Observer of a production coordinator's queue. It passes every event to the machine, and reports the event and the
+// machine's effects to the checker. It applies the planted bugs of the core. Sometimes it delivers a late message of a
+// dead worker: the supervisor closes the connection of a dead worker, but the queue must ignore late messages in any
+// case.
+// Invariant: events of a dead process are not checked, and no event is checked after a broken promise.
 import BankModel
 import Coordinator
 import QueueCore
@@ -14,14 +14,15 @@ final class QueueWatch: QueueWitness {
     let event: QueueEvent
   }
 
-  /// More effects than any loop iteration has, with everything that follows from them.
+  /// Limit of the effects in one loop iteration, including those that follow from other effects. More effects are an
+  /// endless loop.
   private static let longestTurn = 100_000
   private unowned let world: Simulation
   private unowned let process: SimulatedProcess
   private var mutant: MutantQueue?
   private var chance: SeededGenerator
   private var lateWords: [LateWord] = []
-  /// Effects of the current iteration.
+  /// Number of effects in the current iteration.
   private var effectsOfTurn = 0
   private var abandonedAt: MonotonicTime?
 

@@ -19,7 +19,7 @@ extension SimulatedClient {
       let (day, ticket) = someTicket()
       return Wish(command: .cancel(ticket, day: chance.draw(0...1) == 0 ? day : nil))
     case 62..<67:
-      // A client that has lost the answer asks again, and must get the same one.
+      // A client that has lost the answer repeats the request, and must get the same answer.
       return answered ?? enqueue()
     case 67..<70:
       guard !known.isEmpty else { return enqueue() }
@@ -177,16 +177,15 @@ extension EnqueueOrder {
   }
 }
 
-/// The last requests of a history. They resume what is paused, give every service a window, and stop the bank
-/// after every customer is served.
-/// Invariant: one request after the other; the stop is repeated after the loss of a coordinator.
+/// The last requests of a history. They resume paused services, give every service a window, and stop the bank after
+/// every customer is served.
+/// Invariant: only one request is open at a time. The stop is repeated after the loss of a coordinator.
 struct ClosingCommands {
   private var step = 0
   private(set) var hasAskedForTheEnd = false
 
-  /// - Parameter mayEnd: true if no customer is left that a closing bank would not wait for.
-  /// - Parameter isPaused: true if a command has paused its service, which the last of the faults may have
-  ///   caused.
+  /// - Parameter mayEnd: true if a closing bank waits for every customer that is left.
+  /// - Parameter isPaused: true if a command has paused its service, possibly because of the last fault.
   mutating func next(
     windows: [ServiceName: Int32], mayEnd: Bool, isPaused: Bool
   ) -> SimulatedClient.Wish? {

@@ -11,7 +11,7 @@ import Wire
 final class SimulatedClient {
   struct Wish {
     var command: ControlCommand
-    /// The checker's number of its orders; 0 for none.
+    /// The checker's number of the group of these orders; 0 if the request has no orders.
     var group = 0
     var isRepeated = false
     /// Number of entries in each part of a list; 0 for all in one part.
@@ -27,7 +27,7 @@ final class SimulatedClient {
       }
     }
 
-    /// True if the answer depends on other clients, and nothing else waits for it.
+    /// True if the answer depends on other clients, so that this client does not wait for it.
     var isPatient: Bool {
       switch command {
       case .awaitTickets, .board: true
@@ -54,7 +54,7 @@ final class SimulatedClient {
   var known: [(day: Int64, ticket: Int64)] = []
   /// Groups whose tickets an answer has confirmed.
   private var told: Set<Int> = []
-  /// Number of lists still to be sent while no customer is admitted any more.
+  /// Number of lists that the client still sends after the bank has stopped accepting customers.
   private var lateLists = 0
   private(set) var wasToldOfTheEnd = false
 
@@ -69,7 +69,7 @@ final class SimulatedClient {
   }
 
   var isContent: Bool { commandsLeft == 0 && outstanding.allSatisfy(\.wish.isPatient) && again.isEmpty }
-  /// The bank is about to close: the client sends lists meanwhile, which must be refused.
+  /// The bank is about to close. The client still sends lists, which the bank must refuse.
   func comeTooLate() { lateLists = 3 }
 
   func reopenWindows() {
@@ -99,7 +99,7 @@ final class SimulatedClient {
           ask(again.removeFirst())
         } else if let wish = think() {
           ask(wish)
-          // Only an immediate withdrawal can arrive when just a part is taken in.
+          // Only an immediate withdrawal can arrive while the coordinator has accepted just a part of the request.
           if wish.count > world.plan.slice {
             switch chance.draw(0...15) {
             case 0..<4: withdraw()
@@ -111,7 +111,7 @@ final class SimulatedClient {
           if wish.isRepeated, chance.draw(0...9) == 0 { ask(wish) }
         }
       }
-      // A Ctrl-C, mostly too late: an older request is taken in already.
+      // A withdrawal as by Ctrl-C. Mostly it arrives too late, because the bank has already accepted the request.
       if chance.draw(0...9) == 0 { withdraw() }
       lookAtTheBoard()
     }
@@ -177,7 +177,7 @@ final class SimulatedClient {
     }
   }
 
-  /// The connection is lost: requests that can be repeated will be, and the outcome of the others stays
+  /// The connection is lost. The client will repeat the requests that can be repeated; the outcome of the others stays
   /// unknown.
   private func leave() {
     guard state != .away else { return }
@@ -243,8 +243,8 @@ final class SimulatedClient {
     }
   }
 
-  /// No customer was added, because the client has withdrawn the request or the queue was emptied. Some
-  /// clients send it again, and it must succeed then.
+  /// No customer was added, because the client has withdrawn the request or the queue was emptied. Some clients send
+  /// the request again, and it must then succeed.
   private func withdrawn(_ wish: Wish, isByReset: Bool) {
     guard wish.isWithdrawn || isByReset else {
       return world.violate(.withdrawal, "client \(number) got a withdrawal that did not take place")
@@ -272,11 +272,11 @@ final class SimulatedClient {
       // After a refusal for lack of space, the client asks again for the outcome of an earlier request.
       if let answered, chance.draw(0...1) == 0 { again.append(answered) }
     }
-    // The request was sent twice, and the other one may have found space.
+    // The request was sent twice, and the other copy may have found space.
     if wish.group > 0, outstanding.contains(where: { $0.wish.group == wish.group }) { return }
     switch failure.code {
-    // Transient refusals, to be retried: the bank closes, could not open, or had no descriptor for a long
-    // list.
+    // Transient refusals; the client repeats the request. The bank closes, could not open, or had no descriptor for a
+    // long list.
     case .diskFull, .draining, .notOpen, .windowsFailed, .system: again.append(wish)
     case .queueFull where !world.isCalm: again.append(wish)
     case .queueFull where isSliced(wish): break

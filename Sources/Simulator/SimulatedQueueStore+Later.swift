@@ -1,5 +1,5 @@
-// Transactions on a slow disk: handed over, in flight, and written to this history's disk when they are due,
-// or when the process that handed them over was killed before.
+// Transactions on a slow disk. A transaction is handed over, is in flight, and is written to this history's disk when
+// it is due. If its process is killed first, it is either written at that time or lost.
 // Invariant: the checker receives a transaction and its changes when it is on disk, not before.
 import BankModel
 import QueueCore
@@ -52,7 +52,7 @@ extension SimulatedQueueStore {
       world.trace.line(world.clock.now, "  \(kept) of \(slow.underway.count) in flight are kept")
     }
     if kept > 0, kept < slow.underway.count { world.statistics.keptInPart += 1 }
-    // A failure that the dead process has not met any more, such as a sync behind a refusal, concerns none of them.
+    // An injected failure that the dead process did not reach does not apply to these transactions.
     world.disk.forgetFailures()
     for transaction in slow.underway.prefix(kept) {
       do throws(StoreError) { try write(transaction) {} } catch {
@@ -62,7 +62,7 @@ extension SimulatedQueueStore {
   }
 
   private func write(_ transaction: SlowDisk.Transaction, _ meet: () -> Void) throws(StoreError) {
-    // Bytes without space were left out when they were staged.
+    // If the disk was short of space, result bytes were already omitted when the change was staged.
     let isShort = disk.isShort
     disk.isShort = false
     defer { if isShort { disk.isShort = true } }

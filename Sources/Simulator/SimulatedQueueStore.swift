@@ -13,7 +13,7 @@ final class SimulatedQueueStore: AskingStore {
   var disk: QueueDisk { world.disk }
   /// Transactions in flight; nil unless the disk is slow.
   private(set) var slow: SlowDisk?
-  /// The store as the process sees it.
+  /// The store as the process reads it: transactions in flight count as written.
   private var shown: any LocalQueueStore { slow?.shown ?? disk }
 
   init(of process: SimulatedProcess, _ number: Int, in world: Simulation) {
@@ -84,7 +84,7 @@ final class SimulatedQueueStore: AskingStore {
     }
   }
 
-  /// The disk does this itself, at times that it draws.
+  /// Does nothing: the simulated disk copies its log at random times of its own.
   func tidyUp() {}
   var emptying: EmptyingProgress? { disk.emptying }
 

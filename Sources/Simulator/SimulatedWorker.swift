@@ -13,8 +13,8 @@ final class SimulatedWorker {
   let process: SimulatedProcess
   let window: Window
   let generation: Generation
-  /// Provides what its customers need; nil for most tellers, which need nothing. The process owns it, so it
-  /// disappears with the process.
+  /// Provides what its customers need; nil for most tellers, which need nothing. The process owns the provider, which
+  /// is released when the process ends.
   fileprivate(set) weak var provider: SimulatedProvider?
 
   init(_ process: SimulatedProcess, _ window: Window, _ generation: Generation) {
@@ -59,7 +59,8 @@ final class WorkerProgram: WindowProgram {
   }
 }
 
-/// The provider of a simulated worker: the production provider's fruit, or nothing. Sometimes the work fails.
+/// The provider of a simulated worker: it passes on the production provider's fruit, or provides nothing. Sometimes the
+/// work fails.
 final class SimulatedProvider: Provider {
   var onProvided: ((Lease, Provision) -> Void)?
   var failsNext = false

@@ -9,8 +9,7 @@ import Time
 import Wire
 
 extension Simulation {
-  /// Plans the next fault of a kind, unless the faults have ended. The time is drawn from the kind's own
-  /// generator.
+  /// Plans the next fault of a kind, unless the faults have ended. The time is drawn from the given generator.
   ///
   /// - Parameter range: the range of the delay in nanoseconds, computed from the plan's interval in
   ///   nanoseconds.
@@ -98,7 +97,7 @@ extension Simulation {
       if disk.volume != nil { coordinator?.process.fuse = Int(chance.draw(0...12)) }
     }
     guard fullUntil > clock.now else { return }
-    // After a full disk the store stays on its reserve for longer than the disk is full.
+    // After a full disk, the store reports a shortage of space for longer than the disk is full.
     disk.isShort = true
     let full = StoreError.diskFull(detail: "no space left")
     switch call {
@@ -155,7 +154,7 @@ extension Simulation {
     service.fuse = Int(chance.draw(2...14))
   }
 
-  /// Settings of the services that not every bank has.
+  /// Settings of the services for commands, or else for concurrent workers, as JSON.
   var serviceSettings: String {
     hasCommands ? plan.commandServices.settings : plan.foreign.settings
   }
@@ -172,14 +171,14 @@ extension Simulation {
   }
 }
 
-/// The configuration file of the simulated bank, written while the bank is open or before.
-/// Invariant: the queue rules are those of the history in every written file. If they are not valid in a
-/// file, the whole file is refused.
+/// The configuration file of the simulated bank, written before the bank opens or while it is open.
+/// Invariant: every written file contains the queue policy of the history. If a value is not valid, the coordinator
+/// refuses the whole file.
 struct ConfigurationScribe {
   static let path = "/bank/bank.json"
   let policy: QueuePolicy
   let keepsLogs: Bool
-  /// Settings of the services that not every bank has, as JSON.
+  /// Settings of the services for commands or for concurrent workers, as JSON.
   let services: String
 
   func text(windows: [ServiceName: Int32], workMicroseconds: Int64, gather: TimeSpan, standstill: TimeSpan)

@@ -84,7 +84,7 @@ extension Simulation {
       statistics.note(kind)
       process.stand(until: clock.now + TimeSpan(nanoseconds: chance.draw(lease / 4...lease * 3)))
     case .tellerFailed:
-      // Most tellers need nothing from the stock that they could fail to get.
+      // Only a worker with a provider can fail in this way. Most tellers have none.
       some(of: workers.filter { $0.provider != nil })?.provider?.failsNext = true
     case .tellerRogue:
       statistics.note(kind)
@@ -118,7 +118,7 @@ extension Simulation {
       case 3: .returned(holders.first { $0.window == worker.window }?.lease ?? other)
       case 4: .ready
       case 5:
-        // Exactly the lease of another window.
+        // The lease of a customer at another window.
         .done(holders.first { $0.window != worker.window }?.lease ?? other)
       default: .hello(Hello(build: Self.build, role: .teller))
       }
@@ -126,7 +126,7 @@ extension Simulation {
   }
 
   private func say(_ bytes: [UInt8], by worker: SimulatedWorker) {
-    // A runner that hung before it was ready and sends `ready` would be trusted forever.
+    // If a runner hangs before it is ready, a forged `ready` would make the coordinator wait for it forever.
     guard let stream = worker.stream, !(worker.process.isStuck && isPatient(with: worker)) else { return }
     trace.mix(bytes)
     stream.send(bytes, at: clock.now, on: host)

@@ -1,7 +1,7 @@
-// One simulated world: its clock, network, disk and processes, and the loop that runs them. Broken promises
-// are judged by the checker.
-// Invariant: the seed alone decides what happens; no real clock, randomness or dictionary order has any
-// influence. A broken promise ends the history at once and is its outcome.
+// One simulated world: its clock, network, disk and processes, and the loop that runs them. The checker detects broken
+// promises.
+// Invariant: the seed alone decides what happens; no real clock, randomness or dictionary order has any influence. A
+// broken promise ends the history at once and is its outcome.
 import BankModel
 import Coordinator
 import Glibc
@@ -52,8 +52,8 @@ public final class Simulation {
   var coordinator: BankProgram?
   private(set) var coordinators = 0
   var workers: [SimulatedWorker] = []
-  /// Record of the customers that commands and workers hold, which outlives each coordinator; nil in a
-  /// history without commands and such workers.
+  /// Record of the customers that commands and workers hold, which outlives each coordinator; nil in a history without
+  /// commands and concurrent workers.
   let hands: HandTable?
   private var hasLostPower = false
   let keepsLogs: Bool
@@ -73,8 +73,8 @@ public final class Simulation {
   var lateStarters = 0
   /// Service processes that a coordinator may kill, because it has sent them `close` or SIGABRT before.
   var condemned: Set<pid_t> = []
-  /// Number of tellers still to be lost with a customer whose last message is handled after the loss was
-  /// reported.
+  /// Number of late messages still to be injected. A teller that dies with a customer leaves such a message, which is
+  /// handled after the loss was reported.
   var lateWords = 0
 
   private init(seed: UInt64, bug: PlantedBug?, trace: ((String) -> Void)?) {
@@ -142,8 +142,8 @@ public final class Simulation {
   /// Runs one history to its end.
   ///
   /// - Parameters:
-  ///   - seed: decides everything.
-  ///   - bug: the defect planted in the core or the shell; nil for the real ones.
+  /// - seed: decides everything that happens.
+  /// - bug: the defect planted in the core or the shell; nil for none.
   ///   - trace: receives a line of text for each event and effect; nil if there is no reader.
   ///   - look: called with the world after each step.
   public static func run(
@@ -191,7 +191,7 @@ public final class Simulation {
     trace.flush()
   }
 
-  /// Runs the next step, on the host or of the agenda; false if none is left.
+  /// Runs the next step of the host or of the agenda. Returns false if no step is left.
   private func happenNext() -> Bool {
     guard let moment = MonotonicTime.earlier(agenda.nextMoment, host.nextMoment) else { return false }
     clock.advance(to: moment)
@@ -258,8 +258,8 @@ public final class Simulation {
     if !isOpen { agenda.add(.coordinatorStart, at: clock.now + .milliseconds(chance.draw(2...150))) }
   }
 
-  /// Reads the store for the next coordinator, which starts with its contents; false if the store cannot be
-  /// read now.
+  /// Reads the store and calls `begin` with its contents, to start the next coordinator. Returns false if the store
+  /// cannot be read now.
   func openStore(_ begin: (StoredQueue, Int64) -> BankProgram?) -> Bool {
     coordinators += 1
     statistics.starts += 1
@@ -314,7 +314,7 @@ public final class Simulation {
     forgetHandsWithThePower()
     coordinator = nil
     if isDone, isCalm, finale.hasAskedForTheEnd {
-      // The last messages are in flight.
+      // The last messages are still in flight, so the history ends later.
       guarded.isOver = true
       agenda.add(.end, at: clock.now + .seconds(1))
     } else if !guarded.isThere {
@@ -354,7 +354,7 @@ public final class Simulation {
     host.calendarOrigin += behind * 1_000_000
   }
 
-  /// Once every client is content, has client 0 resume what is paused and stop the bank.
+  /// Once no client has a request left, client 0 resumes paused services and stops the bank.
   private func sendClosingCommands() {
     guard coordinator != nil, clients.allSatisfy({ $0.isContent }), isStockContent,
       isVendingContent
@@ -364,7 +364,7 @@ public final class Simulation {
         windows: plan.windows, mayEnd: areForeignersServed && areCommandsHeard, isPaused: isSomethingPaused)
     else { return }
     clients[0].ask(wish)
-    // An audit just when the services are being stopped.
+    // Request an audit while the services are being stopped.
     if finale.hasAskedForTheEnd, hasStock, chance.draw(0...2) == 0 {
       clients[0].ask(SimulatedClient.Wish(command: .audit))
     }
@@ -373,7 +373,7 @@ public final class Simulation {
       statistics.note(.diskFull)
       fullUntil = clock.now + .milliseconds(chance.draw(1...(chance.draw(0...2) == 0 ? 2_000 : 200)))
     } else if finale.hasAskedForTheEnd, plan.temper != .calm {
-      // Or the last commits are slow, and clients send requests to a closing bank.
+      // The last fault: the last commits are slow, and clients send requests to a closing bank.
       statistics.note(.commitSlow)
       slowCommit = .milliseconds(chance.draw(20...400))
       for client in clients { client.comeTooLate() }

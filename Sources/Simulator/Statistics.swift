@@ -2,14 +2,14 @@
 // Invariant: the counts of two parts add up to the counts of the whole.
 // Errors: none.
 
-/// The amount of what was simulated.
+/// Counts of simulated events, requests and faults.
 public struct Statistics: Sendable, Equatable, Codable {
   /// Histories that ended without a violation.
   package var histories: Int64 = 0
   package var occurrences: Int64 = 0
   package var events: Int64 = 0
   package var effects: Int64 = 0
-  /// Messages that passed the codec.
+  /// Writes to the streams and pipes of the simulated host.
   package var messages: Int64 = 0
   package var commits: Int64 = 0
   /// Customers assigned to a teller.
@@ -20,9 +20,9 @@ public struct Statistics: Sendable, Equatable, Codable {
   package var withdrawals: Int64 = 0
   /// Withdrawn requests without any added customer.
   package var withdrawn: Int64 = 0
-  /// Requests that were withdrawn when a part of them was taken in.
+  /// Requests that were withdrawn after the bank had accepted a part of them.
   package var withdrawnInPart: Int64 = 0
-  /// Requests that were abandoned for a reset when a part of them was taken in.
+  /// Requests that were abandoned for a reset after the bank had accepted a part of them.
   package var givenUpForResets: Int64 = 0
   /// Commits of the queue that the production store has made.
   package var databaseCommits: Int64 = 0
@@ -61,7 +61,7 @@ public struct Statistics: Sendable, Equatable, Codable {
   /// Snapshots of the board that clients have read.
   package var boards: Int64 = 0
   package var purchases: Int64 = 0
-  /// Purchases that were started and not made: the product was sold out, or the stock unavailable.
+  /// Purchases that were started and then refused: the product was sold out, or the stock unavailable.
   package var refusedPurchases: Int64 = 0
   /// Faults, indexed by ``FaultKind/rawValue``.
   package var faults = [Int64](repeating: 0, count: FaultKind.allCases.count)

@@ -5,13 +5,12 @@ import BankModel
 import Time
 
 struct Trace {
-  /// A digest of everything so far, after FNV-1a (http://www.isthe.com/chongo/tech/comp/fnv/) over 64-bit
-  /// words.
+  /// Digest of the history up to now, based on FNV-1a (http://www.isthe.com/chongo/tech/comp/fnv/) over 64-bit words.
   private(set) var digest: UInt64 = 0xCBF2_9CE4_8422_2325
   /// Receives the lines; nil if none are wanted.
   let output: ((String) -> Void)?
-  /// Lines made while a process of the simulated host was running: printing then would go to that process's
-  /// files.
+  /// Lines made while a process of the simulated host was running. Printed at that time, they would be written to the
+  /// files of that process.
   private final class Waiting { var lines: [String] = [] }
   private let waiting = Waiting()
 

@@ -32,15 +32,15 @@ public struct Violation: Sendable, Equatable, CustomStringConvertible {
     case notDrained
     /// A customer became a dead letter too early, too late or not at all.
     case deadLetter
-    /// A customer was started more often than its service allows, or than the disk permits.
+    /// A customer was started more often than its service allows, or with a wrong number of attempts.
     case tooManyAttempts
-    /// A customer ordered for later was called before that time.
+    /// A customer ordered for later was served, or returned to its line, before that time.
     case early
     /// A customer was assigned while its service was paused or the bank was finished.
     case paused
-    /// More customers were admitted than may wait, or some while the bank was closing.
+    /// More customers were admitted than may wait, or customers were admitted while the bank was closing.
     case overfull
-    /// A receipt, or the end of an attempt, without a cause; or a cause without that effect.
+    /// A receipt or the end of an attempt has no cause, or a cause does not have that effect.
     case attempt
     /// A lease was ended too early, or not in time.
     case lease
@@ -52,14 +52,15 @@ public struct Violation: Sendable, Equatable, CustomStringConvertible {
     case refusal
     /// A customer's payload is wrong, missing, or still stored with the receipt.
     case payload
-    /// A part of a request remains after its client was sent that it is withdrawn, or no client had withdrawn
-    /// it.
+    /// A part of a request remains after its client was notified of the withdrawal, or a request was reported as
+    /// withdrawn that no client had withdrawn.
     case withdrawal
     /// An audit of the open bank reports a false problem, or cannot be made.
     case audit
     /// The stock's ledger, amounts and changes disagree, or a subscriber was shown a wrong amount.
     case stock
-    /// An order took other fruit than its juice needs, or kept it; or it was refused without a valid reason.
+    /// An order took fruit that its juice does not need, or kept fruit after its cancellation, or was refused without a
+    /// valid reason.
     case taking
     /// An order got two different answers.
     case repeatedOrder
@@ -69,7 +70,8 @@ public struct Violation: Sendable, Equatable, CustomStringConvertible {
     case board
     /// The machine's ledger disagrees with the money that was paid in, spent and returned.
     case money
-    /// A purchase that no client requested, or that has paid nothing, taken something wrong, or kept it.
+    /// A purchase was made without a request or without payment, or took a wrong drink, or kept the drink after it was
+    /// abandoned.
     case purchase
     /// An expired drink was sold, or one before another that expires earlier; or drinks appeared or
     /// disappeared.

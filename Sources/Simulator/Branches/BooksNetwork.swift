@@ -37,7 +37,7 @@
     var deafness = 0
     private var chance: SeededGenerator
     private var lastBackend: Int32 = 1_000
-    /// By the index of the branch.
+    /// Planned faults, by the index of the branch.
     private var ambushes: [Int: Ambush] = [:]
 
     init(seed: UInt64, in world: BranchSimulation) {
@@ -179,7 +179,7 @@
 
     var open: [BooksSession] { sessions.filter { $0.isAlive && $0.isHeard && !$0.isCut } }
 
-    /// Cuts a branch off from everything. Connections that receive nothing for too long are given up.
+    /// Cuts a branch off from the database. Connections that receive nothing for too long break.
     func partition(_ place: Int, for span: TimeSpan) {
       weather[place].isPartitionedUntil = max(weather[place].isPartitionedUntil, now + span)
       for session in open where session.place == place {

@@ -1,6 +1,6 @@
-// Large requests in the simulated server: slices that arrive, tickets for complete requests, and the
-// unpacking of their customers afterwards.
-// Invariant: that of the production statements.
+// Large requests in the simulated server: slices that arrive, tickets for complete requests, and the unpacking of their
+// customers afterwards.
+// Invariant: the effects are those of the production statements.
 
 #if HAS_POSTGRES
   import BankModel
@@ -8,7 +8,7 @@
   import PostgresStore
 
   extension BooksServer {
-    /// A request as its branch names it.
+    /// Identification of a request.
     struct RequestName: Hashable {
       var branch, epoch, number: Int64
     }
@@ -95,8 +95,8 @@
       return [[.boolean(isLeft), .integer(0)]]
     }
 
-    /// First ticket of a lane that may not be claimed yet, because a large request is still being unpacked
-    /// there; `.max` if there is none.
+    /// First ticket of a lane that may not be claimed yet, because a large request is still being unpacked into the
+    /// lane; `.max` if there is none.
     func gate(_ lane: Int64) -> Int64 {
       if makes(.claimsPastTheArriving) { return .max }
       return batches.lazy.filter { $0.lanes.contains(lane) }.map(\.next).min() ?? .max
@@ -127,7 +127,7 @@
       return []
     }
 
-    /// True if a branch has left slices of a request without tickets.
+    /// True if slices of a branch's requests are stored for which no tickets were issued.
     func hasLeftSlices(_ branch: Int64) -> Bool {
       arriving.keys.contains { name in name.branch == branch && !batches.contains { $0.name == name } }
     }

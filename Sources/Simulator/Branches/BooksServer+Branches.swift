@@ -1,5 +1,6 @@
 // Branches, their epochs and their claims in the simulated server.
-// Invariant: that of the production statements, line by line; their documentation describes each of them.
+// Invariant: each method has the effect of one production statement. The documentation of the statements applies here
+// too.
 
 #if HAS_POSTGRES
   import BankModel

@@ -18,7 +18,8 @@
       isPresent(owner) || makes(.completesWithoutTheEpoch)
     }
 
-    /// Starts a commit. `fence`: the epoch is still valid; `good`: the preceding commit is present.
+    /// Starts a commit. Returns `fence`, true if the epoch is still valid, and `good`, true if the preceding commit is
+    /// stored too.
     private func begin(_ call: PostgresCall) throws(Refusal) -> (fence: Bool, good: Bool) {
       checker.hasSent(call.owner, isPresent: isPresent(call.owner))
       guard mayCommit(call.owner) else { return (false, false) }
@@ -242,7 +243,7 @@
       return [[.integer(day - 1), .integer(sum.served + sum.short), .integer(sum.short)]]
     }
 
-    /// Description of a lane whose counts differ from its rows; nil if there is none.
+    /// Describes a lane whose counts differ from its rows; nil if there is none.
     func miscounted() -> String? {
       var sums: [Int64: Tally] = [:]
       for (key, counts) in tally where key.lane > 0 { sums[key.lane, default: Tally()] += counts }

@@ -1,5 +1,5 @@
 // The wrong server at the database's address: an empty database, or a server whose standby was promoted.
-// Invariant: a branch may only send queries that identify such a server.
+// Invariant: a branch may send such a server only the queries that identify it.
 
 #if HAS_POSTGRES
   import BankModel

@@ -1,7 +1,7 @@
-// Ticket assignment in the simulated server: for a request with or without a key of its own, and for a list
-// whose customers have keys.
-// Invariant: tickets are one series. A key gets tickets once, and so does a request, in every epoch in which
-// it is repeated.
+// Ticket assignment in the simulated server: for a request with or without a key of its own, and for a list whose
+// customers have keys.
+// Invariant: the tickets are one series. A key gets tickets only once. A request gets tickets only once too, even if it
+// is repeated in a later epoch.
 
 #if HAS_POSTGRES
   import BankModel
@@ -10,7 +10,7 @@
   import Time
 
   extension BooksServer {
-    /// Requested customers, in columns.
+    /// Requested customers: one array for each column of the statement.
     struct Arriving {
       var bases: [Int64] = [], amounts: [Int64] = [], accounts: [Int64] = [], dues: [Int64] = []
       var articles: [String?] = []
@@ -37,7 +37,7 @@
     var lastTicket: Int64 { intake.lazy.filter { $0.day == self.day }.map(\.last).max() ?? 0 }
 
     /// - Parameters:
-    ///   - by: the branch that sent the request; nil if it may be gone.
+    ///   - by: the branch that sent the request; nil if the branch may have left.
     ///   - owner: the branch and epoch that count the customer, in `commit`.
     func add(
       _ place: Int, of arriving: Arriving, as ticket: Int64, issued: Int64, for by: BranchOwner?,
@@ -81,9 +81,9 @@
       }
     }
 
-    /// Assigns tickets to a request. Each row of the answer starts with a kind, as in the production
-    /// statement: 0 new tickets, 1 those of a known key, 2 those of the same request before, 3 a draining
-    /// bank, 4 a key used for another request, 5 missing slices.
+    /// Assigns tickets to a request. Each row of the answer starts with a kind, as in the production statement: 0 new
+    /// tickets, 1 the tickets of a known key, 2 the tickets that the same request got earlier, 3 a draining bank, 4 a
+    /// key used for another request, 5 missing slices.
     ///
     /// - Parameters:
     ///   - isWhole: true if all requested customers have arrived.

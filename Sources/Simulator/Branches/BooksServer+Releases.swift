@@ -10,7 +10,7 @@
   import Time
 
   extension BooksServer {
-    /// The only branch that serves a lane; nil if all do.
+    /// The only branch that serves a lane; nil if all branches serve it.
     func owner(of lane: Int64) -> Int64? {
       lanes.first { $0.number == lane }.flatMap { $0.branch > 0 ? $0.branch : nil }
     }
@@ -22,7 +22,7 @@
       }
     }
 
-    /// Records the same for the customers that a commit has cancelled.
+    /// Does the same as `owe(_:)` with a row, for the customers that a commit has cancelled.
     func owe(_ call: PostgresCall) -> [[PostgresValue]] {
       for ticket in call.integers(3) {
         guard let receipt = receipts[ticket], receipt.owner == call.owner, receipt.commit == call.integer(2),

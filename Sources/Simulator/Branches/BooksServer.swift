@@ -1,6 +1,6 @@
-// The database of a shared bank as a simulated PostgreSQL: its tables, and the effect of each of the
-// branches' statements, by its name. A segment executes atomically; concurrent transactions are tested with
-// real servers. The checker receives everything.
+// The database of a shared bank as a simulated PostgreSQL: its tables, and the effect of each of the branches'
+// statements, by the name of the statement. A segment executes atomically; concurrent transactions are tested with real
+// servers. The checker receives every effect.
 // Invariant: a refused transaction changes nothing, and effects depend on the tables and the clock alone.
 
 #if HAS_POSTGRES
@@ -128,7 +128,7 @@
     var attempts: Set<[Int64]> = []
     var day: Int64 = 1
     var isDraining = false
-    /// Lead of the server's calendar over the world's, in milliseconds.
+    /// Offset of the server's calendar from the world's, in milliseconds; positive if it is ahead.
     var calendarError: Int64 = 0
     /// Time until which writing transactions are refused for lack of space.
     var fullUntil = MonotonicTime(nanoseconds: 0)

@@ -1,7 +1,7 @@
-// One connection of a branch to the simulated database: the messages in flight in both directions, and what
-// is left of them after it breaks.
-// Invariant: the messages of one direction arrive in order. A request arrives once or never, and its sender
-// cannot tell which.
+// One connection of a branch to the simulated database: the messages in flight in both directions, and which of them
+// arrive after the connection breaks.
+// Invariant: the messages of one direction arrive in order. A request arrives once or never, and its sender cannot tell
+// which.
 
 #if HAS_POSTGRES
   import Posix
@@ -37,7 +37,7 @@
       sender = process
     }
 
-    /// True if an existing process has made it.
+    /// True if the given process has made this session and still exists.
     func isOf(_ process: SimulatedProcess?) -> Bool { process.map { $0 === sender } ?? false }
 
     func take(_ descriptor: Int32) { self.descriptor = descriptor }
@@ -78,7 +78,7 @@
 
     // MARK: - Seen from the network
 
-    /// Sends something to the branch.
+    /// Sends a message to the branch. It arrives at the given time, or right after the messages before it.
     func push(_ word: PostgresWord, at moment: MonotonicTime) {
       guard isHeard, !isCut else { return }
       lastDown = max(lastDown, moment)
@@ -100,7 +100,7 @@
       lastUp = max(lastUp, moment)
     }
 
-    /// Makes the requests in flight to the server arrive now.
+    /// Makes the requests in flight to the server arrive at the given time.
     func hurry(to moment: MonotonicTime) {
       for place in toServer.indices { toServer[place].due = moment }
     }

@@ -1,7 +1,7 @@
-// Checks of all promises of a bank of several branches. Their state is the holder and epoch of each customer,
-// the receipts, and the requests and answers of clients. Follows the effects in the database and the answers,
-// and asks no component for what it can find out itself.
-// Invariant: it changes nothing. The first broken promise is the outcome of the history.
+// Checks of all promises of a bank of several branches. The checker stores the holder and epoch of each customer, the
+// receipts, and the requests and answers of clients. It follows the effects in the database and the answers, and
+// queries no component for a fact that it can derive itself.
+// Invariant: the checker changes nothing. The first broken promise is the outcome of the history.
 
 #if HAS_POSTGRES
   import BankModel
@@ -15,7 +15,7 @@
       /// As in the database: 1 waiting, 2 delayed, 3 dead.
       var state: Int64
       var holder: BranchOwner?
-      /// Due time by the database's calendar; no branch may call the customer before.
+      /// Due time by the database's calendar. No branch may return the customer to its lane before that time.
       var due: Int64?
       var wasClaimed = false
     }
@@ -109,7 +109,7 @@
       epochs[owner.branch] = owner.epoch + 1
     }
 
-    /// True if a branch may assign customers at a time, in any of its epochs.
+    /// True if a branch may assign customers at the given time, in any of its epochs.
     func mayHandOut(_ branch: Int64, at moment: MonotonicTime) -> Bool {
       leases.contains { $0.key.branch == branch && moment < $0.value }
     }
@@ -127,7 +127,7 @@
       }
     }
 
-    /// A branch's earlier epochs must have no claims any more.
+    /// Checks that no earlier epoch of a branch holds a customer any more.
     func gaveBack(of branch: Int64, before epoch: Int64) {
       for (ticket, person) in people {
         guard let holder = person.holder, holder.branch == branch, holder.epoch < epoch else { continue }
@@ -238,7 +238,7 @@
 
     // MARK: - Effects of a branch
 
-    /// A transaction has reached the database.
+    /// Counts a transaction that reaches the database after its epoch has ended.
     func hasSent(_ owner: BranchOwner, isPresent: Bool) { if !isPresent { world.statistics.ofZombies += 1 } }
 
     func repeated(_ owner: BranchOwner, _ number: Int64) {

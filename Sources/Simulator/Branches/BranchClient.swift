@@ -1,6 +1,6 @@
 // One client of a branch: its requests, the answers that it received, and its behaviour when its connection
 // breaks.
-// Invariant: a request with keys is repeated until it is answered, at this branch or at another; one without
+// Invariant: a request with keys is repeated until it is answered, at this branch or at another. A request without keys
 // is never repeated.
 
 #if HAS_POSTGRES
@@ -138,7 +138,7 @@
         world.checker.clientHeard(
           first: report.first, last: report.last, group: wish.group, isList: wish.isList)
         if report.first > 0, report.first <= report.last { known += report.first...report.last }
-        // A client that has lost the answer asks again, here or at another branch.
+        // A client that has lost the answer repeats the request, at this branch or at another.
         if wish.isRepeated, chance.draw(0...7) == 0 {
           again.append(wish)
           if chance.draw(0...1) == 0 { world.sendElsewhere(from: self) }

@@ -1,11 +1,11 @@
 // Names of the faults between several branches and their database.
-// Invariant: reports and scripts contain these names.
+// Invariant: reports and scripts refer to the faults by these names.
 
 /// A kind of fault between several branches and their database.
 public enum BranchFault: Int, CaseIterable, Sendable, Codable {
-  /// A coordinator is killed, at once or at any call, or stalls for a while.
+  /// A coordinator is killed, at once or at any system call, or stalls for a while.
   case coordinatorKilled, coordinatorStalled
-  /// A branch is killed with all its processes, and returns later, or not before the faults have ended.
+  /// A branch is killed with all its processes. It is started again later, or only after the faults have ended.
   case branchKilled
   /// All processes of a branch stall, for up to a minute.
   case branchAsleep
@@ -13,19 +13,19 @@ public enum BranchFault: Int, CaseIterable, Sendable, Codable {
   case tellerKilled, tellerStuck, tellerSlow, tellerFailed
   /// A connection to the database breaks; requests in flight are lost or still arrive.
   case connectionLost
-  /// A connection breaks while a transaction is in flight: it arrives late, or its answer is lost. Or a
+  /// A connection breaks while a transaction is in flight: the transaction arrives late, or its answer is lost. Or a
   /// branch is killed, and its transaction arrives right after its epoch has ended.
   case transactionLate, replyLost, diesAtWork
   /// A branch is cut off from the database; its connections become slow.
   case branchPartitioned, networkSlow
   /// The database is unavailable for a while, has no space, or refuses transactions because of conflicts.
   case booksAway, booksFull, booksInTheWay
-  /// The address leads to an empty database for a while; a standby is promoted, and the former server returns
-  /// beside it.
+  /// The address leads to an empty database for a while. Or a standby is promoted, and the former server accepts
+  /// connections beside it.
   case booksReplaced, serverPromoted
   /// Notifications of new customers are lost.
   case notificationLost
-  /// The calendar of a branch is set, by hours.
+  /// The calendar of a branch is set forward or back by hours.
   case clockJumped
   /// A client loses its connection, or does not read for a while.
   case clientLost, clientDeaf

@@ -30,9 +30,9 @@
     private var coordinator: pid_t?
     private(set) var tellers: [Teller] = []
     private(set) var clients: [BranchClient] = []
-    /// Number of the branch in the database, once it has joined.
+    /// Number of the branch in the database; nil before the branch has joined.
     var number: Int64?
-    /// Time at which the branch last joined, for the day that was current then.
+    /// Time at which the branch last joined. If a day ends after this time, the branch has to close.
     var joinedAt = MonotonicTime(nanoseconds: 0)
     /// True if the branch stays closed.
     var isClosed = false
@@ -75,7 +75,7 @@
       }
     }
 
-    /// Lead of the branch's calendar over the world's, in milliseconds.
+    /// Offset of the branch's calendar from the world's, in milliseconds; positive if it is ahead.
     var calendarError: Int64 {
       host.wall.milliseconds - world.clock.moment.wall.milliseconds
     }
@@ -100,7 +100,7 @@
       }
     }
 
-    /// Starts the coordinator if there is none and there may be one.
+    /// Starts the coordinator unless it is running, or the branch is closed, lost or still has to wait.
     func start() {
       guard coordinator == nil, !isClosed, !isLost else { return }
       guard isDeadUntil <= world.clock.now else {

@@ -25,8 +25,8 @@
     let ordersLater: Bool
     /// True if the bank is asked to stop while many customers still wait.
     let endsEarly: Bool
-    /// True if clients still send requests when the bank is asked to stop, and if one of them sends `stop
-    /// --now` then.
+    /// `endsAmidst` is true if clients still send requests when the bank is asked to stop. `endsInAHurry` is true if
+    /// another client sends `stop --now` at that time.
     let endsAmidst: Bool
     let endsInAHurry: Bool
     /// True if some customers cannot be served before the faults have ended.

@@ -1,6 +1,6 @@
-// The coordinator's process of a branch in the simulated world: the production branch from joining the
-// database to the end, as its own main program opens it.
-// Invariant: no code of it is copied here; `SharedBooks` and everything below the interface to PostgreSQL's
+// The coordinator's process of a branch in the simulated world: the production branch from joining the database to the
+// end, opened in the same way as by `bankd`.
+// Invariant: no code of the branch is copied here. `SharedBooks` and all code down to the interface of PostgreSQL's
 // library is production code.
 
 #if HAS_POSTGRES
@@ -50,8 +50,8 @@
       for service in [ServiceName.deposit, .loan] { configuration.windows[service] = Int32(plan.windows) }
       if plan.hasJuice {
         configuration.windows[.juice] = 1
-        // There is no stock. A station does not wait for one; the long restart delay keeps it from being
-        // given up before the end of the history.
+        // There is no stock, and a station does not wait for one. The long restart delay prevents that the coordinator
+        // gives up the station before the end of the history.
         configuration.restartFirst = .seconds(5)
       }
       configuration.language = .english

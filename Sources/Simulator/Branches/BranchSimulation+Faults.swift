@@ -51,7 +51,7 @@
         statistics.note(fault)
         network.loseServer(for: .milliseconds(chance.draw(20...(chance.draw(0...2) == 0 ? 8_000 : 1_500))))
       case .booksReplaced:
-        // Only after a branch has joined the database.
+        // This fault is possible only after a branch has joined the database.
         hit(books.branches.first, fault) { _ in
           network.loseServer(for: .zero)
           books.emptyUntil = clock.now + .milliseconds(chance.draw(200...6_000))

@@ -1,7 +1,6 @@
-// One simulated world of several branches: its clock, its branches on a machine each, their shared database,
-// and the network between them. The checker judges it.
-// Invariant: the seed alone decides what happens. A broken promise ends the history at once and is its
-// outcome.
+// One simulated world of several branches: its clock, its branches, each on a machine of its own, their shared
+// database, and the network between them. The checker detects broken promises.
+// Invariant: the seed alone decides what happens. A broken promise ends the history at once and is its outcome.
 
 #if HAS_POSTGRES
   import BankModel
@@ -76,7 +75,7 @@
     /// Runs one history to its end.
     ///
     /// - Parameters:
-    ///   - seed: decides everything.
+    /// - seed: decides everything that happens.
     ///   - bug: the planted defect; nil for none.
     ///   - trace: receives a line of text for each event; nil if there is no reader.
     public static func run(
@@ -184,8 +183,7 @@
 
     private var openRequests: String { "\(clients.count { !$0.isContent }) clients still wait" }
 
-    /// Closes the bank as an operator does: opens closed branches, requeues dead letters, and stops the
-    /// bank when it is time.
+    /// Closes the bank as an operator does: opens closed branches, requeues dead letters, and then stops the bank.
     private func goOnClosing() {
       defer { if !isOver { agenda.add(.closing, at: clock.now + .milliseconds(200)) } }
       let there = offices.filter { !$0.isLost }
@@ -195,8 +193,8 @@
         checker.isFinished || plan.endsEarly || askedToEnd != nil, clock.now.since(reopenedAt) > .seconds(3)
       else { return helpOut(open) }
       closeWithTheDay(open)
-      // A branch that has started since, or was stalled, has not received the request. With juice left that
-      // only a lost branch could make, the day continues, so ask again sooner.
+      // A branch that has started after the request, or was stalled, has not received it. While customers wait for
+      // juice that only a lost branch could make, the day continues, so the request is repeated sooner.
       let goesOn = !books.isDraining && !checker.dayHasEnded
       let ready = open.filter { office in
         askedToEnd.map {

@@ -1,7 +1,7 @@
 // Counts of simulated histories of several branches.
 // Invariant: the counts of two parts add up to the counts of the whole.
 
-/// The amount of what was simulated of several branches.
+/// Counts of simulated events, requests and faults of several branches.
 public struct BranchStatistics: Sendable, Equatable {
   /// Histories that ended without a violation.
   package var histories: Int64 = 0

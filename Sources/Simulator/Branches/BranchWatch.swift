@@ -1,6 +1,6 @@
-// Observer of a branch's queue: every event passes through here to the machine, and the effects are checked.
-// Planted bugs of the queue act here. It checks what concerns one queue alone; the checker does the rest.
-// Invariant: events of a dead process are not checked, and after a broken promise nothing is.
+// Observer of a branch's queue. It passes every event to the machine, and checks the effects as far as they concern
+// this queue alone; `BranchChecker` does the other checks. It applies the planted bugs of the queue.
+// Invariant: events of a dead process are not checked, and no event is checked after a broken promise.
 
 #if HAS_POSTGRES
   import BankModel
@@ -12,8 +12,8 @@
     private unowned let world: BranchSimulation
     private unowned let process: SimulatedProcess
     private let office: BranchOffice
-    /// Receipts of served or turned away customers: committed as far as was reported, in flight (oldest
-    /// first), and not sealed.
+    /// Customers that were served or turned away: the number whose commit was reported, those of each transaction in
+    /// flight (oldest first), and those not sealed yet.
     private var settled: Int64 = 0
     private var underway: [[TicketNumber]] = []
     private var unsealed: [TicketNumber] = []
@@ -87,7 +87,7 @@
         }
       case .branchLost: (underway, unsealed, isLost) = ([], [], true)
       case .leaseHolds: isLost = false
-      // Everything is staged again.
+      // The queue stages all refused changes again.
       case .commitRefused: (underway, unsealed) = ([], [])
       default: break
       }

@@ -1,7 +1,7 @@
-// The bugs planted in the database of a shared bank, or in one of its branches, each described in a sentence,
-// with the promises that it breaks. The simulated server, which models the statements, makes those of the
-// database. The others are in a branch's production code itself, or in front of its queue.
-// Invariant: a checker that misses one of them is itself broken, which a test would show.
+// The bugs planted in the database of a shared bank, or in one of its branches, each described in one sentence, with
+// the promises that it breaks. The simulated server, which models the statements, contains the bugs of the database.
+// The other bugs are in a branch's production code, or in the events and effects of its queue.
+// Invariant: the checker finds each bug; a test fails if the checker misses one.
 
 /// A deliberate defect of a bank whose branches share a database.
 public enum PlantedBranchBug: String, CaseIterable, Sendable {
@@ -70,7 +70,7 @@ public enum PlantedBranchBug: String, CaseIterable, Sendable {
     case .forgetsWhatIsOwed, .usesAnyBooks: [.books]
     case .claimsTheLastFirst: [.order]
     case .callsTheDueTwice: [.claim, .early]
-    // A customer in no claim any more is claimed again as if it had never been claimed.
+    // A customer that is no longer in a claim is claimed again as if it had never been claimed.
     case .losesTheReturned: [.lostTicket, .order, .notDrained, .claim]
     case .losesTheRevived: [.lostTicket, .order, .notDrained, .claim]
     case .handsOutBehindTheLease: [.lease, .notDrained]

@@ -1,4 +1,4 @@
-// Complete record of a history's commands, from the processes themselves: the customer of each, the running
+// Complete record of a history's commands, as observed from the processes: the customer of each command, the running
 // processes of its tree, its output and its exit.
 // Invariant: a process belongs to one tree from its start to its exit.
 import BankModel
@@ -41,7 +41,7 @@ final class CommandTree {
     saidAtTheEnd = said.mapValues(\.count)
   }
 
-  /// Reason why an excerpt does not match a stream's bytes; nil if it does.
+  /// Returns why an excerpt does not match a stream's bytes, or nil if it matches.
   func objection(to excerpt: Excerpt, on stream: CInt, kept: Int64) -> String? {
     let all = said[stream] ?? []
     guard let length = Int(exactly: excerpt.length), length <= all.count,
@@ -67,7 +67,7 @@ struct CommandLedger {
   private var treeOfProcess: [pid_t: CommandTree] = [:]
   private(set) var keys: [TicketName: String] = [:]
   private(set) var names: [String: TicketName] = [:]
-  /// Results for receipts, as staged.
+  /// Results in the stored receipts of commands.
   var results: [TicketName: WorkResult] = [:]
   /// Time of each customer's cancellation.
   var cancelledAt: [TicketName: MonotonicTime] = [:]
