@@ -40,7 +40,7 @@ public enum FaultKind: Int, CaseIterable, Sendable, Codable {
   case bankKilled
   /// The guarded coordinator is stopped permanently.
   case coordinatorStuck
-  /// A concurrent worker is killed, sometimes between two bytes of an answer; never answers for one of its customers;
+  /// A concurrent worker is killed, sometimes between two bytes of an answer; stops working for one of its customers;
   /// is stopped; answers twice, or for a customer of another worker; sends half a message, or an unknown one;
   /// disconnects and connects again; answers for an earlier lease after it has connected again.
   case workerKilled, workerHung, workerStopped, workerLied, workerBabbled, workerLeft, workerLate

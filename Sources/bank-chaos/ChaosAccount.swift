@@ -166,9 +166,9 @@ struct ChaosAccount: Sendable, Equatable {
     var priority: Priority
   }
 
-  /// Compares the starts within each line of a day, from the last ticket to the first. A customer with a
-  /// single attempt was overtaken if a later ticket started earlier. A kill of the coordinator between the
-  /// two starts explains that, up to the limit stated in this file's head.
+  /// Compares the starts within each line of a day, from the last ticket to the first. A customer with a single attempt
+  /// was overtaken if a later ticket started earlier. A kill of the coordinator between the two starts explains the
+  /// order, up to the limit stated in this file's head.
   private mutating func compareOrder(_ evidence: Evidence) {
     var explained: [ServiceName: Int64] = [:]
     let lines = Dictionary(grouping: evidence.receipts) {
@@ -252,7 +252,7 @@ extension ChaosAccount {
 }
 
 extension ReceiptReport {
-  /// True if the receipt of a juice order is valid: it was made, or the receipt lists what was missing.
+  /// True if the receipt of a juice order is valid: the juice was made, or the receipt lists what was missing.
   func fulfils(_ order: ChaosOrder, juice: String, recipe: [ItemAmount]) -> Bool {
     guard service == .juice, priority == order.priority, amount == 0, debit == nil, credit == nil,
       article == juice,

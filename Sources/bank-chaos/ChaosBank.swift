@@ -21,7 +21,7 @@ struct ChaosProcess: Sendable, Hashable {
 }
 
 final class ChaosBank {
-  /// Environment variable that marks its processes.
+  /// Environment variable that marks the processes of the bank.
   static let variable = "BANK_CHAOS_RUN"
   let home: BankHome
   private let mark: String
@@ -34,7 +34,7 @@ final class ChaosBank {
 
   init(_ home: BankHome, mark: String) {
     (self.home, self.mark) = (home, mark)
-    // All processes started from here on inherit it.
+    // All processes started from here on inherit the variable.
     setenv(Self.variable, mark, 1)
   }
 

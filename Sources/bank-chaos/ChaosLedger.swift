@@ -45,7 +45,7 @@ struct ChaosPromise: Sendable, Equatable {
 }
 
 struct ChaosLedger: Sendable {
-  /// Every order that was sent, whole or in part, in the order in which they were made.
+  /// Every order that was sent, completely or in part, oldest first.
   private(set) var orders: [ChaosOrder] = []
   private(set) var promises: [String: ChaosPromise] = [:]
   /// Answers that contradict earlier ones.

@@ -37,7 +37,7 @@ final class ChaosMachine {
     self.name = name
     chance = SeededGenerator(seed: seed ^ 0x6472_696E_6B73)
     let picture = try Self.look(customers)
-    // Few products, so that most wanted ones are in stock, and sometimes too few.
+    // Choose few products, so that most wanted ones are in stock, and sometimes too few.
     products = picture.products.prefix(4).map(\.id)
     balance = picture.balance
     quantities = picture.quantities

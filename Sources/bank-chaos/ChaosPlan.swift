@@ -8,7 +8,7 @@ enum ChaosTarget: String, CaseIterable, Sendable {
   case teller, coordinator, guardian, stock, juice, vending
   /// Runners of commands, the commands, and their descendants.
   case runner, command, descendant
-  /// Programs that stay: workers at windows, and outside workers.
+  /// Long-running programs: workers at windows, and outside workers.
   case worker, outside
   /// The server of the web page.
   case web
@@ -19,7 +19,7 @@ enum ChaosTarget: String, CaseIterable, Sendable {
   /// True if it serves a window, one customer at a time.
   var isAtWindow: Bool { self == .teller || self == .juice || self == .runner }
 
-  /// True if there may be none: without customers for commands or workers, or without a web page.
+  /// True if a bank may have no such process: without customers for commands or workers, or without a web page.
   var mayBeMissing: Bool { !Self.branch.contains(self) }
 
   /// True if a correct page shows the replacement of this process.

@@ -1,7 +1,6 @@
-// The chaos run: kills the bank's processes at random times while customers come, and checks every promise by
-// what the clients have received.
-// Invariant: no process of the run is left when it returns, and no file of a scratch home unless a promise
-// was broken.
+// The chaos run: kills the bank's processes at random times while clients add customers, and checks every promise
+// against the answers that the clients have received.
+// Invariant: no process of the run is left when it returns, and no file of a scratch home unless a promise was broken.
 // Errors: CommandError if the run could not be made; a broken promise is exit code 1 and a report.
 import BankModel
 import Console
@@ -31,7 +30,7 @@ enum ChaosProgram {
     let name = "chaos-\(String(RandomSeed.fromSystem(), radix: 36))"
     let bank = ChaosBank(home, mark: name)
     var (hasOpened, isClean) = (false, false)
-    // A home in which nothing has happened proves nothing.
+    // The home of a bank that did not open contains no evidence.
     defer { if isScratch, isClean || !hasOpened { Directory.removeTree(home.path) } }
     defer { bank.end() }
     let services = try isScratch ? services(home, mark: name) : nil
@@ -246,8 +245,8 @@ enum ChaosProgram {
     return try closing.receipts(after: 0).map(\.sequence).max() ?? 0
   }
 
-  /// Processes left after the bank has closed. A coordinator leaves its clients a second to read its last
-  /// messages, and its guardian waits for its exit.
+  /// Processes left after the bank has closed. A coordinator gives its clients one second to read its last messages,
+  /// and its guardian waits for its exit.
   private static func stragglers(_ bank: ChaosBank) -> [ChaosProcess] {
     let deadline = SystemClock.monotonic() + .seconds(10)
     while true {

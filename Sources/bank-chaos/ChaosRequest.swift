@@ -1,6 +1,6 @@
-// One GET request of a chaos run to the server of the web page, and the answer so far.
-// Invariant: it never blocks, and stores no more than it needs. After its end it reads nothing; its owner
-// makes another one.
+// One GET request of a chaos run to the server of the web page, and the part of the answer received so far.
+// Invariant: it never blocks, and stores no more than it needs. After the connection has ended it reads nothing, and
+// its owner makes another request.
 import Posix
 
 final class ChaosRequest {

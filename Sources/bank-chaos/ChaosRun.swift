@@ -55,7 +55,7 @@ final class ChaosRun {
   /// Longest time that a process may outlive its coordinator. A process that has just been started notices
   /// the exit only when it first runs, which takes long on a busy machine.
   private static let outliving = TimeSpan.seconds(10)
-  /// Age at which a guardian has started its work in its coordinator's view.
+  /// Age from which a coordinator regards its guardian as working.
   private static let guardianProof = TimeSpan.milliseconds(1200)
 
   init(
@@ -167,8 +167,8 @@ final class ChaosRun {
   private func attemptKill(_ now: MonotonicTime) {
     let people = census(now)
     guard let victim = choose(kill.plan.target, kill.plan.pick, among: people) else {
-      // There may be no guardian that has worked for a while, or no process for commands: then the next
-      // kill is planned. A process of any other kind exists again soon.
+      // There may be no guardian that has worked for a while, or no process for commands. In these cases plan the next
+      // kill. A process of any other kind exists again soon.
       if kill.plan.target == .guardian || kill.plan.target.mayBeMissing && now.since(plannedAt) > Self.absence
       {
         plannedKill(now)
@@ -200,7 +200,7 @@ final class ChaosRun {
     plannedKill(now)
   }
 
-  /// Kills the coordinator just before one of its children, so that no parent reaps that one.
+  /// Kills the coordinator just before one of its children, so that no parent reaps the child.
   private func killCoordinator(_ people: [ChaosProcess], before victim: ChaosProcess) {
     guard let coordinator = choose(.coordinator, 0, among: people), coordinator.pid == victim.parent else {
       return
@@ -217,7 +217,7 @@ final class ChaosRun {
   private func coordinatorDied(
     _ victim: ChaosProcess, _ people: [ChaosProcess], _ wall: Int64, _ instant: MonotonicTime
   ) {
-    // The coordinator may have run for another moment on the other processor.
+    // The coordinator may have run for another moment on another processor.
     deaths.append(wall...(SystemClock.wall().milliseconds + 20))
     let children = people.filter { $0.kind != .guardian && $0.parent == victim.pid }
     bereaved.append((children, instant + Self.outliving))

@@ -86,7 +86,7 @@ final class ChaosTraffic {
 
   private func hear(_ index: Int, _ now: MonotonicTime) {
     guard let line = clients[index].line else { return }
-    // A branch that is cut off does not answer: the client asks another one, under the same key.
+    // A branch that is cut off does not answer. The client then asks another branch, under the same key.
     if homes.count > 1, now >= clients[index].until {
       (clients[index].line, clients[index].asked) = (nil, nil)
       return
@@ -148,8 +148,8 @@ final class ChaosTraffic {
     return order
   }
 
-  /// Nothing, a text, or bytes of any kind; sometimes more than is stored of a result. All but the empty ones
-  /// are different.
+  /// Draws a payload: empty, text, or arbitrary bytes; sometimes longer than the stored part of a result. All payloads
+  /// but the empty ones are different.
   private static func payload(_ key: String, _ chance: inout SeededGenerator) -> [UInt8] {
     let kind = chance.draw(1...16)
     let length = chance.draw(1...12) == 1 ? chance.draw(10_000...40_000) : chance.draw(0...200)
@@ -191,7 +191,7 @@ final class ChaosTraffic {
 
   private func ask(_ index: Int, _ now: MonotonicTime) {
     guard let order = clients[index].order else { return }
-    // A branch that does not answer must not keep the client from asking another one.
+    // A branch that does not answer must not prevent the client from asking another branch.
     if homes.count > 1 { clients[index].line = nil }
     guard let line = clients[index].line ?? ChaosLine(to: nextHome(index), on: loop) else {
       clients[index].notBefore = now + Self.rest

@@ -1,5 +1,5 @@
-// Observer of the bank during a chaos run: its latest status, and the time from a kill until customers were
-// served again, by the stream of starts and completions.
+// Observer of the bank during a chaos run: its latest status, and the time from a kill until customers were served
+// again, measured from the stream of starts and completions.
 // Invariant: a time is measured only from a kill to a later start: starts that a dead coordinator had sent
 // before are dropped with its connection.
 // Errors: a lost connection is opened again as often as needed, and its running measurements are dropped.
@@ -43,8 +43,8 @@ final class ChaosWitness {
 
   func tellerKilled(window: String, at now: MonotonicTime) { killedWindows[window] = now }
 
-  /// A teller was killed before it was ready. Its replacement comes after a pause, by design, so customers
-  /// who wait for it are not measured.
+  /// A teller was killed before it was ready. Its replacement is started after a pause, by design, so customers who
+  /// wait for it are not measured.
   func successorKilled(window: String) {
     killedWindows[window] = nil
     interrupted = interrupted.filter { $0.value.window != window }
@@ -55,7 +55,7 @@ final class ChaosWitness {
     coordinatorDied = coordinatorDied ?? now
   }
 
-  /// The coordinator is stopped, so drop all running measurements.
+  /// The coordinator was stopped: drops all running measurements.
   func coordinatorStopped() {
     killedWindows.removeAll()
     interrupted.removeAll()
@@ -98,7 +98,7 @@ final class ChaosWitness {
 
   private func look(_ report: StatusReport, _ now: MonotonicTime) {
     picture = report
-    // Runners and workers do not count, and are seldom all present.
+    // Ignore runners and workers, which are seldom all present.
     let own = report.workers.filter { $0.service.map { ServiceName.branch.contains($0) } ?? true }
     if report.state == .open, own.allSatisfy({ $0.state == .idle || $0.state == .serving }) {
       opened = report.pid

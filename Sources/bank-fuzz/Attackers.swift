@@ -32,7 +32,7 @@ final class Attackers {
     switch attack.manner {
     case .cut: return
     case .halfClosed:
-      // A refused connection has no peer left to shut down for.
+      // A refused connection has no peer any more, so the call may fail.
       try? UnixSocket.shutdownWriting(socket)
       hear(socket, within: 3)
     case .lingers, .deaf: guests.append(Guest(socket, isDeaf: attack.manner == .deaf))

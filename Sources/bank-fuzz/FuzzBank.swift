@@ -57,7 +57,7 @@ final class FuzzBank {
   }
 
   func examine(acknowledged: Int64) throws -> AuditReport {
-    // The attackers' requests are still read after they have left, and one may be a pause.
+    // The attackers' requests are still read after they have left, and one of them may pause a service.
     try awaitPeace()
     try require(.resume(nil))
     try require(.scale(Self.windows))
@@ -93,9 +93,8 @@ final class FuzzBank {
     }
   }
 
-  /// Waits until the coordinator has released everything of the attackers. One more descriptor is allowed:
-  /// the connection to the stock service, which is opened at the first cancellation of a juice ticket, and
-  /// kept.
+  /// Waits until the coordinator has released all resources of the attackers. One more descriptor is allowed: the
+  /// connection to the stock service, which is opened at the first cancellation of a juice ticket, and kept.
   private func awaitPeace() throws {
     let deadline = SystemClock.monotonic() + Self.patience
     while openDescriptors > descriptors + 1 {

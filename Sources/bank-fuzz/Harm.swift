@@ -11,7 +11,7 @@ enum Harm {
   private static let customers: Int64 = 200
   private static let windows: Int64 = 3
 
-  /// True if these bytes, as everything that a client sends, contain a harmful request.
+  /// True if these bytes contain a harmful request. They must be all bytes that a client sends.
   static func isMeant(_ bytes: [UInt8]) -> Bool {
     var decoder = FrameDecoder(maximumBodyLength: FrameLimits.control)
     decoder.append(bytes)

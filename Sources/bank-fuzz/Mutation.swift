@@ -1,4 +1,4 @@
-// Changes that turn valid bytes into other ones.
+// Random changes of valid bytes.
 // Invariant: the same generator state makes the same change.
 import BankModel
 

@@ -89,7 +89,7 @@ enum RequestDraw {
     }
   }
 
-  /// Mostly small numbers, and the extreme ones.
+  /// Draws mostly small numbers, and some extreme ones.
   private static func number(_ chance: inout SeededGenerator) -> Int64 {
     switch chance.draw(0...9) {
     case 0...5: chance.draw(0...20)

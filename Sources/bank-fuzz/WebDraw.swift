@@ -4,7 +4,7 @@
 import BankModel
 
 enum WebDraw {
-  /// The attack with a number.
+  /// Returns the attack with this number.
   static func attack(seed: UInt64, number: UInt64, port: Int64) -> Attack {
     var chance = SeededGenerator(seed: seed &* 0x9E37_79B9_7F4A_7C15 &+ number)
     var bytes: [UInt8] = []

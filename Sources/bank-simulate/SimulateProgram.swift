@@ -1,5 +1,5 @@
-// The simulator's executable: parses its arguments, simulates, and prints the outcome. The checker words a
-// broken promise.
+// The simulator's executable: parses its arguments, simulates, and prints the outcome. The checker provides the text of
+// a broken promise.
 // Invariant: data goes to standard output, progress to standard error.
 // Errors: 1 for a broken promise, 2 for invalid arguments.
 import Arguments
@@ -82,7 +82,7 @@ enum SimulateProgram {
     return (progress, SystemClock.monotonic().since(began).inSeconds)
   }
 
-  /// A closed output is ignored.
+  /// Prints text. Errors, such as a closed output, are ignored.
   private static func say(_ words: String) { _ = try? StandardStreams.write(words, to: .output) }
   private static func complain(_ words: String) { _ = try? StandardStreams.write(words, to: .error) }
 }

@@ -8,7 +8,7 @@ struct SimulateReport {
   private let options: String
   /// Duration of the run; nil if it is not meaningful.
   private let seconds: Double?
-  /// The counts, each with its name in the text and its JSON field; nil if it is not in one of them.
+  /// The counts, each with its name in the text and its JSON field; nil if a count does not appear there.
   private let counts: [(words: String?, field: String?, number: Int64)]
   private let faults: [(name: String, count: Int64)]
   private let histories: Int64, events: Int64

@@ -36,7 +36,7 @@ final class SimulationCrew<Counted: Tally>: Sendable {
   private let progress: Mutex<Progress>
   let count: UInt64
 
-  /// Histories of the seeds `from` to `from + count - 1`; after the largest seed they continue at 0.
+  /// Prepares the histories of the seeds `from` to `from + count - 1`; after the largest seed they continue at 0.
   init(from: UInt64, count: UInt64, _ live: @escaping Life) {
     progress = Mutex(Progress(next: 0))
     (self.from, self.count, self.live) = (from, count, live)
@@ -46,8 +46,8 @@ final class SimulationCrew<Counted: Tally>: Sendable {
   private let live: Life
   var present: Progress { progress.withLock { $0 } }
 
-  /// Simulates with `jobs` threads, and returns when all is done. `report` is called now and then on this
-  /// thread.
+  /// Simulates with `jobs` threads, and returns when all is done. Calls `report` on this thread, after each history
+  /// that this thread has run.
   func run(jobs: Int, report: (Progress) -> Void) -> Progress {
     var threads: [pthread_t] = []
     for _ in 1..<max(jobs, 1) {

@@ -50,8 +50,8 @@
       for service in [ServiceName.deposit, .loan] { configuration.windows[service] = Int32(plan.windows) }
       if plan.hasJuice {
         configuration.windows[.juice] = 1
-        // There is no stock, and a station does not wait for one. The long restart delay prevents that the coordinator
-        // gives up the station before the end of the history.
+        // There is no stock, and a station does not wait for one. The long restart delay prevents the coordinator from
+        // giving up the station before the end of the history.
         configuration.restartFirst = .seconds(5)
       }
       configuration.language = .english

@@ -1,7 +1,7 @@
-// A command in the simulated world: a user's program that reads its input, writes output, starts children,
-// and exits or not. It shares no code with the bank.
-// Invariant: it follows its script, and reports its environment, input and output to the checker when they
-// occur.
+// A command in the simulated world: a user's program that reads its input, writes output, starts children, and exits or
+// runs until it is killed. It shares no code with the bank.
+// Invariant: it follows its script, and reports its environment, input and output to the checker at the moment at which
+// they occur.
 import BankModel
 import Glibc
 import Posix
@@ -18,7 +18,7 @@ final class CommandProgram: SimulatedProgram {
   private var input: FileDescriptor?
   private var inputRegistration: Registration?
   private var given: [UInt8] = []
-  /// The signal that kills it; nil if there is none.
+  /// Signal that kills the process in its next turn; nil if there is none.
   private var dying: Int32?
   private var exitCode: Int32?
 
@@ -34,7 +34,7 @@ final class CommandProgram: SimulatedProgram {
     if script.readsInput, let input = process.inherited(0) {
       let number = input.rawValue
       self.input = consume input
-      // The null device cannot be registered; it is at its end at once.
+      // The null device cannot be registered. Reading it returns end-of-file at once.
       inputRegistration = try? loop.register(fd: number, interest: .read) { [unowned self] _ in read() }
     }
   }
@@ -81,7 +81,7 @@ final class CommandProgram: SimulatedProgram {
     }
   }
 
-  /// True if it has read its input to the end.
+  /// True if the command has read its input to the end, or reads none.
   private var isFed: Bool {
     switch input {
     case .some: false
@@ -120,7 +120,7 @@ final class CommandProgram: SimulatedProgram {
     if let code = script.codeAtTerm, signal == SIGTERM { exitCode = code } else { dying = signal }
   }
 
-  /// The faults have ended: has it exit normally and soon.
+  /// The faults have ended: makes the command exit normally and soon.
   func calm() {
     switch script.ending {
     case .never, .code(126), .code(127): script.ending = .code(0)
@@ -133,8 +133,8 @@ final class CommandProgram: SimulatedProgram {
   }
 }
 
-/// A process that a command has left behind. It runs for a while, ignores SIGTERM or not, and may start
-/// another one.
+/// A process that a command has started, and that may outlive it. It runs for a while, ignores SIGTERM or not, and may
+/// start another process.
 final class CommandChild: SimulatedProgram {
   private unowned let process: SimulatedProcess
   private unowned let world: Simulation
@@ -197,7 +197,7 @@ struct CommandMouth {
     if !bytes.isEmpty { unsaid[stream, default: []] += bytes }
   }
 
-  /// Writes as much as fits, and has the loop wake the process when there is more space.
+  /// Writes as much as fits. The loop wakes the process when there is space for the rest.
   mutating func speak(_ loop: EventLoop) {
     for stream in unsaid.keys.sorted() {
       while let bytes = unsaid[stream] {

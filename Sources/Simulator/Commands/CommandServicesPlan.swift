@@ -1,7 +1,7 @@
-// Services of a history whose work is done by commands: their windows, time limits, and the stored part of
-// their output.
-// Invariant: it draws from a generator of its own, so that histories without commands do not change. The salt
-// is chosen so that no seed that is known for its history has commands.
+// Services of a history whose work is done by commands: their windows, time limits, and the stored part of their
+// output.
+// Invariant: the plan draws from a generator of its own, so that histories without commands do not change. The salt was
+// chosen so that no recorded seed has commands.
 import BankModel
 import CommandRunner
 import QueueCore
@@ -13,8 +13,8 @@ struct CommandServicesPlan {
   /// Service whose commands have no timeout, and some of whose exit codes have a configured meaning.
   static let patient = ServiceName("press")!
   static let services = [timed, patient]
-  /// Their numbers follow those of the concurrent workers' services, which then have neither customers nor
-  /// windows.
+  /// Services that get numbers in a history with commands. Those of concurrent workers come first, but have neither
+  /// customers nor windows.
   static let numbered = ForeignPlan.services + services
   static let indices =
     ServiceName.branch.count + ForeignPlan.services.count..<ServiceName.branch.count + numbered.count
@@ -103,7 +103,7 @@ struct CommandScript {
     case never
   }
 
-  /// A process that the command starts and leaves behind.
+  /// A process that the command starts, and that may outlive it.
   struct Child {
     var begins: TimeSpan
     var lives: TimeSpan
@@ -121,8 +121,8 @@ struct CommandScript {
   var errors: Int
   var duration: TimeSpan
   var ending: Ending
-  /// Reaction to SIGTERM: it is ignored, or the command exits with the code; without either the signal kills
-  /// it.
+  /// Reaction to SIGTERM: the command ignores it, or exits with `codeAtTerm`. Without either, the signal kills the
+  /// command.
   var ignoresTerm: Bool
   var codeAtTerm: Int32?
   var children: [Child]

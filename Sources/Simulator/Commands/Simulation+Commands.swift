@@ -1,6 +1,5 @@
-// Commands of the simulated world: their starts, the reports to the checker, and the faults of commands and
-// runners.
-// Invariant: all draws come from their own generator, so that histories without them do not change.
+// Commands of the simulated world: their starts, the reports to the checker, and the faults of commands and runners.
+// Invariant: all draws come from a separate generator, so that histories without commands do not change.
 import BankModel
 import CommandWindow
 import Glibc
@@ -20,7 +19,7 @@ struct CommandScene {
   init(seed: UInt64) { chance = SeededGenerator(seed: seed &* 47 &+ 0xC033) }
 }
 
-/// A command as the world sees it.
+/// A running command: its process and its program.
 final class CommandSeat {
   let process: SimulatedProcess
   /// The command's program, owned by its process, and released with it.
@@ -30,8 +29,8 @@ final class CommandSeat {
   }
 }
 
-/// The process of a window for commands: the production teller with the production provider, made as their
-/// own main program makes them.
+/// The process of a window for commands: the production teller with the production provider, created in the same way as
+/// by `bank-runner`.
 final class RunnerProgram: WindowProgram {
   let teller: TellerProcess
 
@@ -63,7 +62,7 @@ extension Simulation {
 
   // MARK: - Processes
 
-  /// Maker of the program at the commands' path.
+  /// Returns a closure that creates the program at the commands' path; nil in a history without commands.
   func commandProgram(_ words: [String]) -> ((SimulatedProcess) -> (any SimulatedProgram)?)? {
     guard hasCommands else { return nil }
     let seed = commands.chance.next()
@@ -81,7 +80,7 @@ extension Simulation {
     }
   }
 
-  /// A process of a command has started another one.
+  /// A process of a command has started another process.
   func commandBegins(_ process: SimulatedProcess, of parent: SimulatedProcess) {
     guard let tree = checker.commands[parent.pid] else { return }
     statistics.commandProcesses += 1
@@ -142,7 +141,7 @@ extension Simulation {
       statistics.note(.commandKilled)
       command.kill(by: commands.chance.draw(0...1) == 0 ? SIGKILL : SIGSEGV)
     case 9:
-      // A runner and its coordinator at once.
+      // Kill the coordinator of a running command. Its runners are killed with it.
       guard let process = coordinator?.process, someCommand() != nil else { return }
       statistics.note(.runnerKilled)
       process.kill()
@@ -193,7 +192,7 @@ extension Simulation {
     }
   }
 
-  /// True if no exit in flight would still pause a service: after the stop no client would resume it.
+  /// True if no exit in flight would still pause a service. After the stop, no client would resume that service.
   var areCommandsHeard: Bool {
     guard hasCommands else { return true }
     guard clock.now.since(calmSince) > .seconds(1) else { return false }

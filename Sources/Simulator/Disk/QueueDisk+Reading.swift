@@ -178,7 +178,7 @@ extension QueueDisk: AskingStore {
     var stored: StoredQueue
     var arrivingFrom: TicketNumber?
     var customers: [[StoredCustomer]]
-    /// In the order of the customers.
+    /// Payloads, in the order of `customers`.
     var payloads: [[UInt8]?] = []
     var receipts: [Receipt]
     var unreleased: [TicketOfDay]

@@ -1,8 +1,8 @@
-// The queue's disk in one history: mostly a store in memory. In one history of eight the production store is
-// on a simulated volume, and the store in memory is its model. Every read goes to both. After each crash the
-// production store must equal the model before the commit in flight, or after it.
-// Invariant: the model contains every commit that the production store has reported as durable, and besides
-// only what the production store contained at a start.
+// The queue's disk in one history: usually a store in memory. In one history of eight the production store is on a
+// simulated volume, and the store in memory is its model. Every read goes to both. After each crash the production
+// store must equal the model either before or after the commit in flight.
+// Invariant: the model contains every commit that the production store has reported as durable. Otherwise it contains
+// only data that the production store contained at a start.
 import BankModel
 import QueueCore
 import Storage
@@ -26,8 +26,8 @@ final class QueueDisk {
   /// The volume of the production store; nil in a history without one.
   let volume: SimulatedVolume?
   private(set) var store: SQLiteStore?
-  /// The store that the current process sees if transactions can be in flight; its calls other than the
-  /// commit fail there.
+  /// The store that the current process reads if transactions can be in flight; nil otherwise. Injected failures of
+  /// calls other than the commit happen in this store.
   var shown: MemoryStore?
   var onDisagreement: ((String) -> Void)?
   var onPowerLoss: (() -> Void)?
@@ -44,8 +44,8 @@ final class QueueDisk {
   /// Tickets with attempts, and keys, recorded in this history: a comparison has to query these by name.
   var attempted: Set<TicketOfDay> = []
   var keys: Set<String> = []
-  /// True if the production store must still be asked to withdraw arrivals although the model has none left:
-  /// it checks once more.
+  /// True if the production store must still be asked to withdraw arrivals although the model has none left: the
+  /// production store checks once more.
   var owesWithdrawal = false
 
   /// True if the production store may have fewer arrivals left to withdraw than the model. A withdrawal was
@@ -211,7 +211,7 @@ final class QueueDisk {
     if call != .commit { hasFailedToSync = true }
   }
 
-  /// Takes back failures that no call has met. Those of a volume stay with its machine.
+  /// Cancels injected failures that no call has met. Failures injected into a volume remain.
   func forgetFailures() { model.forgetFailures() }
 
   /// True if new customers are to be refused. The store in memory has the value that was set.
@@ -225,7 +225,7 @@ final class QueueDisk {
   func hasRoom(toMove customers: Int64) -> Bool { store?.hasRoom(toMove: customers) ?? true }
   func disagree(_ words: String) { onDisagreement?(words) }
 
-  /// The commit in doubt looks lost. A part of its withdrawal may be stored, which no query can show.
+  /// The commit in doubt seems to be lost. A part of its withdrawal may be stored, which no query can show.
   func noteWithdrawalInDoubt(_ changes: [Change]) {
     if withdraws(changes) { mayHaveWithdrawnMore = true }
   }

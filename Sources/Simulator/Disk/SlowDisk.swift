@@ -66,7 +66,7 @@ final class SlowDisk {
     _ = try shown.takeResult()
   }
 
-  /// Makes every transaction due at the latest at a time.
+  /// Makes every transaction in flight due at the given time at the latest.
   func hurry(to moment: MonotonicTime) {
     for place in underway.indices { underway[place].due = min(underway[place].due, moment) }
   }
@@ -76,7 +76,7 @@ final class SlowDisk {
     forget()
   }
 
-  /// Number of transactions in flight that reach the disk although the process was killed.
+  /// Draws the number of transactions in flight that reach the disk although the process was killed.
   func drawKept() -> Int { Int(chance.draw(0...Int64(underway.count))) }
 
   private func forget() {
@@ -103,7 +103,7 @@ struct SlowDiskPlan {
   let latency: ClosedRange<Int64>
 
   init(seed: UInt64) {
-    // The constant is chosen so that no history that is known by its seed changes.
+    // The constant was chosen so that no recorded seed gives another history than before.
     var chance = SeededGenerator(seed: seed ^ 0x510D_0000_7005_DEFB)
     isThere = chance.draw(0...3) == 0
     depth = Int(chance.draw(1...5))

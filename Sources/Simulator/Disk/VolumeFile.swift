@@ -51,8 +51,8 @@ final class VolumeFile {
     unsynced.removeAll(keepingCapacity: true)
   }
 
-  /// A sync has failed: an unknown part of the changes is durable now. A kernel that forgets marks the rest
-  /// as clean, as Linux does. Processes still see it, but no later sync makes it durable.
+  /// A sync has failed: an unknown part of the changes is durable now. A kernel that forgets marks the rest as clean,
+  /// as Linux does. Processes can still read the rest, but no later sync makes it durable.
   func failToSync(sector: Int, forgets: Bool, _ chance: inout SeededGenerator) {
     keepSome(sector, &chance)
     if forgets { unsynced.removeAll() }

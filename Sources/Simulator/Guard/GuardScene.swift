@@ -1,5 +1,5 @@
-// State of a guarded bank in the simulated world: whether this history has one, the last observation of
-// coordinator and guardian, and how long something was missing.
+// State of a guarded bank in the simulated world: whether this history has one, the last observation of coordinator and
+// guardian, and how long one of them was missing.
 // Invariant: it draws from a generator of its own, so that histories without a guardian do not change.
 
 import BankModel
@@ -15,10 +15,10 @@ struct GuardScene {
 
     init(_ bound: TimeSpan) { self.bound = bound }
 
-    /// Counts the time that has passed, and notes the condition for the time to come.
+    /// Adds the time since the last call if that time counts, and stores the condition until the next call.
     ///
-    /// - Parameter isAble: true if the time to come counts, because the process that has to end the condition
-    ///   is working.
+    /// - Parameter isAble: true if the time until the next call counts, because the process that has to end the
+    ///   condition is working.
     /// - Returns: false if the condition has lasted too long.
     mutating func look(_ isSo: Bool, _ isAble: Bool = true, after passed: TimeSpan) -> Bool {
       if counts { time += passed }
@@ -33,26 +33,26 @@ struct GuardScene {
   var chance: SeededGenerator
   /// True after the bank was closed, until it is opened again.
   var isClosed = false
-  /// Time at which the exit is visible to others. The clock of a process that waits for its disk is ahead
-  /// of the other clocks.
+  /// Time at which the coordinator's exit is visible to other processes. The clock of a process that waits for its disk
+  /// is ahead of the other clocks.
   var closedAt = MonotonicTime(nanoseconds: 0)
-  /// True if the guardian may have received that the bank is closed, from a coordinator that was killed
+  /// True if the guardian may have received the report that the bank is closed, from a coordinator that was killed
   /// before its exit.
   var mayBeClosed = false
-  /// True if the bank was open since an operator has last opened it.
+  /// True if the bank has been open since the operator's last start.
   var hasOpened = false
   /// The history ends; the bank is not opened again.
   var isOver = false
   /// Time of the last check.
   var checkedAt = MonotonicTime(nanoseconds: 0)
 
-  /// A coordinator works, and no guardian exists: it starts one at least once a second.
+  /// Limit while a coordinator works and no guardian exists. The coordinator starts one at least once per second.
   var missing = Patience(.milliseconds(1_500))
-  /// A coordinator works without a working guardian: it first waits for a silent one.
+  /// Limit while a coordinator works without a working guardian. The coordinator first waits for a silent guardian.
   var unguarded = Patience(.seconds(30))
-  /// A guardian works without a coordinator: the pauses grow between starts that cannot open the store.
+  /// Limit while a guardian works without a coordinator. The pauses grow between starts that cannot open the store.
   var leaderless = Patience(.seconds(45))
-  /// A guardian works, and its bank is closed.
+  /// Limit while a guardian works although its bank is closed.
   var leftOver = Patience(.seconds(2))
 
   init(seed: UInt64) {

@@ -17,7 +17,7 @@ final class GuardianProgram: SimulatedProgram {
   /// Outcome of the guardian's work; nil while it runs.
   private(set) var end: GuardianEnd?
 
-  /// - Returns: nil if the coordinator that it was to take over has lost its home.
+  /// - Returns: nil if the coordinator that the guardian was to take over no longer owns its home.
   init?(_ words: [String], in process: SimulatedProcess) throws {
     let options = try GuardianOptions(words)
     adopted = options.ward?.pid

@@ -11,8 +11,8 @@ import Posix
 import Time
 
 extension Simulation {
-  /// Running guardians and coordinators, also before their first turn, in the order in which they were
-  /// started.
+  /// Running guardians and coordinators in the order in which they were started, including those before their first
+  /// turn.
   var guardedProcesses: [SimulatedProcess] {
     host.processes.values.filter { $0.outlivesParent && $0.isAlive }.sorted { $0.pid < $1.pid }
   }
@@ -40,7 +40,7 @@ extension Simulation {
     (process.executable, process.outlivesParent) = (GuardianProgram.path, true)
   }
 
-  /// Maker of the program at the guardian's path.
+  /// Returns a closure that creates the program at the guardian's path.
   func guardianProgram(_ words: [String]) -> ((SimulatedProcess) -> (any SimulatedProgram)?)? {
     { [unowned self] process in
       statistics.guardianStarts += 1
@@ -51,7 +51,7 @@ extension Simulation {
     }
   }
 
-  /// Maker of the program at the coordinator's path.
+  /// Returns a closure that creates the program at the coordinator's path.
   func coordinatorProgram(_ words: [String]) -> ((SimulatedProcess) -> (any SimulatedProgram)?)? {
     { [unowned self] process in
       let ties: HomeTies
@@ -73,7 +73,7 @@ extension Simulation {
     }
   }
 
-  /// A process has exited. The operator comes later, in case no working process is left.
+  /// A process has exited. The operator checks later whether a working process is left.
   func guardedProcessEnded(_ process: SimulatedProcess) {
     guard guarded.isThere, process.outlivesParent else { return }
     judgeEnd(of: process)

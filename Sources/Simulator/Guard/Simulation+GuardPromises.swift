@@ -1,7 +1,6 @@
-// Checks of a guarded bank, by what the world sees of its processes. Two coordinators or two guardians are
-// never at work in one home. A working process is not killed. A missing one is replaced within a bounded
-// time. A closed bank stays closed.
-// Invariant: time in which the process that has to act was stalled, or waited for its disk, does not count.
+// Checks of a guarded bank, as observed from its processes. Two coordinators or two guardians never work in one home. A
+// working process is not killed. A missing one is replaced within a bounded time. A closed bank stays closed.
+// Invariant: time does not count while the process that has to act was stalled or waited for its disk.
 
 import Glibc
 import Guardian

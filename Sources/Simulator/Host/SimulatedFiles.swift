@@ -62,7 +62,7 @@ struct SimulatedFiles {
   init() { names["/"] = SimulatedFile(inode: 2, isDirectory: true, mode: 0o755) }
   subscript(path: String) -> SimulatedFile? { names[path] }
 
-  /// Error number that forbids to create or look up a name; nil if its directory exists.
+  /// Error number for creating or looking up a name; nil if its directory exists.
   func objection(to path: String) -> CInt? {
     guard let above = names[Paths.directory(of: path)] else { return ENOENT }
     return above.isDirectory ? nil : ENOTDIR
@@ -103,7 +103,7 @@ struct SimulatedFiles {
     return .success(OpenedFile(make(path, isDirectory: false, mode: mode), flags: flags))
   }
 
-  /// Removes a name; the error number if that is impossible. `unlink(2)`
+  /// Removes a name. Returns the error number if that is impossible, or nil. `unlink(2)`
   mutating func unlink(_ path: String) -> CInt? {
     guard let file = names[path] else { return objection(to: path) ?? ENOENT }
     if file.isDirectory { return EISDIR }
@@ -111,7 +111,7 @@ struct SimulatedFiles {
     return nil
   }
 
-  /// Renames a file; the error number if that is impossible. `rename(2)`
+  /// Renames a file. Returns the error number if that is impossible, or nil. `rename(2)`
   mutating func rename(_ path: String, to other: String) -> CInt? {
     guard let file = names[path] else { return objection(to: path) ?? ENOENT }
     if let code = objection(to: other) { return code }

@@ -1,8 +1,7 @@
-// A host in virtual time: its processes, the names of their sockets, and the order in which they run. Every
-// process is production code that calls a ``SimulatedProcess`` instead of Linux. It runs in turns, and sleeps
-// in its event loop between them.
-// Invariant: the seed alone decides which process runs when, how long bytes are in flight, and where they are
-// cut.
+// A host in virtual time: its processes, the names of their sockets, and the order in which they run. Every process is
+// production code that calls a ``SimulatedProcess`` instead of Linux. A process runs in turns, and sleeps in its event
+// loop between them.
+// Invariant: the seed alone decides when each process runs, how long bytes are in flight, and where they are cut.
 import BankModel
 import Glibc
 import Posix
@@ -36,11 +35,11 @@ final class SimulatedHost {
   var undefended: Set<String> = []
   /// Running processes, and those that were not reaped yet.
   private(set) var processes: [pid_t: SimulatedProcess] = [:]
-  /// Maker of the program at a path; nil for ENOENT.
+  /// Returns a closure that creates the program at a path; nil for ENOENT.
   var program: ((_ path: String, _ arguments: [String]) -> ((SimulatedProcess) -> (any SimulatedProgram)?)?)?
-  /// Connects a process with another machine; nil if there is none.
+  /// Connects a process with another machine; nil if there is no other machine.
   var connectFar: ((SimulatedProcess) -> any FarEnd)?
-  /// Receives what is written to a connection, before any process can read it.
+  /// Called with the bytes written to a connection, before any process can read them.
   var onWrite: ((SimulatedProcess, StreamEnd, [UInt8]) -> Void)?
   /// Called when a process sends a signal to another, before the signal has an effect.
   var onSignal: ((_ sender: SimulatedProcess, _ target: SimulatedProcess, _ signal: CInt) -> Void)?
@@ -106,11 +105,11 @@ final class SimulatedHost {
     return lastStream
   }
 
-  /// Duration of something small: bytes in flight, the wakeup of a process.
+  /// Draws a short delay, as of bytes in flight or of the wakeup of a process.
   func delay() -> TimeSpan { TimeSpan(nanoseconds: chance.draw(5_000...120_000)) }
 
-  /// Handles the exit of a process: notifies its parent and the holders of a process descriptor. A subreaper
-  /// inherits its children. Those that were not forked are killed, except the ``survivors``.
+  /// Handles the exit of a process: notifies its parent and the holders of a process descriptor. A subreaper inherits
+  /// its children. Children that were not forked are killed, except the ``survivors``.
   func ended(_ process: SimulatedProcess, at moment: MonotonicTime) {
     if let parent = process.parent.flatMap({ processes[$0] }) {
       wake(parent, at: moment + delay())

@@ -1,5 +1,5 @@
 // A client's connection to the bank: a process of its own with a channel.
-// Invariant: every call is made as that process; unsent bytes are lost when its connection breaks.
+// Invariant: every call runs as that process. Unsent bytes are lost when the connection breaks.
 import Posix
 import Transport
 import Wire

@@ -46,7 +46,7 @@ extension SimulatedProcess: SystemCalls {
     case nil where descriptor == STDERR_FILENO: return bytes.count
     case .stream(let end)?:
       guard !end.isDeaf(at: clock) else { return fail(EPIPE) }
-      // The process is far ahead of the others, which may have read more by then: assume that there is space.
+      // If the process is far ahead of the others, they may have read more by that time: assume that there is space.
       let isAhead = clock > host.now + .milliseconds(100)
       let count = isAhead ? bytes.count : min(bytes.count, end.room(on: host))
       guard count > 0 || bytes.isEmpty else { return fail(EAGAIN) }
@@ -133,7 +133,7 @@ extension SimulatedProcess: SystemCalls {
     StreamEnd.pair(mine, theirs)
     descriptors[socket] = .stream(mine)
     let due = clock + host.delay()
-    // The listening process may be ahead, and have exited by then: it accepts no connection that comes later.
+    // The listening process may be ahead in time, and may have exited already. It accepts no later connection.
     if let end = listener.closedAt {
       theirs.close(at: end, on: host)
       return 0

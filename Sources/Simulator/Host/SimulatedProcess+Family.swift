@@ -8,12 +8,12 @@ import Time
 /// Signals that are read from a descriptor. `signalfd(2)`
 final class SignalQueue {
   let signals: Set<CInt>
-  /// Pending signals, each with the time since when it is pending.
+  /// Pending signals, each with the time from which it is pending.
   private(set) var pending: [(due: MonotonicTime, signal: CInt)] = []
 
   init(_ signals: [CInt]) { self.signals = Set(signals) }
 
-  /// Adds a signal; at most one of a kind is pending, as on Linux.
+  /// Adds a signal. At most one instance of each signal is pending, as on Linux.
   func take(_ signal: CInt, at moment: MonotonicTime) {
     guard signals.contains(signal), !pending.contains(where: { $0.signal == signal && $0.due >= moment })
     else { return }
@@ -74,8 +74,8 @@ extension SimulatedProcess {
     return members.isEmpty ? fail(ESRCH) : 0
   }
 
-  /// Starts a copy of this process with a program of its own. It belongs to its parent or that one's heirs,
-  /// and continues when they exit. `fork(2)`
+  /// Starts a copy of this process with a program of its own. The copy is a child of this process, or later of its
+  /// heir, and continues when its parent exits. `fork(2)`
   @discardableResult
   func startCopy(
     leavesGroup: Bool, keeping files: [OpenFile?],
@@ -90,7 +90,7 @@ extension SimulatedProcess {
     return child
   }
 
-  /// The environment of a process, as `/proc/PID/environ` shows it; nil for any other path.
+  /// The environment of a process, in the format of `/proc/PID/environ`; nil for any other path.
   func environ(_ path: String) -> OpenedFile? {
     guard path.hasPrefix("/proc/"), path.hasSuffix("/environ"),
       let pid = pid_t(path.dropFirst(6).dropLast(8)), let process = host.processes[pid], process.isAlive
@@ -102,7 +102,7 @@ extension SimulatedProcess {
     return OpenedFile(file, flags: O_RDONLY)
   }
 
-  /// True if the path is that of an existing process. `proc(5)`
+  /// True if the path is the directory of an existing process. `proc(5)`
   func isProcess(_ path: String) -> Bool {
     path.hasPrefix("/proc/") && pid_t(path.dropFirst(6)).map { host.processes[$0] != nil } ?? false
   }

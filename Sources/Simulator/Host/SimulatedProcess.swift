@@ -1,7 +1,7 @@
 // One process of the simulated host as its kernel sees it: its descriptors, its own clock, and its state:
 // running, stalled, or about to be killed.
-// Invariant: its clock never goes back. After it was killed no further call has an effect, although the code
-// of its turn continues.
+// Invariant: its clock never goes back. After a kill no further call has an effect, although the code of the turn
+// continues.
 import BankModel
 import Glibc
 import Posix
@@ -45,34 +45,34 @@ final class SimulatedProcess {
   /// True if the process continues after its parent has exited: all other programs have requested
   /// PR_SET_PDEATHSIG.
   var outlivesParent = false
-  /// The process that started it; its parent may be another by now.
+  /// The process that started this one. The current parent may be another process.
   let starter: pid_t?
-  /// True if it inherits the children of its exited descendants.
+  /// True if the process inherits the children of its exited descendants.
   var isSubreaper = false
-  /// True if it was made by `fork`: it is not killed with its parent.
+  /// True if the process was made by `fork`. It is then not killed with its parent.
   var isForked = false
-  /// True if any signal kills it before it has started.
+  /// True if any signal kills the process before it has started.
   var isUndefended = false
   var group: pid_t
   var make: ((SimulatedProcess) -> (any SimulatedProgram)?)?
   private(set) var body: (any SimulatedProgram)?
   /// Clock of the process: the host's time when its turn started, plus the time that it has spent since.
   private(set) var clock: MonotonicTime
-  /// Time of its next turn; nil while it sleeps without a deadline.
+  /// Time of the next turn; nil while the process sleeps without a deadline.
   var wakesAt: MonotonicTime?
-  /// Time until which the process is stalled by something that no other process sees.
+  /// Time until which the process is stalled although it was not stopped by a signal.
   private(set) var standsUntil: MonotonicTime?
-  /// SIGSTOP
+  /// True after SIGSTOP, until SIGCONT.
   private(set) var isStopped = false
-  /// Time of the end of its last stall.
+  /// Time at which the last stall ended.
   private(set) var stoodUntil = MonotonicTime(nanoseconds: 0)
   /// Time until which the lead over the other clocks is computation, and not a wait for the disk.
   private(set) var worksUntil = MonotonicTime(nanoseconds: 0)
   /// Exit status, and the time from which other processes can see it.
   private(set) var ending: (status: ExitStatus, at: MonotonicTime)?
-  /// Number of further calls that succeed; the one after that finds it killed.
+  /// Number of further calls that succeed; the process is killed at the next one.
   var fuse: Int?
-  /// True if it was killed within the current turn.
+  /// True if the process was killed within the current turn.
   private(set) var isDoomed = false
   private var doom: CInt = SIGKILL
   /// True if no signal but SIGKILL has an effect.
@@ -154,10 +154,11 @@ final class SimulatedProcess {
     host.wake(self, at: host.now)
   }
 
-  /// True if the process does nothing at a time although there may be something to do.
+  /// True if the process is stopped or stalled at the given time.
   func standsStill(at moment: MonotonicTime) -> Bool { isStopped || standsUntil.map { $0 > moment } ?? false }
 
-  /// True if the process sleeps for lack of work, when all other processes have run as far.
+  /// True if the process waits for work: it is not stalled, and neither its clock nor the given time is ahead of the
+  /// host's time.
   func isIdle(at moment: MonotonicTime) -> Bool {
     isAlive && !standsStill(at: host.now) && clock <= host.now && moment <= host.now + .milliseconds(1)
   }
@@ -217,7 +218,7 @@ final class SimulatedProcess {
 
   private var deadline: MonotonicTime?
 
-  /// Time of the next event that it sleeps for; nil if none is due.
+  /// Time of the next event that wakes the process; nil if no event is scheduled.
   private var sleepsUntil: MonotonicTime? {
     var earliest = deadline
     for number in registered() {
@@ -245,8 +246,8 @@ final class SimulatedProcess {
     }
   }
 
-  /// Descriptors that are ready now; nil if the process must sleep. Only the first wait of a turn can sleep.
-  /// A process in a later wait just lets time pass.
+  /// Descriptors that are ready now; nil if the process must sleep. Only the first wait of a turn can sleep. A later
+  /// wait only advances the clock.
   func look(_ list: ReadyList, atMost limit: Int, until deadline: MonotonicTime?) -> [(UInt64, Readiness)]? {
     var found: [(UInt64, Readiness)] = []
     for (number, member) in list.members.sorted(by: { $0.key < $1.key }) {
@@ -267,8 +268,8 @@ final class SimulatedProcess {
     return []
   }
 
-  /// For the rest of this turn a wait returns what is ready, or only takes time. A turn that has slept is run
-  /// again from its start, which must not happen to work that is done once, such as an exit.
+  /// Prevents further sleep in this turn: a wait returns the ready descriptors, or only advances the clock. A turn that
+  /// has slept runs again from its start, which must not happen to work that is done once, such as an exit.
   func stayAwake() { waits = max(waits, 1) }
 
   private static let unasked = Readiness.hangUp.rawValue | Readiness.error.rawValue
@@ -295,7 +296,7 @@ final class SimulatedProcess {
     return number
   }
 
-  /// The descriptor of this number that it was started with, for the program to own.
+  /// Returns the inherited descriptor of this number, which the caller then owns; nil if there is none.
   func inherited(_ number: CInt) -> FileDescriptor? {
     descriptors[number] == nil ? nil : FileDescriptor(owning: number)
   }
@@ -317,7 +318,7 @@ final class SimulatedProcess {
     }
   }
 
-  /// True if it has a descriptor for another process.
+  /// True if the process has a descriptor for another process.
   func watches(_ other: SimulatedProcess) -> Bool {
     descriptors.values.contains { if case .process(let held) = $0 { held === other } else { false } }
   }
@@ -332,7 +333,7 @@ final class SimulatedProcess {
     return nil
   }
 
-  /// A step at which the process may be killed; false if it was.
+  /// Counts a call, at which the process may be killed. Returns false if the process is killed.
   func survives() -> Bool {
     guard !isDoomed else { return false }
     clock = clock + TimeSpan(nanoseconds: 400)

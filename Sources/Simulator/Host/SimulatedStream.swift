@@ -1,7 +1,7 @@
 // Stream sockets of the simulated host: two ends with the bytes in flight between them, and listening
 // sockets. A process may be ahead of the host's time, so every event has a time from which it is visible.
-// Invariant: the bytes of one direction arrive in order, before the end of the stream, and never twice. Bytes
-// are only lost with their connection, and then the last ones.
+// Invariant: the bytes of one direction arrive in order, before the end of the stream, and never twice. Bytes are lost
+// only with their connection, and only the bytes sent last.
 import BankModel
 import Glibc
 import Posix
@@ -16,7 +16,7 @@ final class StreamEnd {
   /// The process to wake when something arrives; nil until a process has accepted the connection.
   weak var owner: SimulatedProcess?
   let number: Int
-  /// The process that made the end, as its peer sees it.
+  /// Process id that the peer sees, as in SO_PEERCRED.
   let maker: pid_t
   let isServers: Bool
   /// True for an end of a pipe: written bytes arrive at once.
@@ -93,7 +93,7 @@ final class StreamEnd {
     guard let peer, !isShut, peer.deafFrom == nil else { return }
     var rest = bytes[...]
     if rest.count > 1, !isPipe, host.chance.draw(0...15) == 0 {
-      // A stream does not preserve frames: cut anywhere, also inside the length of a message.
+      // A stream does not preserve frames: cut anywhere, including inside the length of a message.
       let cut = Int(host.chance.draw(1...Int64(rest.count) - 1))
       peer.push(.bytes(Array(rest.prefix(cut))), at: moment, on: host)
       rest = rest.dropFirst(cut)

@@ -9,7 +9,7 @@ import Wire
 final class WireEar {
   private struct StockConnection {
     var requests: [UInt32: StockRequest] = [:]
-    /// Number of the last change that each subscription was sent; nil before the first message.
+    /// Number of the last change that was sent to each subscription; nil before the first message.
     var told: [UInt32: Int64?] = [:]
   }
 
@@ -80,8 +80,8 @@ final class WireEar {
     }
   }
 
-  /// An audit must find nothing. The one exception is a service that did not answer, unless the bank was
-  /// stopping it.
+  /// Checks an audit, which must not find a problem. A service that did not answer is allowed, unless the bank was
+  /// stopping that service.
   private func hear(_ report: AuditReport, in world: Simulation) {
     world.statistics.audits += 1
     for finding in report.findings {
@@ -130,8 +130,8 @@ final class WireEar {
     }
   }
 
-  /// A service refuses a client as silent. That is wrong if its hello was sent early enough to arrive on a
-  /// slow connection.
+  /// A service refuses a client because no hello has arrived. The refusal is wrong if the hello was sent early enough
+  /// to arrive on a slow connection.
   private func hear(_ refusal: Refusal, on connection: Int) {
     guard let world, refusal.reason == .hello, let greeted = greetings[connection],
       world.clock.now.since(greeted) > Self.longestWay

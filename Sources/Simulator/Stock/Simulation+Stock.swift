@@ -20,11 +20,11 @@ struct StockScene {
   var longAudit: TimeSpan?
   /// The next commit fails: true if the staged changes are on disk nevertheless.
   var failingCommit: Bool?
-  /// Number of stations still to be killed right after they receive that their fruit was taken.
+  /// Number of stations still to be killed right after they receive the report that their fruit was taken.
   var doomedStations = 0
   /// Number of stations still to be recalled right after they request their fruit.
   var recalls = 0
-  /// Number of coordinators still to fail right after they receive that fruit was returned.
+  /// Number of coordinators still to fail right after they receive the report that fruit was returned.
   var doomedReleases = 0
 }
 
@@ -63,7 +63,7 @@ extension Simulation {
     }
   }
 
-  /// Opens a service; nil if that has failed, and the service exits and is started again.
+  /// Opens a service. Returns nil if that has failed; the service then exits and is started again.
   func open(
     _ name: String, of process: SimulatedProcess, _ body: () throws -> any SimulatedProgram
   ) -> (any SimulatedProgram)? {
@@ -112,8 +112,8 @@ extension Simulation {
     SimulatedAsker(socket: StockProgram.home.socket, world: self)
   }
 
-  /// Kills the station if one is to be killed, between the taking of its fruit and the report of it. Returns
-  /// true if it was.
+  /// Kills the station if a kill is planned: after its fruit was taken, and before the station has reported that.
+  /// Returns true if it was killed.
   func stationMeetsItsEnd(_ station: SimulatedProcess) -> Bool {
     guard scene.doomedStations > 0 else { return false }
     scene.doomedStations -= 1
@@ -133,8 +133,8 @@ extension Simulation {
     fullUntil = clock.now + .milliseconds(chance.draw(1...700))
   }
 
-  /// A station requests its fruit. Sometimes its customer is cancelled before the stock answers, and the next
-  /// one is assigned.
+  /// A station requests its fruit. Sometimes its customer is cancelled before the stock answers, and the next customer
+  /// is assigned.
   func stationAsks() {
     guard scene.recalls > 0, let service = scene.service else { return }
     scene.recalls -= 1

@@ -1,8 +1,7 @@
-// Complete knowledge of the stock from outside. It consists of every row of the ledger as it reached the
-// disk, the effects of each order, the answers, and the customer of each order. Nothing is asked of the
-// stock's core.
-// Invariant: after each commit an order holds nothing or exactly the recipe of its juice. The amounts are the
-// initial ones plus what was added, set, taken and returned.
+// The checker's model of the stock: every row of the ledger as it reached the disk, the effects of each order, the
+// answers, and the customer of each order. It never queries the stock's core.
+// Invariant: after each commit an order holds nothing or exactly the recipe of its juice. The amounts are the initial
+// ones plus what was added, set, taken and returned.
 import BankModel
 import QueueCore
 import StockCore
@@ -10,7 +9,7 @@ import Storage
 import Wire
 
 final class StockWatch {
-  /// Effects of one order so far, by the ledger.
+  /// Effects of one order so far, according to the ledger.
   struct Deed {
     var taken: [ItemID: Quantity] = [:]
     var returned: [ItemID: Quantity] = [:]
@@ -48,8 +47,8 @@ final class StockWatch {
 
   // MARK: - Decisions
 
-  /// Checks a decision: an order is done if there is enough of everything, and otherwise is short of exactly
-  /// what is missing.
+  /// Checks a decision. If there is enough of every item, the order must be done. If not, the reported shortages must
+  /// be exactly the missing pieces.
   func staged(_ entry: StockEntry) {
     if case .ordered(let order, let content, let outcome)? = entry.name { judge(order, content, outcome) }
     for change in entry.changes {
@@ -90,7 +89,7 @@ final class StockWatch {
 
   // MARK: - The disk
 
-  /// Follows a transaction that is on disk, or what a started service has found.
+  /// Applies the rows that have reached the disk, after a commit or at the start of a service.
   func committed() {
     guard let fresh = try? store.changes(after: Int64(rows.count), limit: .max) else { return }
     var touched: [OrderID] = []
@@ -147,7 +146,7 @@ final class StockWatch {
     }
   }
 
-  /// A manual change is done once, as requested.
+  /// Checks that a manual change was made once, as requested.
   private func judge(_ order: OrderID, _ deed: Deed, _ command: StockCommand) {
     let own = rows.filter { $0.order == order }
     var isRight = own.count == 1 && deed.taken.isEmpty
@@ -200,8 +199,7 @@ final class StockWatch {
     answers[order] = result
   }
 
-  /// True if an order holds what it has taken, or was returned in the last commit and so held it until
-  /// then.
+  /// True if an order holds what it has taken, or held it until the last commit returned it.
   private func couldBeTold(_ order: OrderID) -> Bool {
     guard let deed = deeds[order], !deed.taken.isEmpty else { return false }
     return deed.returned.isEmpty || deed.last > olderRows
@@ -318,7 +316,7 @@ extension [ItemID: Quantity] {
   }
 }
 
-/// The lots of every item, as the rows of the stock's ledger make them.
+/// The lots of every item, computed from the rows of the stock's ledger.
 /// Invariant: the lots of an item are in the order in which they are sold, and none is empty.
 struct StockLots {
   private(set) var lots: [ItemID: [Lot]] = [:]

@@ -1,5 +1,5 @@
-// The stock's rules under observation: the real ones, or those with a planted bug, with all events and
-// effects reported to the checker, unchanged.
+// The stock's rules under observation: the production rules, or rules with a planted bug. All events and effects are
+// reported to the checker unchanged.
 import BankModel
 import StockCore
 import Storage
@@ -47,8 +47,8 @@ struct WatchedStock: StockDecisions {
   }
 }
 
-/// A stock's core with a planted bug: the real core, with events or effects dropped or changed around it.
-/// Invariant: its only fault is the one in the bug's name, and the store never detects it before the checker.
+/// A stock's core with a planted bug: the production core, with events or effects dropped or changed around it.
+/// Invariant: the bug named is the only fault, and the store never detects it before the checker.
 struct MutantStock {
   private let bug: PlantedBug
   private let store: MemoryStockStore

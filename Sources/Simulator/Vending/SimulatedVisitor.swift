@@ -1,7 +1,7 @@
-// One user of the simulated vending machine: a shopper with coins, or the manager with drinks. Has its
-// requests, the answers, and the repetitions after a lost connection.
-// Invariant: every change has its own order ID, under which it is repeated until it is answered, and
-// sometimes once more. A user assumes only what was in an answer.
+// One user of the simulated vending machine: a shopper with coins, or the manager with drinks. A user stores its
+// requests and the answers, and repeats requests after a lost connection.
+// Invariant: every change has its own order ID, under which it is repeated until it is answered, and sometimes once
+// more. A user assumes only what was in an answer.
 import BankModel
 import Time
 import VendingClient
@@ -17,7 +17,7 @@ final class SimulatedVisitor {
   struct Memory {
     var command: VendingCommand
     var asked = 0
-    /// The answer; nil before the first final one.
+    /// The final answer; nil before the first one.
     var result: VendingResult?
   }
 
@@ -75,7 +75,7 @@ final class SimulatedVisitor {
     }
   }
 
-  /// Handles an answer, or nil if none came in time: a request with an order ID is then repeated.
+  /// Handles an answer, or nil if none arrived in time. A request with an order ID is then repeated.
   private func hear(_ result: VendingResult?, of wish: Wish) {
     // Answers to queries are checked on the wire.
     guard let name = wish.name else { return }
@@ -89,8 +89,8 @@ final class SimulatedVisitor {
       memory[name]?.result = result
       return
     }
-    // A request that depends on the day has another meaning on the next, and its order ID belongs to the
-    // first.
+    // A request that depends on the date has another meaning on the next day, but its order ID belongs to the first
+    // day's request.
     if case .failure(let failure) = result, failure.code == .otherOrder { return }
     world.violate(.repeatedOrder, "\(name) was answered \(first) and now \(result)")
   }

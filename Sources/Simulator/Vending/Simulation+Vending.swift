@@ -12,13 +12,13 @@ struct VendingScene {
   var machine: SimulatedProcess?
   var machines = 0
   var visitors: [SimulatedVisitor] = []
-  /// Time for which the disk will be full, from the next answer of the stock on.
+  /// Duration of a full disk that starts at the next answer of the stock; nil if none is planned.
   var fullAtAnswer: TimeSpan?
   var fullUntil = MonotonicTime(nanoseconds: 0)
   var slowCommit: TimeSpan?
   /// The next commit fails: true if the staged changes are on disk nevertheless.
   var failingCommit: Bool?
-  /// Number of machines still to be killed right after they receive that a drink was taken.
+  /// Number of machines still to be killed right after they receive the report that a drink was taken.
   var doomedPurchases = 0
   /// Number of stock services still to be killed soon after they receive a request for a drink.
   var doomedTakes = 0
@@ -97,7 +97,7 @@ extension Simulation {
     switch command {
     case .take(_, let day):
       checker.vending.asksToTake(as: order)
-      // A request that waited for the stock to return keeps the day on which it was first sent.
+      // A request that waited for the stock to be restarted keeps the day on which it was first sent.
       if let day, days.contains(day) { checker.vending.askedOn[order, default: []].append(day) }
       guard vending.doomedTakes > 0, let service = scene.service else { return }
       vending.doomedTakes -= 1
@@ -108,7 +108,7 @@ extension Simulation {
     }
   }
 
-  /// The stock answers an order of the machine, which is the time of some faults.
+  /// The stock answers an order of the machine. Some planned faults are injected at this moment.
   func stockAnswers(_ order: OrderID, _ result: StockResult) {
     guard let machine = vending.machine, order.text.hasPrefix("v") else { return }
     fillVendingDisk()
@@ -127,7 +127,7 @@ extension Simulation {
       hit(vending.machine, kind) { $0.stand(until: clock.now + .milliseconds(chance.draw(1...400))) }
     case .vendingStuck: hit(vending.machine, kind) { $0.getStuck() }
     case .vendingDiskFull:
-      // Losing the stock's answer is the hardest case: often fill the disk exactly then.
+      // Losing the stock's answer is the hardest case, so the disk is often filled at exactly that moment.
       vending.fullAtAnswer = .milliseconds(chance.draw(1...(chance.draw(0...1) == 0 ? 400 : 2_500)))
       if chance.draw(0...2) == 0 { fillVendingDisk() }
     case .vendingDiskFailed: vending.failingCommit = chance.draw(0...1) == 0

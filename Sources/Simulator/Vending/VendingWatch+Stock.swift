@@ -1,8 +1,7 @@
-// Checks of the stock's work for the vending machine: for its purchases and for its manager. Nothing is asked
-// of a core.
-// Invariant: a drink leaves the stock for one purchase that is on disk; the earliest to expire is sold first,
-// and no expired one. What is returned, and what the manager adds and removes, was requested exactly so,
-// once.
+// Checks of the stock's work for the vending machine: for its purchases and for its manager. The checks never query a
+// core.
+// Invariant: a drink leaves the stock for one purchase that is on disk. The piece that expires first is sold first, and
+// no expired piece is sold. Every return, addition and removal was requested in exactly this form, once.
 import BankModel
 import QueueCore
 import StockCore
@@ -41,7 +40,7 @@ extension VendingWatch {
     }
   }
 
-  /// The drinks that the manager's request removes; nil for any other request.
+  /// Returns the drinks that the manager's request removes; nil for any other request.
   func removal(_ order: OrderID) -> ItemAmount? {
     guard let name = requestOfOrder[order], case .remove(let amount)? = wanted[name] else { return nil }
     return amount
@@ -141,7 +140,7 @@ extension VendingWatch {
 }
 
 extension StoredPurchase {
-  /// True if it is intended, and not given up.
+  /// True if the purchase was started and has no outcome yet.
   fileprivate var isOpen: Bool { state == .open }
 }
 
@@ -149,10 +148,10 @@ extension LotDates? {
   fileprivate var words: String { map { "\($0.made)..\($0.expires)" } ?? "no dates" }
 }
 
-/// Final check of a history's vending machine: the sum of all users' answers must equal the disks. Nothing is
-/// asked of a core.
-/// Invariant: money inserted = balance + price of purchases + money returned, and drinks added = present +
-/// sold + removed + discarded, both by the answers that users received.
+/// Final check of a history's vending machine: the sum of all users' answers must equal the disks. The check never
+/// queries a core.
+/// Invariant: money inserted = balance + price of purchases + money returned, and drinks added = present + sold +
+/// removed + discarded, both computed from the answers that users received.
 extension VendingWatch {
   /// The bank has closed: every purchase has an outcome, and no user has received a wrong answer.
   func checkEnd() throws(StoreError) {
@@ -165,7 +164,7 @@ extension VendingWatch {
     var told = MoneyAccount()
     var brought: [ItemID: Quantity] = [:]
     for visitor in world.vending.visitors {
-      // In the order of the IDs, because a history must be the same every time.
+      // Iterate in the order of the IDs, because a seed must always give the same history.
       for (name, memory) in visitor.memory.sorted(by: { $0.key.text < $1.key.text }) {
         add(name, memory, to: &told)
         try add(name, memory, to: &brought)

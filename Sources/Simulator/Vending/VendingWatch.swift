@@ -1,8 +1,9 @@
-// Complete knowledge of the vending machine from outside: every row of its ledger as it reached the disk,
-// every purchase, the requests and the answers. Nothing is asked of the machine's core. Two extensions check
-// the stock's work for it, and the end.
-// Invariant: after each commit the money inserted is the balance, the price of the purchases and the money
-// returned. Every row is one user's request, once. A purchase ends as the stock has answered.
+// The checker's model of the vending machine: every row of its ledger as it reached the disk, every purchase, the
+// requests and the answers. It never queries the machine's core. Two extensions check the stock's work for the machine,
+// and the end.
+// Invariant: after each commit the money inserted is the balance, the price of the purchases and the money returned.
+// Every row belongs to one request of a user, and no request has two rows. The outcome of a purchase is the answer of
+// the stock.
 import BankModel
 import QueueCore
 import StockCore
@@ -40,7 +41,7 @@ final class VendingWatch {
   var arrivals: [OrderID: Int] = [:]
   /// The request of each of the manager's orders.
   var requestOfOrder: [OrderID: OrderID] = [:]
-  /// The manager's orders that the stock has done.
+  /// The manager's orders that the stock has carried out.
   var doneForTheManager: Set<OrderID> = []
 
   init(_ checker: PromiseChecker) { self.checker = checker }
@@ -105,7 +106,7 @@ final class VendingWatch {
     forgotten()
   }
 
-  /// A machine has read its disk: everything that was answered must be there.
+  /// A machine has read its disk. Everything that was answered must be on the disk.
   func restarted(with stored: StoredVending) {
     committed()
     if stored.account != account || stored.sequence != Int64(rows.count) {
@@ -178,7 +179,7 @@ final class VendingWatch {
     }
   }
 
-  /// A purchase ends as the stock has answered, and is paid for exactly if it was made.
+  /// Checks that the outcome of a purchase is the answer of the stock, and that it is paid for exactly if it was made.
   private func judge(_ purchase: StoredPurchase) {
     let row = rowOfRequest[purchase.request].map { rows[$0] }
     let known = order(of: purchase)
@@ -220,8 +221,8 @@ final class VendingWatch {
 
   /// Checks an answer to a request.
   ///
-  /// An answer is observed when its last byte is written, which is later than it was made if the socket is
-  /// small. So a query is answered correctly with any state of the disk since it was sent.
+  /// An answer is observed when its last byte is written. If the socket is small, that is later than the time at which
+  /// the answer was made. A query may therefore be answered with any state of the disk since the query was sent.
   ///
   /// - Parameter moment: the state when the request was sent; see ``moment``.
   func answered(_ request: VendingRequest, askedAt moment: Int, _ result: VendingResult) {
@@ -284,7 +285,7 @@ final class VendingWatch {
     world.vending.visitors.contains { ($0.memory[name]?.asked ?? 0) > 1 }
   }
 
-  /// Any request but a purchase must be refused without a trace, and for a valid reason.
+  /// Checks that any request but a purchase was refused for a valid reason, and had no effect.
   private func checkNothing(_ request: VendingRequest, _ failure: VendingFailure) {
     guard let name = request.order else { return }
     if rowOfRequest[name] != nil, !isAskedAgain(name) {

@@ -1,5 +1,5 @@
-// The machine's rules under observation: the real ones, or those with a planted bug, with all events and
-// effects written to the trace, unchanged.
+// The machine's rules under observation: the production rules, or rules with a planted bug. All events and effects are
+// written to the trace unchanged.
 import BankModel
 import Storage
 import Time
@@ -40,13 +40,13 @@ struct WatchedVending: VendingDecisions {
   }
 }
 
-/// A vending machine's core with a planted bug: the real core, with events or effects dropped or changed
-/// around it.
-/// Invariant: its only fault is the one in the bug's name, and the store never detects it before the checker.
+/// A vending machine's core with a planted bug: the production core, with events or effects dropped or changed around
+/// it.
+/// Invariant: the bug named is the only fault, and the store never detects it before the checker.
 struct MutantVending {
   private let bug: PlantedBug
   private let store: MemoryVendingStore
-  /// New order IDs of requests that are done once more.
+  /// New order IDs of purchases that the bug makes a second time.
   private var newNames: [PurchaseNumber: OrderID] = [:]
 
   init(_ bug: PlantedBug, _ store: MemoryVendingStore) { (self.bug, self.store) = (bug, store) }
@@ -105,7 +105,7 @@ struct MutantVending {
     return [.stage(entry)]
   }
 
-  /// A purchase that is made once more has another order ID on disk.
+  /// Gives a purchase that is made a second time another order ID on disk.
   private mutating func rename(_ entry: inout VendingEntry) {
     guard let purchase = entry.purchase else { return }
     if purchase.state == .open, isKept(purchase.request) {

@@ -1,7 +1,7 @@
 // Concurrent workers of a history, which are separate programs: their services, the number of outside ones,
 // and the capacity of each.
-// Invariant: it draws from a generator of its own, so that histories without such workers do not change. The
-// salt is chosen so that no seed that is known for its history has such workers.
+// Invariant: the plan draws from a generator of its own, so that histories without such workers do not change. The salt
+// was chosen so that no recorded seed has such workers.
 import BankModel
 import QueueCore
 import Time
@@ -37,7 +37,7 @@ struct ForeignPlan {
     }
     self.offers = offers
     isSlow = chance.draw(0...2) == 0
-    // The salt is chosen so that no seed that is known for its history counts attempts.
+    // The salt was chosen so that no recorded seed counts attempts.
     var counted = SeededGenerator(seed: seed ^ 0xA9E9_FFF7)
     maxAttempts = counted.draw(0...2) == 0 ? Int16(counted.draw(1...3)) : nil
     var moved = SeededGenerator(seed: seed ^ 0x1ED6_E400)
@@ -75,7 +75,7 @@ struct ForeignPlan {
   }
 }
 
-/// A concurrent worker as the world sees it.
+/// A running concurrent worker: its process, its window and its program.
 final class ForeignSeat {
   let process: SimulatedProcess
   /// The window at which it was started; nil for an outside worker.

@@ -1,7 +1,7 @@
 // The two encodings of a concurrent worker, as the page for worker authors describes them (Wire, Workers):
 // lines of JSON, and the frames of the protocol. The lines are encoded here independently of the bank's
 // encoder.
-// Invariant: every encoded message obeys that page; violations are made by the callers.
+// Invariant: every encoded message obeys that page. Only the callers make violations.
 // Errors: an undecodable message of the bank is a failure, and breaks a promise.
 import BankModel
 import JSON
@@ -41,8 +41,8 @@ struct ForeignSpeech {
   private var frames = FrameDecoder(maximumBodyLength: FrameLimits.teller)
   private var line: [UInt8] = []
   private var heard: [[UInt8]] = []
-  /// True if the bank sends frames; nil before its first byte. It may refuse the worker before it has
-  /// received any byte and so knows the encoding, and then it sends a line.
+  /// True if the bank sends frames; nil before its first byte. The bank may refuse the worker before it has received
+  /// any byte. It then does not know the encoding, and sends a line.
   private var hearsFrames: Bool?
 
   init(speaksFrames: Bool) { self.speaksFrames = speaksFrames }

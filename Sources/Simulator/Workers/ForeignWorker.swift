@@ -1,17 +1,17 @@
 // A worker in the simulated world that is a program of its own. It connects or is started at a window, holds
 // several customers, works on each for a random time, and answers in any order. It shares no code with the
 // bank's workers.
-// Invariant: it violates the protocol only if the world tells it to. It reports a broken promise if it
-// receives more customers than its capacity, one lease twice, or a wrong payload.
+// Invariant: it violates the protocol only if the simulation requests that. It reports a broken promise if it receives
+// more customers than its capacity, one lease twice, or a wrong payload.
 import BankModel
 import Posix
 import Time
 
 final class ForeignWorker: SimulatedProgram {
-  /// A customer that it holds.
+  /// A customer that the worker holds.
   private struct Work {
     let order: ForeignOrder
-    /// Number of the coordinator to which it was connected when it received the customer.
+    /// Number of the coordinator to which the worker was connected when it received the customer.
     let coordinator: Int
     let due: MonotonicTime
     var nextBeat: MonotonicTime
@@ -37,7 +37,7 @@ final class ForeignWorker: SimulatedProgram {
   private var coordinator = 0
   private var beatPause = TimeSpan.seconds(1)
   private var works: [Work] = []
-  /// Customers that it held when its connection was lost, and on which it continues to work.
+  /// Customers that the worker held when its connection was lost, and on which it continues to work.
   private var lost: [Work] = []
   private var comesAt: MonotonicTime?
   private var exitCode: Int32?
@@ -245,7 +245,7 @@ final class ForeignWorker: SimulatedProgram {
     }
   }
 
-  /// Returns a customer that it has not started.
+  /// Sends back a customer that the worker has not started.
   private func giveBack(_ work: Work) {
     let lease = work.order.lease
     world.foreign.begun.giveBack(TicketName(day: work.order.day, ticket: lease.ticket))

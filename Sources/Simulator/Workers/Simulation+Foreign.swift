@@ -1,6 +1,6 @@
-// Concurrent workers of the simulated world: their starts, their returns, their faults, and the check of each
+// Concurrent workers of the simulated world: their starts, their reconnections, their faults, and the check of each
 // customer sent to them.
-// Invariant: all draws come from their own generator, so that histories without them do not change.
+// Invariant: all draws come from a separate generator, so that histories without such workers do not change.
 import BankModel
 import Glibc
 import Posix
@@ -28,7 +28,7 @@ extension Simulation {
     }
   }
 
-  /// Maker of the program at the workers' path.
+  /// Returns a closure that creates the program at the workers' path; nil in a history without workers.
   func foreignProgram() -> ((SimulatedProcess) -> (any SimulatedProgram)?)? {
     guard hasForeignWorkers else { return nil }
     let seed = foreign.chance.next()
@@ -94,7 +94,7 @@ extension Simulation {
     trace.line(clock.now, "fault \(drawn) in worker \(process.pid)")
     switch drawn {
     case 0...1:
-      // The kill of a worker that holds customers tests more.
+      // Prefer a worker that holds customers, because its kill tests more.
       let victim = foreign.workers.first { $0.worker?.holdsSomebody == true } ?? worker
       statistics.note(.workerKilled)
       victim.process.kill()
@@ -115,7 +115,7 @@ extension Simulation {
       process.stand(until: clock.now + TimeSpan(nanoseconds: foreign.chance.draw(lease / 4...lease * 3)))
     case 8: if worker.worker?.repeatItself() == true { statistics.note(.workerLied) }
     case 9:
-      // The worker's own lease would be a valid answer.
+      // Choose the lease of another worker, because an answer for the worker's own lease would be valid.
       let others = checker.holders.filter {
         $0.window.service.isForForeigners && $0.window.isOutside != (worker.window == nil)
       }
@@ -150,8 +150,8 @@ extension Simulation {
     }
   }
 
-  /// True if no customer of these services is left but dead letters. A closing bank does not wait for
-  /// customers that only outside workers serve.
+  /// True if every remaining customer of these services is a dead letter. A closing bank does not wait for customers
+  /// that only outside workers serve.
   var areForeignersServed: Bool {
     guard hasForeignWorkers else { return true }
     return checker.view.customers.values.allSatisfy {

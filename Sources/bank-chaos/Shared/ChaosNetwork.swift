@@ -1,13 +1,13 @@
-// A network of one branch: a namespace with one end of a virtual cable, whose other end is here. Taking the
-// link down loses all packets in both directions, like a pulled cable.
+// A network of one branch: a network namespace with one end of a veth pair, whose other end is in the namespace of this
+// process. Taking the link down drops all packets in both directions, like an unplugged cable.
 // Invariant: the namespace is gone after `remove()`.
-// Errors: nil if the process may not make one.
+// Errors: nil if the process may not make a namespace.
 import Posix
 
 struct ChaosNetwork {
   /// The namespace's name, as `ip netns` shows it.
   let name: String
-  /// Address of the server inside the namespace, and the range of all addresses of this cable.
+  /// Address of the server for a client inside the namespace, and the range of both addresses of the veth pair.
   let address: String
   let range: String
   private let cable: String
@@ -39,7 +39,7 @@ struct ChaosNetwork {
     }
   }
 
-  /// Prefix of a command that is to run in it.
+  /// Prefix of a command that is to run in the namespace.
   var words: [String] { ["nsenter", "--net=/run/netns/\(name)", "--"] }
 
   func cut() -> Bool { tool.run(["ip", "-n", name, "link", "set", "bank0", "down"]).isGood }

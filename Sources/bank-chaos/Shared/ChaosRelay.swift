@@ -1,6 +1,6 @@
-// A process between a branch and its server: it forwards bytes, with a delay if one is set, and nothing while
-// the branch is cut off. It is this program again, so that it continues while the run blocks.
-// Invariant: bytes are forwarded in order. It exits with the run, when its channel is closed.
+// A process between a branch and its server: it forwards bytes, with a delay if one is set, and nothing while the
+// branch is cut off. The relay is another process of this program, so that it continues while the run blocks.
+// Invariant: bytes are forwarded in order. The relay exits with the run, when its channel is closed.
 // Errors: a broken connection ends both of its sides.
 import Console
 import Posix
@@ -35,7 +35,7 @@ final class ChaosRelay {
   private var isSilent = false
   private var isOver = false
 
-  /// Relays if the arguments ask for that, and returns the exit code; nil for any other arguments.
+  /// Relays if the arguments request it, and returns the exit code; nil for any other arguments.
   static func run(_ words: [String]) -> Int32? {
     guard words.count == 5, words[0] == word else { return nil }
     Signals.ignorePipe()

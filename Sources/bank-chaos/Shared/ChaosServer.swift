@@ -1,8 +1,7 @@
-// The PostgreSQL server of a chaos run over several branches: a scratch server in its own directory, from the
-// system's programs, or an existing one. At an existing one sessions are terminated at most. No system
-// service is touched.
-// Invariant: nothing is left of a scratch server after `remove()`; if this process is killed, the kernel ends
-// the server. At an existing server only the schema `bank`, which this run has made, is changed.
+// The PostgreSQL server of a chaos run over several branches: a scratch server in its own directory, from the system's
+// programs, or an existing one. At an existing server the run only terminates sessions. No system service is touched.
+// Invariant: nothing is left of a scratch server after `remove()`; if this process is killed, the kernel ends the
+// server. At an existing server only the schema `bank`, which this run has made, is changed.
 // Errors: CommandError at the start, with the output of the failed program.
 import Console
 import Glibc
@@ -21,7 +20,7 @@ final class ChaosServer {
   private let given: String
   private let tool: ChaosTool
   private let programs: String
-  /// The user that runs it if this process is root, which the server refuses.
+  /// The user that runs the server if this process is root, because PostgreSQL refuses to run as root.
   private let owner: (name: String, user: uid_t, group: gid_t)?
   private var addresses = ["127.0.0.1"]
   private var process: ChildProcess?
@@ -95,7 +94,7 @@ final class ChaosServer {
   private func write(_ text: String, to name: String) throws(SystemError) {
     let file = try FileDescriptor.open(path(name), [.writeOnly, .create, .truncate], mode: 0o600)
     try file.writeAll(Array(text.utf8))
-    // The server's user reads the password file; the branches, which run as this user, read the other.
+    // The server's user reads the password file. The branches run as the user of this process, and read `pgpass`.
     if name == "password", let owner { chown(path(name), owner.user, owner.group) }
   }
 
@@ -193,7 +192,7 @@ final class ChaosServer {
       .overlaid(by: ["PGCONNECT_TIMEOUT": "3"])
   }
 
-  /// A process of the server for a branch.
+  /// Process id of the server process of one of the branch's sessions; nil if the branch has no session.
   func backend(of application: String, pick: UInt64) -> pid_t? {
     let pids = sql(
       "SELECT string_agg(pid::text, ' ' ORDER BY pid) FROM pg_stat_activity WHERE application_name = '\(application)'"
@@ -202,8 +201,7 @@ final class ChaosServer {
     return found.isEmpty ? nil : found[Int(pick % UInt64(found.count))]
   }
 
-  /// Removes the server. A kept home is useful without the database too, which the next run could not
-  /// reuse.
+  /// Removes the server. A kept home is useful even without the database, and no later run could reuse the database.
   func remove() {
     guard let directory else { return }
     end(SIGINT)

@@ -1,8 +1,8 @@
-// A database snapshot held open for ten minutes at a time during the run, as by a backup or a forgotten
-// session. Because of it the server keeps the rows of every finished customer. It reads nothing, so it locks
+// A database snapshot held open for ten minutes at a time during the run, as by a backup or a forgotten session.
+// Because of it the server keeps the rows of every finished customer. Its transaction reads nothing, so it locks
 // nothing.
 // Invariant: after its end no session of it is left at the server, and no process.
-// Errors: if none can be opened it is tried again; `longest` shows how long one was held.
+// Errors: a snapshot that cannot be opened is tried again; `longest` shows how long one was held.
 import Posix
 import Time
 
@@ -10,7 +10,7 @@ final class ChaosSnapshot {
   /// Duration of one snapshot.
   static let length = TimeSpan.minutes(10)
   private static let application = "chaos-snapshot"
-  /// Pause after a snapshot has ended, as each does with its server.
+  /// Pause before the next snapshot. A snapshot also ends whenever its server ends.
   private static let pause = TimeSpan.seconds(1)
 
   /// The longest duration so far.

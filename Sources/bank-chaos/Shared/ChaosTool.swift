@@ -13,7 +13,8 @@ struct ChaosTool {
   /// Directory of the output while a program runs.
   let scratch: String
 
-  /// Runs a program and waits for its exit. The first word is searched in the system's directories.
+  /// Runs a program and waits for its exit. The first word is the program, which is searched for in the system's
+  /// directories.
   func run(_ words: [String], environment: Variables = [:]) -> Outcome {
     guard let program = Self.find(words[0]) else {
       return Outcome(code: 127, output: "\(words[0]): not found")

@@ -196,7 +196,7 @@ struct SharedChaosProgram {
     return ChaosAccount(evidence)
   }
 
-  /// Processes left after the bank has closed: each branch notices that by itself.
+  /// Processes left after the bank has closed. Each branch detects by itself that the bank has closed.
   private func stragglers(_ branches: [SharedChaosBranch]) -> [ChaosProcess] {
     let deadline = SystemClock.monotonic() + .seconds(30)
     while true {

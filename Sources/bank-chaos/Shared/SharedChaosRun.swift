@@ -14,8 +14,8 @@ final class SharedChaosRun {
   private struct Gap {
     let act: SharedAct
     let since: MonotonicTime
-    /// Customers; a start of one of them at another branch ends the measurement. Empty if any completion
-    /// does.
+    /// If not empty, the start of one of these customers at another branch ends the measurement. If empty, any
+    /// completion ends it.
     var customers: Set<ChaosTicket> = []
     /// The branch that was hit.
     let branch: Int?
@@ -37,14 +37,14 @@ final class SharedChaosRun {
   private var interruptions = 0
   private var signals: SignalSource?
   private var lastSign: MonotonicTime
-  /// Time of the next query whether all branches are joined.
+  /// Time of the next query that checks whether all branches have joined.
   private var nextLook = MonotonicTime(nanoseconds: 0)
   private static let look = TimeSpan.milliseconds(200)
   private static let tick = TimeSpan.milliseconds(2)
   private static let rest = TimeSpan.milliseconds(20)
   /// Longest time without a completion although customers wait: a lease, a retry delay, and a busy machine.
   private static let patience = TimeSpan.seconds(90)
-  /// Longest time of a measurement; a partition shorter than a lease has none.
+  /// Longest time of a measurement. Longer ones are dropped, such as that of a partition shorter than a lease.
   private static let measured = TimeSpan.seconds(30)
 
   init(
@@ -119,7 +119,7 @@ final class SharedChaosRun {
     let now = SystemClock.monotonic()
     for branch in branches { branch.turn(now) }
     snapshot.turn(now)
-    // Each branch reports the numbers of all; a branch that is cut off reports old ones.
+    // Each branch reports the counts of the whole bank; a branch that is cut off reports old ones.
     let queue = branches.filter(\.isWell).compactMap { $0.witness.picture?.queue }.max {
       $0.waiting < $1.waiting
     }
@@ -168,8 +168,8 @@ final class SharedChaosRun {
     }
   }
 
-  /// Returns true if the fault was injected. A branch already in trouble is left alone, and one branch is
-  /// always spared.
+  /// Returns true if the fault was injected. A branch that is already in trouble gets no fault, and a long fault always
+  /// spares one branch.
   private func attempt(_ wanted: SharedPlan.Step) -> Bool {
     let well = branches.filter(\.isWell)
     let isLong = [.branch, .partition, .zombie].contains(wanted.act)

@@ -44,7 +44,7 @@ struct SharedPlan: Sendable {
     var length: TimeSpan
   }
 
-  /// In milliseconds. A lease is four seconds: some are shorter, most are longer.
+  /// In milliseconds. Some partitions are shorter than a lease of four seconds, most are longer.
   private static let partitions: ClosedRange<Int64> = 2_000...15_000
   private static let closings: ClosedRange<Int64> = 500...8_000
   private static let standstills: ClosedRange<Int64> = 4_500...8_000

@@ -109,7 +109,7 @@ extension ChaosAccount {
     }
   }
 
-  /// In milliseconds.
+  /// Longest time from a receipt to the start of an attempt, in milliseconds.
   private static let lateBeginning: Int64 = 1_000
 
   private mutating func deviates(_ ticket: ChaosTicket, _ deviation: WorkDeviation) {

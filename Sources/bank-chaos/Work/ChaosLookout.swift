@@ -1,7 +1,7 @@
-// Search for processes that serve customers, by the key in their environment. A second after a customer's
-// receipt none of its processes may be left, and after the bank's close none at all.
-// Invariant: no process of another bank is reported. Times count from when they are known here, which is
-// later than the event.
+// Search for processes that serve customers, by the key in their environment. A second after a customer's receipt none
+// of its processes may be left, and after the bank's close none at all.
+// Invariant: no process of another bank is reported. Times are measured from the moment at which this process observes
+// an event, which is later than the event.
 // Errors: a process that disappears during the search has exited.
 import BankModel
 import Glibc
@@ -55,7 +55,7 @@ final class ChaosLookout {
 
   init(mark: String) { self.mark = mark }
 
-  /// A customer has a receipt.
+  /// Records that a customer has a receipt.
   func ended(_ ticket: ChaosTicket, at now: MonotonicTime = SystemClock.monotonic()) {
     if over[ticket] == nil { over[ticket] = now }
   }

@@ -1,6 +1,6 @@
-// Further services of a chaos run's scratch bank: commands, workers at windows, and outside workers, all of
-// them this program again. It starts the outside workers, and restarts them.
-// Invariant: each is reaped before it is replaced, and none is left at the end.
+// Further services of a chaos run's scratch bank: commands, workers at windows, and outside workers, all of which run
+// this program. It starts the outside workers, and restarts them.
+// Invariant: each outside worker is reaped before it is replaced, and none is left at the end.
 // Errors: SystemError if the home cannot be prepared; a worker that cannot be started now is started later.
 import BankModel
 import ControlClient
@@ -12,7 +12,7 @@ final class ChaosServices {
   static let worker = name("worker")
   static let outside = name("outside")
   static let all = [command, worker, outside]
-  /// Stored bytes of a command's output; some write more.
+  /// Stored bytes of a command's output; some commands write more.
   static let commandResult = 16 << 10
   /// Maximum number of customers in flight at all outside workers together.
   static let outsideRoom: Int64 = Int64(encodings.count) * 4
@@ -80,7 +80,7 @@ final class ChaosServices {
       ], environment: Environment.all())
   }
 
-  /// Restarts the missing workers once more; no process is killed any more from here on.
+  /// Restarts the missing workers once more. From this call on, the run kills no process.
   func settle() {
     let end = SystemClock.monotonic() + .milliseconds(200)
     while SystemClock.monotonic() < end {

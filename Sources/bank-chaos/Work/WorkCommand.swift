@@ -1,8 +1,8 @@
-// The command of a chaos run: it reads its payload, leaves processes behind in a session of their own, and
+// The command of a chaos run: it reads its payload, starts processes that outlive it in sessions of their own, and
 // succeeds, fails, is killed by a signal or hangs.
-// Invariant: it locks its key before it writes its first line, and its descendants inherit the lock. So the
-// next attempt can detect any process of this one.
-// Errors: an exit code that no behaviour has.
+// Invariant: it locks its key before it writes its first line, and its descendants inherit the lock. The next attempt
+// can therefore detect any remaining process of this one.
+// Errors: exit code 70, which no simulated behaviour uses.
 import Glibc
 import Posix
 
@@ -63,7 +63,7 @@ struct WorkCommand {
     }
   }
 
-  /// Runs a descendant that a command leaves behind; it does not exit by itself.
+  /// Runs a descendant that outlives its command; it does not exit by itself.
   ///
   /// - Parameters:
   ///   - generations: number of intermediate processes that exit, before the last one stays.

@@ -13,11 +13,11 @@ struct WorkConduct: Sendable, Equatable {
     case fails
     /// Kills itself by a signal, or disconnects in the middle of the work.
     case crashes
-    /// Does not finish, and ignores requests to.
+    /// Does not finish, and ignores requests to finish.
     case hangs
   }
 
-  /// A process that is left behind.
+  /// A process that outlives its command.
   enum Descendant: Sendable, Equatable {
     case none
     /// A child in a session of its own.

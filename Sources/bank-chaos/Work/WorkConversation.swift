@@ -1,5 +1,5 @@
-// The two encodings of a chaos run's worker: frames, and lines, which are encoded here independently, as a
-// program in another language would.
+// The two encodings of a chaos run's worker: frames, and lines, which are encoded here independently, as a program in
+// another language would encode them.
 // Errors: an undecodable message ends the connection.
 import BankModel
 import JSON
@@ -88,7 +88,7 @@ struct WorkConversation {
     return messages
   }
 
-  /// Decodes a line; nil for a kind that may be ignored.
+  /// Decodes a line. Returns nil for a kind that may be ignored.
   private static func message(_ line: [UInt8]) throws -> WindowMessage? {
     guard case .object(let members) = try JSONReader.read(line).content, members.count == 1,
       case .object(let parts) = members[0].value.content

@@ -1,15 +1,16 @@
-// Modes in which this program serves the customers of a chaos run: it is its own command, worker and outside
-// worker, so that nothing has to be installed. Users never type them, and no help lists them.
-// Errors: an exit code, whose effect on the customer the starting process decides.
+// Modes in which this program serves the customers of a chaos run: it is its own command, worker and outside worker, so
+// that nothing has to be installed. Users never type them, and no help lists them.
+// Errors: an exit code. The process that started this one decides what the code means for the customer.
 import Glibc
 import Posix
 import Time
 
-/// The mode by the first argument. The second is the mark of the run, the third the directory of the witness.
+/// The mode, selected by the first argument. The second argument is the mark of the run, the third the directory of the
+/// witness.
 enum WorkMode: String, Sendable, CaseIterable {
   /// Serves one customer of the service of commands.
   case command = "--serve-customer"
-  /// A descendant that a command leaves behind.
+  /// A descendant that outlives its command.
   case descendant = "--outlive-customer"
   /// Serves a window, on descriptor 3.
   case window = "--serve-window"
@@ -19,7 +20,7 @@ enum WorkMode: String, Sendable, CaseIterable {
   /// EX_SOFTWARE
   static let broken: Int32 = 70
 
-  /// Serves if the arguments ask for that, and returns the exit code; nil for any other arguments.
+  /// Serves if the arguments request it, and returns the exit code; nil for any other arguments.
   static func run(_ words: [String]) -> Int32? {
     guard words.count >= 3, let mode = WorkMode(rawValue: words[0]) else { return nil }
     let witness = WorkWitness(words[2])
@@ -35,7 +36,7 @@ enum WorkMode: String, Sendable, CaseIterable {
     case .outside:
       guard words.count >= 7, let encoding = WorkEncoding(rawValue: words[3]), let parent = pid_t(words[6])
       else { return broken }
-      // The parent ends it; if the parent is killed, the kernel does.
+      // The parent ends this process; if the parent is killed, the kernel kills this process.
       guard ParentDeath.followParent(expectedParent: parent) else { return 0 }
       return WorkProgram.serveOutside(witness, encoding, socket: words[4], service: words[5])
     }

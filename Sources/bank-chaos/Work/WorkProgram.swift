@@ -1,7 +1,7 @@
 // A worker of a chaos run, at a window or outside: it takes several customers at once, answers in any order,
 // and sometimes violates the protocol.
-// Invariant: a worker at a window holds a key's lock while it works for it, except while it hangs; an outside
-// worker holds none. An expired lease is reassigned at once: a worker at a window is then killed, but an
+// Invariant: a worker at a window holds a key's lock while it works for that customer, except while it hangs; an
+// outside worker holds none. An expired lease is reassigned at once: a worker at a window is then killed, but an
 // outside one continues.
 // Errors: the connection ends; an outside worker opens another one.
 import BankModel
@@ -13,9 +13,9 @@ import Wire
 final class WorkProgram {
   /// Reason for the end of the connection.
   private enum End: Error {
-    /// The bank has closed it, or it ended by the protocol.
+    /// The bank has closed the connection, or the protocol ended it.
     case closed
-    /// Broken off by this side, against the protocol.
+    /// This side has broken off the connection, against the protocol.
     case brokenOff
   }
 
@@ -31,7 +31,7 @@ final class WorkProgram {
   private static let slice: Int32 = 100
   /// A dismissed worker is killed when its customers are reassigned, and needs a moment to exit.
   private static let dying = TimeSpan.milliseconds(100)
-  /// Longer than a lease, in milliseconds.
+  /// Time for which a worker hangs, in milliseconds. It is longer than a lease.
   private static let silence: Int32 = 1_500
 
   static func serveWindow(_ witness: WorkWitness) -> Int32 {
