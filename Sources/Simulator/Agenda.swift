@@ -9,7 +9,7 @@ enum Occurrence {
   case keeperActs(Int)
   case visitorActs(Int)
   case clientActs(Int)
-  /// A process regains the resource that it had run out of.
+  /// A process gets free descriptors again, or continues after it was stopped.
   case relief(pid: Int32)
   case fault
   /// A fault of the guardian, or of the coordinator that it guards.

@@ -16,7 +16,7 @@ public enum FaultKind: Int, CaseIterable, Sendable, Codable {
   case connectionLost, messageLost
   /// A message of a dead teller is handled after its death was reported.
   case messageLate
-  /// A connection becomes slow, so that messages on others overtake it.
+  /// A connection becomes slow, so that messages on other connections overtake its messages.
   case networkSlow
   /// The disk is full for a while; a write or an fsync fails; staged changes are lost in a crash.
   case diskFull, diskFailed, commitLost
@@ -59,7 +59,7 @@ public enum FaultKind: Int, CaseIterable, Sendable, Codable {
   case stockCrowded, stockReaderDeaf, stockEnded
   /// A juice station is killed when it receives the message that its fruit was taken.
   case stationKilled
-  /// A client empties the queue while a station waits for its fruit, and the stock is slow.
+  /// A client empties the queue while a station waits for fruit from a slow stock.
   case stationRecalled
   /// The coordinator is killed, or its disk is full, when it receives the answer that fruit was returned.
   case releaseInterrupted

@@ -20,7 +20,7 @@ struct FaultPlan {
   let windows: [ServiceName: Int32]
   let clients: Int
   let commands: Int
-  /// Factor by which the clients wait longer than usual between requests.
+  /// Factor for the clients' pauses between requests; 1 is the usual pause.
   let thought: Int64
   /// Customers in one slice of a large request.
   let slice: Int64

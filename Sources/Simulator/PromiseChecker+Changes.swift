@@ -60,8 +60,8 @@ extension PromiseChecker {
     step.inserted += 1
   }
 
-  /// Checks a customer that becomes due: one ordered for later by the calendar, a failed one after a delay
-  /// of the monotonic clock.
+  /// Checks a customer that becomes due. A customer ordered for later is due by the calendar, and a failed one after a
+  /// delay of the monotonic clock.
   private func comeBack(_ customer: Customer, at now: Moment) {
     let ticket = customer.ticket
     if view.newcomers.contains(ticket) {

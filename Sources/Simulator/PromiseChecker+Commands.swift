@@ -10,7 +10,7 @@ import Time
 import Wire
 
 extension PromiseChecker {
-  /// Registers a command that starts; nil if its customer cannot be identified.
+  /// Registers a command that starts. Returns nil if its customer cannot be identified.
   func commandBegins(_ process: SimulatedProcess, _ words: [String], at now: MonotonicTime) -> CommandTree? {
     let variables = process.environment
     guard let key = variables["BANK_KEY"], let attempt = variables["BANK_ATTEMPT"].flatMap({ Int32($0) }),
@@ -36,7 +36,7 @@ extension PromiseChecker {
         "attempt \(attempt) at ticket \(ticket) starts while of command \(tree.root) (attempt \(tree.attempt)) "
           + "these run: \(tree.living.sorted())")
     }
-    // A cancelled customer may be in flight to a window.
+    // A cancelled customer may be in flight to a window, so its command may still start.
     if outcomes[name] == .served {
       violate(.process, "ticket \(ticket) has its receipt, but a command starts")
     }

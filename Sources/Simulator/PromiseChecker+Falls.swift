@@ -1,6 +1,6 @@
-// Checks of customers that commands and workers hold when a coordinator is killed. The attempt is recorded
-// before the customer is assigned again, and no attempt is recorded that no coordinator can have lost.
-// Invariant: a loss is certain only if the command itself had started, not because the core reported it.
+// Checks of customers that commands and workers hold when a coordinator is killed. The attempt is recorded before the
+// customer is assigned again. An attempt is recorded as lost only if a coordinator can have lost it.
+// Invariant: a loss is certain only if the command itself had started. A report of the core is not enough.
 import BankModel
 import Coordinator
 import QueueCore
@@ -10,8 +10,7 @@ import Time
 struct FallLedger {
   /// Customers that the current coordinator has assigned.
   private var handedOut: Set<TicketName> = []
-  /// Customers that may have been in flight when a coordinator was killed, with the maximum number of such
-  /// coordinators.
+  /// Customers that may have been in flight when coordinators were killed, each with the maximum number of these kills.
   private var counts: [TicketName: Int] = [:]
   private var possible: Set<TicketName> = []
   /// Customers that were certainly in flight when a coordinator was killed.
@@ -43,7 +42,7 @@ struct FallLedger {
 }
 
 extension PromiseChecker {
-  /// The coordinator was killed.
+  /// Records the customers that a killed coordinator had in flight.
   func noteFalls() {
     let certain = holders.compactMap { holder in
       let name = TicketName(day: view.day, ticket: holder.lease.ticket)

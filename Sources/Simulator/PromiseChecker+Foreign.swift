@@ -60,7 +60,7 @@ extension PromiseChecker {
       return
     }
     guard let place = holders.firstIndex(where: { $0.window == window && $0.lease == lease }) else {
-      // The worker was never assigned this lease: all its customers are reassigned.
+      // The worker was never assigned this lease, so all customers of the worker are reassigned.
       step.rogue = window
       for other in places(of: window) { takeAll(other) }
       return
@@ -79,7 +79,7 @@ extension PromiseChecker {
     }
   }
 
-  /// All customers at one place have lost their worker.
+  /// All customers at one window have lost their worker.
   private func takeAll(_ window: Window) {
     for holder in holders where holder.window == window { step.owed.append((holder, .killed)) }
     holders.removeAll { $0.window == window }
@@ -153,7 +153,7 @@ extension PromiseChecker {
     }
   }
 
-  /// A worker's result must belong to the attempt that the receipt names.
+  /// Checks that a worker's result belongs to the attempt that the receipt names.
   func checkForeign(_ receipt: Receipt) {
     guard receipt.service.isForForeigners, receipt.outcome == .served, let result = receipt.result else {
       return

@@ -108,7 +108,7 @@ final class PromiseChecker {
   var generations: [Window: Generation] = [:]
   /// Capacity and generation of concurrent workers, by window.
   var foreign: [Window: ForeignPlace] = [:]
-  /// Results of concurrent workers as staged.
+  /// Results in the stored receipts of concurrent workers.
   var results: [TicketName: String] = [:]
   /// The commands of customers, and their processes.
   var commands = CommandLedger()
@@ -220,7 +220,7 @@ final class PromiseChecker {
 
   /// The process has exited: staged changes are lost, unless the disk has stored them.
   ///
-  /// - Parameter isDone: true if it exited by itself after it had recorded that no customer was lost.
+  /// - Parameter isDone: true if the process exited by itself after it had recorded that no customer was lost.
   func crashed(isDone: Bool) {
     if isDone { falls.leave() } else { noteFalls() }
     if !staged.isEmpty { doubtful = staged }
@@ -244,7 +244,7 @@ final class PromiseChecker {
   /// A store was opened: every announced ticket must exist, and no customer is at a window.
   func restarted(with stored: StoredQueue, from store: QueueDisk) {
     if store.commits > seenCommits, diskBooks != nil {
-      // The disk had stored a commit that it reported as failed.
+      // The disk had stored a commit although it had reported a failure.
       staged = doubtful
       committed(stored.books, in: store)
     }

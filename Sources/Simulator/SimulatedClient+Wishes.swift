@@ -1,6 +1,6 @@
 // Choice of a client's next request: the command and its customers.
-// Invariant: every order has an account of its own in the whole history. So each ticket and each receipt can
-// be traced to the one customer that it was requested for.
+// Invariant: no two requests of a history share an account. Each ticket and each receipt can therefore be traced to its
+// request.
 import BankModel
 import Time
 import Wire
@@ -122,7 +122,7 @@ extension SimulatedClient {
     return customers(of: services[Int(chance.draw(0...Int64(services.count) - 1))], count)
   }
 
-  /// The article identifies the customer: most have no account.
+  /// Requests customers of a service. The article identifies a customer, because most have no account.
   private func customers(of service: ServiceName, _ count: Int64) -> Wish {
     let movesMoney = world.plan.foreign.ledger?.service == service
     return enqueue { account, key in
@@ -135,8 +135,8 @@ extension SimulatedClient {
     }
   }
 
-  /// In some histories some customers are ordered for later. This depends on the account and draws nothing,
-  /// so that other histories do not change.
+  /// In some histories some customers are ordered for later. The due time depends on the account, without a random
+  /// draw, so that other histories do not change.
   private func dueAt(_ account: AccountNumber) -> Int64? {
     guard world.plan.ordersLater, account % 3 == 0 else { return nil }
     let moment = world.clock.moment.wall.milliseconds + (account * 7_919) % 2_700 - 200

@@ -1,6 +1,6 @@
-// One client in the simulated world: its requests, the answers that it received, and its behaviour when the
-// connection breaks.
-// Invariant: a request with a key is repeated unchanged until it is answered; one without a key is never
+// One client in the simulated world: its requests, the answers that it received, and its behaviour when the connection
+// breaks.
+// Invariant: a request with a key is repeated unchanged until it is answered. A request without a key is never
 // repeated. A client assumes nothing that was not in an answer.
 import BankModel
 import Coordinator
@@ -222,7 +222,7 @@ final class SimulatedClient {
     }
   }
 
-  /// A ticket's report must be about the requested ticket, not about that number on another day.
+  /// Checks that a ticket's report is about the requested ticket, and not about the same number on another day.
   private func hear(_ report: TicketReport, to wish: Wish) {
     let carried =
       report.receipt == nil ? SimulatedPayload.of(report.service, report.account, report.article ?? "") : nil

@@ -1,6 +1,6 @@
-// The bank's disk as the coordinator's process sees it: this history's disk, with the duration of commits,
-// its faults, and reports to the checker. In some histories the disk is slow: a commit is handed over, and
-// written to the disk when it is due.
+// The bank's disk for the coordinator's process: this history's disk, plus the duration of commits, the faults, and the
+// reports to the checker. In some histories the disk is slow: a commit is handed over, and reaches the disk when it is
+// due.
 // Invariant: a killed process stores nothing more. Any failure rolls back the open transaction.
 import BankModel
 import QueueCore

@@ -65,7 +65,7 @@ extension Simulation {
       fullUntil = clock.now + .milliseconds(chance.draw(1...700))
       host.isFullUntil = fullUntil
     case .diskFailed:
-      // On a disk that can lose unsynced data, mostly the sync fails, not the write.
+      // On a disk that can lose unsynced data, usually the sync fails, and not the write.
       failingCommit = chance.draw(0...(disk.volume == nil ? 1 : 3)) == 0 ? .commit : .commitThatIsKept
     case .clockJumped:
       statistics.note(kind)
@@ -148,7 +148,7 @@ extension Simulation {
     host.files.write(Array(text.utf8), to: ConfigurationScribe.path)
   }
 
-  /// Called when a service is asked for a sign of life. Sometimes kills it right after it has answered.
+  /// Called when a service receives a health check. Sometimes kills the service right after its answer.
   func serviceIsChecked(_ service: SimulatedProcess) {
     guard !isCalm, plan.temper != .calm, chance.draw(0...3) == 0 else { return }
     service.fuse = Int(chance.draw(2...14))

@@ -1,4 +1,4 @@
-// The workers of the simulated world: the program that a path starts, and the faults of workers.
+// The workers of the simulated world: the program at each path, and the faults of workers.
 // Invariant: the list contains the running workers in the order in which they started.
 import BankModel
 import Glibc

@@ -18,7 +18,7 @@ enum ChaosViolation: Sendable, Equatable {
   /// More customers were overtaken than the coordinator's kills explain.
   case tooManyOvertaken(ServiceName, count: Int64, explained: Int64)
   case wrongReceipt(ChaosTicket)
-  /// The sum of a service is wrong.
+  /// The sum of the amounts of a service is wrong.
   case money(ServiceName, difference: Int64)
   case orphan(pid: Int32, name: String)
   case unanswered(key: String)

@@ -11,7 +11,7 @@ import Wire
 
 struct ChaosProcess: Sendable, Hashable {
   var pid: pid_t
-  /// Together with the pid it identifies one process permanently.
+  /// Start time of the process. With the pid it identifies one process permanently.
   var startTime: UInt64
   var parent: pid_t
   var kind: ChaosTarget

@@ -57,7 +57,7 @@ enum ChaosProgram {
     session.invocation.integer("seed") ?? Int64(RandomSeed.fromSystem() >> 33)
   }
 
-  /// Customers in flight at the tellers of a scratch bank with an odd seed.
+  /// Maximum number of customers in flight at each teller of a scratch bank with an odd seed.
   private static let ahead: Int64 = 4
 
   private static func handsOutAhead(_ seed: Int64) -> Bool { seed % 2 != 0 }
@@ -155,7 +155,7 @@ enum ChaosProgram {
     evidence.ledger = run.traffic.ledger
     evidence.deaths = run.deaths
     evidence.windows = run.witness.windows
-    // Each outside worker may have this number in flight at once, at any place.
+    // All outside workers together may have this number of customers in flight.
     evidence.windows[ChaosServices.outside] = ChaosServices.outsideRoom
     // The prefetch of a user's own bank is unknown here.
     evidence.inHand = !isScratch ? Int64(Limits.customersInHand) : handsOutAhead(seed) ? ahead : 1

@@ -43,7 +43,7 @@ final class ChaosRun {
   /// Time at which the next kill was chosen.
   private var plannedAt: MonotonicTime
   private var guardianSeen: [ChaosProcess: MonotonicTime] = [:]
-  /// Maximum number of kills before readiness per window, or per guardian.
+  /// Maximum number of processes that are killed before they are ready, per window or per guardian.
   private static let earlyDeathLimit = 3
   /// Longest wait for a victim of a kind that may not exist, including the pause before the kill.
   private static let absence = TimeSpan.milliseconds(300)

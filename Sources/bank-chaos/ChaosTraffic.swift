@@ -15,7 +15,7 @@ final class ChaosTraffic {
     var order: ChaosOrder?
     var asked: UInt32?
     var cut: ChaosPlan.Cut?
-    /// Time after which an answer is not awaited any longer.
+    /// Time after which the client no longer waits for an answer.
     var until = MonotonicTime(nanoseconds: .max)
     var notBefore = MonotonicTime(nanoseconds: 0)
     var orders = 0
@@ -37,7 +37,7 @@ final class ChaosTraffic {
   private(set) var refusals: [Failure] = []
   private(set) var cuts: Int64 = 0
   private var clients: [Client]
-  /// Homes of the branches. Each order may go to another one, and its repetition to yet another.
+  /// Homes of the branches. Each order may go to a different branch, and so may its repetition.
   private let homes: [BankHome]
   private let loop: EventLoop
   private let name: String

@@ -11,7 +11,7 @@ enum RequestDraw {
   }
 
   private static func command(_ chance: inout SeededGenerator) -> ControlCommand {
-    // Requests that read much are rare, because they would dominate the run.
+    // Expensive requests are rare, because they would dominate the run.
     if chance.draw(0...39) == 0 {
       return [
         .audit, .ledger, .receipts(ReceiptQuery(days: .all, follow: false)), .reset(day: nil), .reload,

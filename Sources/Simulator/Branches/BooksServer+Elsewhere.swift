@@ -18,7 +18,7 @@
       ]
     }
 
-    /// A branch whose transaction does more than identify the server has seen its timeline.
+    /// Records that a branch has seen the server's timeline, if its transaction does more than identify the server.
     func noteServer(of session: BooksSession, _ segment: [PostgresCall]) {
       let office = world.offices[session.place]
       guard session.isOf(office.process),

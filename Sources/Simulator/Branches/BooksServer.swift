@@ -119,8 +119,8 @@
     var returned: [Piece] = []
     var receipts: [Int64: Written] = [:]
     var intake: [Given] = []
-    /// Slices of requests that have no tickets yet or are being unpacked, and the requests among them that
-    /// have tickets.
+    /// `arriving` contains the slices of requests that have no tickets yet or are being unpacked. `batches` contains
+    /// the requests that have tickets and are being unpacked.
     var arriving: [RequestName: [Int64: ArrivingSlice]] = [:]
     var batches: [Batch] = []
     var tally: [TallyKey: Tally] = [:]
@@ -335,12 +335,12 @@
       if case .manyBytes(let contents) = values[place] { contents } else { [] }
     }
 
-    /// Branch and epoch.
+    /// The first two parameters of every statement of a branch: its number and its epoch.
     var owner: BranchOwner { BranchOwner(branch: integer(0), epoch: integer(1)) }
   }
 
   extension BooksServer.Tally {
-    /// A customer leaves a state: waiting (1), delayed (2) or dead (3).
+    /// Change of the counts when a customer leaves a state: waiting (1), delayed (2) or dead (3).
     init(leaving state: Int64) {
       self.init()
       switch state {
@@ -350,7 +350,7 @@
       }
     }
 
-    /// A customer gets a receipt: served (1), cancelled (2), or out of stock (3).
+    /// Change of the counts for a receipt: served (1), cancelled (2), or out of stock (3).
     init(outcome: Int64) {
       self.init()
       switch outcome {

@@ -12,7 +12,6 @@
   import Wire
 
   final class BranchOffice {
-    /// A running teller.
     struct Teller {
       let process: SimulatedProcess
       weak var provider: BranchProvider?

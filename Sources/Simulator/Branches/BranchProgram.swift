@@ -119,7 +119,7 @@
     }
   }
 
-  /// A provider that provides nothing after a short delay, and fails if requested.
+  /// A provider that reports readiness after a short delay without providing anything, and fails on request.
   final class BranchProvider: Provider {
     var onProvided: ((Lease, Provision) -> Void)?
     var failsNext = false

@@ -176,7 +176,7 @@
     var clients: [BranchClient] { offices.filter { !$0.isLost }.flatMap(\.clients) }
     private var isContent: Bool { clients.allSatisfy(\.isContent) }
 
-    /// The process of each branch that ran last, to find a process that never stops.
+    /// For each branch, the process that ran last, to find a process that never stops.
     private var running: String {
       offices.map { "\($0.place): process \($0.host.lastRun)" }.joined(separator: ", ")
     }
@@ -230,8 +230,8 @@
       }
     }
 
-    /// Reopens the bank if customers are left, because no branch had a window for them or all were asked to
-    /// stop at once.
+    /// Reopens the bank if customers are left, because no branch had a window for them or because all branches were
+    /// asked to stop at once.
     private func reopen(_ there: [BranchOffice]) {
       guard !checker.isFinished, reopenings < Self.mostReopenings else { return isOver = true }
       reopenings += 1

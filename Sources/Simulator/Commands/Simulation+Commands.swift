@@ -13,7 +13,7 @@ struct CommandScene {
   var chance: SeededGenerator
   /// Running commands without their descendants, in the order in which they started.
   var programs: [CommandSeat] = []
-  /// Time of the last removal of their program file; nil if it was never removed.
+  /// Time of the last removal of the commands' program file; nil if it was never removed.
   var removedAt: MonotonicTime?
 
   init(seed: UInt64) { chance = SeededGenerator(seed: seed &* 47 &+ 0xC033) }
@@ -172,7 +172,7 @@ extension Simulation {
       !client.line.process.isStopped
     else { return }
     var holder = holders[Int(commands.chance.draw(0...Int64(holders.count) - 1))]
-    // The command that runs for the longest time may never exit by itself.
+    // Often choose the oldest command, which may never exit by itself.
     if commands.chance.draw(0...1) == 0,
       let oldest = holders.min(by: { $0.progressAt < $1.progressAt })
     {

@@ -140,7 +140,8 @@ extension AskingStore {
 }
 
 extension Receipt {
-  /// The shortages are a set: the database returns them by name, the model in the order of arrival.
+  /// The receipt with its shortages in a fixed order: the database returns them by name, the model in the order of
+  /// arrival.
   fileprivate var comparable: Receipt {
     var receipt = self
     receipt.shortages.sort { $0.item < $1.item }
@@ -208,7 +209,7 @@ extension QueueDisk: AskingStore {
 
   /// Compares a newly opened production store with the model. A commit in flight was either stored or lost.
   func reconcile(_ stored: StoredQueue, of store: SQLiteStore) throws(StoreError) {
-    // From here on the outcome of the commit in flight is known.
+    // When this function returns, the outcome of the commit in flight is known.
     defer { doubt = nil }
     let now = stored.books.openedAt
     if let doubt { for change in doubt.changes { remember(change) } }

@@ -124,7 +124,7 @@ final class QueueDisk {
   var commits: Int { model.commits }
 
   func stage(_ change: StoreChange) throws(StoreError) {
-    // A store short of space drops the bytes of results; the model has no access to that.
+    // A store short of space drops the bytes of results. The model cannot detect that, so drop them here.
     let change = store?.isShort == true ? change.withoutBytes : change
     try stage(.change(change), { store throws(StoreError) in try store.stage(change) })
   }

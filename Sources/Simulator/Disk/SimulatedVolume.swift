@@ -1,7 +1,7 @@
 // A simulated volume: its files by name, which names are durable, its size, and its faults.
-// Invariant: a name is durable once the directory was synced after its change. Of later changes a power loss
-// keeps the first few, in order, as a journaling file system does. A killed process loses nothing that it has
-// written. After the process or the power is gone, no file changes.
+// Invariant: a name is durable once the directory was synced after its change. A power loss keeps a prefix of the later
+// changes, as a journaling file system does. A killed process loses nothing that it has written. After the process is
+// killed or the power fails, no file changes.
 import BankModel
 import Glibc
 import Storage
@@ -31,10 +31,9 @@ final class SimulatedVolume: Volume {
   private var registration: VolumeRegistration?
   private var abandonedConnections: [OpaquePointer] = []
   var mistake: String?
-  /// True after the process or the power is gone: no call has any effect.
+  /// True after the process was killed or the power has failed: no call has any effect.
   private(set) var isDead = false
-  /// Number of further file operations that succeed; the one after that finds the process, or the power,
-  /// gone.
+  /// Number of further file operations that succeed. At the next one, the process is killed or the power fails.
   var fuse: Int?
   /// The next failing call: its kind, and its number among the calls of that kind, 1 for the next.
   private var failing: (call: Call, number: Int)?
@@ -84,7 +83,7 @@ final class SimulatedVolume: Volume {
     unsyncedNames.append((name, file))
   }
 
-  /// Makes all names durable as they are. See fsync(2) of a directory.
+  /// Makes the current names durable. See fsync(2) of a directory.
   func syncNames() {
     durableNames = names
     unsyncedNames.removeAll()

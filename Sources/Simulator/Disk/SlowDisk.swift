@@ -1,8 +1,7 @@
-// One coordinator's transactions in flight to a slow disk: their contents, the times at which they reach the
-// disk, and the store that the coordinator sees meanwhile.
-// Invariants: the visible store is the disk plus everything handed over and staged. Transactions reach the
-// disk in the order in which they were handed over, and a killed process leaves a prefix of them there, drawn
-// from the seed.
+// One coordinator's transactions in flight to a slow disk: their contents, the times at which they reach the disk, and
+// the store that the coordinator sees until then.
+// Invariants: the visible store is the disk plus everything handed over and staged. Transactions reach the disk in the
+// order in which they were handed over. After a kill, a prefix of them is on the disk, drawn from the seed.
 import BankModel
 import QueueCore
 import Storage

@@ -1,8 +1,7 @@
-// One file of a simulated volume in two states: as processes see it, and as it would be after a power loss
-// now.
-// Invariant: synced bytes are durable. Of later changes a power loss keeps none, all, a prefix, or any set of
-// written sectors, as the seed decides. Each sector has its old bytes or its new ones, and no byte outside
-// the writes changes.
+// One file of a simulated volume in two states: as processes see it, and as it would be after a power loss now.
+// Invariant: synced bytes are durable. A power loss keeps none of the later changes, all, a prefix, or any set of
+// written sectors, as the seed decides. Each sector has its old bytes or its new ones, and no byte outside the writes
+// changes.
 import BankModel
 
 final class VolumeFile {

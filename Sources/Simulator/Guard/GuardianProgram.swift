@@ -7,7 +7,7 @@ import Posix
 
 /// A guardian on a simulated host.
 final class GuardianProgram: SimulatedProgram {
-  /// Paths of its program and of the coordinator's.
+  /// Paths of the guardian's program and of the coordinator's program.
   static let path = "/bank/bin/bank-guardian"
   static let coordinator = "/bank/bin/bankd"
 

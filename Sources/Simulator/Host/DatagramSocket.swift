@@ -12,7 +12,7 @@ final class DatagramSocket {
   static let capacity = 10
 
   weak var owner: SimulatedProcess?
-  /// Time from which no process receives here; nil while the socket is open.
+  /// Time at which the socket was closed; nil while it is open.
   var closedAt: MonotonicTime?
   var waiting: [(due: MonotonicTime, bytes: [UInt8])] = []
 
@@ -59,7 +59,7 @@ extension SimulatedProcess {
     return 0
   }
 
-  /// Checks that a process receives datagrams under a name; -1 and `errno` otherwise.
+  /// Returns 0 if a process receives datagrams under this name, or -1 with `errno`.
   func connectDatagrams(to path: String) -> CInt {
     guard let receiver = host.receivers[path] else { return fail(ENOENT) }
     return receiver.isOpen(at: clock) ? 0 : fail(ECONNREFUSED)
@@ -78,7 +78,6 @@ extension SimulatedProcess {
   }
 }
 
-/// Locks of one file.
 final class FileLocks {
   private struct Holder {
     weak var file: OpenedFile?

@@ -31,7 +31,7 @@ final class SimulatedHost {
   var receivers: [String: DatagramSocket] = [:]
   /// Programs that continue after their parent has exited.
   var survivors: Set<String> = []
-  /// Programs that a signal kills before they have started.
+  /// Programs that any signal kills before they have started.
   var undefended: Set<String> = []
   /// Running processes, and those that were not reaped yet.
   private(set) var processes: [pid_t: SimulatedProcess] = [:]

@@ -12,7 +12,7 @@ extension SimulatedProcess: SystemCalls {
   func random() -> UInt64 { host.chance.next() }
 
   func close(_ descriptor: CInt) -> CInt {
-    // The descriptors of an exited process were closed for it.
+    // The descriptors of an exited process were closed at its exit.
     guard isAlive, !isDoomed else { return 0 }
     guard descriptors[descriptor] != nil else { return fail(EBADF) }
     release(descriptor, at: clock)

@@ -136,7 +136,8 @@ final class SimulatedProcess {
     return body
   }
 
-  /// Runs code as the process outside its turns, such as a user's input, and wakes it afterwards.
+  /// Runs code in the process outside its turns, such as the handling of a user's input, and wakes the process
+  /// afterwards.
   @discardableResult
   func call<Result>(_ body: () -> Result) -> Result {
     clock = max(clock, host.now)
@@ -202,8 +203,8 @@ final class SimulatedProcess {
     wakesAt = nil
     for number in descriptors.keys.sorted() { release(number, at: moment) }
     host.ended(self, at: ending?.at ?? moment)
-    // Release the program silently: its descriptors are closed already. No other reference to it may exist by
-    // now.
+    // Release the program without any further effect: its descriptors are closed already. No other reference to it may
+    // exist at this point.
     Kernel.run(on: self) { (body, make) = (nil, nil) }
   }
 

@@ -85,8 +85,7 @@ enum StockProgram {
     let rules = WatchedStock(StockMachine(stored), mutant, of: process, in: world)
     let log = try LogFile(path: "/dev/null", worker: "stock", generation: 1, limit: 0, keep: 0)
     var limits = ViewingLimits()
-    // Small, so that histories are long enough for several pages and for a subscriber that has missed too
-    // much.
+    // Small values, so that histories are long enough for several pages and for a subscriber that has missed too much.
     (limits.page, limits.replayed) = (4, 12)
     let service = StockService(
       MachineDriver(StockPersistence(store), rules), assortment: world.plan.stock.assortment, limits: limits)

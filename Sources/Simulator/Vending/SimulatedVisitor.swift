@@ -152,7 +152,7 @@ extension SimulatedVisitor {
     var drinks = AddedDrinks(product: someProduct(), quantity: chance.draw(1...5))
     guard chance.draw(0...2) > 0 else { return drinks }
     drinks.made = world.today - chance.draw(0...2)
-    // Some have expired already, some expire soon, and sometimes the dates are invalid.
+    // Some drinks have expired already, some expire soon, and sometimes the dates are invalid.
     drinks.expires = world.today + chance.draw(chance.draw(0...9) == 0 ? -4...(-3) : -1...2)
     return drinks
   }

@@ -279,8 +279,8 @@ final class VendingWatch {
     }
   }
 
-  /// True if a request was sent more than once. It may have been refused at first and be done by now, because
-  /// an answer is sent at the end of the loop iteration.
+  /// True if a request was sent more than once. The request may have been refused first and done later, because an
+  /// answer is sent at the end of the loop iteration.
   private func isAskedAgain(_ name: OrderID) -> Bool {
     world.vending.visitors.contains { ($0.memory[name]?.asked ?? 0) > 1 }
   }

@@ -78,7 +78,7 @@ struct ForeignPlan {
 /// A running concurrent worker: its process, its window and its program.
 final class ForeignSeat {
   let process: SimulatedProcess
-  /// The window at which it was started; nil for an outside worker.
+  /// The window at which the worker was started; nil for an outside worker.
   let window: String?
   /// Index among the outside workers.
   let number: Int
@@ -95,7 +95,7 @@ struct ForeignScene {
   var chance: SeededGenerator
   /// Running workers, in the order in which they started.
   var workers: [ForeignSeat] = []
-  /// All process ids that such workers ever had, to identify their connections.
+  /// All process ids that concurrent workers have ever had, to identify their connections.
   var pids: Set<Int32> = []
   /// The key that workers have received for each ticket.
   var keys: [TicketName: String] = [:]

@@ -21,7 +21,7 @@ final class ForeignWorker: SimulatedProgram {
 
   private unowned let process: SimulatedProcess
   private unowned let world: Simulation
-  /// The window at which it was started; nil for an outside worker.
+  /// The window at which the worker was started; nil for an outside worker.
   private let window: String?
   private let services: [ServiceName]
   private let inHand: Int32
@@ -160,7 +160,7 @@ final class ForeignWorker: SimulatedProgram {
     connection = nil
     unsaid.removeAll()
     (isReady, isClosing) = (false, false)
-    // Some continue to work, and answer after they have connected again.
+    // Some workers continue to work, and answer after they have connected again.
     lost = chance.draw(0...1) == 0 && !world.isCalm ? works : []
     works.removeAll()
     comesAt = process.clock + pause
@@ -278,7 +278,6 @@ final class ForeignWorker: SimulatedProgram {
   /// Disconnects for a while.
   func goAway(for pause: TimeSpan) { process.call { drop(for: pause) } }
 
-  /// Sends raw bytes.
   func say(raw bytes: [UInt8]) {
     process.call {
       unsaid += bytes
@@ -297,7 +296,7 @@ final class ForeignWorker: SimulatedProgram {
     return true
   }
 
-  /// Answers a lease that it does not hold; false if it is not ready.
+  /// Answers a lease that the worker does not hold. Returns false if the worker is not ready.
   func lie(about lease: Lease) -> Bool {
     guard isReady else { return false }
     process.call {

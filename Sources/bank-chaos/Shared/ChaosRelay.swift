@@ -17,7 +17,7 @@ final class ChaosRelay {
     let socket: FileDescriptor
     var other: End?
     var registration: Registration?
-    /// Bytes to be written here, and the times when they are due.
+    /// Bytes to be written to this socket, and the times when they are due.
     var waiting: [(at: MonotonicTime, bytes: ArraySlice<UInt8>)] = []
     var size = 0
     /// True after the other side has ended: this one ends when everything is written.
@@ -66,7 +66,7 @@ final class ChaosRelay {
     }
   }
 
-  /// Reads one command a line: `cut`, `mend`, or the delay each way in milliseconds.
+  /// Reads one command per line: `cut`, `mend`, or the delay in each direction in milliseconds.
   private func hear() {
     var chunk = [UInt8](repeating: 0, count: 256)
     switch try? chunk.withUnsafeMutableBytes({ try orders.receive(into: $0) }) {
@@ -166,7 +166,7 @@ final class ChaosRelay {
   }
 }
 
-/// Control of a branch's relay by the run.
+/// A branch's relay, as controlled by the run.
 final class ChaosRelayProcess {
   /// Directory of its socket.
   let directory: String

@@ -118,7 +118,7 @@ final class ChaosServer {
       + "&application_name=\(application)"
   }
 
-  /// Address for a branch of an existing server.
+  /// Address of an existing server, for a branch.
   func givenAddress(application: String) -> String {
     given + (given.contains("?") ? "&" : "?") + "application_name=\(application)"
   }
@@ -148,8 +148,8 @@ final class ChaosServer {
     return false
   }
 
-  /// Ends the server, with SIGQUIT as after a power loss or with SIGKILL, and waits until all of its
-  /// processes are gone: before that it cannot start again.
+  /// Ends the server, with SIGQUIT as after a power loss or with SIGKILL, and waits until all of its processes are
+  /// gone. The server cannot start again before that.
   func end(_ signal: CInt) {
     guard let process, process.reap() == nil else { return }
     let others = ProcessTable.children(of: process.pid)

@@ -3,7 +3,6 @@
 import Posix
 
 struct ChaosTool {
-  /// Exit code and output.
   struct Outcome {
     var code: Int32
     var output: String

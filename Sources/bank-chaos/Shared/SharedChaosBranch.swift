@@ -88,7 +88,7 @@ final class SharedChaosBranch {
     ]
     if case .network(let network) = way { words = network.words + words }
     var environment = Environment.all()
-    // The user's own settings of a bank must not affect this one.
+    // The user's own settings of a bank must not affect this bank.
     for name in ["BANK_HOME", "BANK_CONFIG", "BANK_CONFIG_DEFAULT", "BANK_STORE"] { environment[name] = nil }
     environment[ChaosBank.variable] = mark
     opening = try? ChildProcess.spawn(

@@ -117,8 +117,8 @@ struct SharedChaosProgram {
     guard found == "t" else { throw .complaint(as: .wrongState, session.words.chaosNeedsNoBank) }
   }
 
-  /// Every second branch has a network of its own if that can be made; the others use a relay, with a delay
-  /// of up to 10 ms.
+  /// Every second branch has a network of its own if this process can make one. The others use a relay, with a delay of
+  /// up to 10 ms.
   private func networks() -> [Int: ChaosNetwork] {
     var networks: [Int: ChaosNetwork] = [:]
     let run = UInt8(truncatingIfNeeded: CurrentProcess.pid)

@@ -201,8 +201,8 @@ final class SharedChaosRun {
       }
       let customers = branch.takeAtWindows()
       guard branch.bank.stop(coordinator, until: until) else { return false }
-      // A guardian would soon replace a coordinator that is silent for so long; on a suspended machine it is
-      // stopped too.
+      // A guardian would soon replace a coordinator that is silent for so long. The guardian is therefore stopped too,
+      // as on a suspended machine.
       if wanted.length >= SharedPlan.sleep,
         let guardian = branch.bank.census().first(where: { $0.kind == .guardian })
       {

@@ -8,15 +8,15 @@ import Wire
 enum WorkDeviation: Sendable, Equatable {
   /// Two attempts had different keys.
   case severalKeys
-  /// Another ticket had the key of this one.
+  /// The work had the key of another ticket.
   case foreignKey(of: ChaosTicket)
-  /// The receipt has another key than the attempts.
+  /// The receipt has a key that differs from that of the attempts.
   case receiptKey
   /// An attempt started while another one was running.
   case overlapped(attempt: Int32)
   /// The ticket has a receipt, but the receipt's attempt has not recorded its start and its end.
   case unwitnessed(attempt: Int32)
-  /// The work got another payload than that of the request.
+  /// The work received a payload that differs from that of the request.
   case payload
   /// The result does not match the payload.
   case result

@@ -133,7 +133,7 @@ final class WorkProgram {
       return try say(.failed(order.lease, WorkFailure("another worker is working on it")))
     }
     if conduct.end == .hangs { lock = nil }
-    // Hold the lock until the answer was sent, so that no other attempt starts before.
+    // Hold the lock until the answer was sent, so that no other attempt starts before that.
     try withExtendedLifetime(lock) { () throws(End) in try answer(order, attempt, conduct) }
   }
 
