@@ -62,7 +62,7 @@ final class SimulatedProcess {
   var wakesAt: MonotonicTime?
   /// Time until which the process is stalled although it was not stopped by a signal.
   private(set) var standsUntil: MonotonicTime?
-  /// True after SIGSTOP, until SIGCONT.
+  /// True while the process is stopped by SIGSTOP, or hangs.
   private(set) var isStopped = false
   /// Time at which the last stall ended.
   private(set) var stoodUntil = MonotonicTime(nanoseconds: 0)

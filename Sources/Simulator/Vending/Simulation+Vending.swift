@@ -97,7 +97,7 @@ extension Simulation {
     switch command {
     case .take(_, let day):
       checker.vending.asksToTake(as: order)
-      // A request that waited for the stock to be restarted keeps the day on which it was first sent.
+      // A request that waited while the stock was unavailable keeps the day on which it was first sent.
       if let day, days.contains(day) { checker.vending.askedOn[order, default: []].append(day) }
       guard vending.doomedTakes > 0, let service = scene.service else { return }
       vending.doomedTakes -= 1
@@ -127,7 +127,7 @@ extension Simulation {
       hit(vending.machine, kind) { $0.stand(until: clock.now + .milliseconds(chance.draw(1...400))) }
     case .vendingStuck: hit(vending.machine, kind) { $0.getStuck() }
     case .vendingDiskFull:
-      // Losing the stock's answer is the hardest case, so the disk is often filled at exactly that moment.
+      // Losing the stock's answer is the hardest case: fill the disk when that answer arrives, and sometimes now.
       vending.fullAtAnswer = .milliseconds(chance.draw(1...(chance.draw(0...1) == 0 ? 400 : 2_500)))
       if chance.draw(0...2) == 0 { fillVendingDisk() }
     case .vendingDiskFailed: vending.failingCommit = chance.draw(0...1) == 0

@@ -179,7 +179,8 @@ final class VendingWatch {
     }
   }
 
-  /// Checks that the outcome of a purchase is the answer of the stock, and that it is paid for exactly if it was made.
+  /// Checks that the outcome of a purchase is the answer of the stock, and that the purchase is paid for if and only if
+  /// it was made.
   private func judge(_ purchase: StoredPurchase) {
     let row = rowOfRequest[purchase.request].map { rows[$0] }
     let known = order(of: purchase)
