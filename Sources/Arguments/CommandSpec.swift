@@ -1,5 +1,6 @@
 // Description of one command in the table: its words, operands, options and examples.
-// Invariant: none is enforced here. `CommandTable.faults()` reports mistakes of a table; they never trap.
+// Invariant: this file enforces no rule. `CommandTable.faults()` reports the mistakes in a table, and a
+// mistake never traps.
 
 /// Number of times an operand is given.
 public enum Arity: Sendable, Hashable {
@@ -44,7 +45,7 @@ public struct OperandSpec: Sendable, Hashable {
     (self.kind, self.replacedBy, self.summary) = (kind, replacedBy, summary)
   }
 
-  /// Expected value for an error: the choices, or else the summary.
+  /// Text for the error about a missing operand: the choices if there are several, or the summary.
   var wanted: Text {
     guard case .choice(let choices) = kind, let last = choices.last, choices.count > 1 else { return summary }
     let words = choices.map(\.value)
@@ -71,7 +72,7 @@ public struct Example: Sendable, Hashable {
   /// Explanation of the line.
   public var summary: Text
 
-  /// An example; `line` starts with the program's name, optionally after a pipe or a variable.
+  /// Creates an example. In `line`, the program's name may follow a pipe or a variable assignment.
   public init(_ line: Text, _ summary: Text) { (self.line, self.summary) = (line, summary) }
 }
 
@@ -81,7 +82,7 @@ public struct CommandSpec: Sendable, Hashable {
   public var path: [String]
   /// Other paths with the same meaning, accepted everywhere.
   public var aliases: [[String]]
-  /// Paths of earlier versions. They are refused, and the error names the present one.
+  /// Paths that earlier versions accepted. The parser refuses them, and the error contains the present path.
   public var formerPaths: [[String]]
   /// Heading of the command in the overview.
   public var group: Text
@@ -89,7 +90,7 @@ public struct CommandSpec: Sendable, Hashable {
   public var summary: Text
   /// Further paragraphs for the command's own page, separated by an empty line.
   public var details: Text?
-  /// Examples, shown first.
+  /// Examples. A help page prints them first.
   public var examples: [Example]
   /// The positional operands, in order.
   public var operands: [OperandSpec]
@@ -98,8 +99,8 @@ public struct CommandSpec: Sendable, Hashable {
   /// True if help, suggestions, completions and the documentation omit the command. It can still be run.
   public var isHidden: Bool
 
-  /// Describes a command; `name`, the aliases and the former names contain words separated by spaces:
-  /// `"shelf admin add"`.
+  /// Creates a command. `name`, the aliases and the former names contain words separated by spaces: `"shelf
+  /// admin add"`.
   public init(
     _ name: String = "", aliases: [String] = [], formerNames: [String] = [], group: Text? = nil,
     summary: Text, details: Text? = nil, examples: [Example] = [], operands: [OperandSpec] = [],

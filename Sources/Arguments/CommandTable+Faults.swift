@@ -1,6 +1,6 @@
 // Validation of a table: the rules that parsing, help and completions depend on.
-// Invariant: a faulty table is reported here and never traps. Tests of each program require an empty list,
-// so users never see a fault.
+// Invariant: `faults()` reports the faults of a table and never traps. The tests of each program require an
+// empty list, so users never see a fault.
 
 extension CommandTable {
   /// The mistakes in this table, each a sentence; empty for a valid table.
@@ -8,8 +8,8 @@ extension CommandTable {
   /// The rules: names are lower-case words of ASCII letters, digits and hyphens; nothing is declared twice;
   /// an alias counts as a name, and a former name is not in use; an option name or letter takes a value in
   /// every command or in none; required operands come before optional ones and only the last repeats; names
-  /// in `excludes` and `replacedBy` exist; every sentence is translated; every command has an example, and
-  /// every example is a line that parses.
+  /// in `excludes`, `replacedBy` and `impliedBy` exist; every sentence is translated; every command has an
+  /// example, and every example is a line that parses.
   public func faults() -> [String] {
     var faults: [String] = []
     if commands.isEmpty { faults.append("the table has no command") }
@@ -107,8 +107,8 @@ extension CommandTable {
     return faults
   }
 
-  /// A choice becomes a word in scripts for three shells, so it contains no shell syntax. Letters of both
-  /// cases are allowed.
+  /// A choice becomes a word in the completion scripts of three shells, so it must not contain shell syntax.
+  /// Letters of both cases are allowed.
   private func faults(of kind: ValueKind, in place: String) -> [String] {
     let choices: [Choice]
     switch kind {
@@ -149,7 +149,8 @@ extension CommandTable {
     }
   }
 
-  /// Options may precede the command, so it must be known before the command if a name takes a value.
+  /// Options may precede the command. The parser must therefore determine whether an option takes a value
+  /// before it has found the command.
   private func ambiguousOptions() -> [String] {
     var byName: [String: Bool] = [:]
     var byLetter: [Character: Bool] = [:]

@@ -1,13 +1,14 @@
-// Help pages: overview, group of commands, one command, with examples first. Width, colour and language are
-// parameters.
-// Invariant: a page is made only from the table, so it cannot describe an option that is not parsed.
+// Help pages: the overview, a group of commands, or one command. Each page prints its examples first. Width,
+// colour and language are parameters.
+// Invariant: the table is the only source of a page, so a page cannot describe an option that the parser does
+// not accept.
 
 extension CommandTable {
   /// A page of help.
   ///
   /// - Parameters:
-  ///   - path: The words of a command, or of a group of commands such as `shelf admin`. Empty or unknown:
-  ///     the overview.
+  ///   - path: The words of a command, or of a group of commands such as `shelf admin`. If the path is empty
+  ///     or unknown, the function returns the overview.
   ///   - width: Columns of the terminal; clamped to 20…120.
   ///   - colour: True to print headings and terms in bold (ECMA-48).
   /// - Returns: The page, ending in a newline.
@@ -41,7 +42,7 @@ extension CommandTable {
 
   private func write(groupAt path: [String], to page: inout PageLayout, _ language: TextLanguage) {
     let commands = commands(below: path)
-    // First one example of each command, because most readers look for those.
+    // The page starts with one example of each command, because most readers look for examples.
     write(commands.compactMap(\.examples.first), to: &page, language)
     page.heading(HelpMessages.usage[language])
     page.synopsis([program] + path + [HelpMessages.command[language], HelpMessages.options[language]])
@@ -93,7 +94,7 @@ extension CommandTable {
   func usages(of command: CommandSpec, _ language: TextLanguage) -> [[String]] {
     let start = [([program] + command.path).joined(separator: " ")]
     let end = command.options.isEmpty ? [] : [HelpMessages.options[language]]
-    // Everything after `--` belongs to the other command line, so the options come first.
+    // Everything after `--` belongs to the command line to run, so the options of this program precede `--`.
     if command.operands.last?.arity == .commandLine { return [start + end + command.operandSynopses] }
     var usages = [start + command.operands.map(\.synopsis) + end]
     var replacing: [String] = []
@@ -159,7 +160,7 @@ extension OptionSpec {
 }
 
 extension ValueKind {
-  /// Short description of the accepted values, if the placeholder does not show it.
+  /// Short description of the accepted values, or nil if the placeholder already shows them.
   func rule(shownAs placeholder: String) -> Text? {
     switch self {
     case .flag, .path, .text, .bytes: nil
@@ -198,7 +199,7 @@ enum HelpMessages {
   static let notWith = Text("conflicts with", "함께 쓸 수 없음")
   private static let otherNames = Text("also", "다른 이름")
 
-  /// Note about other names; nothing if there are none.
+  /// The note about aliases, as a list with one element; empty without aliases.
   static func also(_ names: [String], _ language: TextLanguage) -> [String] {
     names.isEmpty ? [] : ["\(otherNames[language]): \(names.joined(separator: ", "))"]
   }

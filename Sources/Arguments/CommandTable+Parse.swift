@@ -1,14 +1,13 @@
-// Parsing of a command line to an invocation or a usage error. This is the second pass, which checks
-// options and operands of the found command. It does not read the environment, print, or exit; the caller
-// does.
+// Parses a command line into an invocation or a usage error. This second pass checks the options and operands
+// of the command that `LineScan` found. It does not read the environment, print or exit; the caller does.
 // Invariant: every list of strings gives a result or an error. Nothing is guessed, and no suggestion is
 // run.
 
 extension CommandTable {
   /// Parses a command line.
   ///
-  /// `--help` anywhere takes precedence over everything but an unknown command word; then comes
-  /// `--version`.
+  /// `--help` in any place takes precedence over everything except an unknown command word. `--version` has
+  /// the next lower precedence.
   ///
   /// - Parameter arguments: The arguments after the program's name.
   /// - Throws: The first error.
@@ -30,7 +29,8 @@ extension CommandTable {
     return .run(Invocation(command: command, options: options, operands: operands))
   }
 
-  /// The arguments without those that name the command, for a program that executes this command.
+  /// Returns the arguments without the words that name the command. A command that executes another program
+  /// passes them to that program.
   public func withoutCommand(_ arguments: [String]) -> [String] {
     let places = LineScan(arguments, table: self).pathPlaces
     return arguments.indices.filter { !places.contains($0) }.map { arguments[$0] }
@@ -38,8 +38,8 @@ extension CommandTable {
 
   /// The valid global options of a line that may contain errors.
   ///
-  /// An error must be reported in the language and format that the faulty line itself asks for. Invalid
-  /// options are skipped; of a repeated option the first counts.
+  /// An error must be reported in the language and format that the faulty line itself requests. Invalid
+  /// options are skipped. If an option occurs twice and is not repeatable, its first value counts.
   public func globalValues(glimpsedIn arguments: [String]) -> Values {
     let scan = LineScan(arguments, table: self)
     var values = Values()

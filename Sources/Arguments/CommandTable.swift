@@ -27,7 +27,7 @@ public struct CommandTable: Sendable, Hashable {
   /// The exit codes, for help.
   public var exitCodes: [ExitCode]
 
-  /// A table. Tests of the program check that ``faults()`` is empty.
+  /// Creates a table. The tests of the program check that ``faults()`` is empty.
   public init(
     program: String, summary: Text, examples: [Example] = [], globalOptions: [OptionSpec] = [],
     commands: [CommandSpec], exitCodes: [ExitCode] = []
@@ -94,8 +94,8 @@ public struct CommandTable: Sendable, Hashable {
 
   /// The first option with a long name that is possible on a line whose command words so far are `path`.
   ///
-  /// While the command is incomplete, an option is searched in every command that is still possible. One
-  /// name takes a value everywhere or nowhere, so the answer is the same for all of them.
+  /// While the command is incomplete, every command that is still possible is searched for the option. A name
+  /// takes a value in every command or in none, so the first match is sufficient.
   func option(long name: String, under path: [String]) -> OptionSpec? {
     option(under: path) { $0.longNames.contains(name) }
   }

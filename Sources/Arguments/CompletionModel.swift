@@ -1,7 +1,7 @@
 // Completions for each place of a line, without any shell's syntax; the basis of the scripts for bash, zsh
 // and fish.
-// Invariant: hidden commands are never offered. Every fact comes from the table, so a script offers only
-// what parses.
+// Invariant: hidden commands are never offered. The table is the only source, so a script offers only words
+// that the parser accepts.
 
 /// A shell with a completion script.
 public enum CompletionShell: String, Sendable, Hashable, CaseIterable {
@@ -24,8 +24,8 @@ enum Offer: Hashable {
   /// Several of the words, separated by commas, without a space.
   case list([String])
 
-  /// Encoding of the offer in the scripts for bash and zsh: a marker unless it is plain words, then the
-  /// words.
+  /// Encoding of the offer in the scripts for bash and zsh: a marker such as `@files`, then the words. Plain
+  /// words have no marker.
   var scriptWords: [String] {
     switch self {
     case .nothing: []
@@ -65,7 +65,7 @@ struct CompletionPlace {
   /// The path as written in the scripts.
   var key: String { path.joined(separator: " ") }
 
-  /// The pattern of an operand in the scripts: its index, or `*` for a repeating last one.
+  /// The pattern of an operand in the scripts: its index, or `*` for the last operand if it repeats.
   func pattern(ofOperand index: Int) -> String {
     isLastRepeating && index == operands.count - 1 ? "*" : String(index)
   }
@@ -78,7 +78,7 @@ extension OptionSpec {
 }
 
 enum ShellQuoting {
-  /// A text as one word of a POSIX shell, in single quotes.
+  /// Quotes a text as one word of a POSIX shell, in single quotes.
   static func posix(_ text: String) -> String {
     "'" + text.map { $0 == "'" ? "'\\''" : String($0) }.joined() + "'"
   }
@@ -88,7 +88,8 @@ enum ShellQuoting {
     path.map { posix("\($0):\(spelling)") } ?? "*:" + posix(spelling)
   }
 
-  /// A text as one word of fish, in single quotes; fish has two escapes within them.
+  /// Quotes a text as one word of fish, in single quotes. Within them, fish recognises two escapes: `\'` and
+  /// `\\`.
   static func fish(_ text: String) -> String {
     "'" + text.map { $0 == "'" || $0 == "\\" ? "\\\($0)" : String($0) }.joined() + "'"
   }
@@ -116,7 +117,7 @@ extension CommandTable {
     }
   }
 
-  /// Summary of the words: that of the command, or the heading of the commands that start with them.
+  /// Summary of the command with these words, or the heading of the commands that start with them.
   private func summary(of path: [String]) -> Text {
     command(at: path)?.summary ?? commands(below: path).first?.group ?? ""
   }
@@ -142,8 +143,8 @@ extension CommandTable {
     program.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? String($0) : "_" }.joined()
   }
 
-  /// Options with a value, each with the path of its command and its offer. Every such option follows once
-  /// more without a path, for a line with the option before the command.
+  /// The options with a value, each with the path of its command and its offer. After them, every option
+  /// follows once more without a path, for lines on which the option precedes the command.
   var optionOffers: [(path: String?, spellings: [String], offer: Offer)] {
     var offers: [(path: String?, spellings: [String], offer: Offer)] = []
     for command in commands where !command.isHidden {
@@ -195,7 +196,8 @@ extension CommandTable {
       let words = place.options.flatMap { option in option.spellings.map { described($0, option.summary) } }
       return (ShellQuoting.posix(place.key), words)
     }
-    // A free value needs an entry too: it hides the offers of other commands for the same option name.
+    // An option with a free value needs an entry, too: the entry hides the offers of other commands for the
+    // same option name.
     let values = optionOffers.map { path, spellings, offer in
       let patterns = spellings.map { ShellQuoting.pattern(path: path, spelling: $0) }
       return (patterns.joined(separator: " | "), offer.scriptWords)

@@ -31,7 +31,7 @@ extension CommandTable {
     case .nothing, .files: nil
     case .words(let words): ShellQuoting.fish(words.joined(separator: " "))
     case .assignments(let names): ShellQuoting.fish(names.map { $0 + "=" }.joined(separator: " "))
-    // Comma-separated words: the function below completes the one after the last comma.
+    // The shell function `__PROGRAM_list` completes the word after the last comma.
     case .list(let words): ShellQuoting.fish("(__\(functionStem)_list \(words.joined(separator: " ")))")
     }
   }
@@ -54,7 +54,7 @@ extension CommandTable {
     return "complete -c \(program) \(what) -d \(ShellQuoting.fish(summary))"
   }
 
-  /// Functions that return the possible next words, and the place of the cursor as "PATH:PLACE".
+  /// Shell functions that print the possible next words, and the place of the cursor as "PATH:PLACE".
   private func fishDriver(_ places: [CompletionPlace]) -> String {
     let stem = functionStem
     let withValue = spellingsWithValue.map(ShellQuoting.fish).joined(separator: " ")

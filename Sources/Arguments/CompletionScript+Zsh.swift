@@ -1,6 +1,6 @@
 // Completion script for zsh.
-// Invariant: the script works sourced and as a file `_PROGRAM` on `fpath`. Every text of the table is in
-// single quotes, so nothing is expanded. It uses no special parameter of zsh (such as `path`).
+// Invariant: the script works if it is sourced, and as a file `_PROGRAM` on `fpath`. Every text of the table
+// is in single quotes, so nothing is expanded. The script uses no special parameter of zsh (such as `path`).
 
 extension CommandTable {
   func zshCompletion(_ language: TextLanguage) -> String {

@@ -1,4 +1,5 @@
-// Exact decimal numbers: digits, optionally a point and more digits. Used by durations and speeds.
+// Exact decimal numbers: digits, optionally a point and more digits. Durations, speeds and fractions use
+// them.
 // Invariant: no floating point, so nothing is rounded.
 // Errors: nil if a number does not fit; nothing traps.
 
@@ -10,8 +11,8 @@ struct DecimalText {
   let fraction: [UInt8]
   let hasFraction: Bool
 
-  /// Parses a number at the start of `text` and removes it from there; nil if there is none. There must be
-  /// at least one digit before the point, and at least one after it.
+  /// Parses a number at the start of `text` and removes it from `text`. Returns nil if there is no number, or
+  /// if a point has no digit after it.
   init?(consuming text: inout ArraySlice<UInt8>) {
     let digits = text.prefix(while: Self.isDigit)
     guard !digits.isEmpty else { return nil }
@@ -31,9 +32,8 @@ struct DecimalText {
 
   /// The fraction in units of 1/`unit`.
   ///
-  /// - Returns: nil unless it is a whole number of units. With more than 18 places it never is: the
-  ///   fraction, reduced, has a denominator with more factors 2 or 5 than any unit used here (at most 2¹⁶
-  ///   and 5¹¹).
+  /// - Returns: nil unless the fraction is a whole number of units. A fraction with more than 18 places never
+  ///   is: its reduced denominator has more factors 2 or 5 than any unit used here (at most 2¹⁶ and 5¹¹).
   func fraction(of unit: Int64) -> Int64? {
     guard fraction.count <= 18, unit > 0 else { return nil }
     var numerator: Int64 = 0

@@ -65,8 +65,8 @@ public enum DisplayWidth {
   /// A newline in the text ends a line. An empty text is one empty line. `columns` below 2 counts as 2, so
   /// that a wide character always fits.
   ///
-  /// - Parameter cutting: True to break a word that is wider than a line, as on a full screen. Otherwise it
-  ///   stays whole on a line of its own, so that a user can copy it.
+  /// - Parameter cutting: True to break a word that is wider than a line, as on a full screen. False to leave
+  ///   the word whole on a line of its own, so that a user can copy it.
   public static func wrapped(_ text: String, columns: Int, cutting: Bool = true) -> [String] {
     let columns = max(columns, 2)
     var lines: [String] = []

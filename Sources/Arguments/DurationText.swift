@@ -7,8 +7,8 @@ import Time
 
 /// Parses and formats durations.
 ///
-/// The text is one or more numbers, each with a unit: `d`, `h`, `m`, `s`, `ms`, `us`, `ns`. Units go from
-/// large to small and appear once; only the last number may have a fraction: `1m30.5s`.
+/// The text is one or more numbers, each with a unit: `d`, `h`, `m`, `s`, `ms`, `us`, `ns`. Each unit appears
+/// at most once, from large to small. Only the last number may have a fraction: `1m30.5s`.
 public enum DurationText {
   /// Reason why a text is not a duration.
   public enum Failure: Error, Sendable, Hashable {
@@ -61,7 +61,7 @@ public enum DurationText {
     return TimeSpan(nanoseconds: total)
   }
 
-  /// Formats a duration. ``parse(_:)`` returns the same one.
+  /// Formats a duration. ``parse(_:)`` of the result returns the same duration.
   public static func print(_ span: TimeSpan) -> String {
     let magnitude = span.nanoseconds.magnitude
     switch magnitude {

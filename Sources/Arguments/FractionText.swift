@@ -12,7 +12,7 @@ public enum FractionText {
     return Int32(whole * 1000 + part)
   }
 
-  /// Formats thousandths. ``parse(_:)`` returns the same number.
+  /// Formats thousandths. ``parse(_:)`` of the result returns the same number if it is from 0 to 1000.
   public static func print(_ thousandths: Int32) -> String {
     DecimalText.print(UInt64(thousandths.magnitude), places: 3)
   }

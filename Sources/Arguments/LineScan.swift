@@ -6,8 +6,8 @@
 
 struct LineScan {
   struct Occurrence {
-    /// Long name: as written, because an alias in one command can be a name in another. For a letter, the
-    /// name of its option.
+    /// Long name as written, because an alias in one command can be a name in another. For a short option,
+    /// the long name of that option.
     let name: String
     /// The spelling on the line: `--number` or `-n`.
     let spelling: String
@@ -22,7 +22,7 @@ struct LineScan {
   private(set) var operands: [String] = []
   private(set) var wantsHelp = false
   private(set) var wantsVersion = false
-  /// The first error of a command word; no help page can be chosen then.
+  /// The first error of a command word. After this error no help page can be chosen.
   private(set) var commandError: UsageError?
   /// The first error of an option.
   private(set) var optionError: UsageError?
@@ -113,7 +113,7 @@ struct LineScan {
 
   private mutating func takeLongOption(_ word: String) {
     let body = word.dropFirst(2)
-    // By bytes: a combining mark after the sign belongs to the value.
+    // The search is by bytes, because a combining mark after the equals sign belongs to the value.
     let equals = body.utf8.firstIndex(of: UInt8(ascii: "="))
     let name = String(body[..<(equals ?? body.endIndex)])
     let attached = equals.map { String(body[body.utf8.index(after: $0)...]) }
@@ -134,7 +134,7 @@ struct LineScan {
         optionError = optionError ?? unknownHere(isFirst ? word : "-\(letter)")
         return
       }
-      // A value follows `=`, or directly the letter of an option that takes one.
+      // A value follows `=`, or follows the letter directly if the option takes a value.
       let isAttached = letters.first == "=" || option.takesValue && !letters.isEmpty
       let attached = letters.first == "=" ? letters.dropFirst() : letters
       take(option, name: option.name, spelling: "-\(letter)", attached: isAttached ? String(attached) : nil)
@@ -183,8 +183,8 @@ struct LineScan {
     return failure(.unknownOption(spelling, suggestions: near))
   }
 
-  /// The error for an unknown option at the present place of the line. After the first argument of another
-  /// command line it probably belongs to that program.
+  /// The error for an unknown option at the present place of the line. After the first argument of a command
+  /// line to run, the option probably belongs to that command.
   private func unknownHere(_ spelling: String) -> UsageError {
     guard command?.operands.last?.arity == .commandLine, !operands.isEmpty else { return unknown(spelling) }
     return failure(.optionWithoutDashes(spelling))

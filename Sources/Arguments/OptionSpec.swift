@@ -1,5 +1,6 @@
 // Description of one option in the table: names, kind of value, help text.
-// Invariant: none is enforced here. `CommandTable.faults()` reports mistakes of a table; they never trap.
+// Invariant: this file enforces no rule. `CommandTable.faults()` reports the mistakes in a table, and a
+// mistake never traps.
 
 /// One option of a command, or of all commands: `--deposit N`, `-f`, `--json`.
 public struct OptionSpec: Sendable, Hashable {
@@ -7,25 +8,26 @@ public struct OptionSpec: Sendable, Hashable {
   public var name: String
   /// Other long names with the same meaning, accepted everywhere.
   public var aliases: [String]
-  /// Long names of earlier versions. They are refused, and the error names the present one.
+  /// Long names that earlier versions accepted. The parser refuses them, and the error contains the present
+  /// name.
   public var formerNames: [String]
   /// Letter of the short form, if there is one: `n` for `-n`.
   public var short: Character?
   /// Kind of the value; ``ValueKind/flag`` for an option without one.
   public var kind: ValueKind
-  /// Placeholder of the value in help: `N`, `FILE`. Default: that of the kind.
+  /// Placeholder of the value in help: `N`, `FILE`. nil for the placeholder of the kind.
   public var valueName: String?
   /// True if the option may be repeated.
   public var isRepeatable: Bool
-  /// Default in help. The parser inserts no default: only the caller knows the order of environment, file
-  /// and built-in value.
+  /// Default in help. The parser inserts no default: only the caller knows the precedence of environment,
+  /// file and built-in value.
   public var defaultText: Text?
   /// Environment variable that replaces the option, for help.
   public var environment: String?
   /// Long names of options that cannot be combined with this one.
   public var excludes: [String]
-  /// Values that completions offer for a text. The text may contain several, separated by commas, and
-  /// others.
+  /// Values that completions offer for a text. The text may contain several of them, separated by commas, and
+  /// other values.
   public var offers: [String]
   /// One sentence for help and completions.
   public var summary: Text

@@ -1,8 +1,8 @@
 // Layout of help pages for a terminal: headings, paragraphs, lists of terms with explanations, wrapping,
 // colour.
 // Invariant: lines break only at spaces. A line is wider than the page only if a single word is. A command
-// to copy is continued with a backslash, so that its lines are still the command. Colour never changes the
-// layout: it is added after the columns were counted.
+// for copying is continued with backslashes, so that its lines remain a valid command. Colour never changes
+// the layout: it is added after the columns were counted.
 
 struct PageLayout {
   struct Entry {
@@ -30,7 +30,6 @@ struct PageLayout {
     lines += wrapped(title).map(bold)
   }
 
-  /// Indented paragraphs.
   mutating func paragraph(_ text: String, indent: Int = 0) {
     let margin = Self.spaces(indent)
     lines += wrapped(text, indent: indent).map { $0.isEmpty ? "" : margin + $0 }
@@ -55,8 +54,7 @@ struct PageLayout {
 
   mutating func gap() { lines.append("") }
 
-  /// A synopsis, broken between its parts and indented; broken within a part only if that is wider than a
-  /// line.
+  /// Adds an indented synopsis, broken between its parts. A part is broken only if it is wider than a line.
   mutating func synopsis(_ parts: [String]) {
     let (first, further) = (2, 6)
     var line = ""
@@ -76,15 +74,15 @@ struct PageLayout {
     lines.append(line)
   }
 
-  /// A list under a heading; nothing if the list is empty.
+  /// Adds a list under a heading, or nothing if the list is empty.
   mutating func section(_ title: String, _ entries: [Entry]) {
     guard !entries.isEmpty else { return }
     heading(title)
     list(entries)
   }
 
-  /// A list in two columns. The explanation of a term that is too wide is on the next line. On a page too
-  /// narrow for two columns all explanations are.
+  /// Adds a list in two columns. If a term is too wide, its explanation starts on the next line. If the page
+  /// is too narrow for two columns, every explanation starts on the next line.
   private mutating func list(_ entries: [Entry]) {
     let limit = width * 2 / 5
     let widths = entries.map { DisplayWidth.of($0.term) }

@@ -16,7 +16,7 @@ public enum Particle: Sendable, CaseIterable {
   case and
   /// 이나, 나
   case or
-  /// 으로, 로; 로 follows ㄹ, too.
+  /// 으로, 로; 로 also follows ㄹ.
   case by
 
   /// The word with its particle: `Particle.topic.on("재고")` is `재고는`.
@@ -52,13 +52,14 @@ public enum Particle: Sendable, CaseIterable {
       }
       switch last.value {
       case 0xAC00...0xD7A3:
-        // The final of a syllable is its number modulo 28: 0 is none, 8 is ㄹ. Unicode 15, 3.12
+        // The final consonant of a syllable is its index modulo 28: 0 is none, 8 is ㄹ. Source: Unicode 15,
+        // section 3.12.
         switch (last.value - 0xAC00) % 28 {
         case 0: self = .vowel
         case 8: self = .liquid
         default: self = .consonant
         }
-      // A single letter has its name: 기역, 니은, 리을.
+      // A single letter is read by its name: 기역, 니은, 리을.
       case 0x3131...0x314E: self = last.value == 0x3139 ? .liquid : .consonant
       case 0x30...0x39: self = Self.number(text)
       case 0x41...0x5A, 0x61...0x7A: self = Self.latin(text)
@@ -77,7 +78,7 @@ public enum Particle: Sendable, CaseIterable {
       }
     }
 
-    /// 영 일 이 삼 사 오 육 칠 팔 구, and 십 백 천 만 억 조 for the zeros at the end.
+    /// Ending of a spoken number: 영 일 이 삼 사 오 육 칠 팔 구 for the last digit, 십 백 천 만 억 조 for zeros at the end.
     private static func number(_ text: Substring) -> Ending {
       let digits = text.reversed().prefix { $0.isASCII && ($0.isNumber || $0 == ",") }.filter { $0 != "," }
       let zeros = digits.prefix { $0 == "0" }.count
@@ -97,7 +98,8 @@ public enum Particle: Sendable, CaseIterable {
       return isSpelled ? named(letters[letters.count - 1]) : spoken(letters)
     }
 
-    /// The name of a letter: 엘, 엠, 엔, 알; all others end in a vowel.
+    /// Ending of the Korean name of a Latin letter: 엘 and 알 end in ㄹ, 엠 and 엔 in a consonant, all others in a
+    /// vowel.
     private static func named(_ letter: Character) -> Ending {
       switch letter {
       case "l", "r": .liquid
@@ -106,7 +108,7 @@ public enum Particle: Sendable, CaseIterable {
       }
     }
 
-    /// Last sound of a word with vowels: 스톡, 파일, 홈, 뱅크.
+    /// Ending of a Latin word that is pronounced as a word: 스톡, 파일, 홈, 뱅크.
     private static func spoken(_ letters: [Character]) -> Ending {
       func letter(_ back: Int) -> Character? { letters.count >= back ? letters[letters.count - back] : nil }
       let isAfterOneVowel = letter(2).map(isVowel) == true && letter(3).map(isVowel) != true

@@ -37,7 +37,7 @@ public enum SpeedText {
     case malformed
     /// Negative factor.
     case negative
-    /// Zero: time would not advance.
+    /// Zero: no simulated duration would end.
     case zero
     /// More than three decimal places.
     case tooFine
@@ -69,7 +69,7 @@ public enum SpeedText {
     return .thousandths(thousandths)
   }
 
-  /// Formats a speed. ``parse(_:)`` returns the same one.
+  /// Formats a speed. ``parse(_:)`` of the result returns the same factor.
   public static func print(_ speed: SpeedFactor) -> String {
     switch speed {
     case .max: "max"

@@ -4,8 +4,8 @@
 
 /// Finds the known words nearest to an unknown one.
 public enum Suggestions {
-  /// No name is longer. The limit is needed because the comparison takes time proportional to the product
-  /// of both lengths.
+  /// Maximum length of a compared word, in letters; no name is longer. The limit is needed because the
+  /// comparison takes time proportional to the product of both lengths.
   static let longestWord = 64
 
   /// The nearest words, at most three, in the given order.

@@ -9,7 +9,7 @@ public enum TextLanguage: String, Sendable, Hashable, CaseIterable {
 
 /// A text for users in every language of ``TextLanguage``.
 ///
-/// A string literal makes a text that is the same in both, for numbers, names and symbols.
+/// A string literal makes a text that is the same in both languages, for numbers, names and symbols.
 /// ``CommandTable/faults()`` reports sentences that were not translated.
 public struct Text: Sendable, Hashable, ExpressibleByStringLiteral {
   /// The English wording.

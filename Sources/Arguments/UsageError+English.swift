@@ -1,4 +1,4 @@
-// The English sentences of usage errors. Tests fix every one of them.
+// The English sentences of usage errors. Tests contain every sentence literally.
 // Invariant: one line with operation, object, reason and remedy. The last sentence names the help page.
 import ByteText
 
@@ -132,7 +132,7 @@ extension UsageError.Subject {
 }
 
 extension UsageError {
-  /// The text without quotes, cut if it is long; only for digits, which need no escapes.
+  /// The digits without quotes, truncated after 40. Digits need no escapes.
   static func shortened(_ digits: String) -> String {
     digits.count > 40 ? String(digits.prefix(40)) + "…" : digits
   }

@@ -1,4 +1,4 @@
-// The Korean sentences of usage errors. Tests fix every one of them.
+// The Korean sentences of usage errors. Tests contain every sentence literally.
 // Invariant: one line with operation, object, reason and remedy. The last sentence names the help page.
 // `Particle` chooses a particle after an inserted word. Statements end in -습니다 and requests in -세요, as in
 // the whole project.

@@ -23,7 +23,8 @@ public struct UsageError: Error, Sendable, Hashable {
     case unknownCommand(String, under: [String], suggestions: [String])
     /// Unknown option of the command, as written.
     case unknownOption(String, suggestions: [String])
-    /// Unknown option, as written, after the first argument of another command line without `--` before it.
+    /// Unknown option, as written, after the first argument of a command line to run that has no `--` before
+    /// it.
     case optionWithoutDashes(String)
     /// Option without its value; `placeholder` is the placeholder in help.
     case missingValue(option: String, placeholder: String)
@@ -49,7 +50,7 @@ public struct UsageError: Error, Sendable, Hashable {
   /// The recognised words of the command.
   public let command: [String]
 
-  /// An error of a program at the words of a command; empty if the command itself is faulty.
+  /// Creates an error. `command` contains the command words that were recognised before the error.
   public init(_ reason: Reason, program: String, command: [String]) {
     (self.reason, self.program, self.command) = (reason, program, command)
   }

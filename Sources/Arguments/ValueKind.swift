@@ -34,7 +34,7 @@ public enum ValueKind: Sendable, Hashable {
   case path
   /// Any text that is not empty.
   case text
-  /// Any bytes, also none.
+  /// Any bytes, including none.
   case bytes
   /// A day of the Gregorian calendar, `2026-07-01`, years 0001–9999.
   case date

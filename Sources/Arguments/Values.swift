@@ -1,6 +1,6 @@
 // Checked values of a parsed line, by name, with typed access.
-// Invariant: access to an undeclared name or another type is a programming error, and traps with a sentence
-// about it. Input alone cannot cause that.
+// Invariant: access to an undeclared name, or with another type, is a programming error and traps with a
+// message. Input alone cannot cause the trap.
 
 import Time
 
@@ -26,7 +26,7 @@ public struct Values: Sendable, Hashable {
 
   /// True if the flag was given.
   public func flag(_ name: String) -> Bool { !values(name, asked: "a flag", { $0 == .flag }) { $0 }.isEmpty }
-  /// The number; nil if none was given, or a word if words are allowed.
+  /// The number; nil if no value was given, or if a word was given instead.
   public func integer(_ name: String) -> Int64? { integers(name).first }
 
   /// All numbers, in the given order.

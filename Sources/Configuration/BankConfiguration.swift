@@ -1,4 +1,5 @@
-// All settings with their defaults. Keys and bounds are in `Setting`, the table for reading a file.
+// All settings with their defaults. Each comment ends with the key in the file. `Setting` is the table of
+// keys and bounds.
 // Invariant: `config/bank.json` contains exactly the defaults; a test verifies it.
 
 import BankModel
@@ -100,17 +101,18 @@ public struct BankConfiguration: Sendable, Equatable {
   public var retryLimit = TimeSpan.seconds(60)
   /// Time for which commits are gathered under load. `commit_delay`
   public var gather = TimeSpan.milliseconds(1)
-  /// Delay after the first teller of a window that exited before it was ready. It doubles with each further
-  /// one. `restart_initial_delay`
+  /// Delay before a restart after the first teller of a window exited before it was ready. The delay doubles
+  /// with each further exit of this kind. `restart_initial_delay`
   public var restartFirst = TimeSpan.milliseconds(100)
-  /// Maximum of these delays. `restart_max_delay`
+  /// Maximum delay before a restart of a teller. `restart_max_delay`
   public var restartLimit = TimeSpan.seconds(30)
   /// Customers after which a teller is replaced, between two customers; 0 for never.
   /// `max_customers_per_teller`
   public var recycleAfterCustomers: Int64 = 0
   /// Resident memory in MiB above which a teller is replaced; 0 for never. `max_teller_memory_mb`
   public var recycleAboveMegabytes: Int64 = 0
-  /// Time for which output files of commands are kept after the last write; 0 for ever. `output_retention`
+  /// Time for which output files of commands are kept after the last write; 0 for no limit.
+  /// `output_retention`
   public var keepOutput = TimeSpan.zero
   /// Logs of the workers. `log`
   public var log = Log()

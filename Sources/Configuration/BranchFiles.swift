@@ -1,5 +1,5 @@
 // Files of a bank: its configuration, and the files of the fruits and the drinks, in the home or beside the
-// configuration. Opening, reloading and checking all find them here.
+// configuration. Opening, reloading and checking a bank use this type to find them.
 // Invariant: an existing file is read or refused. Built-in values replace only a missing file.
 
 import BankModel

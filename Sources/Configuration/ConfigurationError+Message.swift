@@ -1,7 +1,7 @@
 // Sentences for a refused configuration, in both languages.
-// Invariant: one line with the place, the object, the reason and the remedy. Text from the file is quoted
-// and cut. In Korean no particle follows an inserted word directly, because its form would depend on the
-// last sound of that word.
+// Invariant: a message is one line with the place, the object, the reason and the remedy. Text from the file
+// is quoted and truncated. In Korean, no particle follows an inserted word directly, because its form would
+// depend on the last sound of that word.
 
 import BankModel
 import JSON
@@ -191,14 +191,15 @@ extension ConfigurationError {
     }
   }
 
-  /// The members for these kinds of service: `"run", "worker" or "outside"`, or only with commas.
+  /// The members that select these kinds of service: `"run", "worker" or "outside"`. Without a conjunction,
+  /// the list contains only commas.
   private func list(_ kinds: [ServiceKind], _ or: String? = nil) -> String {
     let words = kinds.map { quoted($0.rawValue) }
     guard let or, let last = words.last, words.count > 1 else { return words.joined(separator: ", ") }
     return words.dropLast().joined(separator: ", ") + " \(or) \(last)"
   }
 
-  /// Key of the first delay that belongs to the faulty maximum delay.
+  /// Key of the initial delay that belongs to the faulty maximum delay.
   private var firstPause: String {
     let key = key ?? ""
     return key.hasSuffix("max_delay") ? key.dropLast("max_delay".count) + "initial_delay" : key

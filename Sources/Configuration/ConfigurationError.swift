@@ -31,9 +31,10 @@ public struct ConfigurationError: Error, Sendable, Hashable {
     case duration(String, DurationText.Failure)
     case speed(String, SpeedText.Failure)
     case language(String)
-    /// Invalid address of a shared database. It is not repeated, because it may contain a password.
+    /// Invalid address of a shared database. The error does not contain the address, because the address may
+    /// contain a password.
     case address(StoreAddress.Fault)
-    /// Value out of range; all three as written in a file.
+    /// Value out of range. The value and both bounds are in the notation of the file.
     case outOfRange(String, from: String, to: String)
     /// `retry_max_delay` is shorter than `retry_initial_delay`.
     case retryOrder(first: String, limit: String)
@@ -50,11 +51,11 @@ public struct ConfigurationError: Error, Sendable, Hashable {
     case nameTwice(String)
     /// Recipe with an unknown fruit, and the most similar known one.
     case unknownFruit(String, suggestion: String?)
-    /// Program without a name.
+    /// Empty list where a program and its arguments are required.
     case noWords
-    /// Placeholder for a property of a customer in a program that is started before there is one.
+    /// Placeholder such as `{payload}` in a program that is started before it receives a customer.
     case wordOfCustomer(String)
-    /// First argument of a command that is empty or a placeholder for a property of a customer.
+    /// First word of a command if it is empty or a placeholder such as `{payload}`.
     case noProgram(String)
     /// Path that does not start with a slash.
     case notAbsolute(String)

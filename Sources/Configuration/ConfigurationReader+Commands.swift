@@ -1,5 +1,5 @@
 // Conversion from JSON to a service's command: arguments, directory, environment, and the meanings of its
-// endings.
+// exit codes and signals.
 // Invariant: nothing is accepted that execve(2) would refuse: no zero byte, no name of a variable with "=".
 
 import BankModel
@@ -8,10 +8,11 @@ import Posix
 extension ConfigurationReader {
   /// Maximum number of arguments of a command.
   private static let mostWords = 1_000
-  /// Maximum length of an argument, and of the value of a variable, in bytes. MAX_ARG_STRLEN, execve(2)
+  /// Maximum length of an argument, and of the value of a variable, in bytes. Source: MAX_ARG_STRLEN in
+  /// execve(2).
   private static let longestWord = (128 << 10) - 1
 
-  /// Program and arguments; empty if customers bring them.
+  /// Program and arguments; empty if the payload of each customer contains them.
   func command() throws(ConfigurationError) -> [String] {
     let parts = try elements(atMost: Self.mostWords)
     var words: [String] = []
@@ -23,7 +24,7 @@ extension ConfigurationReader {
     return words
   }
 
-  /// Program and arguments of a process that is started before its customers come.
+  /// Program and arguments of a process that is started before it receives a customer.
   func program() throws(ConfigurationError) -> [String] {
     let words = try command()
     if words.isEmpty { throw fail(.noWords) }
@@ -59,7 +60,7 @@ extension ConfigurationReader {
     return mask
   }
 
-  /// Meanings of the endings of a command.
+  /// Meanings by exit condition: an exit code, `signal`, `timeout` or `other`.
   func meanings() throws(ConfigurationError) -> [String: EndingMeaning] {
     var meanings: [String: EndingMeaning] = [:]
     for (name, value) in try freeMembers() {

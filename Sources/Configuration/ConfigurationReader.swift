@@ -178,7 +178,7 @@ struct ConfigurationReader {
   }
 }
 
-/// Reading a file as a JSON tree. Errors: not a file, too long, invalid JSON.
+/// Reads a file as a JSON tree. Errors: not a file, too long, invalid JSON.
 enum ConfigurationFile {
   static let longest = 1 << 20
 

@@ -1,4 +1,4 @@
-// External programs that a configuration names; `config check` searches them.
+// External programs that a configuration names; `config check` searches for them.
 // Errors: a missing program is refused with the key and line that name it.
 
 import BankModel
@@ -20,7 +20,7 @@ public struct NamedProgram: Sendable, Hashable {
     (self.key, self.line) = (key, line)
   }
 
-  /// The error for this program.
+  /// The error with this reason, at the key and line that name the program.
   public func refusal(_ reason: ConfigurationError.Reason, in file: String) -> ConfigurationError {
     ConfigurationError(path: file, key: key, line: line, reason: reason)
   }

@@ -1,6 +1,6 @@
-// Marker file in a home about output files that were deleted because of `output_retention`: those without a
-// write since a time. The coordinator writes it before it deletes the first file. A command that misses a
-// file reads it.
+// Marker file in a home. It contains a time: output files whose last write was earlier may have been deleted
+// because of `output_retention`. The coordinator writes the marker file before it deletes the first output
+// file. A command that finds an output file missing reads the marker file.
 // Errors: an unreadable or invalid marker file counts as missing.
 
 import Posix

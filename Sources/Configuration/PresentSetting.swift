@@ -1,5 +1,5 @@
 // Display of a configuration: every setting with its value and source, and choices that override the file.
-// Invariant: a value is printed in the syntax of the file, so it can be copied into one.
+// Invariant: a value is printed in the syntax of the file, so it can be copied into a file.
 
 import Arguments
 import BankModel
@@ -7,7 +7,7 @@ import Posix
 
 /// Value of a setting in the syntax of a file.
 public enum SettingValue: Sendable, Hashable {
-  /// Counts as absent.
+  /// The setting counts as absent.
   case null
   case flag(Bool)
   case number(Int64)

@@ -50,7 +50,7 @@ public enum ProductFile {
   }
 }
 
-/// Reader of the properties of a class of drinks, beside those of every product.
+/// Reads the properties that only the drinks of one class have.
 private struct DrinkReader {
   /// The classes by name, with their own keys.
   static let classes: [String: [String]] = [
@@ -107,7 +107,8 @@ private struct DrinkReader {
 }
 
 extension ConfigurationReader {
-  /// The values of an object by arbitrary keys. Repeated keys are reported later.
+  /// The values of an object by arbitrary keys. If a key is repeated, the first value is returned.
+  /// `parts(needed:open:)` reports the repetition.
   fileprivate func freeParts() throws(ConfigurationError) -> [String: ConfigurationReader] {
     Dictionary(try freeMembers(), uniquingKeysWith: { first, _ in first })
   }

@@ -26,8 +26,8 @@ public struct ReadConfiguration: Sendable, Equatable {
     try take(try ConfigurationFile.root(of: bytes, path: path), Setting.all, beside: Setting.servicesKey)
     let bank = configuration
     try checkPauses(bank.retryFirst, bank.retryLimit, (Setting.retryFirstKey, Setting.retryLimitKey), path)
-    // A service with only one of the two delays inherits the other from the bank, wherever that is in the
-    // file.
+    // A service with only one of the two delays inherits the other delay from the bank, whose settings may be
+    // anywhere in the file.
     for service in bank.ownServices + [.run] {
       let (keys, own) = (Setting.pauseKeys(of: service), bank[service])
       guard lines[keys.first] ?? lines[keys.limit] != nil else { continue }
@@ -45,7 +45,7 @@ public struct ReadConfiguration: Sendable, Equatable {
     throw ConfigurationError(path: path, key: keys.limit, line: line, reason: reason)
   }
 
-  /// Reads the members of an object, and of the objects in it.
+  /// Reads the members of an object and of its nested objects.
   /// - Parameter settings: Accepted settings; their keys all start with the key of the object.
   /// - Parameter services: Key of the services, if this object can contain them.
   private mutating func take(
@@ -74,16 +74,16 @@ public struct ReadConfiguration: Sendable, Equatable {
 }
 
 extension ReadConfiguration {
-  /// Reads the address of a shared database in the short form, in which the group is only an address or
-  /// null.
+  /// Reads the address of a shared database in the short form, in which `store` is an address or null instead
+  /// of an object.
   private mutating func takeAddress(_ value: ConfigurationReader) throws(ConfigurationError) {
     guard !value.isNull else { return }
     configuration.store.address = try value.address()
     lines[Setting.storeAddressKey] = value.node.line
   }
 
-  /// Reads the services of the file. Built-in ones have their settings at the top, and may have them here
-  /// instead.
+  /// Reads the object `services`. The settings of a built-in service are at the top level of the file or in
+  /// this object.
   private mutating func takeServices(_ group: ConfigurationReader) throws(ConfigurationError) {
     var seen: Set<String> = []
     for (text, value) in try group.freeMembers() {
@@ -107,8 +107,8 @@ extension ReadConfiguration {
     }
   }
 
-  /// Reads the settings of a built-in service here. If both forms are used for one service, they are
-  /// ambiguous and refused.
+  /// Reads the settings of a built-in service in `services`. A setting that is also at the top level is
+  /// refused as a duplicate.
   private mutating func takeService(
     _ group: ConfigurationReader, _ name: ServiceName
   ) throws(ConfigurationError) {

@@ -1,5 +1,6 @@
 // Settings of one service other than its windows: its kind of work, and its own rules.
-// Invariant: nil means absent; the rules of the bank apply then.
+// Invariant: nil means that the setting is absent. If the bank has the same setting, the bank's value then
+// applies. Each comment ends with the key in the file.
 
 import BankModel
 import Posix
@@ -7,8 +8,8 @@ import Time
 
 /// The settings of one service.
 public struct ServiceSettings: Sendable, Equatable {
-  /// Program and arguments that run for each customer; empty if the customer brings them; nil if the work
-  /// is simulated. `run`
+  /// Program and arguments that run for each customer; empty if the payload of each customer contains them;
+  /// nil if the work is simulated. `run`
   public var command: [String]?
   /// Program and arguments of the worker at each window. `worker`
   public var worker: [String]?
@@ -18,7 +19,7 @@ public struct ServiceSettings: Sendable, Equatable {
   public var timeout: TimeSpan?
   /// Time between SIGTERM and SIGKILL. `grace`
   public var grace: TimeSpan?
-  /// Environment of a command or worker, beside the standard variables. `environment`
+  /// Environment of a command or worker, in addition to the standard variables. `environment`
   public var environment: Variables = [:]
   /// Working directory of a command or worker. `directory`
   public var directory: String?
@@ -34,8 +35,8 @@ public struct ServiceSettings: Sendable, Equatable {
   public var output: Int64?
   /// Bytes of a result, or of each output stream, that are stored with the receipt. `max_result_bytes`
   public var resultBytes: Int64?
-  /// Meanings of the endings of a command, by the keys of a file: an exit code, `signal`, `timeout` or
-  /// `other`. `exit`
+  /// Meanings of the exit conditions of a command, by the keys of the file: an exit code, `signal`, `timeout`
+  /// or `other`. `exit`
   public var exit: [String: EndingMeaning] = [:]
   /// Time without progress after which a teller counts as stuck. `lease`
   public var lease: TimeSpan?
@@ -105,7 +106,7 @@ public enum ServiceKind: String, Sendable, CaseIterable {
   case outside
 }
 
-/// Meaning of the ending of a command for its customer.
+/// Meaning of the exit of a command for its customer.
 public enum EndingMeaning: String, Sendable, CaseIterable {
   case served, later, dead, pause, crash, failed
 
@@ -121,7 +122,7 @@ public enum EndingMeaning: String, Sendable, CaseIterable {
     }
   }
 
-  /// Keys for endings without an exit code.
+  /// Keys of `exit` that are not an exit code.
   public static let names = ["signal", "timeout", "other"]
 
   /// True if a key of `exit` is an exit code or one of ``names``.

@@ -1,8 +1,8 @@
-// Former names of settings. A file that still has one is refused, and the error says the present name.
+// Former names of settings. A file with a former name is refused, and the error contains the present name.
 // Invariant: a former name is never the name of a present setting.
 
 extension Setting {
-  /// The present name of a setting without its groups, by its former name.
+  /// Returns the present name of a setting, without its groups, for a former name.
   ///
   /// - Parameter key: the former name with its groups, as in a file: `services.thumbs.retries.first`.
   /// - Returns: nil if no setting ever had this name.

@@ -1,6 +1,6 @@
-// Table of all settings: key, property and range of each. A file is read by this table, `bankctl config
-// show` prints it, and a test compares the settings page with it. Added services use the same table with
-// settings of their own.
+// Table of all settings: key, property and range of each. The reader of a file uses this table, `bankctl
+// config show` prints its entries, and a test compares the settings page with it. `ofService` makes the
+// entries of a service that a configuration adds.
 // Invariant: keys are unique, and no key is the group of another one. The output of `value`, written into a
 // file, is read back as the same value.
 
@@ -32,7 +32,7 @@ struct Setting {
     case address(WritableKeyPath<BankConfiguration, StoreAddress?>)
     /// Name on one line, with its maximum length in characters.
     case openName(WritableKeyPath<BankConfiguration, String?>, Int)
-    /// Program and arguments; empty if customers bring them.
+    /// Program and arguments; empty if the payload of each customer contains them.
     case command(WritableKeyPath<BankConfiguration, [String]?>)
     /// Program and arguments, at least one.
     case program(WritableKeyPath<BankConfiguration, [String]?>)
@@ -135,7 +135,7 @@ struct Setting {
   private static let day = TimeSpan.seconds(86_400)
   /// With less memory the dynamic loader and the C library of most programs fail at once.
   private static let leastMemory: Int64 = 4 << 20
-  /// The three standard streams, a worker's channel, and one for files such as shared libraries.
+  /// The three standard streams, a worker's channel, and one descriptor for files such as shared libraries.
   private static let leastFiles: Int64 = 5
 
   private static var ofServices: [Setting] {
@@ -191,7 +191,7 @@ struct Setting {
 
   // MARK: Keys used elsewhere
 
-  /// Group of the shared database; it may be only an address.
+  /// Group of the shared database. Its value may also be a string with the address.
   static let storeKey = "store"
   static let storeAddressKey = "store.url"
   static let servicesKey = "services"

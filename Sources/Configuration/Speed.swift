@@ -1,4 +1,4 @@
-// Speed of simulated time. `SpeedText` has its syntax.
+// Speed of simulated time. `SpeedText` defines the syntax.
 // Invariant: a factor is above zero. Nothing here can fail or trap.
 
 import Arguments

@@ -1,6 +1,6 @@
 // Syntax check of the address of a shared database, before any connection: it must be a PostgreSQL URI
-// without secrets. libpq parses it again to connect. This check needs no library, so every program can
-// refuse a wrong address.
+// without secrets. libpq parses the address again to connect. This check needs no library, so every program
+// can refuse a wrong address.
 // Invariant: an address contains no password, so it may be shown, logged and passed to a process. No error
 // repeats the input.
 
@@ -8,13 +8,14 @@ import BankModel
 
 /// Address of a shared database, such as `postgres://bank@db1,db2/bank?sslmode=verify-full`.
 ///
-/// Passwords come from `~/.pgpass` or a service file (`postgres:///?service=NAME`). Source:
+/// libpq reads passwords from `~/.pgpass` or a service file (`postgres:///?service=NAME`). Source:
 /// https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS
 public struct StoreAddress: Sendable, Hashable, CustomStringConvertible {
   /// Reason for refusing an address. The address itself is never shown, because a mistyped one may contain
   /// a password.
   public enum Fault: Error, Sendable, Hashable, CaseIterable {
-    /// Other start than `postgres://` or `postgresql://`, or an invalid character.
+    /// Text that does not start with `postgres://` or `postgresql://`, is too long, or contains an invalid
+    /// character.
     case notAnAddress
     /// Password, or a part that may be one.
     case password
@@ -91,7 +92,7 @@ public struct StoreAddress: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension StoreAddress.Fault {
-  /// Reason and remedy, as the rest of a sentence that starts with the source of the address: `… holds a
+  /// Reason and remedy, as the rest of a sentence that starts with the source of the address: `… contains a
   /// password, …`.
   public func message(in language: Language) -> String {
     language == .korean ? korean : english

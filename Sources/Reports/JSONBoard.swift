@@ -1,4 +1,4 @@
-// JSON of the board, and of commands for several tickets.
+// JSON of the snapshot (the board), and of the results of commands for several tickets.
 // Invariant: fields are added and never changed. Rates are customers a second, times are RFC 3339.
 import BankModel
 import Wire

@@ -17,11 +17,11 @@ extension JSONValue {
       "served_per_second": .rate(branch.rate), "commits": .init(branch.commits),
       "is_self": .bool(branch.isThis),
     ]
-    // Customers whose juice only this branch can make.
+    // The number of customers whose juice only this branch can make.
     return branch.juices.map { shape.adding(["juices": .init($0)]) } ?? shape
   }
 
-  /// The field `branch`, only for branches of a shared bank.
+  /// The field `branch`; no field if the bank has no shared database.
   static func field(ofBranch number: Int64?) -> JSONValue {
     number.map { ["branch": .integer($0)] } ?? [:]
   }

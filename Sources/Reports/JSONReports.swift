@@ -1,7 +1,7 @@
-// JSON of this program.
+// JSON of the reports that the commands print.
 // Invariant: fields are added and never changed, because scripts depend on them. Times are RFC 3339 in UTC
-// with milliseconds. A missing value is null and its field is not left out, unless the format defines the
-// field only for a certain state.
+// with milliseconds. A missing value is null, and its field is present, unless the format defines the field
+// only for a certain state.
 import BankModel
 import ByteText
 import Posix
@@ -77,7 +77,7 @@ extension JSONValue {
   }
 
   /// JSON of `enqueue`. `known` is true if no customer was added, because the key, or every key of a list,
-  /// had its tickets already. For a list, the number of its known customers and their tickets are included.
+  /// already had its tickets. For a list, the number of its known customers and their tickets are included.
   package static func enqueued(_ report: EnqueuedReport, ofList isList: Bool) -> JSONValue {
     let shape: JSONValue = [
       "version": 1, "day": .init(report.day), "first": .init(report.first), "last": .init(report.last),
@@ -104,7 +104,7 @@ extension JSONValue {
       .adding(field(ofBranch: receipt.branch))
   }
 
-  /// Fields of some customers only: an article, which replaces the payload, and missing ingredients.
+  /// Fields that only some customers have: an article, which replaces the payload, and missing ingredients.
   private static func particulars(_ article: String?, _ shortages: [Shortage]?) -> JSONValue {
     var shape: JSONValue = [:]
     if let article { shape = shape.adding(["payload": .string(article)]) }
@@ -193,13 +193,13 @@ extension JSONValue {
       "steps": .array(
         (report.steps ?? []).map { ["step": .string($0.step.name), "duration_ms": .init($0.milliseconds)] }),
     ]
-    // Customers counted as served who left without a product.
+    // The number of customers that count as served but received no product.
     let counted = report.sentAway.map { shape.adding(["out_of_stock": .init($0)]) } ?? shape
     let all = report.branches.map { counted.adding(["branches": .array($0.map(branch))]) } ?? counted
     return all.adding(field(ofBranch: report.branch))
   }
 
-  /// JSON of `audit`. A missing stock or machine has no difference.
+  /// JSON of `audit`. If the bank has no stock or no vending machine, its difference is 0.
   package static func audit(_ report: AuditReport) -> JSONValue {
     let shape: JSONValue = [
       "version": 1, "ok": .bool(report.isClean), "issued": .init(report.issued),

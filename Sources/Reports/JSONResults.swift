@@ -1,6 +1,6 @@
 // JSON of a work result.
-// Invariant: UTF-8 bytes are a string, others are base64 under another key. A cut stream has its full
-// length in a field.
+// Invariant: UTF-8 bytes are a string, others are base64 under another key. A field contains the full length
+// of each stream, because a stored stream may be truncated.
 
 import BankModel
 import JSON
@@ -33,7 +33,8 @@ extension JSONValue {
     return shape
   }
 
-  /// The stored excerpt of a stream. For a cut one, the number of its leading bytes is included.
+  /// The stored excerpt of a stream. If the stream was truncated, a field contains the number of its leading
+  /// bytes.
   private static func stream(_ name: String, _ excerpt: Excerpt) -> JSONValue {
     let shape = carried(excerpt.bytes, as: name)
     return excerpt.isCut ? shape.adding(["\(name)_first_bytes": .init(Int64(excerpt.first.count))]) : shape

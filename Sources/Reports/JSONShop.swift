@@ -1,5 +1,6 @@
 // JSON of juices, stock and vending machine.
-// Invariant: see JSONReports. Amounts, also of won, are whole numbers; items have their names in commands.
+// Invariant: see JSONReports. Amounts, including amounts of won, are whole numbers. An item has the name that
+// commands use.
 import BankModel
 import Wire
 
@@ -29,7 +30,7 @@ extension JSONValue {
 
   package static func stock(_ picture: StockPicture) -> JSONValue { ["version": 1, "items": items(picture)] }
 
-  /// A snapshot in `stock watch`: the first line, and any later one after missed changes.
+  /// A snapshot in `stock watch`: the first line, and a later line if changes were missed.
   package static func picture(_ picture: StockPicture) -> JSONValue {
     [
       "version": 1, "event": "snapshot", "ledger": .integer(picture.ledger),
@@ -51,7 +52,7 @@ extension JSONValue {
     .array(picture.items.map { ["item": .string($0.item.name), "quantity": .integer($0.quantity)] })
   }
 
-  /// JSON of `vending`: the customers' side of the machine.
+  /// JSON of `vending`: the balance and the products.
   package static func vending(_ picture: VendingPicture) -> JSONValue {
     JSONValue.balance(picture.balance).adding(["products": list(picture)])
   }

@@ -1,6 +1,5 @@
 // JSON writer for small documents; fields keep their order.
-// Invariant: the output is valid JSON (RFC 8259) in UTF-8 on one line. Numbers are exact, beyond 64 bits
-// too.
+// Invariant: the output is valid JSON (RFC 8259) in UTF-8 on one line. Numbers are exact, also above 64 bits.
 
 import Arguments
 import ByteText
@@ -34,8 +33,8 @@ package enum JSONValue: Sendable, Equatable {
   package init(_ text: String?) { self = text.map { .string($0) } ?? .null }
   package init(_ truth: Bool) { self = .bool(truth) }
 
-  /// A path with its name. JSON is UTF-8: other bytes appear as `\xE9`, and the exact bytes follow as
-  /// base64 under `NAME_b64`.
+  /// The fields of a path. JSON is UTF-8: a byte that is not UTF-8 is written as `\xE9`, and the exact bytes
+  /// follow as base64 under `NAME_b64`.
   package static func path(_ path: String?, named name: String) -> JSONValue {
     guard let path, ByteText.carriesForeignBytes(path) else {
       return .object([Field(name: name, value: JSONValue(path))])

@@ -1,23 +1,23 @@
-// Observation of a killed teller and its customer in the frames of the board, for the command, the
+// Observation of a killed teller and its customer in the snapshots (`BoardFrame`), for the command, the
 // dashboard and the page.
-// Invariant: the reported time is between two events of the coordinator's own clock. If an event was
-// missed, at full speed or without a subscription, the reported time is an upper bound and is marked as
-// such.
+// Invariant: the reported time is the difference of two events on the coordinator's clock. If an event was
+// missed, at full speed or without a subscription, the reported time is an upper bound, and `isExact` is
+// false.
 import Wire
 
-/// Observes one process from the kill request on.
+/// Observes one process after the kill request.
 package struct KillWatch: Sendable, Equatable {
   package enum Stage: Sendable, Equatable {
     /// The kill was requested.
     case ordered
     /// The process exited with this customer. The time is in milliseconds since 1970. If the exit was not
-    /// observed, it is the last observation of the process (a lower bound), or, without a customer, the
-    /// time of the frame (an upper bound).
+    /// observed, the time is that of the last observation of the process (a lower bound), or, without a
+    /// customer, the time of the frame (an upper bound).
     case died(ticket: Int64?, at: Int64)
     /// The customer is served again, after exactly or at most this number of milliseconds.
     case served(ticket: Int64, window: String, after: Int64, isExact: Bool)
-    /// The window had no customer, and a successor is ready. The time is nil if no frame showed the exit,
-    /// or the customer of the process.
+    /// The window had no customer, and a successor is ready. The time in milliseconds is nil if no frame
+    /// showed the exit, or the customer of the process.
     case succeeded(generation: Int64, after: Int64?)
     /// The customer was cancelled, or became a dead letter.
     case ended(ticket: Int64)
@@ -36,25 +36,26 @@ package struct KillWatch: Sendable, Equatable {
   package private(set) var stage = Stage.ordered
   /// Process id of the next process of the window, when it is ready.
   package private(set) var successor: Int32?
-  /// The window gets no successor: it was given up, or is closed.
+  /// True if the window gets no successor: the coordinator gave the window up, or the window is closed.
   private var staysEmpty = false
   /// The last observation of the running process; nil if no frame has shown it.
   private var sight: Sight?
   private var diedIn: Int64 = 0
   private var isDeathSeen = false
-  /// The coordinator and the day of the exit: other ones reuse the numbers of events and tickets.
+  /// The generation of the coordinator and the business day at the exit. Another coordinator reuses event
+  /// numbers, and another day reuses ticket numbers.
   private var coordinator: Int64 = 0
   private var day: Int64 = 0
 
   /// Starts the observation with the kill request.
   ///
-  /// - Parameter frame: the last frame before it; nil without one.
+  /// - Parameter frame: the last frame before the request, or nil.
   package init(window: String, generation: Int64, pid: Int32, in frame: BoardFrame?) {
     (self.window, self.generation, self.pid) = (window, generation, pid)
     if let frame { see(in: frame) }
   }
 
-  /// True if the other observes the same process.
+  /// True if `other` observes the same process.
   package func isOf(_ other: KillWatch) -> Bool { window == other.window && pid == other.pid }
 
   package var isOver: Bool {
@@ -64,7 +65,7 @@ package struct KillWatch: Sendable, Equatable {
     }
   }
 
-  /// True if the window also has its successor, if it is to get one.
+  /// True if the result is known and the window has its successor, or will get none.
   package var isSettled: Bool {
     guard successor != nil || staysEmpty else { return false }
     return if case .died(nil, _) = stage { true } else { isOver }
@@ -107,8 +108,8 @@ package struct KillWatch: Sendable, Equatable {
     (coordinator, day) = (frame.coordinator.generation, frame.day)
   }
 
-  /// The window with another process, or about to get one. A restarted coordinator counts generations from
-  /// 1, too.
+  /// The row of the window if it has another process or waits for one. A restarted coordinator counts
+  /// generations from 1 again, so the process id is compared, too.
   private func next(in frame: BoardFrame) -> BoardWindow? {
     frame.windows.first { $0.window == window && ($0.generation > generation || $0.pid != pid) }
   }
@@ -136,7 +137,7 @@ package struct KillWatch: Sendable, Equatable {
     (coordinator, day) = (frame.coordinator.generation, frame.day)
   }
 
-  /// True if the customer has left the process: it waits, or is served elsewhere.
+  /// True if the process no longer has the customer: the customer waits, or another process serves it.
   private func isBack(_ ticket: Int64, in frame: BoardFrame, since moment: Int64) -> Bool {
     guard frame.day == day else { return false }
     return frame.waiting.contains { $0.ticket == ticket } || frame.serving.contains { $0.ticket == ticket }
@@ -156,7 +157,7 @@ package struct KillWatch: Sendable, Equatable {
       case .reset: return stage = .ended(ticket: ticket)
       case _ where event.ticket != ticket: continue
       case .started: return stage = again(event.window, at: event.time, isExact: true)
-      // The event of the start was missed; it was earlier.
+      // The event of the start was missed, so this time is an upper bound.
       case .served: return stage = again(event.window, at: event.time, isExact: false)
       case .cancelled, .dead: return stage = .ended(ticket: ticket)
       default: continue
@@ -172,8 +173,8 @@ package struct KillWatch: Sendable, Equatable {
     if let now = frame.serving.first(where: { $0.ticket == ticket && $0.since >= moment }) {
       return stage = again(now.window, at: now.since, isExact: true)
     }
-    // The events since the exit are no longer in the frame, all waiting customers are in it, and none is
-    // delayed. The customer is not among them, so the customer was served.
+    // The frame no longer has the events since the exit, but it has all waiting customers, and no customer is
+    // delayed. If this customer is not among them, it was served.
     let isOutOfSight =
       (frame.events.first?.sequence ?? 0) > diedIn && frame.hidden.waiting == 0 && frame.counts.delayed == 0
     guard isOutOfSight, !frame.waiting.contains(where: { $0.ticket == ticket }) else { return }

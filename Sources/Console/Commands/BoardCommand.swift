@@ -1,5 +1,5 @@
-// `snapshot`: prints the board of the bank once, or with every change, for pipes and scripts.
-// Invariant: while following, every frame is one line, also after a restart of the coordinator.
+// `snapshot`: prints the snapshot of the bank once, or again after every change, for pipes and scripts.
+// Invariant: with `--watch`, every snapshot is one line, also after a restart of the coordinator.
 // Errors: `CommandError`. If the bank closes while it is followed, the command ends without an error.
 import BankModel
 import Posix

@@ -1,5 +1,5 @@
 // `ledger`, `account` and `audit`: the sums of the bank's accounts, and the check of all verifiable
-// guarantees. They work on an open bank and on a closed home.
+// guarantees. The commands work on an open bank and on the home of a closed bank.
 // Invariant: the exit code is not 0 if a check fails, for example if the trial balance is not zero.
 import Wire
 
@@ -54,7 +54,7 @@ enum LedgerCommand {
 enum AuditCommand {
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     let answer = try CoordinatorClient.consult(session) { coordinator throws(CommandError) in
-      // The audit reads every row, so it takes long for a large home.
+      // The audit reads every row. Its duration grows with the database, so the wait has no timeout.
       try coordinator.answer(to: .audit, within: nil, TaskProgress(.audit, session.words))
     }
     guard case .audit(let report) = answer else { throw answer.unexpected }

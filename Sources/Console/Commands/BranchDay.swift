@@ -1,5 +1,5 @@
 // One business day in the foreground, from the first customer to the closing message.
-// Invariant: the closing message is the last line, and no bank is left running in any case.
+// Invariant: the closing message is the last line, and no bank continues to run after the command.
 import BankModel
 import Posix
 import Time
@@ -34,9 +34,9 @@ final class BranchDay {
     return try day.close(status)
   }
 
-  /// Runs the day over two connections. The first one follows the windows from before they open, so that no
-  /// start is missed. Requests use the second one: the first may be lost if the reader of the output is
-  /// slower than the bank, and the bank must still close in good order.
+  /// Runs the day over two connections. The first connection follows the windows and is open before they are,
+  /// so that no start is missed. Requests use the second connection. The coordinator may close the first one
+  /// if the reader of the output is slower than the bank, and the bank must still close properly.
   private func live() throws(CommandError) {
     try bank.send(.follow)
     try bank.send(.awaitOpen)
@@ -103,8 +103,8 @@ final class BranchDay {
     wasInterrupted = true
     switch count {
     case 1:
-      // The drain of a day that `open` runs starts after its last customer, so the first Ctrl-C already
-      // requests the next step.
+      // `open` requests the drain as soon as its customers have tickets. The first Ctrl-C therefore requests
+      // the next step of the drain.
       session.note(session.words.closingEarly)
       try stop(now: true)
     case 2:

@@ -1,6 +1,6 @@
 // `branches`: the branches that share the database of this bank, once or with every change.
 // Invariant: while following without a terminal, a table or document is printed only if something besides
-// the leases has changed. Leases are renewed all the time.
+// leases and rates has changed. Leases are renewed continuously.
 // Errors: `CommandError`. A bank with a database in its home has no branches; the command is refused.
 import Posix
 import Time
@@ -26,7 +26,7 @@ enum BranchesCommand {
     }
   }
 
-  /// The branch with this number.
+  /// Returns the branch with this number, or throws `no_such_branch`.
   static func branch(_ number: Int64, _ session: Session) throws(CommandError) -> BranchReport {
     let branches = try branches(session)
     guard let branch = branches.first(where: { $0.number == number }) else {
@@ -52,7 +52,7 @@ enum BranchesCommand {
 }
 
 extension CommandError {
-  /// True if the bank is closed.
+  /// True if the error means that the bank is closed.
   fileprivate var saysClosed: Bool {
     switch self {
     case .failure(let failure): failure.code == .notOpen
@@ -63,7 +63,7 @@ extension CommandError {
 }
 
 extension BranchReport {
-  /// The report without the fields that change without an event.
+  /// The report without the remaining lease and the rate, which change continuously.
   var still: BranchReport {
     var still = self
     (still.leaseMilliseconds, still.rate) = (0, nil)

@@ -1,4 +1,4 @@
-// Table from the names of commands to their implementations.
+// Table that maps the names of commands to their implementations.
 // Invariant: every command of `BankctlTable` is listed; a test verifies it.
 
 package enum Commands {

@@ -1,5 +1,5 @@
 // `enqueue`: issues tickets to customers, and waits for them with `--wait`.
-// Invariant: a request is repeated only if a duplicate adds no customers. An unknown result is reported as
+// Invariant: a request is repeated only if the repetition adds no customers. An unknown result is reported as
 // unknown. A Ctrl-C withdraws a request that was not accepted yet; the last line reports the actual result.
 import Arguments
 import BankModel
@@ -45,10 +45,10 @@ final class EnqueueCommand {
 
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
     let order = try order(session)
-    // No request exists before the greeting, so until then a Ctrl-C ends the program at once.
+    // Before the greeting ends, no request was sent, so a Ctrl-C ends the program at once.
     let coordinator = try counter(for: order, session)
     let wait = try InterruptibleWait()
-    // Ends this program here if a signal has come. All output was printed before.
+    // Ends this program if a signal was received. All output was printed before this point.
     defer { wait.end() }
     let command = EnqueueCommand(order, at: coordinator, wait, session)
     do throws(CommandError) { return try command.run() } catch {
@@ -72,7 +72,7 @@ final class EnqueueCommand {
       try session.show(document, or: [sentence])
       return .done
     }
-    // A user sees the numbers at once. A script gets one document, after the end of all tickets.
+    // A person sees the numbers at once. A script receives one document, when all tickets have ended.
     if !session.asJSON { try session.show([:], or: [sentence]) }
     guard let ended = try awaitEnd(of: report) else {
       if session.asJSON { try session.show(document, or: []) }
@@ -181,7 +181,8 @@ final class EnqueueCommand {
     }
   }
 
-  /// Waits for a lost coordinator. Returns false if it does not come back, or if a signal came.
+  /// Waits for the restart of a coordinator after its connection was lost. Returns false after `limit`, or if
+  /// a signal was received.
   private func reunite(until limit: MonotonicTime) throws(CommandError) -> Bool {
     while SystemClock.monotonic() < limit {
       try wait?.look()
@@ -195,8 +196,8 @@ final class EnqueueCommand {
     return false
   }
 
-  /// Connects to the bank. If the coordinator exited during the greeting and the request is repeatable,
-  /// waits for its restart, as for a later loss.
+  /// Connects to the bank. If the coordinator exited during the greeting and the request is repeatable, waits
+  /// for the restart of the coordinator, as after a later loss.
   private static func counter(
     for order: Order, _ session: Session
   ) throws(CommandError) -> CoordinatorClient {
@@ -226,8 +227,8 @@ final class EnqueueCommand {
     throw .control(.timedOut(what: "tickets"))
   }
 
-  /// Returns the next answer. The first signal withdraws the request; the answer reports if the withdrawal
-  /// was in time. The second signal ends the wait.
+  /// Returns the next answer. The first signal withdraws the request; the answer reports whether the
+  /// withdrawal was in time. The second signal ends the wait.
   private func next(_ number: UInt32, _ heard: inout Int) throws(CommandError) -> ControlReply? {
     guard let wait else { return try coordinator.next(until: nil) }
     while true {
@@ -242,7 +243,7 @@ final class EnqueueCommand {
     }
   }
 
-  /// - Throws: `request_withdrawn` if a signal has come.
+  /// - Throws: `request_withdrawn` if a signal was received.
   private func goOn() throws(CommandError) {
     try wait?.look()
     if wait?.signal != nil { throw .failure(Failure(.withdrawn)) }
@@ -265,8 +266,8 @@ final class EnqueueCommand {
 
   // MARK: Waiting
 
-  /// Waits until no ticket of the report waits or is served, also after restarts of the coordinator.
-  /// Returns the number of tickets that were not served; nil if a signal came first.
+  /// Waits until no ticket of the report waits or is served, also after restarts of the coordinator. Returns
+  /// the number of tickets that were not served; nil if a signal was received first.
   private func awaitEnd(of report: EnqueuedReport) throws(CommandError) -> EndedReport? {
     let progress = WaitProgress(
       session.words, endsWhenPaused: session.invocation.flag("unless-paused"), for: order.service,
@@ -298,7 +299,7 @@ final class EnqueueCommand {
 }
 
 extension EnqueuedReport {
-  /// All tickets of the request, new or known, each once. A customer who is twice in a list is both new and
+  /// All tickets of the request, new or known, each once. A customer that is in a list twice is both new and
   /// known.
   var awaited: [TicketSpan] {
     guard count > 0, first > 0 else { return knownTickets ?? [] }
@@ -308,14 +309,14 @@ extension EnqueuedReport {
 
   var awaitedCount: Int64 {
     let spans = awaited
-    // The report has reached its limit of spans, which may then include tickets of other requests.
+    // A report with the maximum number of spans may include tickets of other requests in them.
     guard spans.count < TicketSpan.limit else { return count + known }
     return spans.reduce(0) { $0 + ($1.last - $1.first + 1) }
   }
 }
 
 extension TicketSpan {
-  /// The parts of a span outside some tickets of a day.
+  /// The parts of this span that do not overlap `tickets` of `day`.
   fileprivate func without(_ tickets: ClosedRange<Int64>, of day: Int64) -> [TicketSpan] {
     guard day == self.day, first <= tickets.upperBound, last >= tickets.lowerBound else { return [self] }
     return [(first, tickets.lowerBound - 1), (tickets.upperBound + 1, last)].filter { $0.0 <= $0.1 }

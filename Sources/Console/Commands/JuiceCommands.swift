@@ -23,7 +23,7 @@ enum JuiceCommands {
     let bill = JuiceBill(juice: juice, assortment: assortment, session: session)
     do {
       let wait = try InterruptibleWait()
-      // Ends this program here if a signal has come. All orders were cancelled before.
+      // Ends this program if a signal was received. All orders were cancelled before this point.
       defer { wait.end() }
       try order(juice, bill, at: coordinator, wait, session)
     }

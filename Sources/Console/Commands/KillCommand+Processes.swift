@@ -1,7 +1,8 @@
-// Kill of a process without a window: the coordinator, the guardian, the stock, the vending machine or the web
-// server. This program ends it, because the coordinator ends only the processes of windows.
-// Invariants: on a terminal the user confirms first. The process is held by its pidfd before a second status
-// confirms its number, so exactly the process that was shown is ended.
+// Kills a process that has no window: the coordinator, the guardian, the stock, the vending machine or the
+// web server. This program sends the signal itself, because the coordinator kills only the processes of
+// windows.
+// Invariants: on a terminal the user confirms first. This program opens a pidfd of the process before a
+// second status confirms the process id, so it kills only the process that it has shown.
 // Errors: `CommandError`; exit code 1 if the user declined, 4 for an unknown name, 5 if the process has exited
 // or was replaced.
 import BankModel
@@ -19,7 +20,7 @@ extension KillCommand {
     let isReady: Bool
   }
 
-  /// - Parameter windows: Names of all windows, for the list of names after an unknown one.
+  /// - Parameter windows: Names of all windows, for the error message about an unknown name.
   static func killWithoutWindow(
     _ name: String, beside windows: [String], _ coordinator: CoordinatorClient, _ session: Session
   ) throws(CommandError) -> ProgramExit {
@@ -35,7 +36,7 @@ extension KillCommand {
       session.note(words.nothingChanged)
       return .failed
     }
-    // In another process namespace the number may belong to any program.
+    // If the bank runs in another PID namespace, the process id may belong to any program here.
     guard ProcessTable.name(of: target.pid)?.hasPrefix("bank") == true else { throw gone }
     guard try find(name, in: CoordinatorClient.picture(session))?.pid == target.pid else { throw gone }
     guard process.kill(SIGKILL) else {
@@ -69,7 +70,8 @@ extension KillCommand {
       + report.workers.filter(\.isWithoutWindow).map(\.name)
   }
 
-  /// Process id of the next process, when it is ready; nil if none was seen in time, or if the bank closed.
+  /// Waits until the next process is ready. Returns its process id, or nil after `patience` or if the bank
+  /// closed.
   private static func awaitSuccessor(of target: Target, _ name: String, _ session: Session) -> Int32? {
     let deadline = SystemClock.monotonic() + patience
     while SystemClock.monotonic() < deadline, !session.isBankClosed {

@@ -1,9 +1,8 @@
-// `kill`: ends a process of the bank. For the process of a window it measures from the board how soon its
-// customer was served again.
-// Invariants: on a terminal the user confirms first. Exactly the process that was shown is ended, and no
-// other.
+// `kill`: kills a process of the bank. For the process of a window, the command reads from the snapshots how
+// soon the customer of that process was served again.
+// Invariants: on a terminal the user confirms first. Only the process that was shown is killed.
 // Errors: `CommandError`; exit code 1 if the user declined, 4 for an unknown name, 5 if another process has
-// taken the place.
+// replaced the process.
 import Posix
 import Reports
 import Time
@@ -42,7 +41,7 @@ enum KillCommand {
     return .done
   }
 
-  /// Follows the board until the watch has all its results, or `patience` has passed.
+  /// Reads snapshots until the watch has all its results, or `patience` has passed.
   private static func look(
     _ watch: inout KillWatch, _ killing: UInt32, _ coordinator: CoordinatorClient
   ) throws(CommandError) {

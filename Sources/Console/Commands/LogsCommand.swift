@@ -1,7 +1,7 @@
-// `bankctl logs`: selects log lines and writes them to standard output. Logs are files, so a closed bank
-// has them too.
-// Invariant: nothing is printed before every requested worker is known to have a log. Ctrl-C ends the
-// command by the signal (130 in a shell).
+// `bankctl logs`: selects log lines and writes them to standard output. Logs are files, so the command also
+// works on a closed bank.
+// Invariant: the command prints nothing before it has found a log for every requested process. Ctrl-C ends
+// the command by SIGINT (exit code 130 in a shell).
 import Arguments
 import Logbook
 import Posix
@@ -21,10 +21,11 @@ enum LogsCommand {
       since: invocation.text("since"), as: presentation, session.words, to: output)
   }
 
-  /// Prints the logs; when following, without end.
+  /// Prints the logs. With `follow`, the function returns when the reader of the output exits.
   /// - Parameters:
   ///   - workers: Empty for all workers.
-  ///   - last: Maximum number of old lines. Default: ten when following without `since`, else all.
+  ///   - last: Maximum number of old lines. The default is ten with `follow` and without `since`, and all
+  ///     otherwise.
   ///   - since: A duration back from now, a time of today (UTC) or an RFC 3339 time.
   static func run(
     logDirectory: String, workers: [String] = [], follow: Bool = false, last: Int? = nil,

@@ -1,5 +1,6 @@
 // Commands without a bank: `chaos` and `completions`. `chaos` executes another program, because code that
-// kills processes at random does not belong in bankctl. `completions` are made from the table that parses.
+// kills processes at random does not belong in bankctl. `completions` prints a script made from the table
+// that parses the command line.
 import Arguments
 import Posix
 

@@ -1,4 +1,4 @@
-// `receipts`: the results of customers in commit order, and those still to come.
+// `receipts`: the receipts of customers in commit order, and with `--follow` also later ones.
 // Invariant: a follower prints every receipt once, also after a restart of the coordinator.
 import Arguments
 import BankModel
@@ -50,8 +50,8 @@ enum ReceiptsCommand {
       for receipt in try answer.receipts {
         try show(receipt, session)
         query.goOn(behind: receipt)
-        // The present day may have changed before the connection is lost; the position in the commit order
-        // has not.
+        // The present day may change before the connection is lost. The position in the commit order stays
+        // valid.
         if receipt.mark == nil, query.days == .present { query.days = .all }
       }
       try session.output.flush()
@@ -59,7 +59,8 @@ enum ReceiptsCommand {
     do throws(CommandError) {
       try CoordinatorClient.follow(session, .receipts(query), take)
     } catch {
-      // The bank has closed. Read what this and other branches have written to the database since.
+      // The bank has closed. Read the receipts that this and other branches have committed to the database
+      // since then.
       guard case .control = error, query.behind != nil else { throw error }
       try CoordinatorClient.consult(session, goesOn: true) { coordinator throws(CommandError) in
         guard coordinator.isInspector else { return }
@@ -83,10 +84,10 @@ enum ReceiptsCommand {
     }
   }
 
-  /// Widths for typical values. A longer cell shifts the following ones and is never cut.
+  /// Column widths for typical values. A wider cell shifts the cells after it and is never truncated.
   private static let widths = [4, 7, 9, 8, 10, 12, 17]
 
-  /// Below this width rows would fold unreadably, so each cell gets a line with its heading.
+  /// On a narrower terminal, rows would wrap. Each cell then has its own line with its heading.
   private static let narrow = 80
 
   private static func isNarrow(_ session: Session) -> Bool { session.columns.map { $0 < narrow } ?? false }

@@ -1,6 +1,7 @@
-// `reset`: shows the number of affected customers, asks at a terminal, and resets the bank once.
-// Invariant: the confirmation is for the day that was shown. If that day has ended meanwhile, nothing is
-// deleted without another confirmation. A reset repeated after a lost connection never resets a second day.
+// `reset`: shows the number of affected customers, asks for confirmation on a terminal, and resets the bank
+// once.
+// Invariant: the confirmation is for the day that was shown. If that day has ended meanwhile, no customer is
+// cancelled without another confirmation. A reset repeated after a lost connection never resets a second day.
 // Errors: `CommandError`; exit code 1 if the user declined, 5 if another client reset the bank first.
 import Wire
 
@@ -27,7 +28,7 @@ enum ResetCommand {
     throw .complaint(as: .wrongState, message)
   }
 
-  /// Resets the bank on this day; nil if that day has ended for another reason.
+  /// Resets the bank on this day. Returns nil if that day has already ended for another reason.
   private static func reset(_ day: Int64, _ session: Session) throws(CommandError) -> StatusReport? {
     var isRepeated = false
     return try CoordinatorClient.converse(session) { coordinator throws(CommandError) in

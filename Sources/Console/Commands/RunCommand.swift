@@ -1,6 +1,6 @@
 // `run`: sends a command line as a customer, and waits for it with `--wait`.
-// Invariant: the bank starts the command, not this program, which may exit meanwhile. A waiting client sees
-// the output and exits with the exit code of the command.
+// Invariant: a worker of the bank starts the command. This program may exit while the command runs. A waiting
+// client prints the output and exits with the exit code of the command.
 
 import Arguments
 import BankModel
@@ -35,7 +35,7 @@ enum RunCommand {
       return .done
     }
     let wait = try InterruptibleWait()
-    // Ends this program here if a signal has come. All output was printed before.
+    // Ends this program if a signal was received. All output was printed before this point.
     defer { wait.end() }
     let watch = OutputWatch(day: day, ticket: number, session, coordinator, wait)
     guard let ticket = try watch.untilItEnds(streams: session.asJSON ? [] : [.output, .errors]) else {
@@ -64,7 +64,7 @@ enum RunCommand {
   }
 
   /// Sends the request. If the payload is too long for the bank, the error lists the sizes of its parts,
-  /// because mostly the environment is too large.
+  /// because the environment is usually the largest part.
   private static func issue(
     _ order: EnqueueOrder, _ line: CommandLinePayload, _ session: Session
   ) throws(CommandError) -> (EnqueuedReport, CoordinatorClient) {
@@ -102,7 +102,7 @@ enum RunCommand {
       case .signal(let signal): 128 + signal
       case nil: Int32(0)
       }
-    // A customer who was not served is a failure for every exit code of the command.
+    // A customer that was not served is a failure for every exit code of the command.
     if !isServed, code == 0 { code = ProgramExit.failed.rawValue }
     guard let known = ProgramExit(rawValue: code) else { exit(code) }
     return known

@@ -1,6 +1,6 @@
 // `cancel` and `requeue` of several tickets: `3 5 7-12`.
-// Invariant: the output is the bank's answer: the number of changed tickets, and the reason for each of the
-// others.
+// Invariant: the output is the bank's answer: the number of changed tickets, and the reason for each refused
+// ticket.
 // Errors: `CommandError`; the exit code is that of the first refusal.
 import BankModel
 import Wire
@@ -21,7 +21,7 @@ enum SelectionCommands {
     return spans
   }
 
-  /// `7` or `7-12`; nil for anything else.
+  /// Parses `7` or `7-12`. Returns nil for other text.
   static func span(_ word: String) -> TicketNumbers? {
     let parts = word.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
     let numbers = parts.compactMap { part -> Int64? in
@@ -41,7 +41,8 @@ enum SelectionCommands {
     _ session: Session, _ spans: [TicketNumbers], _ task: @autoclosure () -> TaskProgress,
     done: (Int64) -> String, _ command: (TicketSelection) -> ControlCommand
   ) throws(CommandError) -> ProgramExit {
-    // A retry after a lost connection must use the same day, and so the same customers.
+    // A retry after a lost connection must use the same day, because ticket numbers are unique only within a
+    // day.
     var day = session.invocation.integer("day")
     let report = try CoordinatorClient.converse(session) { coordinator throws(CommandError) in
       if day == nil { day = try coordinator.presentDay() }

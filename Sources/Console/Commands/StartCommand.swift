@@ -32,8 +32,8 @@ enum StartCommand {
     }
   }
 
-  /// Adds the guardian to the error if it holds the home of a coordinator that has exited. Although the
-  /// home is locked, the bank is not open then.
+  /// Adds the guardian to the error if it holds the home of a coordinator that has exited. The home is then
+  /// locked although the bank is not open.
   private static func explained(_ error: CommandError, _ session: Session) -> CommandError {
     guard case .failure(let failure) = error, failure.code == .alreadyOpen, !session.isBankAnswering,
       let coordinator = pid_t(failure.subject), !ProcessTable.alive(coordinator),
@@ -68,8 +68,8 @@ enum StartCommand {
     guard let answer = found else { throw .control(.lost) }
     if case .failure(let failure) = answer {
       if failure.code == .draining { throw closedMeanwhile(session) }
-      // The next attempt must not meet this coordinator while it exits. It exits after it sees the closed
-      // connection.
+      // The next attempt must not connect to this coordinator while it exits. The coordinator exits after it
+      // sees the closed connection.
       launched.connection.hangUp()
       _ = launched.awaitExit(until: SystemClock.monotonic() + StopCommand.farewell)
       throw .failure(failure)
@@ -89,7 +89,7 @@ enum StartCommand {
     return hasLogs ? .append(path: Paths.join(home.logs, "bankd.stderr")) : .null
   }
 
-  /// Prints for every worker that does not work the reason and what to type.
+  /// Prints, for every worker that is not working, the reason and the remedy.
   static func tellTroubles(_ report: StatusReport, _ session: Session) {
     for worker in report.workers {
       if let sentence = session.words.outOfWork(worker) { session.note(sentence) }

@@ -38,7 +38,8 @@ enum StatusCommand {
   }
 }
 
-/// Filter of reports: every report with a change, and one per second if only time has passed.
+/// Selects the reports to print: every report with a change, and one per second if only times or memory sizes
+/// have changed.
 private struct Rhythm {
   private var shown: (still: StatusReport, at: MonotonicTime)?
 

@@ -1,5 +1,5 @@
 // `status --watch` on a terminal: the status of a bank on the whole screen, redrawn after every change and
-// every resize, until the user leaves or the bank closes.
+// every resize, until the user exits or the bank closes.
 // Invariant: hidden lines are announced. The last status stays on the terminal at the end. A coordinator
 // that does not answer is detected at the next key, and the screen then shows the age of the status.
 // Errors: `CommandError`. If the bank closes while it is watched, the command ends without an error.
@@ -58,7 +58,7 @@ final class StatusScreen {
     }
   }
 
-  /// The lines of the status; with a size, as many as fit.
+  /// The lines of the status: all of them if `size` is nil, or as many as fit.
   private func picture(_ size: Terminal.Size?) -> [String] {
     guard let report else { return [] }
     let time = Timestamp.utc(milliseconds: coordinator.heardAt)

@@ -55,8 +55,8 @@ enum SteeringCommands {
     tell(before, report, session)
   }
 
-  /// Reports databases that are in use from now on in spite of a mismatch, and workers that do not work, as
-  /// `start` does.
+  /// Prints a note for every database that the bank now uses in spite of a mismatch, and for every worker
+  /// that is not working, as `start` does.
   static func tell(_ before: StatusReport, _ after: StatusReport, _ session: Session) {
     for worker in before.workers where worker.mismatch?.isProblem == true {
       let now = after.workers.first { $0.name == worker.name }

@@ -1,4 +1,5 @@
-// `stock`, `stock set`, `stock add` and `stock edit`: the stock of ingredients, and changes of it.
+// `stock`, `stock set`, `stock add` and `stock edit`: the stock of ingredients, and the commands that change
+// it.
 // Invariant: the output is the stock after the change.
 // Errors: `CommandError`; exit code 5 if the present amounts do not allow the change.
 import BankModel

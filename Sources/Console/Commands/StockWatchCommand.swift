@@ -1,6 +1,7 @@
 // `stock watch`: the present stock, then one line for each change in order.
 // Invariant: no change is lost and none is printed twice, also after a restart of the service. If too many
-// changes were missed, a new snapshot replaces them. The command ends with its reader or the bank.
+// changes were missed, a new snapshot replaces them. The command ends when its reader exits or the bank
+// closes.
 // Errors: `CommandError`; exit code 75 if the service never answered.
 import BankModel
 import Posix
@@ -14,7 +15,7 @@ final class StockWatchCommand {
   private var failure: CommandError?
   private var hasSeenPicture = false
 
-  /// Interval of checking that the bank is still open while its stock is missing.
+  /// Interval of the checks whether the bank is still open while the stock is not connected.
   private static let look = TimeSpan.seconds(1)
 
   static func run(_ session: Session) throws(CommandError) {

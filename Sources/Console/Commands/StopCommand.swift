@@ -1,6 +1,6 @@
 // `stop`: closes a bank and reports the results of its customers.
-// Invariant: on return the processes of the coordinator and its guardian have exited. With `--no-wait` it
-// returns when the bank has started to close.
+// Invariant: on return the processes of the coordinator and its guardian have exited. With `--no-wait` the
+// command returns when the bank has started to close.
 import Glibc
 import Posix
 import Time
@@ -26,7 +26,7 @@ enum StopCommand {
       try session.show(.status(report), or: [session.words.isClosing])
       return .done
     }
-    // Opened before the bank closes: afterwards the pid may belong to another process.
+    // The pidfds are opened before the bank closes, because afterwards a pid may belong to another process.
     let guardians = session.home.guardians.compactMap { try? OtherProcess(pid: $0) }
     let report = try CoordinatorClient.converse(session) { coordinator throws(CommandError) in
       let report = try stop(order, at: coordinator, session)
@@ -35,14 +35,14 @@ enum StopCommand {
       }
       return report
     }
-    // The guardian exits next. If another guardian has taken its place, wait for it one second at most,
-    // because it may belong to the next bank already.
+    // The guardian exits after the coordinator. If another guardian has replaced it, wait at most one second,
+    // because the new guardian may already belong to the next bank.
     for guardian in guardians { awaitEnd(of: guardian) }
     let deadline = SystemClock.monotonic() + .seconds(1)
     while session.home.isGuarded, SystemClock.monotonic() < deadline { Pause.momentarily() }
     try session.show(.stopped(report), or: session.words.stopped(report))
-    // Waiting customers are a failure of `--bank`. Dead letters are not counted, and juice orders that only
-    // a closed branch can make do not keep the day open.
+    // With `--bank`, waiting customers are a failure. Dead letters are not counted, and juice orders that
+    // only a closed branch can make do not keep the day open.
     let isLeft = report.waiting > 0 && report.branches == nil
     return order.endsBank == true && !report.isDayClosed && isLeft ? .failed : .done
   }
@@ -56,8 +56,8 @@ enum StopCommand {
     }
   }
 
-  /// Requests the drain and waits for its end. A Ctrl-C requests the next step. After the last step it ends
-  /// this command, and the bank closes without it.
+  /// Requests the drain and waits for its end. A Ctrl-C requests the next step. After the last step, a Ctrl-C
+  /// ends this command, and the bank continues to close.
   private static func stop(
     _ order: StopOrder, at coordinator: CoordinatorClient, _ session: Session
   ) throws(CommandError) -> StoppedReport {

@@ -19,7 +19,8 @@ enum TicketCommands {
         session, tickets, TaskProgress(.cancel, session.words), done: session.words.cancelledSeveral
       ) { .cancelAll($0) }
     }
-    // A retry after a lost connection must use the same day, and so the same customer.
+    // A retry after a lost connection must use the same day, because ticket numbers are unique only within a
+    // day.
     var day = session.invocation.integer("day")
     var isRepeated = false
     let ticket = try CoordinatorClient.converse(session) { coordinator throws(CommandError) in
@@ -77,6 +78,6 @@ enum TicketCommands {
 }
 
 extension TicketNumbers {
-  /// The number of a span of one ticket; otherwise nil.
+  /// The number of the ticket if the span has exactly one, or nil.
   fileprivate var only: Int64? { first == last ? first : nil }
 }
