@@ -27,7 +27,8 @@ enum KillCommand {
       session.note(session.words.nothingChanged)
       return .failed
     }
-    // Events during the confirmation are dropped: the watch starts from the current board.
+    // The watch starts from the snapshot before the confirmation. The snapshots read next contain the events
+    // since then.
     let killing = try coordinator.send(.endTeller(window: name, generation: window.generation, pid: pid))
     var watch = KillWatch(window: name, generation: window.generation, pid: pid, in: frame)
     try look(&watch, killing, coordinator)

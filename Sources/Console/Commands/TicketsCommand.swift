@@ -1,4 +1,4 @@
-// `tickets`: lists of the customers who wait, are served, are delayed, or are dead letters.
+// `tickets`: lists of the customers that wait, are served, are delayed, or are dead letters.
 // Invariant: the lists of waiting and served customers are always printed; the others only if they are not
 // empty.
 import BankModel
@@ -69,8 +69,8 @@ enum TicketsCommand {
   }
 }
 
-/// The printed part of the lists, so that printing continues after it if the bank is opened or closed
-/// meanwhile.
+/// Records which part of the lists was printed, so that printing resumes after it if the bank is opened or
+/// closed meanwhile.
 private final class TicketList {
   private let session: Session
   private let meter: ProgressMeter

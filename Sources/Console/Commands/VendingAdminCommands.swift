@@ -33,7 +33,8 @@ enum VendingAdminCommands {
     let changes = try counter.restock(.add(drinks))
     try tell(changes, product, before, session)
     let expired = changes.lazy.compactMap(\.dates?.expires).first { $0 < before.today }
-    // Only the machine's answer has the date that follows from the product's shelf life.
+    // Without `--expires`, the expiry date follows from the product's shelf life, and only the machine's
+    // answer contains it.
     let said = session.words.oddDates(name, made: made, expires: expired ?? expires, today: before.today)
     if let said, warning == nil || !session.isAtTerminal { session.note(said) }
     return .done
@@ -89,8 +90,8 @@ enum VendingAdminCommands {
     return date.number
   }
 
-  /// Renames a damaged database, which is kept, and lets the machine start with an empty one. The machine's
-  /// own program decides if the file is damaged; an intact file is not renamed.
+  /// Renames a damaged database, so that the machine starts with an empty one and the damaged file is kept.
+  /// The program `bank-vending` decides whether the file is damaged, and does not rename an intact file.
   static func setAside(_ session: Session) throws(CommandError) {
     let launcher = try fromControl(session.surroundings.launcher())
     let program = Paths.join(Paths.directory(of: launcher.program), "bank-vending")
@@ -112,8 +113,8 @@ enum VendingAdminCommands {
     try session.show(["version": 1, "quarantined": .string(target)], or: [session.words.setAside(target)])
   }
 
-  /// Has an open bank restart a machine that was given up, and waits until it runs. A closed bank starts it
-  /// when it opens.
+  /// Makes an open bank restart a vending machine that was given up, and waits until the machine runs. A
+  /// closed bank starts the machine when the bank opens.
   private static func restart(_ session: Session) throws(CommandError) {
     do throws(CommandError) {
       let coordinator = try CoordinatorClient.open(session)

@@ -1,5 +1,5 @@
 // The customers' commands of the vending machine.
-// Invariant: the output is what is on the machine's disk.
+// Invariant: the output is the state that the machine has committed to its database.
 // Errors: `CommandError`; exit code 5 if the present money or stock does not allow the purchase.
 import BankModel
 import Wire
@@ -88,7 +88,7 @@ extension Session {
 }
 
 extension VendingPicture {
-  /// Display name of a bought product; its command name if the machine does not sell it any more.
+  /// Display name of a bought product; its name in commands if the machine no longer sells the product.
   func name(of purchase: MoneyChange, _ words: MessageCatalog) -> String {
     products.first { $0.id == purchase.product }?.name(in: words.language) ?? purchase.product?.name ?? "?"
   }

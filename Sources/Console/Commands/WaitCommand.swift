@@ -1,5 +1,5 @@
 // `wait`: returns when no customer waits or is served, also after a restart of the coordinator.
-// Invariant: with a timeout it returns in time even if the coordinator hangs.
+// Invariant: with a timeout the command returns in time even if the coordinator hangs.
 import Posix
 import Time
 import Wire

@@ -11,7 +11,7 @@ import Time
 import Wire
 
 enum WebCommands {
-  /// Time that the server may take to listen.
+  /// Maximum time until the server accepts connections.
   private static let patience = TimeSpan.seconds(15)
 
   static func open(_ session: Session) throws(CommandError) {
@@ -102,7 +102,7 @@ enum WebCommands {
         } else { 0 }
     }
 
-    /// Port of `http://127.0.0.1:8700/login?…`.
+    /// The port in `url`: 8700 in `http://127.0.0.1:8700/login?…`.
     var port: Int64? {
       guard portRefusal == nil else { return nil }
       return url?.split(separator: ":").last.flatMap { Int64($0.prefix { $0 != "/" }) }
@@ -146,7 +146,7 @@ enum WebCommands {
     let opener = "/usr/bin/xdg-open"
     let isDesktop = ["WAYLAND_DISPLAY", "DISPLAY"].contains { Environment.value($0)?.isEmpty == false }
     guard isDesktop, (try? FileFacts.inspect(opener))?.isFile == true else { return }
-    // A failure is ignored, because the link is printed too.
+    // A failure is ignored, because the link is also printed.
     _ = try? ChildProcess.spawn(
       executable: opener, arguments: [url], environment: Environment.all(), standardOutput: .null,
       standardError: .null, newSession: true)

@@ -1,4 +1,4 @@
-// `web sessions`: the logins of the web server, and the end of one or all.
+// `web sessions`: lists the login sessions of the web server, or ends one or all of them.
 // Invariant: the output is the server's answer.
 // Errors: `CommandError`; exit code 5 without a web server, 4 for an unknown session.
 import BankModel
@@ -57,7 +57,7 @@ enum WebSessions {
     return lines
   }
 
-  /// The sessions of an answer, the number of ended ones, and the JSON document.
+  /// The sessions in an answer, the number of ended sessions, and the JSON document.
   private static func read(_ body: [UInt8]) -> (rows: [Row], ended: Int, document: JSONValue)? {
     guard let node = try? JSONReader.read(body), case .object(let members) = node.content,
       case .array(let sessions)? = members.first(where: { $0.key == "sessions" })?.value.content

@@ -1,5 +1,5 @@
 // One line of `enqueue --from`: a customer as JSON, strictly checked.
-// Invariant: a line is understood completely or refused; nothing is guessed or skipped.
+// Invariant: a line is parsed completely or refused; nothing is guessed or skipped.
 // Errors: `Fault`, with the field.
 import Arguments
 import BankModel
@@ -7,7 +7,7 @@ import JSON
 import Time
 import Wire
 
-/// Fields of one line; nil fields are drawn at random.
+/// Fields of one line. A service, an amount or an account that is nil is drawn at random.
 struct CustomerLine: Sendable, Equatable {
   var service: ServiceName?
   var priority: Priority = .regular
@@ -27,7 +27,7 @@ struct CustomerLine: Sendable, Equatable {
     case json(JSONFault)
     case unknownField(String, near: [String])
     case repeatedField(Field)
-    /// Value of another JSON type than the field needs.
+    /// Value whose JSON type is not that of the field.
     case wrongType(Field)
     case unknownName(Field, String, near: [String])
     case outOfRange(Field, Int64, ClosedRange<Int64>)

@@ -18,7 +18,7 @@ final class CustomerList {
   let count: Int64
   /// True if every customer has a key, so that a repeated list adds no customer twice.
   let isRepeatable: Bool
-  /// First line of each service that may be unknown to the bank; of very many services only the first ones.
+  /// First line of each service that may be unknown to the bank, up to the maximum number of services.
   private(set) var firstLines: [ServiceName: Int64] = [:]
   private let file: LineFile
   private let seed: UInt64
@@ -47,7 +47,7 @@ final class CustomerList {
 
   /// Passes the customers to `body` in parts within the limits. The last part is marked, even if it is
   /// empty.
-  /// - Parameter failure: Makes the error if the text has changed since it was checked.
+  /// - Parameter failure: Returns the error to throw if the text has changed since it was checked.
   func forEachPart<Failure: Error>(
     refusing failure: (Refusal) -> Failure, _ body: (EnqueueList) throws(Failure) -> Void
   ) throws(Failure) {

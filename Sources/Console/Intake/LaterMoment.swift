@@ -1,4 +1,4 @@
-// Due times of --at and --in, and of the same fields of a list.
+// Due times of --at and --in, and of the fields `at` and `in` of a list.
 // Invariant: a time of today that has passed is not taken as a time of tomorrow or as "at once". It is
 // refused with the time of tomorrow as a suggestion.
 // Errors: a sentence with the option.
@@ -18,8 +18,8 @@ enum LaterMoment: Sendable, Equatable {
   var dueAt: Int64? { if case .at(let moment) = self { moment } else { nil } }
   var delay: Int64? { if case .after(let span) = self { span } else { nil } }
 
-  /// Delay from when the bank accepts the order. Rounded up to milliseconds, so that the customer is never
-  /// due too early. Nil above the maximum delay.
+  /// Delay after the bank accepts the order, rounded up to milliseconds, so that the customer is never due
+  /// too early. Returns nil above the maximum delay.
   init?(after span: TimeSpan) {
     let (whole, rest) = span.nanoseconds.quotientAndRemainder(dividingBy: 1_000_000)
     let milliseconds = rest == 0 ? whole : whole + 1

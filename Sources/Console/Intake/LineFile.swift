@@ -1,6 +1,6 @@
 // A text that is read line by line more than once; a stream is copied to an unnamed file first.
-// Invariant: memory contains one portion and one line, however long the text is.
-// Errors: `SystemError`. A line beyond the limit is reported as such and not stored completely.
+// Invariant: memory contains one portion and one line, independent of the length of the text.
+// Errors: `SystemError`. A line above the limit is passed on as `tooLong` and not stored completely.
 import BankModel
 import Glibc
 import Posix
@@ -48,7 +48,7 @@ final class LineFile {
   }
 
   /// Passes every line to `body`, with its number from 1.
-  /// - Parameter failure: Makes the error if the text cannot be read.
+  /// - Parameter failure: Returns the error to throw if the text cannot be read.
   func forEachLine<Failure: Error>(
     refusing failure: (SystemError) -> Failure, _ body: (Int64, Line) throws(Failure) -> Void
   ) throws(Failure) {
@@ -96,14 +96,14 @@ extension FileDescriptor {
   }
 }
 
-/// Detects early that a stream will be refused, so that not all of it must be stored: a stream may have no
-/// end.
+/// Detects early that the input will be refused, so that it need not be stored completely. A stream may be
+/// endless.
 struct StreamNeed {
   private var lineLength = 0
   private var isObject = false
   private var customers: Int64 = 0
 
-  /// True if a line is too long or there are too many customers. Later input cannot change that.
+  /// True if a line is too long or there are too many customers. Later input cannot change this result.
   mutating func isMet(by portion: UnsafeRawBufferPointer) -> Bool {
     guard var place = portion.baseAddress else { return false }
     let end = place + portion.count

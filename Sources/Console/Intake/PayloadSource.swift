@@ -1,5 +1,5 @@
 // Payload of `enqueue` from the command line, a file, or standard input.
-// Invariant: at most one byte more than the limit is read.
+// Invariant: reading stops at the first portion (at most 64 KiB) that exceeds the limit.
 // Errors: a sentence with the option or the file, before any request is sent.
 import Arguments
 import BankModel

@@ -1,5 +1,5 @@
 // Constant sentences, each in both languages at the same place.
-// Invariant: `MessageCatalog` returns them by name, like the sentences with values.
+// Invariant: the sentences are members of `MessageCatalog`, like the sentences with values.
 import Arguments
 
 package struct FixedSentences: Sendable {
@@ -14,7 +14,7 @@ package struct FixedSentences: Sendable {
   let noReceipts = Text("There are no receipts.", "영수증이 없습니다.")
   let noEntries = Text("The ledger has no entries yet.", "원장에 아직 내역이 없습니다.")
 
-  /// After a first Ctrl-C while tickets are being issued.
+  /// Printed after the first Ctrl-C while tickets are being issued.
   let withdrawing = Text(
     "Cancelling the request. Press Ctrl-C again to leave without waiting for the response.",
     "요청을 취소하는 중입니다. Ctrl-C를 한 번 더 누르면 응답을 기다리지 않고 끝냅니다.")
@@ -30,7 +30,7 @@ package struct FixedSentences: Sendable {
     "The console is an interactive menu without JSON. Scripts can use 'bankctl open --json'.",
     "console은 사람을 위한 메뉴라서 JSON이 없습니다. 스크립트에는 'bankctl open --json'을 쓰세요.")
 
-  /// After a Ctrl-C at the last step of a drain, from a client that only waits for it.
+  /// Printed after a Ctrl-C at the last step of a drain, by a client that only waits for the drain.
   let leftAlone = Text(
     "Detached; the bank keeps closing. Check with 'bankctl status'.",
     "이 명령만 끝납니다. 은행은 계속 마감합니다. 끝났는지는 'bankctl status'로 확인하세요.")
@@ -44,11 +44,11 @@ package struct FixedSentences: Sendable {
   let noWindows = Text("no windows are open", "열린 창구가 없습니다")
 
   let reloaded = Text("The configuration was read again.", "설정을 다시 읽었습니다.")
-  /// After the first Ctrl-C.
+  /// Printed after the first Ctrl-C during `open`.
   let closingEarly = Text(
     "Closing: finishing active customers. Press again to kill the tellers; their customers wait for the next start.",
     "마감합니다. 업무중인 고객만 마칩니다. 한 번 더 누르면 은행원을 강제 종료하고, 그 고객은 다음 개점을 기다립니다.")
-  /// After the first signal to a bank in the foreground.
+  /// Printed after the first signal to a bank in the foreground.
   let draining = Text(
     "Closing: serving all waiting customers. Press again to finish only active customers.",
     "마감합니다. 기다리는 고객을 모두 처리합니다. 한 번 더 누르면 업무중인 고객만 마칩니다.")
@@ -66,7 +66,7 @@ package struct FixedSentences: Sendable {
     "↑ ↓ choose · − + change · q or Enter on Close returns", "↑ ↓ 고르기 · − + 바꾸기 · q 또는 닫기에서 Enter로 돌아가기")
   let editorWaits = Text(
     "The stock service does not respond; waiting for it …", "재고 서비스가 응답하지 않아 기다리는 중입니다 …")
-  /// For a key that requested a change from a missing stock.
+  /// Printed after a key press that requested a change while the stock did not respond.
   let editorTookNoKey = Text(
     "The stock service does not respond; the key was ignored.", "재고 서비스가 응답하지 않아 키 입력을 무시했습니다.")
 
@@ -97,7 +97,7 @@ package struct FixedSentences: Sendable {
     "↑ ↓ 고르기 · + − 한 개 · 0 열 개 추가 · e 기한 지난 것만 · d 폐기 · q 돌아가기")
   let machineWaits = Text(
     "The vending machine does not respond; waiting for it …", "자판기가 응답하지 않아 기다리는 중입니다 …")
-  /// For a key that requested a change from a missing machine.
+  /// Printed after a key press that requested a change while the machine did not respond.
   let machineTookNoKey = Text(
     "The vending machine does not respond; the key was ignored.", "자판기가 응답하지 않아 키 입력을 무시했습니다.")
   let purchases = Text("Purchases", "구매")

@@ -1,4 +1,4 @@
-// Sentences about the board, and about the process of a window.
+// Sentences about the snapshot (the board), and about the process of a window.
 // Invariant: a sentence is true at the time it is printed.
 import Arguments
 import BankModel
@@ -12,7 +12,8 @@ extension MessageCatalog {
       "\(quoted(name)) 창구는 없습니다. 창구 목록은 'bankctl snapshot'으로 확인하세요.")
   }
 
-  /// - Parameter subject: Window, and its present generation and pid; pid 0 for no process.
+  /// - Parameter subject: Window, its present generation and its pid, separated by spaces; pid 0 for no
+  ///   process.
   func otherProcess(_ subject: String) -> String {
     let parts = subject.split(separator: " ").map(String.init)
     let window = safe(parts.first ?? subject)
@@ -84,7 +85,7 @@ extension MessageCatalog {
       + choice(instead: name, of: known, titled: say("Processes", "프로세스 목록"))
   }
 
-  /// For the process of a name: it has exited, or another one has its name.
+  /// The process with this name has exited, or another process has replaced it.
   func processGone(_ name: String) -> String {
     say(
       "The process \(safe(name)) was replaced or is not running: nothing was killed. See 'bankctl status'.",
@@ -116,13 +117,12 @@ extension MessageCatalog {
     say("and \(Self.grouped(count)) more", "그 밖에 \(Self.grouped(count))명")
   }
 
-  /// Thousandths a second, over one, ten and six hundred seconds.
+  /// Customers a second in thousandths, averaged over one, ten and six hundred seconds.
   func boardRates(_ second: Int64, _ ten: Int64, _ tenMinutes: Int64) -> String {
     let rates = [second, ten, tenMinutes].map { rate(Double($0) / 1_000) ?? "0" }.joined(separator: ", ")
     return say("\(rates) (1 s, 10 s, 10 min)", "\(rates) (1초, 10초, 10분)")
   }
 
-  /// One event as a short text.
   func boardEvent(_ event: BoardEvent) -> String {
     let ticket = event.ticket.map(String.init) ?? ""
     let place = event.window.map { " · \(safe($0))" } ?? ""

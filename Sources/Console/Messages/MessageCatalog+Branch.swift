@@ -1,5 +1,6 @@
 // Terms of a bank: states, columns, numbers, times, and sums of an audit.
-// Invariant: the Korean terms of the two lists and the timer are those of the original screens.
+// Invariant: the Korean terms of the lists of waiting and served customers, and of the timer, are those of
+// the original console program.
 import BankModel
 
 extension MessageCatalog {

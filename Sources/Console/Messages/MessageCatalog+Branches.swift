@@ -1,11 +1,12 @@
 // Sentences about branches with a shared database.
-// Invariant: a branch has its number and name, and a refusal has its remedy.
+// Invariant: a sentence about a branch contains its number and name, and a refusal contains the remedy.
 import Arguments
 import BankModel
 import Wire
 
 extension MessageCatalog {
-  /// Refusals because the bank has other branches, or has none.
+  /// The request was refused because the bank has a shared database, or has none, or because the branch lost
+  /// its lease.
   func ofBranches(_ failure: Failure, _ detail: String) -> String {
     let asked = failure.subject.isEmpty ? say("That", "이") : quoted(failure.subject)
     return switch failure.code {
@@ -36,7 +37,7 @@ extension MessageCatalog {
     }
   }
 
-  /// For a build without PostgreSQL.
+  /// The build has no support for PostgreSQL.
   var noPostgres: String {
     say(
       "This build has no PostgreSQL support, so it cannot use --store. Install libpq-dev and run scripts/build; "
@@ -44,7 +45,7 @@ extension MessageCatalog {
       "이 빌드에는 PostgreSQL이 없어 --store를 쓸 수 없습니다. libpq-dev를 설치하고 scripts/build를 실행하세요. 아무것도 열지 않았습니다.")
   }
 
-  /// For an invalid address, with its source: an option or a variable.
+  /// The address is invalid. `source` is the option or variable that contains it.
   func badAddress(_ source: String, _ fault: String) -> String {
     say("\(source) \(fault). Nothing was opened.", "\(source) \(fault). 아무것도 열지 않았습니다.")
   }
@@ -83,7 +84,7 @@ extension MessageCatalog {
     }
   }
 
-  /// Customers of one branch only, and the remedy.
+  /// The number of customers that only this branch can serve, and the remedy.
   func leftAtBranch(_ branch: BranchReport) -> String {
     let (name, count) = (safe(branch.name), Self.grouped(branch.juices ?? 0))
     return say(

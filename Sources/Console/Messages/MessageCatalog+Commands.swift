@@ -17,7 +17,7 @@ extension MessageCatalog {
     return say("There is no service \(quoted(name)). ", "\(quoted(name)) 업무는 없습니다. ") + hint
   }
 
-  /// The coordinator has no service of this name; lists its services.
+  /// The coordinator has no service with this name. The sentence lists the services.
   func noSuchService(_ failure: Failure) -> String {
     let known = failure.remark?.values.first?.split(separator: ", ").map(String.init) ?? []
     return noSuchService(failure.subject, Suggestions.nearest(to: failure.subject, among: known), known)
@@ -116,7 +116,7 @@ extension MessageCatalog {
     say("\(Self.grouped(count)) \(count == 1 ? "customer" : "customers")", "고객 \(Self.grouped(count))명")
   }
 
-  /// Tickets by spans; only the first of very many.
+  /// The tickets as spans, at most the first six.
   private func list(_ spans: [TicketSpan]) -> String {
     let shown = 6
     let names = spans.prefix(shown).map { "\(tickets($0.first, $0.last)) (\(day($0.day)))" }
@@ -124,8 +124,8 @@ extension MessageCatalog {
     return names.joined(separator: ", ") + more
   }
 
-  /// Result for customers that a command has waited for: one sentence if all were served, else one for each
-  /// other outcome.
+  /// Result for customers that a command has waited for: one sentence if all were served, otherwise one for
+  /// each other outcome.
   func allDone(_ count: Int64, _ ended: EndedReport) -> [String] {
     let (all, cancelled) = (Self.grouped(count), ended.cancelled ?? 0)
     var sentences: [String] = []
@@ -173,7 +173,7 @@ extension MessageCatalog {
         ? say(" The same command with the same key can be repeated.", " 같은 키로 같은 명령을 다시 실행할 수 있습니다.") : "")
   }
 
-  /// After a second Ctrl-C before the result of the request was known.
+  /// Printed after a second Ctrl-C before the result of the request was known.
   func leftUnknown(isKeyed: Bool) -> String {
     say(
       "Interrupted before the bank responded, so it is not known whether the tickets were issued. ",

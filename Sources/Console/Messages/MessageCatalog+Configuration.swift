@@ -3,7 +3,7 @@
 import Configuration
 
 extension MessageCatalog {
-  /// For valid files.
+  /// All files are valid.
   func isGood(_ files: BranchFiles) -> String {
     let names = [files.configuration, files.assortment, files.products].compactMap(\.self)
     guard !names.isEmpty else {
@@ -36,7 +36,7 @@ extension MessageCatalog {
     }
   }
 
-  /// The open bank uses other values than the file has now.
+  /// The open bank uses values that differ from those in the file.
   func otherInUse(_ settings: [PresentSetting]) -> String {
     let list = settings.map { "\($0.key) \($0.value.written)" }.joined(separator: ", ")
     return say(

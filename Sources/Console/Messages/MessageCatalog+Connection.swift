@@ -76,7 +76,7 @@ extension MessageCatalog {
       "\(home)의 은행을 여는 동안 다른 프로세스가 닫았습니다. 다시 시도하세요.")
   }
 
-  /// The bank closed during a change of the stock or of the machine.
+  /// The bank closed during a change of the stock or of the vending machine.
   func closedMeanwhile(home: String) -> String {
     say(
       "The bank in \(home) closed before it responded, so it is not known whether the change was made. Check when it "

@@ -6,14 +6,14 @@ import Guardian
 import Posix
 import Wire
 
-/// Options that a waiting command has and that were not given: only these are advised.
+/// Options that a waiting command accepts and that the user did not give. A sentence recommends only these.
 struct FreeOptions: Equatable, Sendable {
   var unlessPaused = false
   var timeout = false
   var leaveDelayed = false
   var stepTimeout = false
 
-  /// None, for a command that ends or that has none of them.
+  /// No option, for a command that does not wait or accepts none of them.
   static let none = FreeOptions()
 }
 
@@ -29,8 +29,8 @@ extension FreeOptions {
 }
 
 extension MessageCatalog {
-  /// - Parameter free: Options of the command that shows the report; all of them for a bank in the foreground,
-  ///   which another `bankctl stop` can close.
+  /// - Parameter free: Options that the sentence may recommend. For a bank in the foreground these are all
+  ///   options, because another `bankctl stop` can close the bank.
   func drain(_ report: DrainReport, _ free: FreeOptions) -> String {
     let waiting = Self.grouped(report.waiting)
     let serving = Self.grouped(report.serving)
@@ -81,7 +81,7 @@ extension MessageCatalog {
     return " " + counted + way
   }
 
-  /// For a command that waits, if only delayed customers are left.
+  /// Printed by a waiting command if only delayed customers remain.
   func waitsForDelayed(_ count: Int64, until: Int64?, _ free: FreeOptions) -> String {
     let moment = until.map { self.moment($0) }
     let leaving = say(
@@ -96,7 +96,7 @@ extension MessageCatalog {
       + say("'bankctl cancel' cancels them.", "'bankctl cancel'은 이 고객을 취소합니다.")
   }
 
-  /// For a command that waits for customers of a paused service.
+  /// Printed by a command that waits for customers of a paused service.
   func waitsForPaused(_ service: ServiceReport, _ free: FreeOptions) -> String {
     let name = service.service.text
     let count = Self.grouped(service.waiting)
@@ -122,7 +122,7 @@ extension MessageCatalog {
     return hasPaused(service.service, because: reason) + (language == .korean ? " " : ". ") + way
   }
 
-  /// A time of the calendar, and the time until then.
+  /// A time in UTC, and the remaining time in parentheses.
   private func moment(_ milliseconds: Int64) -> String {
     let left = max(0, milliseconds - SystemClock.wall().milliseconds)
     let instant = Timestamp.utc(milliseconds: milliseconds)
@@ -163,7 +163,7 @@ extension MessageCatalog {
       "은행원 \(Self.grouped(count))명을 강제 종료했습니다. 해당 고객은 다음 개점 때 다시 처리됩니다.")
   }
 
-  /// News of the coordinator; nil for news that need no message.
+  /// The message about an event of the coordinator, or nil if the event needs no message.
   func sentence(_ news: Guardian.News) -> String? {
     switch news {
     case .opened: nil

@@ -6,7 +6,7 @@ import ByteText
 import Wire
 
 extension MessageCatalog {
-  /// The sentence of an error; nil if no reader is left.
+  /// The sentence and the code of an error, or nil if standard output has no reader.
   func complaint(about error: CommandError, home: String) -> Complaint? {
     switch error {
     case .failure(let failure):
@@ -106,7 +106,7 @@ extension MessageCatalog {
     }
   }
 
-  /// - Parameter offset: Number of bytes before it.
+  /// - Parameter offset: Number of bytes before `byte`.
   func notText(_ name: String, _ byte: UInt8, behind offset: Int) -> String {
     let spelled = ByteText.spelled(byte)
     return say(
@@ -190,7 +190,7 @@ extension MessageCatalog {
         + "뒤 'bankctl start'를 입력하세요. 빈 은행을 새로 열려면 먼저 이렇게 입력하세요: \(aside)")
   }
 
-  /// `subject` is the number and the state.
+  /// `subject` contains the ticket number and the state, separated by a space.
   private func wrongState(_ subject: String, _ detail: String) -> String {
     let parts = subject.split(separator: " ", maxSplits: 1)
     guard parts.count == 2, let state = CustomerState(name: parts[1]) else {

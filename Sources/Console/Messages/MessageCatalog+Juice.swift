@@ -1,5 +1,6 @@
 // Sentences about juices and their orders.
-// Invariant: for a juice that was not made, the sentence contains if ingredients were used, and what to do.
+// Invariant: for a juice that was not made, the sentence contains whether ingredients were used, and the
+// remedy.
 import Arguments
 import BankModel
 import Wire
@@ -62,7 +63,7 @@ extension MessageCatalog {
       : say("Did you mean \(alternatives(near))?", "혹시 \(alternatives(near))인가요?")
   }
 
-  /// `undone` of the ordered juices were neither made nor refused, `order` first.
+  /// Of `count` ordered juices, `undone` were neither made nor refused; `order` is the first of these.
   func notMade(
     _ juice: Juice, _ fate: JuiceLine.Fate, _ order: OrderID, undone: Int, of count: Int,
     trouble: StationTrouble?

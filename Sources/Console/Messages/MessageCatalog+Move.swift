@@ -1,5 +1,5 @@
 // Sentences about moving a bank to a shared database.
-// Invariant: a refusal contains the remedy, and how to go back.
+// Invariant: a refusal contains the remedy, and the way back to the database in the home.
 import Arguments
 import BankModel
 import Wire
@@ -38,7 +38,7 @@ extension MessageCatalog {
   var inHome: String { say("in the home", "홈") }
   var inDatabase: String { say("in the database", "데이터베이스") }
 
-  /// Counted kind of row, by its name in JSON.
+  /// The label of a kind of counted rows. `name` is its name in JSON.
   func movedRows(_ name: String) -> String {
     switch name {
     case "days": say("days", "영업일")

@@ -1,13 +1,13 @@
 // Details of errors and findings of an audit in the user's language. Lower layers send a kind and its
 // values. Messages of the system and of SQLite are quoted unchanged.
-// Invariant: every kind has a sentence in both languages. A kind of a newer coordinator keeps its English
-// text.
+// Invariant: every kind has a sentence in both languages. A kind that only a newer coordinator has keeps its
+// English text.
 import Arguments
 import BankModel
 
 extension MessageCatalog {
   /// A detail in the user's language.
-  /// - Parameter detail: Its English text as received, for unknown kinds.
+  /// - Parameter detail: The English text as received, for unknown kinds.
   func particular(_ detail: String, _ remark: Remark?) -> String {
     guard language == .korean, let remark, let kind = remark.kind else { return detail }
     let sentence = remark.filling(Self.korean(kind)) { value, form in self.value(value, as: form) }
@@ -23,7 +23,7 @@ extension MessageCatalog {
     return zip(sentences, remarks).map { particular($0, $1) }
   }
 
-  /// A value in the form that a Korean sentence requests: with a particle, or by its Korean name.
+  /// A value in the form that a Korean sentence requests: with a particle, or as its Korean name.
   private func value(_ value: String, as form: String) -> String {
     switch form {
     case "service": ServiceName(value).map { phrases.service($0) } ?? value

@@ -71,7 +71,7 @@ extension MessageCatalog {
     }
   }
 
-  /// Pieces added, or removed below 0.
+  /// The number of pieces added, or removed if `difference` is negative.
   func added(_ name: String, _ difference: Quantity) -> String {
     let count = Self.grouped(abs(difference))
     return difference >= 0

@@ -62,12 +62,12 @@ extension MessageCatalog {
       "이미 초기화되어 \(day(report.day))입니다. 이번에 변경된 내용은 없습니다.")
   }
 
-  /// Result of `stop`: the closing message if the day is closed, else the remaining customers.
+  /// Result of `stop`: the closing message if the day is closed, otherwise the remaining customers.
   func stopped(_ report: StoppedReport) -> [String] {
     var notes = (report.killed ?? 0) > 0 ? [self.killed(report.killed ?? 0)] : []
     let sentAway = report.sentAway ?? 0
     if sentAway > 0 { notes.append(sentAwayToday(sentAway)) }
-    // The counters include customers who left without a product; the closing message does not.
+    // The counters include customers that received no product; the closing message does not count them.
     let served = report.served - sentAway
     if report.isDayClosed, let branch = report.branch {
       return notes + [ended(branch, report, served: served)]

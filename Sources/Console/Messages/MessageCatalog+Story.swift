@@ -14,7 +14,7 @@ extension MessageCatalog {
     return state(CustomerState.waiting) + place + time
   }
 
-  /// Payload of a customer, as far as it fits a line.
+  /// Payload of a customer, truncated to fit on a line.
   func carries(_ payload: [UInt8]) -> String {
     let count = Self.grouped(payload.count)
     let text = payload.isEmpty ? nil : String(validating: payload, as: UTF8.self)
@@ -23,7 +23,7 @@ extension MessageCatalog {
       "페이로드 \(count)바이트\(text.map { ": " + quoted($0) } ?? "")")
   }
 
-  /// - Parameter isOrdered: True if the customer was ordered for that time and has not been attempted yet.
+  /// - Parameter isOrdered: True if the order contained this due time and no attempt was made yet.
   func delayedUntil(_ instant: String?, isOrdered: Bool) -> String {
     guard let instant else { return state(CustomerState.delayed) }
     return state(CustomerState.delayed)

@@ -24,7 +24,7 @@ extension MessageCatalog {
   var byGrade: String { say("by grade", "등급별 대기") }
   func lastSeconds(_ count: Int) -> String { say("\(count) s", "\(count)초") }
 
-  /// Thousandths a second as a number, with one decimal place if it is small.
+  /// A rate in thousandths a second, printed with one decimal place if it is below 10.
   func rate(thousandths: Int64) -> String {
     let rate = max(0, thousandths)
     return rate < 10_000 ? "\(rate / 1_000).\(rate / 100 % 10)" : Self.grouped(rate / 1_000)
