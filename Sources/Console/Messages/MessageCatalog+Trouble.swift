@@ -15,8 +15,8 @@ extension MessageCatalog {
     return say("\(failure.subject) is damaged (\(detail))", "\(failure.subject) 손상: \(detail)")
   }
 
-  /// Reason and remedy for a service process that does not work or uses the wrong database; nil if it
-  /// works, or may soon.
+  /// Reason and remedy for a service process that does not work or uses the wrong database; nil if the
+  /// process works, or may work soon.
   func outOfWork(_ worker: WorkerReport) -> String? {
     if let mismatch = worker.mismatch, worker.failure == nil, worker.isFailed != true {
       return self.mismatch(mismatch, file: worker.name + ".db")
@@ -45,7 +45,8 @@ extension MessageCatalog {
     }
   }
 
-  /// A mismatch with which the bank continues on request; nil without one.
+  /// The note that the bank continues in spite of a mismatch, because the user requested it; nil without a
+  /// mismatch.
   func goesOn(with worker: WorkerReport) -> String? {
     guard let mismatch = worker.mismatch else { return nil }
     let fact = self.fact(mismatch, file: worker.name + ".db")

@@ -40,8 +40,8 @@ extension MessageCatalog {
       "\(name): \(count)개를 뺐습니다. 모두 \(Self.grouped(present))개입니다.")
   }
 
-  /// One lot: in Korean the drink's own description, as in the original; in English the properties that
-  /// differ between lots.
+  /// One lot: in Korean the drink's own description, as in the original program; in English the properties
+  /// that differ between lots.
   func description(of lot: LotReport, _ product: ProductReport) -> String {
     guard !lot.description.isEmpty else { return "-" }
     return lot.description(of: product, phrases)
@@ -71,7 +71,7 @@ extension MessageCatalog {
       "유통기한(\(expires.dashed))이 제조일(\(made.dashed))보다 빠릅니다. 변경된 내용은 없습니다.")
   }
 
-  /// Warning for unlikely dates: production in the future, or already expired. Nil for all others.
+  /// Warning for unlikely dates: production in the future, or already expired. Nil for all other dates.
   func oddDates(_ name: String, made: DayNumber?, expires: DayNumber?, today: DayNumber) -> String? {
     if let made, made > today {
       let (date, now) = (CalendarDate(made).dashed, CalendarDate(today).dashed)

@@ -1,4 +1,4 @@
-// Sentences about the web server: link, end, and reasons for its absence.
+// Sentences about the web server: the login link, the end of the server, and reasons why it is not available.
 // Invariant: every sentence is in both languages.
 import Arguments
 
@@ -21,7 +21,7 @@ extension MessageCatalog {
       "\(asked)번 포트를 쓸 수 없어 \(found)번 포트에서 웹 화면을 엽니다.")
   }
 
-  /// For a server without a port for browsers: what to change.
+  /// The server has no port for browsers. The sentence contains the settings to change.
   func webPortRefused(_ reason: String) -> String {
     say(
       "The web server cannot listen on 127.0.0.1\(aside(safe(reason))). Under systemd, allow it: PrivateNetwork=no, "

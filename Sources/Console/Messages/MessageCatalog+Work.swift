@@ -34,7 +34,7 @@ extension MessageCatalog {
       "\(ticket)번이 보류되었습니다\(reason). 다시 시도하려면: bankctl requeue \(ticket)")
   }
 
-  /// Lists the largest variables, because those can be left out.
+  /// Lists the largest variables, because a user can omit them.
   /// - Parameter limit: Maximum payload of the bank.
   func commandLineTooLong(_ count: Int, _ line: CommandLinePayload, limit: Int64) -> String {
     let isHighest = limit >= Int64(Limits.payloadLength)
@@ -100,10 +100,10 @@ extension MessageCatalog {
       "\(service.text) 업무가 일시 중지되었습니다: \(reason). 원인을 고친 뒤 다시 시작하세요: bankctl resume \(service.text)")
   }
 
-  /// Between the outputs of two attempts.
+  /// Printed between the outputs of two attempts.
   var newAttempt: String { say("Retrying the command.", "명령을 처음부터 다시 실행합니다.") }
 
-  /// Reason why bytes of an output are stored nowhere.
+  /// Reason why a part of an output is not stored.
   enum OutputLoss: CaseIterable {
     /// Above the limits of the service.
     case bounds
@@ -133,9 +133,9 @@ extension MessageCatalog {
     }
   }
 
-  /// The default name of a branch is made of its host and its home.
+  /// The sentence contains the name and the host of the branch, because a user must run the command there.
   /// - Parameters:
-  ///   - day: The day that the command was given; nil without one.
+  ///   - day: The value of `--day`, or nil.
   ///   - isErrors: True if standard error was requested.
   func outputElsewhere(
     _ ticket: Int64, day: Int64? = nil, isErrors: Bool = false, _ branch: OutputElsewhere
@@ -153,7 +153,7 @@ extension MessageCatalog {
         + "그 지점에서: \(command)")
   }
 
-  /// - Parameter day: The day that the command was given; nil without one.
+  /// - Parameter day: The value of `--day`, or nil.
   func outputRemoved(_ ticket: Int64, day: Int64?) -> String {
     let command = "bankctl ticket \(ticket)" + Self.dayOption(day)
     return say(
@@ -162,7 +162,8 @@ extension MessageCatalog {
       "\(ticket)번 고객의 출력은 output_retention에 정한 기간이 지나 삭제되었습니다. 영수증에 남은 내용: \(command)")
   }
 
-  /// The option for a business day in a command to copy. Without it the same number is another ticket.
+  /// The option for a business day in a command to copy. Without the option, the same number may refer to a
+  /// ticket of another day.
   private static func dayOption(_ day: Int64?) -> String { day.map { " --day \($0)" } ?? "" }
 
   /// Output of a command, for a ticket's history.

@@ -1,4 +1,5 @@
-// Choice of the language for every sentence of this program; the topics are in files beside this one.
+// Chooses the language of every sentence of this program. The files `MessageCatalog+*.swift` contain the
+// sentences by topic.
 // Invariant: every sentence is defined in both languages at the same place, so neither can be forgotten.
 import Arguments
 import BankModel
@@ -30,8 +31,8 @@ package struct MessageCatalog: Sendable {
   /// User input in quotes, safe to print: terminals obey control characters, so those are escaped.
   package func quoted(_ text: String) -> String { "'\(safe(text))'" }
 
-  /// Maximum length of the reason why a program cannot be run, which contains its file and its
-  /// interpreter.
+  /// Maximum length, in characters, of the reason why a program cannot be run. The reason contains the paths
+  /// of the program and of its interpreter.
   static let longestReason = 400
 
   /// User input, safe to print, cut after this number of characters. Terminals obey control characters, so
@@ -52,8 +53,8 @@ package struct MessageCatalog: Sendable {
     return shown
   }
 
-  /// Display name of a fruit or drink from its name in commands; that name itself for an item of the bank's
-  /// own files.
+  /// Display name of a fruit or drink with this name in commands. An item that only the bank's own files
+  /// contain is displayed under its name in commands.
   package func item(_ name: String) -> String {
     let id = ItemID(name)
     let known =
@@ -62,8 +63,8 @@ package struct MessageCatalog: Sendable {
     return known ?? safe(name)
   }
 
-  /// Display name of a juice from its name in commands; that name itself for a juice of the bank's own
-  /// files.
+  /// Display name of a juice with this name in commands. A juice that only the bank's own files contain is
+  /// displayed under its name in commands.
   func juice(_ name: String) -> String {
     Assortment.standard.juices.first { $0.id == ItemID(name) }?.name(in: language) ?? safe(name)
   }

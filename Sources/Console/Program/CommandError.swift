@@ -28,7 +28,7 @@ extension CommandError {
     .complaint(Complaint(as: code, message))
   }
 
-  /// A command line that asks for something impossible.
+  /// A command line that requests something impossible.
   package static func usage(_ message: String) -> CommandError { .complaint(.usage, message) }
   package static func failed(_ message: String) -> CommandError { .complaint(.failed, message) }
 }
@@ -50,7 +50,7 @@ package struct Complaint: Error, Sendable, Equatable {
   /// The error code in JSON output.
   var code: String
   var exit: ProgramExit
-  /// One line: the operation, its object, the reason, and what to do.
+  /// One line: the operation, its object, the reason, and the remedy.
   var message: String
 
   private init(code: String, exit: ProgramExit, message: String) {

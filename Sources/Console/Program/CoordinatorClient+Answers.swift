@@ -1,8 +1,9 @@
 // Waiting for an answer, progress output during the wait, and conversion of the answer to the expected
 // type.
-// Invariant: the bank is watched only if the wait is long enough for progress output.
-// Errors: `CommandError`. A reached deadline is a result. An answer of another kind is an error that
-// contains its name.
+// Invariant: the client subscribes to the status only when progress output is due, or if a paused service
+// ends the wait.
+// Errors: `CommandError`. A passed deadline is a result, not an error. An answer of another kind is an error
+// that contains its name.
 import BankModel
 import Posix
 import Time
@@ -10,10 +11,10 @@ import Wire
 
 extension CoordinatorClient {
   /// Waits for the answer to a request.
-  /// - Parameter crowd: Number of customers for the progress display; nil: all customers who wait or are
+  /// - Parameter crowd: Number of customers for the progress display; nil for all customers that wait or are
   ///   served.
-  /// - Parameter leavesDelayed: Do not wait for delayed customers.
-  /// - Returns: nil if the deadline passed, or a signal came first.
+  /// - Parameter leavesDelayed: True if the request does not wait for delayed customers.
+  /// - Returns: nil if the deadline passed, or a signal was received first.
   func awaitAnswer(
     to command: ControlCommand, until deadline: MonotonicTime?, crowd: Int64?, _ progress: WaitProgress,
     _ wait: InterruptibleWait? = nil, leavesDelayed: Bool = false
@@ -45,13 +46,13 @@ final class WaitProgress {
   private let words: MessageCatalog
   /// True if a paused service ends the wait.
   let endsWhenPaused: Bool
-  /// Options that the messages may advise.
+  /// Options that the messages may recommend.
   private let free: FreeOptions
   /// The service to wait for; nil for all services.
   private let service: ServiceName?
-  /// Hindrances already shown to the user; each is shown once.
+  /// Reasons for a long wait that were already printed; each is printed once.
   private var told: Set<String> = []
-  /// Day and number of ended customers of the first status report; the zero point of the progress.
+  /// Day and number of ended customers of the first status report; progress is counted from there.
   private var begin: (day: Int64, ended: Int64)?
   private(set) var report: StatusReport?
 
@@ -81,12 +82,11 @@ final class WaitProgress {
 }
 
 extension WaitProgress {
-  /// Prints each reason for a long wait once: a paused service, or a due time that customers have asked
-  /// for.
+  /// Prints each reason for a long wait once: a paused service, or the due time of delayed customers.
   private func tellHindrances(_ report: StatusReport) throws(CommandError) {
     for paused in report.wholeServices
     where paused.paused && paused.waiting > 0 && (service == nil || service == paused.service) {
-      // No option helps a wait that ends here.
+      // The wait ends here, so the message recommends no options.
       if endsWhenPaused { throw .complaint(.paused, words.waitsForPaused(paused, .none)) }
       tell(words.waitsForPaused(paused, free), once: paused.service.text + (paused.pausedBecause ?? ""))
     }
@@ -134,11 +134,11 @@ package final class TaskProgress {
   }
 
   let meter: ProgressMeter
-  /// True if the request asks the coordinator for progress reports; nil leaves the field out.
+  /// True if the request asks the coordinator for progress reports; nil omits the field.
   let isToldHowFar: Bool?
   private let words: MessageCatalog
   private let task: Task
-  /// Set by the first progress report. From then on the elapsed time is not shown.
+  /// Set by the first progress report. Afterwards the elapsed time is not shown.
   private var isHeard = false
 
   init(_ task: Task, _ words: MessageCatalog, asksHowFar: Bool = false, _ meter: ProgressMeter? = nil) {

@@ -14,12 +14,13 @@ package final class CoordinatorClient {
   private let inspector: LaunchedBank?
   /// Set by the first answer, which the command may already have printed.
   private var hasAnswered = false
-  /// Set by the first request that was sent completely. An incomplete list asks for nothing.
+  /// Set by the first request that was sent completely. An incomplete list has no effect.
   private(set) var hasAsked = false
 
   /// Timeout of a request that the coordinator answers at once.
   static let promptly = TimeSpan.seconds(60)
-  /// Time to wait for a lost coordinator. A guardian restarts it in much less.
+  /// Maximum wait for a coordinator whose connection was lost. A guardian restarts the coordinator in much
+  /// less time.
   static let reunion = TimeSpan.seconds(10)
   /// Time for which a read-only request is retried while other processes open, close or inspect the bank.
   private static let passage = TimeSpan.seconds(60)
@@ -34,8 +35,8 @@ package final class CoordinatorClient {
     self.inspector = inspector
   }
 
-  /// Launches a coordinator that reads the database of a closed bank. It holds the lock of the home until
-  /// it exits.
+  /// Launches a coordinator that reads the database of a closed bank. This coordinator holds the lock of the
+  /// home until it exits.
   static func inspect(_ session: Session) throws(CommandError) -> CoordinatorClient {
     let launched = try fromControl(
       session.surroundings.launcher().launch(
@@ -43,7 +44,7 @@ package final class CoordinatorClient {
     return CoordinatorClient(launched.connection, inspector: launched)
   }
 
-  /// Connects to the open bank; waits for it while its guardian restarts it.
+  /// Connects to the open bank; waits while the guardian restarts the coordinator.
   static func open(_ session: Session) throws(CommandError) -> CoordinatorClient {
     try open(session, until: SystemClock.monotonic() + reunion)
   }
@@ -68,8 +69,8 @@ package final class CoordinatorClient {
     try converse(session) { coordinator throws(CommandError) in try coordinator.status(.status) }
   }
 
-  /// Runs a conversation with the open bank, and restarts it if the coordinator was lost. A closed bank
-  /// then fails as not open; a restarted one answers. The conversation must be idempotent.
+  /// Runs a conversation with the open bank. If the connection is lost, the conversation runs again from its
+  /// start, so it must be idempotent. The repetition throws `notOpen` if the bank was closed meanwhile.
   static func converse<Result>(
     _ session: Session, within patience: TimeSpan = reunion,
     _ conversation: (CoordinatorClient) throws(CommandError) -> Result
@@ -102,8 +103,8 @@ package final class CoordinatorClient {
     }
   }
 
-  /// Sends a request that has many answers, and repeats it after every loss of the coordinator. Ends when
-  /// the answers end or `isOver` returns true.
+  /// Sends a request that has many answers, and repeats the request after every loss of the connection.
+  /// Returns when the answers end or `isOver` returns true.
   static func follow(
     _ session: Session, _ question: @autoclosure () -> ControlCommand, isOver: () -> Bool = { false },
     _ take: (ControlAnswer) throws(CommandError) -> Void
@@ -120,7 +121,7 @@ package final class CoordinatorClient {
 
   /// Runs a read-only conversation with the open bank, or with an inspector of the closed one. Retries if
   /// the bank is opened or closed at this moment.
-  /// - Parameter goesOn: Retry even if a part of the answer was already passed on.
+  /// - Parameter goesOn: True to retry even if a part of the answer was already passed on.
   package static func consult<Result>(
     _ session: Session, goesOn: Bool = false,
     _ conversation: (CoordinatorClient) throws(CommandError) -> Result
@@ -155,16 +156,16 @@ package final class CoordinatorClient {
     // The last message of a bank that has just closed.
     case .failure(let failure) where failure.code == .notOpen: return coordinator?.inspector == nil
     case .control(.coordinatorEnded):
-      // A launched inspector may lose a race with other openers, so three exits are retried. An inspector
-      // that cannot start exits every time.
+      // A launched inspector may lose a race with other processes that open the bank, so three exits are
+      // retried. An inspector that cannot start exits every time.
       losses += 1
       return losses <= 3 && (goesOn || coordinator?.hasAnswered != true)
     default: return error.isLoss && (goesOn || coordinator?.hasAnswered != true)
     }
   }
 
-  /// Ends the conversation. Waits for the exit of a launched inspector: it holds the lock of the home, and
-  /// the next command may be `start`.
+  /// Ends the conversation. Waits for the exit of a launched inspector, because the inspector holds the lock
+  /// of the home and the next command may be `start`.
   func leave() {
     guard let inspector else { return }
     connection.hangUp()
@@ -217,7 +218,7 @@ extension CoordinatorClient {
     }
   }
 
-  /// The default business day of a ticket number.
+  /// The present business day, which is the default for a ticket number.
   func presentDay() throws(CommandError) -> Int64 { try status(.status).day }
 
   package func status(
@@ -274,7 +275,7 @@ extension ControlCommand {
 extension ControlError {
   fileprivate var isAbsence: Bool { if case .notOpen = self { true } else { self == .lost } }
 
-  /// True if the error can disappear when the coordinator is back.
+  /// True if the error can disappear when the coordinator has restarted.
   var mayPass: Bool {
     switch self {
     case .notOpen, .lost, .busy, .notGreeted, .timedOut: true

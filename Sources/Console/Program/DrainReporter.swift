@@ -8,7 +8,7 @@ import Wire
 
 final class DrainReporter {
   private let words: MessageCatalog
-  /// Options that the messages may advise.
+  /// Options that the messages may recommend.
   private let free: FreeOptions
   private let meter: ProgressMeter
   private let now: () -> MonotonicTime
@@ -40,7 +40,7 @@ final class DrainReporter {
 
   /// Handles a Ctrl-C: prints and returns the step to request; nil if the drain is at its last step.
   func goFurther() -> DrainStep? {
-    // Closing the door takes an instant, so it is not a step that a user can skip.
+    // The step `closeDoor` takes an instant, so a user cannot skip it.
     guard let step = max(furthest, .serveWaiting).next else { return nil }
     furthest = step
     meter.say(words.hurried(to: step))

@@ -1,6 +1,6 @@
-// Error codes that this program detects itself, each with its exit code. Refusals of the coordinator, the
-// stock and the vending machine have the codes of those.
-// Invariant: one code means one condition and has one exit code. The command reference lists all of them.
+// Error codes that this program detects itself, each with its exit code. A refusal of the coordinator, the
+// stock or the vending machine has the code that its sender defines.
+// Invariant: one code means one condition and has one exit code. The command reference lists all codes.
 
 /// Reason why a command failed. The raw value is the `code` of the JSON error.
 package enum ErrorCode: String, CaseIterable, Sendable {
@@ -8,7 +8,7 @@ package enum ErrorCode: String, CaseIterable, Sendable {
   case usage
   /// Failure without a code of its own.
   case failed
-  /// A second Ctrl-C, or a signal, ended the command before its answer.
+  /// A second Ctrl-C, or a signal, ended the command before the answer was received.
   case interrupted
   /// Invalid line of an input list.
   case badInput = "bad_input"
@@ -53,7 +53,7 @@ package enum ErrorCode: String, CaseIterable, Sendable {
   case databaseNotDamaged = "database_not_damaged"
   case databaseInUse = "database_in_use"
 
-  // Programs beside the bank.
+  // Web server and PostgreSQL.
   case webFailed = "web_failed"
   case webMissing = "web_missing"
   case webNotRunning = "web_not_running"

@@ -1,8 +1,8 @@
 // `start --foreground`: this program is the guardian of the bank, and a terminal, systemd or a container
 // waits for it.
 // Invariant: if the bank does not open, the coordinator's first message decides the exit code; later the
-// guardian's result does. The connection only improves messages and progress. Without it the bank is still
-// guarded, and a signal still closes it.
+// guardian's result decides it. The connection only improves messages and progress. Without it the bank is
+// still guarded, and a signal still closes it.
 import BankModel
 import ControlClient
 import Guardian
@@ -19,7 +19,8 @@ final class ForegroundGuard {
   private let session: Session
   private let guardian: Guardian
   private let signals: [SignalSource]
-  /// Created when the first drain starts, because it is silent for one second from its creation.
+  /// Created when the first drain starts, because a reporter prints nothing for one second after its
+  /// creation.
   private lazy var drain = DrainReporter(
     session.words, FreeOptions(leaveDelayed: true, stepTimeout: true))
   private var line: Line?
@@ -28,8 +29,8 @@ final class ForegroundGuard {
   private var failure: Failure?
   private var stopped: StoppedReport?
 
-  /// Timeout for the greeting of a running coordinator. It is short because the guardian does not run
-  /// meanwhile.
+  /// Timeout for the greeting of a running coordinator. It is short because the guardian does not run during
+  /// the greeting.
   private static let patience = ControlConnection.Patience(hello: .seconds(2))
   /// The first greeting takes longer, because a large database is opened before it.
   private static let firstPatience = ControlConnection.Patience(hello: .seconds(60))
@@ -54,7 +55,7 @@ final class ForegroundGuard {
   private func live() throws(CommandError) -> ProgramExit {
     defer {
       drain.finish()
-      // Fails only for invalid signal numbers.
+      // `unblock` fails only for invalid signal numbers.
       try? Signals.unblock(Guardian.signals + Guardian.endsOfChildren)
     }
     guardian.onNews = { [unowned self] news in hear(news) }
@@ -74,7 +75,7 @@ final class ForegroundGuard {
   }
 
   private func converse(on socket: consuming FileDescriptor) {
-    // A coordinator that does not answer has exited or is about to. The guardian notices that.
+    // A coordinator that does not answer has exited or is about to exit. The guardian detects the exit.
     guard let connection = try? ControlConnection.greet(socket, patience: Self.firstPatience),
       (try? connection.send(.awaitOpen)) != nil
     else { return }
@@ -117,7 +118,7 @@ final class ForegroundGuard {
   }
 
   private func hear(_ news: Guardian.News) {
-    // Read the coordinator's last messages before the news of its exit.
+    // Read the coordinator's last messages before its exit is reported.
     if case .ended = news { listen() }
     if isOpen, let sentence = session.words.sentence(news) { session.note(sentence) }
     if case .opened = news, line == nil, reconnect() { isOpen = true }
@@ -136,8 +137,8 @@ final class ForegroundGuard {
       hasSaidDraining = true
       session.note(session.words.draining)
     }
-    // The signal may come after the next coordinator has started and before the news that the bank is open
-    // again.
+    // The signal may arrive after the next coordinator has started and before the guardian reports that the
+    // bank is open again.
     guard line != nil || reconnect(), let line else { return false }
     var order = StopOrder(now: false, timeoutMilliseconds: nil)
     if count > 1 {

@@ -3,7 +3,7 @@
 // Invariant: after a key, a signal or an error has ended the screen, and while the program is stopped, the
 // terminal is in its former state. Input after a Ctrl-C stays in the terminal, because it is meant for the
 // shell.
-// Errors: `CommandError`. A terminal that is gone ends the screen, because no user is left.
+// Errors: `CommandError`. The screen ends if the terminal has hung up.
 import Glibc
 import Posix
 import Time
@@ -16,7 +16,7 @@ final class FullScreen {
   var isDirty = true
   /// Set when the command closes its screen. Later keys are not read.
   private(set) var isClosed = false
-  /// Set when the user closes the screen a second time: pending answers are not awaited any more.
+  /// Set when the user closes the screen a second time. The command then no longer waits for pending answers.
   private(set) var isAbandoned = false
 
   private let output: Output
@@ -37,21 +37,23 @@ final class FullScreen {
   private static let sequencePatience = TimeSpan.milliseconds(50)
   private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGTSTP, SIGCONT]
   /// Switches to the alternate screen, hides the cursor and turns on bracketed paste; `end` reverts all
-  /// three. xterm ctlseqs, DECSET 1049, 25 and 2004
+  /// three. Source: xterm ctlseqs, DECSET 1049, 25 and 2004.
   private static let begin = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?2004h"
   private static let end = "\u{1B}[?2004l\u{1B}[?25h\u{1B}[?1049l"
-  /// Output between the two appears at once instead of line by line. Support need not be queried: a
-  /// terminal skips private modes that it does not know (ECMA-48, DEC STD 070). DECSET 2026
+  /// The terminal displays the output between these two sequences at once instead of line by line. Support
+  /// need not be queried: a terminal skips private modes that it does not know (ECMA-48, DEC STD 070).
+  /// Source: DECSET 2026.
   private static let beginUpdate = "\u{1B}[?2026h"
   private static let endUpdate = "\u{1B}[?2026l"
 
-  /// Takes over the terminal. Nothing is drawn and no key is read before ``begin(_:)``. A Ctrl-C arrives as
-  /// the signal SIGINT.
+  /// Prepares the terminal. Nothing is drawn and no key is read before ``begin(_:)``. A Ctrl-C arrives as the
+  /// signal SIGINT.
   init(_ output: Output, on loop: EventLoop) throws(CommandError) {
     self.output = output
     self.loop = loop
     do throws(SystemError) {
-      // Blocked before the terminal changes, so that no signal can end the program in between.
+      // The signals are blocked before the terminal changes, so that no signal can end the program in
+      // between.
       source = try SignalSource(Self.signals, on: loop) { [unowned self] in hear($0.signal) }
       if Terminal.isTerminal(STDIN_FILENO) { terminal = try RawTerminal(hearsSignals: true) }
     } catch {
@@ -87,8 +89,8 @@ final class FullScreen {
     terminal = nil
     guard source != nil else { return }
     source = nil
-    // A signal that arrived too late for the handler ends this program here, after the terminal was
-    // restored. Fails only for invalid signal numbers.
+    // A signal that arrived too late for the handler ends this program here, after the terminal was restored.
+    // `unblock` fails only for invalid signal numbers.
     try? Signals.unblock(Self.signals)
   }
 
@@ -139,10 +141,10 @@ final class FullScreen {
   private func read() {
     guard let terminal else { return }
     do throws(SystemError) {
-      // Read byte by byte, so that input after a Ctrl-C or the closing key stays in the terminal for the
-      // shell.
+      // The input is read byte by byte, so that input after a Ctrl-C or the closing key stays in the terminal
+      // for the shell.
       repeat {
-        // End of input: the terminal is gone.
+        // At the end of the input, the terminal has hung up.
         guard let bytes = try terminal.read(atMost: 1) else { return isGone = true }
         for key in keys.take(bytes) { hear(key) }
       } while !isEnded && !isClosed && terminal.hasInput
@@ -169,7 +171,8 @@ final class FullScreen {
     // The terminal may have moved or cut lines even if it has its former size again.
     case SIGWINCH: (isDirty, drawn) = (true, nil)
     case SIGTSTP: stop(group: false)
-    // Stopped by SIGSTOP: the terminal was not restored, and another program may have changed it.
+    // The program was stopped by SIGSTOP. The terminal was not restored, and another program may have changed
+    // it.
     case SIGCONT: if isShown { takeBack() }
     default: self.signal = self.signal ?? signal
     }

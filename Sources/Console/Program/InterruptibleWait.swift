@@ -1,7 +1,7 @@
 // Waits during which terminating signals are only recorded, so that a request can be cancelled first; and
 // the pauses between two attempts to reach a restarting coordinator.
-// Invariant: from creation to `end()` the signals end nothing, and the first one is stored.
-// Errors: `CommandError`; `lost` if the coordinator is gone. A signal shortens a pause.
+// Invariant: from creation to `end()` the signals do not end the program, and the first one is stored.
+// Errors: `CommandError`; `lost` if the connection was lost. A signal that is not blocked shortens a pause.
 import ControlClient
 import Glibc
 import Posix
@@ -38,7 +38,7 @@ final class InterruptibleWait {
     orphans = try fromSystem(SignalSource([SIGCHLD], on: loop) { _ in Subreaper.collectOthers() })
   }
 
-  /// Returns the next answer; nil at the deadline, or if a signal came that `known` does not include.
+  /// Returns the next answer; nil at the deadline, or if more than `known` signals were received.
   /// - Parameter known: Number of signals that the caller has already handled.
   func next(
     at coordinator: CoordinatorClient, until deadline: MonotonicTime?, evenAfter known: Int = 0
@@ -67,7 +67,7 @@ final class InterruptibleWait {
 
   func release() {
     source = nil
-    // Fails only for invalid signal numbers.
+    // `unblock` fails only for invalid signal numbers.
     try? Signals.unblock(signals)
   }
 }

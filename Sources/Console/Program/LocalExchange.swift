@@ -1,5 +1,5 @@
 // One HTTP request to the web server over the socket in the home, and its answer.
-// Invariant: it never waits beyond its deadline, and accepts only a small answer.
+// Invariant: a call never waits beyond its deadline, and accepts at most 64 KiB.
 // Errors: nil if no valid answer arrives in time.
 import Glibc
 import Posix

@@ -1,6 +1,6 @@
 // Buffered standard output, flushed before every wait, so that a long list needs few writes.
 // Invariant: lines are complete and in order. After the reader has closed the pipe nothing is written. A
-// file never counts as closed.
+// regular file never counts as closed.
 // Errors: `CommandError`; `readerGone` without a reader, `system` for a full disk.
 import ByteText
 import Logbook
@@ -71,7 +71,7 @@ enum Notes {
     write(lines(text, columns: Terminal.size(of: StandardStreams.Stream.error.fd)?.columns))
   }
 
-  /// The text as folded lines for a terminal of that width.
+  /// The text, folded for a terminal with `columns` columns.
   static func lines(_ text: String, columns: Int?) -> String {
     ByteText.shown(text).split(separator: "\n", omittingEmptySubsequences: false)
       .flatMap { Screen.folded(String($0), columns: columns) }.reduce(into: "") { $0 += $1 + "\n" }
@@ -80,7 +80,7 @@ enum Notes {
   static func write(_ text: String) { _ = try? StandardStreams.write(text, to: .error) }
 }
 
-/// Detects that the reader of standard output is gone, even while nothing is written. If the descriptor
+/// Detects that the reader of standard output has closed it, even while nothing is written. If the descriptor
 /// cannot be watched, the next write detects it.
 final class ReaderWatch {
   private let loop: EventLoop

@@ -26,8 +26,8 @@ package struct ProcessEnvironment {
       executable: { try? Paths.executable() }, launcher: BankLauncher.find)
   }
 
-  /// The home: flag, `BANK_HOME`, `$XDG_STATE_HOME/bank`, `~/.local/state/bank`. A relative XDG_STATE_HOME
-  /// is ignored (XDG Base Directory Specification).
+  /// The home, from the first of these that is set: flag, `BANK_HOME`, `$XDG_STATE_HOME/bank`,
+  /// `~/.local/state/bank`. A relative XDG_STATE_HOME is ignored (XDG Base Directory Specification).
   func home(flag: String?) throws(CommandError) -> BankHome {
     let chosen: String
     if let flag {
@@ -49,8 +49,8 @@ package struct ProcessEnvironment {
     return BankHome(path: try fromSystem(absolute(chosen)))
   }
 
-  /// The configuration: flag, `BANK_CONFIG`, the home's file, `BANK_CONFIG_DEFAULT`, the installation's
-  /// file, none.
+  /// The configuration, from the first of these that exists: flag, `BANK_CONFIG`, the home's file,
+  /// `BANK_CONFIG_DEFAULT`, the installation's file. Nil for none.
   package func configuration(flag: String?, home: BankHome) throws(CommandError) -> String? {
     try chosenConfiguration(flag: flag, home: home)?.path
   }
@@ -74,7 +74,7 @@ package struct ProcessEnvironment {
 
   /// Address of a shared database given outside the configuration, and its source: flag, `BANK_STORE`. Nil
   /// leaves the choice to the configuration. Errors: a usage error that contains nothing of the input,
-  /// because that may contain a password.
+  /// because the input may contain a password.
   func store(
     flag: String?, _ words: MessageCatalog, option: String = "--store"
   ) throws(CommandError) -> (address: StoreAddress, source: SettingSource)? {
@@ -90,7 +90,7 @@ package struct ProcessEnvironment {
     }
   }
 
-  /// The language: flag, `BANK_LANG`, the configuration, the locale.
+  /// The language, from the first of these that decides it: flag, `BANK_LANG`, the configuration, the locale.
   func language(flag: String?, configuration: String?) -> Language {
     if let chosen = flag ?? variable("BANK_LANG"), let language = Language(code: chosen) { return language }
     // Errors in the configuration are ignored here: the coordinator reports them.

@@ -1,5 +1,5 @@
 // One run of a command-line program, from its arguments to its exit code.
-// Invariant: every error is reported once: in JSON on standard output if JSON was requested, else on
+// Invariant: every error is reported once: in JSON on standard output if JSON was requested, otherwise on
 // standard error.
 import Arguments
 import BankModel
@@ -7,8 +7,8 @@ import ControlClient
 import Posix
 
 package struct Program {
-  /// The program name as called (argv[0]), the prefix of its messages. bankctl executes other programs
-  /// under its own name.
+  /// The name under which the program was called (argv[0]), the prefix of its messages. A program that
+  /// bankctl executes receives bankctl's name.
   private static let name = CurrentProcess.arguments.first.map(Paths.lastPart) ?? ""
 
   private let table: CommandTable
@@ -81,7 +81,7 @@ package struct Program {
 
   private func words(_ invocation: Invocation, _ home: BankHome) throws(CommandError) -> MessageCatalog {
     let flag = invocation.text("lang")
-    // The configuration file is read only if neither the flag nor the variable decides.
+    // The configuration file is read only if neither the flag nor the variable decides the language.
     if flag == nil, let chosen = surroundings.variable("BANK_LANG"), Language(code: chosen) == nil {
       throw .usage(MessageCatalog(language: surroundings.languageWithoutFile).noSuchLanguage(chosen))
     }
@@ -98,7 +98,7 @@ package struct Program {
   ) -> ProgramExit {
     guard let complaint = words.complaint(about: error, home: home) else { return .done }
     do throws(CommandError) {
-      // Output before the error stays in front of it.
+      // Output before the error is written before the error.
       if asJSON { try output.line(.error(code: complaint.code, message: complaint.message)) }
       try output.flush()
     } catch {

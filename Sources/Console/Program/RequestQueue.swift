@@ -1,7 +1,8 @@
 // Requests that keys of a full-screen command have made to a service. One request is in flight, the others
 // wait for its answer.
-// Invariant: a request is sent soon after its key or never. If the service stops answering, all requests
-// that were not sent are dropped and counted, and so is every key until it answers again.
+// Invariant: a request is sent soon after its key, or never. If the service stops answering, all requests
+// that were not sent are dropped and counted. Further keys are also counted and refused until the service
+// answers again.
 import Posix
 import Time
 
@@ -27,7 +28,7 @@ struct RequestQueue<Request> {
 
   /// Time after which a user notices a delay.
   static var slowAfter: TimeSpan { .milliseconds(300) }
-  /// Time after which the service counts as not answering. A slow disk takes less.
+  /// Time after which the service counts as not answering. A slow disk delays an answer by less.
   static var silentAfter: TimeSpan { .milliseconds(1_500) }
   /// Upper bound of waiting requests; more keys than a user presses on purpose.
   private static var capacity: Int { 256 }

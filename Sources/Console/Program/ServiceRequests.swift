@@ -1,5 +1,5 @@
-// A command's requests to a service of the open bank. Each is bounded in time. A missing service is awaited
-// for the given patience, and not after the bank has closed.
+// A command's requests to a service of the open bank. Each request is bounded in time. If the service is not
+// running, a request waits for it for the given patience, but not after the bank has closed.
 // Invariant: a refusal is never returned as an answer. A change that may have happened is never reported as
 // not done.
 // Errors: `CommandError`; exit code 75 without an answer in time, 3 if the bank has closed.
@@ -17,7 +17,7 @@ protocol PresentableCommand: ServiceCommand {
   static var absence: ErrorCode { get }
 
   /// Message for users if the service does not answer.
-  /// - Parameter isInDoubt: A change was sent, and the service may have made it.
+  /// - Parameter isInDoubt: True if a change was sent, and the service may have made it.
   static func silence(_ why: String, isInDoubt: Bool, _ words: MessageCatalog) -> String
   static func complaint(about answer: Answer, _ words: MessageCatalog) -> Complaint?
 }
@@ -101,11 +101,11 @@ extension MessageCatalog {
   }
 }
 
-/// Interval of checking that the bank is still open while its service is missing.
+/// Interval of the checks whether the bank is still open while the service is not connected.
 private let serviceLook = TimeSpan.milliseconds(500)
 
 extension Session {
-  /// Reason why a service will not start again, and what to type; nil if it may start.
+  /// Reason why a service will not start again, and the remedy; nil if the service may start.
   fileprivate func whyNobodyComes(to role: WorkerRole) -> String? {
     guard let connection = try? home.connect(),
       let report = try? CoordinatorClient(connection).status(.status),

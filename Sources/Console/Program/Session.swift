@@ -49,7 +49,7 @@ package struct Session {
     StatusPicture(report: report, words: words, palette: output.palette, columns: columns)
   }
 
-  /// The service with this name or alias. The bank decides if it exists.
+  /// The service with this name or alias. The bank decides whether the service exists.
   func service(named name: String) throws(CommandError) -> ServiceName {
     for choice in BankctlTable.serviceNames where choice.value == name || choice.aliases.contains(name) {
       if let service = ServiceName(choice.value) { return service }
@@ -62,7 +62,7 @@ package struct Session {
   }
 
   /// The windows that the options request, each service once.
-  /// - Parameter juice: The command has an option for juice stations.
+  /// - Parameter juice: True if the command has an option for juice stations.
   func chosenWindows(juice: Bool) throws(CommandError) -> [(
     service: ServiceName, count: Int64, option: String
   )] {

@@ -1,16 +1,16 @@
 // A full-screen command's connection to the coordinator: its subscription, its requests, and the detection
 // of a coordinator that does not answer.
-// Invariant: reconnecting never blocks the keys. Requests to a lost coordinator get no answer; only the
-// subscription is renewed after a reconnect. A coordinator that does not answer is detected after the next
-// key.
-// Errors: `CommandError`; `control` if no usable coordinator came back in time.
+// Invariant: an attempt to reconnect delays keys by at most 100 ms. Requests to a lost coordinator get no
+// answer; only the subscription is renewed after a reconnect. A coordinator that does not answer is detected
+// after the next key.
+// Errors: `CommandError`; `control` if no usable coordinator accepted a connection in time.
 import ControlClient
 import Posix
 import Time
 import Wire
 
 final class WatchedCoordinator {
-  /// True while connected, as far as known.
+  /// True until the connection is found to be lost.
   var isThere: Bool { coordinator != nil }
   /// Set if a request has been unanswered for longer than `probePatience`.
   private(set) var isSilent = false
@@ -24,7 +24,7 @@ final class WatchedCoordinator {
   private let question: ControlCommand
   private var coordinator: CoordinatorClient?
   private var registration: Registration?
-  /// Request that checks if the coordinator answers: its number and deadline.
+  /// Request that checks whether the coordinator answers: its number and deadline.
   private var probe: (number: UInt32, due: MonotonicTime)?
   /// Time of the loss, and time of the next attempt to connect.
   private var absence: (since: MonotonicTime, retry: MonotonicTime)?
@@ -60,7 +60,8 @@ final class WatchedCoordinator {
     return try? coordinator.send(command)
   }
 
-  /// Called for every key: users press keys when nothing moves on the screen.
+  /// Checks whether the coordinator answers. Called for every key, because users press keys when nothing
+  /// moves on the screen.
   func lookWhetherItAnswers() {
     guard probe == nil, let number = ask(.status) else { return }
     probe = (number, loop.attended.now + Self.probePatience)

@@ -1,4 +1,4 @@
-// Text display of a board: day, numbers with rates, windows, served customers, first waiting customers,
+// Text display of a snapshot: day, numbers with rates, windows, served customers, first waiting customers,
 // last events.
 // Invariant: the same frame gives the same lines.
 import Arguments
@@ -12,14 +12,13 @@ struct BoardPicture {
   let palette: Palette
   var columns: Int?
 
-  /// The complete board.
   var lines: [String] {
     [headline] + Screen.flow(numbers, separator: " · ", columns: columns) + branches + [""] + services + [""]
       + windows
       + section(words.header(.waiting), .waiting, waiting) + section(words.lastEvents, .quiet, events)
   }
 
-  /// The numbers in one line.
+  /// The snapshot in one line: time, state, day and numbers.
   var line: String {
     ([Timestamp.utc(milliseconds: frame.time), words.state(frame.state), words.day(frame.day)] + numbers)
       .joined(separator: "  ")

@@ -1,6 +1,7 @@
-// Text display of the branches: a line for the bank, and a row for each branch, with a mark on this one.
-// Invariant: on a terminal of 80 columns or more every branch has one line. Names and hosts are cut,
-// numbers never are.
+// Text display of the branches: a line for the bank, and a row for each branch, with a mark on the branch of
+// this home.
+// Invariant: on a terminal of 80 columns or more every branch has one line. Names and hosts may be cut,
+// numbers never.
 import Arguments
 import Wire
 
@@ -30,7 +31,7 @@ struct BranchesPicture {
     guard width > columns else { return whole }
     let names = widest(\.name, .name)
     let hosts = widest(\.host, .host)
-    // The first part of a host name identifies it. Both columns are cut, equally if possible.
+    // The first part of a host name identifies the host. Both columns are cut, equally if possible.
     let room = max(2 * Self.shortest, names + hosts - (width - columns))
     let name = min(names, max(room / 2, room - hosts))
     return table(name: name, host: room - name)

@@ -1,6 +1,6 @@
 // Rate of progress and estimate of the remaining time.
 // Invariant: no estimate is made before enough data. The rate is that of the last third of the time. A
-// displayed estimate moves only by a part of the difference to the newest one, so it changes slowly.
+// displayed estimate changes slowly: it changes by only a part of its difference to the newest estimate.
 import Posix
 import Time
 
@@ -11,7 +11,7 @@ struct PaceEstimate {
   }
 
   private var samples: [Sample] = []
-  /// The last estimated end, the total it was for, and its time.
+  /// The last estimated end, its total, and the time of the estimate.
   private var end: (at: MonotonicTime, total: Int64, saidAt: MonotonicTime)?
 
   private static let silence = TimeSpan.seconds(1)
@@ -27,7 +27,7 @@ struct PaceEstimate {
 
   mutating func note(_ done: Int64, at now: MonotonicTime) {
     if let last = samples.last {
-      // A count that starts again is measured again.
+      // If the count decreases, measuring starts again.
       if done < last.done {
         samples.removeAll()
         end = nil
@@ -59,7 +59,7 @@ struct PaceEstimate {
       last.done - first.done >= Self.leastSteps,
       (last.done - first.done) >= (total - first.done) / 100 * Self.leastShare
     else { return nil }
-    // Clamped to a century, so that it fits.
+    // The estimate is clamped to a century, so that it fits in 64 bits.
     let fresh = TimeSpan.milliseconds(Int64(min(Double(total - last.done) / rate * 1000, 3.2e12)))
     var told = now + fresh
     if let end, end.total == total {

@@ -45,8 +45,8 @@ package struct Palette: Sendable, Equatable {
     depth = Self.depth(terminal: variable("TERM") ?? "", colours: variable("COLORTERM") ?? "")
   }
 
-  /// Terminals with 16 colours are known by their names. Nearly all others have 256, even if TERM does not
-  /// show it.
+  /// Terminals with 16 colours are recognised by their names. Nearly all others have 256, even if TERM does
+  /// not show it.
   private static func depth(terminal: String, colours: String) -> Depth {
     if ["truecolor", "24bit"].contains(colours) { return .full }
     let isPlain =

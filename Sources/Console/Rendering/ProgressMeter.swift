@@ -36,7 +36,7 @@ package final class ProgressMeter {
     begin = now()
   }
 
-  /// Time of the first output, for a caller that must request the data before it.
+  /// Time of the first output, for a caller that must request the data before then.
   var isDue: MonotonicTime { begin + Self.silence }
 
   /// Shows the progress; `total` is 0 if unknown.
@@ -119,7 +119,7 @@ package final class ProgressMeter {
     return "[" + String(repeating: "#", count: full) + String(repeating: "-", count: length - full) + "]"
   }
 
-  /// A wrapped line could not be cleared, so it is cut.
+  /// The line cut to the width of the terminal, because a wrapped line could not be cleared.
   private func fitted(_ line: String) -> String {
     var shown = ""
     var width = 0

@@ -39,7 +39,7 @@ enum Screen {
     return width
   }
 
-  /// A name and its amount in one line. If it is too narrow for both, the name is cut and the amount is
+  /// A name and its amount in one line. If the line is too narrow for both, the name is cut and the amount is
   /// not.
   static func row(_ name: String, _ amount: String, columns: Int) -> String {
     cut(name, to: max(0, columns - DisplayWidth.of(amount) - 1)) + " " + amount
@@ -98,7 +98,8 @@ enum Screen {
     flow(text.split(separator: " · ").map { String($0) }, separator: " · ", columns: columns)
   }
 
-  /// Parts in one line, broken between them on a narrow terminal, and within them only if one does not fit.
+  /// Parts in one line, broken between them on a narrow terminal, and within a part only if the part does not
+  /// fit.
   static func flow(_ parts: [String], separator: String, columns: Int?) -> [String] {
     let text = parts.joined(separator: separator)
     guard let columns, DisplayWidth.of(text) > columns else { return [text] }
@@ -143,8 +144,8 @@ enum Screen {
   }
 }
 
-/// Rows above and below the content of a full screen. Without enough room they are dropped in the order of
-/// their use: empty rows, extra rows, keys, title, notice.
+/// Rows above and below the content of a full screen. Without enough room they are dropped, the least useful
+/// first: empty rows, extra rows, keys, title, notice.
 struct ScreenFrame {
   var title: [String]
   var extra: [String] = []

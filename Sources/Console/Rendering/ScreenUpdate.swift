@@ -1,6 +1,6 @@
 // Output that changes the lines of a terminal.
-// Invariant: if the former lines are known, only different ones are written, each in its row; else all. A
-// written line leaves nothing of the former one.
+// Invariant: if the former lines are known, only different lines are written, each in its row; otherwise all
+// lines are written. A written line replaces the former line completely.
 import Posix
 
 enum ScreenUpdate {

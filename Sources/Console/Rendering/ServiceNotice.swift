@@ -1,6 +1,6 @@
-// Notice of a full screen about its service: the last event until the next key, or that the service is
-// missing or not answering.
-// Invariant: after the service is back, no notice about its absence remains.
+// Notice of a full screen about its service: the last event until the next key, or the information that the
+// service is not connected or does not answer.
+// Invariant: after the service has reconnected, no notice about its absence remains.
 
 struct ServiceNotice {
   /// Notice while the service is missing, and notice for a refused key.

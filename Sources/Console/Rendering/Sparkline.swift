@@ -11,7 +11,7 @@ enum Sparkline {
     return String(
       values.map { value in
         guard value > 0 else { return bars[0] }
-        // In floating point, because seven times the largest integer overflows.
+        // The division is in floating point, because a multiple of the largest integer would overflow.
         return bars[min(7, 1 + Int(Double(value) / Double(highest) * 6))]
       })
   }

@@ -64,7 +64,8 @@ struct TicketStory {
         at(endedAt, palette.paint(words.becameDead(attempts: place + 1, reason), .alarm)),
       ] + said
     }
-    // For the last attempt of a cancelled ticket it is unknown if the customer was in the queue again.
+    // For the last attempt of a cancelled ticket it is unknown whether the customer had returned to the
+    // queue.
     let isOpen = isLast && ticket.state == .done
     let text = isSentAway ? words.sentAway : isOpen ? words.attemptFailed(end) : words.attemptEnded(end)
     return lines + [at(endedAt, palette.paint(text + detail, end == .served ? nil : .alarm))] + said

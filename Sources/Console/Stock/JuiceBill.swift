@@ -44,7 +44,7 @@ final class JuiceBill {
     }
   }
 
-  /// Prints the rest, and returns the exit code.
+  /// Prints the remaining output, and returns the exit code.
   func settle() throws(CommandError) -> ProgramExit {
     if let first = undone.first {
       let isUnfinished = undone.contains { $0.fate == .unfinished }
@@ -86,7 +86,7 @@ final class JuiceBill {
     }
   }
 
-  /// Prints the missing ingredients. On a terminal, asks if the stock is to be changed.
+  /// Prints the missing ingredients. On a terminal, asks whether the user wants to edit the stock.
   private func askForMore() throws(CommandError) {
     guard session.isAtTerminal else {
       try session.output.line(words.phrases.tooLittleFruit)
@@ -114,7 +114,7 @@ extension Session {
   /// True if a user can answer: both standard input and standard output are a terminal.
   var isAtTerminal: Bool { output.isTerminal && Terminal.isTerminal(0) && !asJSON }
 
-  /// Reason why the juice station makes nothing, from the coordinator.
+  /// The coordinator's reason why the juice station makes no juice.
   var stationTrouble: StationTrouble? {
     guard let report = try? CoordinatorClient.picture(self) else { return nil }
     if let trouble = report.workers.first(where: { $0.role == .stock }).flatMap({ words.trouble(of: $0) }) {

@@ -3,7 +3,7 @@
 // Invariant: on return every ticket was reported once, and none waits any more except those reported as
 // unfinished. The station counts as hung only if it serves no customer for a time. A long queue in front of
 // an order therefore does not cancel it.
-// Errors: `CommandError` if the coordinator does not come back.
+// Errors: `CommandError` if the coordinator does not restart in time.
 import BankModel
 import Posix
 import Time
@@ -16,7 +16,7 @@ final class JuiceLine {
     case short([Shortage])
     /// Cancelled by another client; no ingredient was used.
     case cancelled
-    /// Cancelled here after a hang of the station or a signal; no ingredient was used.
+    /// Cancelled by this program after a hang of the station or a signal; no ingredient was used.
     case withdrawn
     /// The station has failed repeatedly; cancelled, and no ingredient was used.
     case failed
@@ -86,7 +86,7 @@ final class JuiceLine {
 
   // MARK: - Waiting
 
-  /// Waits until a ticket has ended or is a dead letter; nil if the station hangs, or a signal came.
+  /// Waits until a ticket has ended or is a dead letter; nil if the station hangs, or a signal was received.
   private func awaitEnd(of ticket: TicketNumber) throws(CommandError) -> TicketReport? {
     try persist { coordinator throws(CommandError) in
       let question = ControlCommand.awaitTickets(day: tickets.day, first: ticket, last: ticket)
@@ -150,7 +150,7 @@ final class JuiceLine {
       if report.state == .serving { return nil }
       do throws(CommandError) {
         isOurs = true
-        // The order names the day, because after a reset the number belongs to another customer.
+        // The request contains the day, because after a reset the number belongs to another customer.
         _ = try coordinator.answer(to: .cancel(ticket, day: tickets.day)).ticket
         return report.state == .dead ? .failed : .withdrawn
       } catch {
@@ -159,7 +159,7 @@ final class JuiceLine {
           isOurs = false
           return Self.fate(of: try self.report(on: ticket, coordinator))
         }
-        // The ticket was assigned to the station, or has ended, at this moment.
+        // Meanwhile the ticket was assigned to the station, or has ended.
         if case .failure(let failure) = error, failure.code == .wrongState || failure.code == .noSuchTicket {
           isOurs = false
           return nil

@@ -20,7 +20,7 @@ struct KeyDecoder: Sendable {
   private static let escape: UInt8 = 0x1B
   /// Maximum length of a sequence; longer ones are dropped.
   private static let longest = 32
-  /// Start and end of pasted text. xterm ctlseqs, bracketed paste mode
+  /// Start and end of pasted text. Source: xterm ctlseqs, bracketed paste mode.
   private static let pasteBegin = Array("\u{1B}[200~".utf8)
   private static let pasteEnd = Array("\u{1B}[201~".utf8)
 
@@ -63,7 +63,7 @@ struct KeyDecoder: Sendable {
     return keys
   }
 
-  /// CSI (`ESC [`) and SS3 (`ESC O`) sequences. ECMA-48, xterm ctlseqs
+  /// CSI (`ESC [`) and SS3 (`ESC O`) sequences. Source: ECMA-48, xterm ctlseqs.
   private func sequence() -> [Key]? {
     guard pending.count > 1 else { return nil }
     // Two escapes: the first one was the key. Any other byte after an escape is Alt with a key, which has

@@ -1,20 +1,20 @@
-// Accepted names of fruits and juices, and suggestions for others.
+// Accepted names of fruits and juices, and suggestions for unknown names.
 // Invariant: the name in commands takes precedence. An ambiguous name matches nothing.
 import Arguments
 import BankModel
 
 enum ShopNames {
-  /// Short names of the original buttons, in addition to those of the assortment.
+  /// Short names on the buttons of the original program, in addition to those of the assortment.
   private static let shortNames = ["망키쥬스": ItemID("mango-kiwi")]
 
-  /// The fruit of a name: in commands, in Korean or in English.
+  /// The fruit with this name in commands, in Korean or in English.
   static func fruit(named name: String, in assortment: Assortment) -> Fruit? {
     let wanted = plain(name)
     return only(assortment.fruits.filter { plain($0.id.name) == wanted })
       ?? only(assortment.fruits.filter { [$0.korean, $0.english].map(plain).contains(wanted) })
   }
 
-  /// The juice of a name, also without the word "juice" at its end.
+  /// The juice with this name. The word "juice" at the end of the name may be omitted.
   static func juice(named name: String, in assortment: Assortment) -> Juice? {
     let wanted = plain(name)
     if let juice = only(assortment.juices.filter { plain($0.id.name) == wanted }) { return juice }
