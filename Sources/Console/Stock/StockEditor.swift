@@ -1,5 +1,5 @@
 // State of the stock editor, and the meaning of keys: the selected line, and the requested change.
-// Invariant: a request never takes from an empty item. Every shown amount was sent by the stock.
+// Invariant: a request never reduces an amount below 0. Every shown amount was sent by the stock.
 import BankModel
 import StockClient
 import Wire
@@ -19,7 +19,7 @@ struct StockEditor {
   let words: MessageCatalog
   /// The stock; nil before the first snapshot.
   private(set) var picture: StockPicture?
-  /// Index of the selected line; the last one closes.
+  /// Index of the selected line; the last line closes the editor.
   private(set) var chosen = 0
   var notice: ServiceNotice
 
@@ -43,7 +43,8 @@ struct StockEditor {
   mutating func hear(_ result: Result<StockResult, StockClientError>) {
     switch result {
     case .success(.failure(let failure)): notice.say(words.complaint(about: failure).message)
-    // If another client was faster, the next snapshot shows the rest, which is never below 0.
+    // A shortage means that another client reduced the amount first. The next snapshot shows the amount,
+    // which is never below 0.
     case .success: break
     case .failure: notice.say(notice.absence)
     }

@@ -1,5 +1,5 @@
 // Layout of the stock editor on a terminal of any size.
-// Invariant: no more and no wider lines than the terminal has. The selected line is always shown.
+// Invariant: the lines fit the terminal in number and width. The selected line is always shown.
 import Arguments
 import BankModel
 import Posix
@@ -27,7 +27,7 @@ struct StockEditorPicture {
 
   private func choices(columns: Int) -> [String] {
     let names = editor.assortment.fruits.map { DisplayWidth.of(label($0)) }.max() ?? 0
-    // On a narrow terminal the signs are dropped first, then the names are cut. The amounts stay.
+    // On a narrow terminal the signs are dropped first, then the names are cut. The amounts are never cut.
     let isWide = columns >= 2 + names + 2 + 1 + Self.numberWidth + 2 + 1
     return editor.lines.enumerated().map { place, line in
       let isChosen = place == editor.chosen

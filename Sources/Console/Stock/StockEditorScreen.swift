@@ -1,7 +1,7 @@
 // Connection of the stock editor to the stock; `StockEditor` interprets keys.
-// Invariant: the screen waits for requested changes, unless the user closes it twice or presses Ctrl-C. It
-// then reports that there was no answer.
-// Errors: `CommandError`. The screen waits for a stock that is missing or does not answer until the user
+// Invariant: the screen waits for requested changes, unless the user closes it twice or presses Ctrl-C. In
+// that case the command reports that there was no answer.
+// Errors: `CommandError`. If the stock is not running or does not answer, the screen waits until the user
 // closes it.
 import BankModel
 import Posix
@@ -19,9 +19,9 @@ final class StockEditorScreen {
 
   /// Timeout of a change if the stock service has just disconnected.
   private static let changePatience = TimeSpan.seconds(5)
-  /// Time limit for a stock that has not answered a change to answer again.
+  /// Time limit for the next answer of a stock that has not answered a change.
   private static let probePatience = TimeSpan.minutes(60)
-  /// Time limit for the amounts before the editor opens without them.
+  /// Maximum wait for the amounts. After this time the editor opens without them.
   private static let picturePatience = TimeSpan.seconds(1)
 
   static func run(_ session: Session) throws(CommandError) {
@@ -53,7 +53,8 @@ final class StockEditorScreen {
       editor.hear(news)
       screen.isDirty = true
     }
-    // Keys typed ahead apply to the amounts, so those are loaded first, unless that takes long.
+    // Keys that were typed early apply to the amounts, so the amounts are loaded first, unless loading takes
+    // long.
     let patience = SystemClock.monotonic() + Self.picturePatience
     while editor.picture == nil, !screen.isEnded, SystemClock.monotonic() < patience {
       try counter.turn(until: patience)
@@ -90,8 +91,8 @@ final class StockEditorScreen {
     }
   }
 
-  /// Sends the next change. Further ones wait for its answer, so that they do not pile up at a stock that
-  /// does not answer.
+  /// Sends the next change. Further changes wait for its answer, so that no changes accumulate at a stock
+  /// that does not answer.
   private func sendNext() {
     guard let change = requests.next(at: counter.loop.attended.now) else { return }
     let deadline = SystemClock.monotonic() + Self.changePatience
@@ -110,8 +111,8 @@ final class StockEditorScreen {
     sendNext()
   }
 
-  /// Requests a snapshot from a stock that has not answered a change, until it answers. The snapshot shows
-  /// the result of the change.
+  /// Requests a snapshot, again and again, until a stock that has not answered a change answers. The snapshot
+  /// shows the result of the change.
   private func probe() {
     counter.client.ask(.look, until: SystemClock.monotonic() + Self.probePatience) { [weak self] result in
       guard let self else { return }

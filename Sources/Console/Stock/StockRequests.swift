@@ -1,6 +1,6 @@
 // Requests of commands to the stock service, and the sentences about its refusals.
-// Invariant: the bank is open when the stock is asked, so no client waits for a service that nothing will
-// start.
+// Invariant: a request is made only if the bank was open, so no client waits for a service that will not be
+// started.
 import BankModel
 import Posix
 import StockClient
@@ -25,7 +25,8 @@ extension StockCommand: PresentableCommand {
 extension ServiceRequests where Command == StockCommand {
   /// Connects to the stock service of the open bank.
   /// - Parameters:
-  ///   - isSeenOpen: The coordinator has already answered, so it need not be checked that the bank is open.
+  ///   - isSeenOpen: True if the coordinator has already answered. The check that the bank is open is then
+  ///     omitted.
   ///   - loop: Loop of a screen that already shows the bank.
   convenience init(
     _ session: Session, isSeenOpen: Bool = false, on loop: EventLoop? = nil
@@ -46,7 +47,7 @@ extension ServiceRequests where Command == StockCommand {
     return picture.withoutDrinks(of: assortment)
   }
 
-  /// Requests a change; missing pieces are a result.
+  /// Requests a change. Returns the shortages if there are too few pieces; the stock is then unchanged.
   func change(_ command: StockCommand) throws(CommandError) -> [Shortage] {
     switch try ask(command) {
     case .done: return []
@@ -57,8 +58,8 @@ extension ServiceRequests where Command == StockCommand {
 }
 
 extension StockPicture {
-  /// The stock without the drinks of the vending machine: every lot of those has dates, and fruit never has
-  /// any.
+  /// The stock without the drinks of the vending machine: every lot of a drink has dates, and fruit never has
+  /// dates.
   package func withoutDrinks(of assortment: Assortment) -> StockPicture {
     let fruits = Set(assortment.fruits.map(\.id))
     var picture = self

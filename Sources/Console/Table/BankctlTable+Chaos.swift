@@ -5,7 +5,7 @@ import Arguments
 extension BankctlTable {
   static var chaos: CommandSpec { chaos("chaos", typed: "bankctl chaos") }
 
-  /// Command line of the program that executes this command.
+  /// Command line of the program that `bankctl chaos` executes.
   package static var chaosProgram: CommandTable {
     CommandTable(
       program: ProgramCommands.chaosProgram, only: chaos("", typed: ProgramCommands.chaosProgram),

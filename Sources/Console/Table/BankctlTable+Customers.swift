@@ -119,7 +119,7 @@ extension BankctlTable {
     ]
   }
 
-  /// The service that takes command lines in every bank.
+  /// The service that accepts command lines in every bank.
   static let commandLines = ServiceName("run")!
 
   private static let commandLine = CommandSpec(

@@ -17,7 +17,7 @@ extension BankctlTable {
       OptionSpec("watch", short: "w", "Show every change.", "바뀔 때마다 보여 줍니다."), oneBranch(excluding: "watch"),
     ])
 
-  /// - Parameter other: Option that excludes it.
+  /// - Parameter other: Name of an option that cannot be combined with this one.
   private static func oneBranch(excluding other: String? = nil) -> OptionSpec {
     OptionSpec(
       "branch", .integer(1...Int64.max), value: "N", excludes: [other].compactMap(\.self),

@@ -1,6 +1,6 @@
 // Lists of the dashboard other than windows: services with their queues, first waiting customers, dead
 // letters, log.
-// Invariant: rows that did not fit into a frame are counted at the end of the list.
+// Invariant: rows that did not fit into a snapshot are counted at the end of the list.
 import BankModel
 import Posix
 import Wire

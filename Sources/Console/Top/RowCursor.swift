@@ -1,9 +1,9 @@
 // Selected row of a list.
-// Invariant: the selection follows its row, and keeps its index if the row is gone. A list that follows its
-// end selects its last row until the user moves away.
+// Invariant: the selection follows its row, and keeps its index if the row was removed. A list that follows
+// its end selects its last row until the user moves away.
 
 struct RowCursor: Sendable, Equatable {
-  /// Key of the row; nil before the first row, or while following the end.
+  /// Key of the selected row; nil before the first row, or while following the end.
   private(set) var key: String?
   private var place = 0
   private let followsEnd: Bool

@@ -24,7 +24,7 @@ struct ServedHistory: Sendable, Equatable {
     counts[counts.count - 1] = isFull ? .max : sum
   }
 
-  /// The seconds that have ended by then, the oldest first.
+  /// The counts of the seconds that had ended at this time, the oldest first.
   func seconds(by milliseconds: Int64) -> ArraySlice<Int64> {
     var history = self
     history.pass(to: milliseconds)

@@ -1,5 +1,6 @@
 // Views of the dashboard that need polling: one customer's history, and the dead letters.
-// Invariant: each has at most one request in flight, at most two requests a second, and only after changes.
+// Invariant: each view has at most one request in flight, at most two requests a second, and only after
+// changes.
 import Time
 import Wire
 
@@ -15,7 +16,8 @@ struct Refresh: Sendable, Equatable {
   var due: MonotonicTime? { isStale && !isAsked ? earliest ?? MonotonicTime(nanoseconds: 0) : nil }
   mutating func noteChange() { isStale = true }
   mutating func noteAnswer() { isAsked = false }
-  /// Restarts after a lost connection, on which the request gets no answer.
+  /// Marks the view as outdated after a lost connection, because a request on that connection is never
+  /// answered.
   mutating func forget() { (isAsked, isStale) = (false, true) }
 
   /// Returns true if the request is due, and records it as sent.

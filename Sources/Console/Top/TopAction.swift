@@ -1,4 +1,5 @@
-// Action of a dashboard key on the selected row: the request to the bank, or the reason for none.
+// Action of a dashboard key on the selected row: the request to the bank, or the reason why there is no
+// request.
 // Invariant: actions that kill a process or cancel a customer need a confirmation.
 import BankModel
 import Wire
@@ -14,7 +15,7 @@ enum TopAction: Sendable, Equatable {
     case refuse(String)
   }
 
-  /// - Parameter isChaos: True if the user has allowed killing processes from here.
+  /// - Parameter isChaos: True if the user has allowed killing processes from the dashboard.
   init?(_ key: Key, isChaos: Bool) {
     switch key {
     case .enter: self = .story
@@ -29,7 +30,7 @@ enum TopAction: Sendable, Equatable {
     }
   }
 
-  /// - Parameter pending: Requested numbers of windows without an answer yet.
+  /// - Parameter pending: Requested numbers of windows whose requests are not answered yet.
   func outcome(
     at row: TopRow?, in tab: TopTab, _ frame: BoardFrame, pending: [ServiceName: Int64],
     _ words: MessageCatalog

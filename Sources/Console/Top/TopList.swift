@@ -8,7 +8,7 @@ struct TopList {
   struct Column {
     let title: String
     var alignment = TextTable.Alignment.left
-    /// Order of dropping columns without room: the highest first, 0 never.
+    /// Order in which columns are dropped if there is no room: the highest number first; 0 is never dropped.
     var dispensability = 0
     /// Minimum width, so that columns do not move while numbers grow.
     var width = 0
@@ -37,7 +37,7 @@ extension TopList {
     rows.removeAll { row in !row.cells.contains { $0.text.lowercased().contains(text) } }
   }
 
-  /// Sorts by a column; the first one means the original order.
+  /// Sorts by a column; the first column means the original order.
   mutating func sort(by column: Int) {
     guard column > 0, columns.indices.contains(column) else { return }
     let isDescending = columns[column].isDescending

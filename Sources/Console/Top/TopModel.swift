@@ -1,7 +1,7 @@
 // State of the terminal dashboard, and the meaning of keys: page, row, request.
-// Invariant: every number comes from the bank. A request identifies its object by ticket number, or by
-// window, generation and pid, so an outdated display cannot affect another one. Killing a process and
-// cancelling a customer need a confirmation.
+// Invariant: every number was sent by the bank. A request identifies its object by ticket number, or by
+// window, generation and pid, so a key on an outdated display cannot affect another object. Killing a process
+// and cancelling a customer need a confirmation.
 import BankModel
 import Reports
 import StockClient
@@ -49,7 +49,7 @@ struct TopModel {
   private let home: String
   private(set) var tab = TopTab.windows
   private(set) var mode = Mode.list
-  /// The last data of the bank; nil before the first.
+  /// The latest data of the bank; nil before the first snapshot.
   private(set) var live: TopMoment?
   /// Data shown while frozen, and the time of freezing.
   private(set) var frozen: (moment: TopMoment, at: MonotonicTime)?
@@ -57,12 +57,12 @@ struct TopModel {
   private(set) var kill: KillWatch?
   var notice: ServiceNotice
   var shop = TopShop()
-  /// Scrolling of a text: first shown line, maximum of it, and number of rows. `TopPicture` sets the last
-  /// two.
+  /// Scroll state of a text: the first visible line, the maximum of that line, and the number of rows.
+  /// `TopPicture` sets the maximum and the number of rows.
   private(set) var pushed = 0
   var room = (push: 0, rows: 10)
   private var views: [TopTab: ListView] = [.log: ListView(cursor: RowCursor(followsEnd: true))]
-  /// Requested numbers of windows without an answer yet.
+  /// Requested numbers of windows whose requests are not answered yet.
   private var targets: [ServiceName: Int64] = [:]
 
   init(_ words: MessageCatalog, isChaos: Bool, home: String, branch: Int64? = nil) {
@@ -234,8 +234,8 @@ struct TopModel {
   }
 
   private mutating func perform(_ action: TopAction, at now: MonotonicTime) -> Wish? {
-    // Before the first frame nothing is known. While the bank is missing keys are refused, so that no old
-    // key is executed later.
+    // Keys are refused before the first snapshot, and while the bank is not connected, so that no old key is
+    // executed later.
     guard let action = notice.grant(action, hasPicture: live != nil), let frame = live?.frame else {
       return nil
     }
@@ -262,7 +262,7 @@ struct TopModel {
     }
   }
 
-  /// A later request for the same service stays.
+  /// Removes an answered request. A later request for the same service is kept.
   private mutating func forgetTarget(_ windows: ServiceWindows) {
     if targets[windows.service] == windows.count { targets[windows.service] = nil }
   }

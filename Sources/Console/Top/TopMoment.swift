@@ -1,5 +1,6 @@
-// Data from the frames of the board: the last frame, and the plots and the log, which need several frames.
-// Invariant: it is a value, so a frozen copy never changes. Every list is bounded.
+// Data from the snapshots (`BoardFrame`): the latest one, and the plots and the log, which need several
+// snapshots.
+// Invariant: a moment is a value, so a frozen copy never changes. Every list is bounded.
 import Posix
 import Time
 import Wire
@@ -33,7 +34,7 @@ struct TopMoment: Sendable, Equatable {
     note()
   }
 
-  /// Applies an answer before the next frame: paused services and numbers of windows.
+  /// Applies the paused services and numbers of windows in an answer, before the next snapshot contains them.
   mutating func hear(_ services: [ServiceReport]) {
     for report in services {
       guard let place = frame.services.firstIndex(where: { $0.service == report.service }) else { continue }
@@ -65,7 +66,7 @@ struct TopMoment: Sendable, Equatable {
     return isOver ? .max : time
   }
 
-  /// Time of today in which customers waited or were served, in milliseconds.
+  /// Business time of the current business day, in milliseconds.
   func businessMilliseconds(at now: MonotonicTime) -> Int64 {
     let passed = frame.businessTimeRuns ? now.since(heardAt).milliseconds : 0
     let (time, isOver) = frame.businessTime.milliseconds.addingReportingOverflow(passed)

@@ -1,5 +1,5 @@
 // Layout of the dashboard on a terminal of any size: header, tabs, page, prompt or notice, keys.
-// Invariant: no more and no wider lines than the terminal has. The selected row is always shown, and hidden
+// Invariant: the lines fit the terminal in number and width. The selected row is always shown, and hidden
 // rows are counted.
 import Arguments
 import Posix
@@ -43,7 +43,8 @@ struct TopPicture {
     let frozen = model.frozen == nil ? [] : [TextTable.Cell(words.isFrozen, .alarm)]
     let process = "pid \(frame.coordinator.pid), " + words.generation(frame.coordinator.generation)
     let beginning = [state] + frozen + [TextTable.Cell(words.day(frame.day))]
-    // Without room for its label, the running time is recognisable without one.
+    // If there is no room for the label, the business time is shown without it. A running timer is
+    // recognisable.
     let timers = [words.businessTime(milliseconds: business), MessageCatalog.timer(milliseconds: business)]
     let used = beginning.reduce(0) { $0 + DisplayWidth.of($1.text) + 3 }
     let timer = timers.first { used + DisplayWidth.of($0) <= columns } ?? timers[1]
@@ -53,7 +54,8 @@ struct TopPicture {
       issued: counts.issued, waiting: counts.waiting, delayed: counts.delayed, serving: counts.serving,
       served: counts.served, dead: counts.dead, cancelled: counts.cancelled, oldestWaitMilliseconds: 0)
     var numbers = Screen.flow(StatusPicture.terms(queue, words), separator: " ", columns: columns)
-    // With little room, waiting and served customers come first.
+    // If there is little room, the number of issued tickets is omitted, so that the line starts with waiting
+    // customers.
     if numbers.count > 1 {
       numbers = Screen.flow(
         StatusPicture.terms(queue, words).dropFirst().map { String($0.dropFirst(2)) }, separator: " · ",
@@ -64,7 +66,7 @@ struct TopPicture {
       + (isLow ? [] : branches(frame, columns))
   }
 
-  /// The branches of a shared bank in one line, as many as fit, this one first.
+  /// The branches of a shared bank in one line, as many as fit, the branch of this home first.
   private func branches(_ frame: BoardFrame, _ columns: Int) -> [String] {
     guard let all = frame.branches else { return [] }
     let chosen = all.filter { model.branch == nil || $0.number == model.branch }

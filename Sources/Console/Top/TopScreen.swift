@@ -1,8 +1,8 @@
 // Connections of the dashboard to the bank, the stock and the vending machine; `TopModel` interprets keys.
 // Invariant: the screen is drawn at most ten times a second, and at once for a key. An idle bank causes no
 // wake-ups. The services of the shop are subscribed to when their pages are first opened.
-// Errors: `CommandError`. The dashboard waits for a killed coordinator to restart. A bank that closes ends
-// it without an error.
+// Errors: `CommandError`. The dashboard waits for a killed coordinator to restart. If the bank closes, the
+// dashboard ends without an error.
 import BankModel
 import ControlClient
 import Glibc
@@ -19,16 +19,17 @@ final class TopScreen {
   private var model: TopModel
   private var stock: StockRequests?
   private var machine: VendingRequests?
-  /// Requests without their last answer.
+  /// Requests whose last answer has not arrived.
   private var asked: [UInt32: ControlCommand] = [:]
   /// True if messages were received since the last drawing; and the time of the next drawing.
   private var hasNews = false
   private var nextDrawing = MonotonicTime(nanoseconds: 0)
   private var failure: CommandError?
 
-  /// A higher rate would not be visible, and each drawing takes time from a busy bank.
+  /// Minimum time between two drawings. A higher rate would not be visible, and each drawing takes time from
+  /// a busy bank.
   private static let pace = TimeSpan.milliseconds(100)
-  /// Timeout of the assortment.
+  /// Timeout of the request for the assortment.
   private static let shopPatience = TimeSpan.minutes(60)
   /// Maximum number of open requests, more than a user makes with keys.
   private static let questionsAtMost = 64

@@ -1,6 +1,6 @@
 // State of the stock and the vending machine in the dashboard.
-// Invariant: it shows what the service has sent. While the service is missing, a notice is shown and the
-// last state stays.
+// Invariant: the display contains only what the service has sent. While the service is not connected, a
+// notice is shown above the last state.
 import BankModel
 import StockClient
 import VendingClient

@@ -1,8 +1,8 @@
 // Layout of the manager's screen of the vending machine on a terminal of any size: lots, and a pie chart of
 // the products' shares of the purchases.
-// Invariant: no more and no wider lines than the terminal has. The selected line is always shown. Amounts
-// and shares are never cut, and cut or hidden text has a mark. Without room for the pie, the shares are
-// shown as numbers.
+// Invariant: the lines fit the terminal in number and width. The selected line is always shown. Amounts and
+// shares are never cut, and cut or hidden text has a mark. Without room for the pie, the shares are shown as
+// numbers.
 import Arguments
 import BankModel
 import Posix
@@ -35,8 +35,8 @@ struct AdminBoardPicture {
   /// With fewer rows a product takes one line, and its name is cut on a narrow terminal.
   private static let roomForSeveralLines = 9
 
-  /// The products, each in one line, or in several on a terminal too narrow for the amounts beside the
-  /// names; then the line that closes.
+  /// The products, each in one line, or in several on a terminal too narrow for the amounts beside the names;
+  /// then the line that closes the screen.
   private func entries(columns: Int, room: Int) -> [[String]] {
     let heads = board.products.enumerated().map { place, product in
       "\(place == board.chosen ? "▸" : " ") \(product.emoji) \(product.name(in: board.words.language))"
@@ -156,8 +156,8 @@ struct SharePie {
     return rows > 0 ? [words.shares] + legend(rows: rows - 1) : []
   }
 
-  /// Each product with its share, the largest first. Without room for both, the name is cut; a share never
-  /// is.
+  /// Each product with its share, the largest first. Without room for both, the name is cut; a share is never
+  /// cut.
   func legend(rows: Int, columns: Int? = nil) -> [String] {
     let lines = zip(slices, tenths).map { slice, tenths in
       let (name, share) = (
@@ -209,7 +209,7 @@ struct SharePie {
   private static func turn(_ x: Double, _ y: Double) -> Double {
     if x == 0, y == 0 { return 0 }
     let (a, b) = (x < 0 ? -x : x, y < 0 ? -y : y)
-    // From the vertical to the horizontal, 0 to 1 of a quarter.
+    // The angle is from the vertical to the horizontal, from 0 to 1 of a quarter turn.
     let ratio = a <= b ? a / b : b / a
     // atan(r) within 0.2 degrees: https://doi.org/10.1109/MSP.2006.1628884
     let arc = ratio * (0.9724 - 0.1919 * ratio * ratio) / 1.5707963

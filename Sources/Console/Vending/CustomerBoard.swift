@@ -1,6 +1,6 @@
 // State of the customers' screen of the vending machine, and the meaning of keys: selected product, scroll
 // offset of the purchases, request.
-// Invariant: every number on the screen was sent by the machine; nothing is counted here.
+// Invariant: every number on the screen was sent by the machine; this type counts nothing.
 import BankModel
 import VendingClient
 import Wire
@@ -45,7 +45,7 @@ struct CustomerBoard {
     case .news(let news):
       let fallen = picture?.recent ?? []
       picture?.apply(news)
-      // Keep purchases that drop out of the snapshot while the user is scrolled back.
+      // Keep purchases that drop out of the snapshot while the user has scrolled back.
       if pushed > 0 {
         keep(fallen)
         pushed += news.purchases.count

@@ -1,8 +1,8 @@
 // Layout of the customers' screen of the vending machine on a terminal of any size: products with drawings,
 // marks on those that can be bought, and the strip of purchases at the bottom.
-// Invariant: no more and no wider lines than the terminal has. The selected product is always shown. Prices
-// and amounts are never cut, and cut or hidden text has a mark. Without room for drawings the products are
-// a list.
+// Invariant: the lines fit the terminal in number and width. The selected product is always shown. Prices and
+// amounts are never cut, and cut or hidden text has a mark. Without room for drawings the products are a
+// list.
 import Arguments
 import BankModel
 import Posix
@@ -13,7 +13,8 @@ struct CustomerBoardPicture {
   let palette: Palette
 
   private static let cardHeight = 6
-  /// With fewer rows, hardly any product would fit beside the selected one and the marks.
+  /// With fewer rows and two lines for each product, hardly any product would fit beside the selected one and
+  /// the marks.
   private static let roomForTwoLines = 9
 
   /// Number of products in a row on a terminal of this size.
@@ -110,8 +111,8 @@ struct CustomerBoardPicture {
     return palette.paint(cut, role) + gap
   }
 
-  /// Each product in one line. On a terminal too narrow for the price beside the name it takes two, and on
-  /// one too low for that the name is cut.
+  /// Each product in one line. On a terminal that is too narrow for the price beside the name, a product
+  /// takes two lines. If the terminal also has too few rows, the name is cut instead.
   private func list(_ room: Int, _ columns: Int) -> [String] {
     guard let picture = board.picture else { return [] }
     let parts = picture.products.enumerated().map { place, product in

@@ -1,7 +1,7 @@
 // Requests of commands to the vending machine, on the customers' or the manager's side, and the sentences
 // about its refusals.
-// Invariant: the bank is open when the machine is asked, so no client waits for a machine that nothing will
-// start.
+// Invariant: a request is made only if the bank was open, so no client waits for a machine that will not be
+// started. The exception is a user with permission only for the customers' socket.
 import BankModel
 import ControlClient
 import Posix
@@ -37,12 +37,12 @@ extension ServiceRequests where Command == VendingCommand {
   ) throws(CommandError) {
     if loop == nil {
       do throws(CommandError) { _ = try CoordinatorClient.open(session) } catch {
-        // A user with permission only for the machine cannot ask the coordinator if the bank is open, and
-        // need not.
+        // A user with permission only for the machine cannot ask the coordinator whether the bank is open,
+        // and need not.
         guard side == .customers, case .control(.notPermitted) = error else { throw error }
       }
     } else {
-      // A bank that does not answer or is restarting is awaited on the screen, like the machine.
+      // If the bank does not answer or is restarting, the screen waits for it, as for the machine.
       do throws(ControlError) { _ = try session.home.connect(patience: glance) } catch {
         if case .notPermitted = error { throw .control(error) }
       }
@@ -77,7 +77,7 @@ extension ServiceRequests where Command == VendingCommand {
 }
 
 extension Session {
-  /// The product of a name: in commands, in Korean or in English.
+  /// The product with this name in commands, in Korean or in English.
   func product(named name: String, in picture: VendingPicture) throws(CommandError) -> ProductReport {
     let wanted = Self.plain(name)
     if let product = picture.products.first(where: { Self.plain($0.id.name) == wanted }) { return product }

@@ -1,7 +1,7 @@
 // Connections of the vending screens to the machine; the boards interpret keys.
-// Invariant: each side has its own socket. The screen waits for accepted requests, unless the user closes
-// it twice or presses Ctrl-C. It then reports that there was no answer.
-// Errors: `CommandError`. The screen waits for a machine that is missing or does not answer until the user
+// Invariant: each side has its own socket. The screen waits for accepted requests, unless the user closes it
+// twice or presses Ctrl-C. In that case the command reports that there was no answer.
+// Errors: `CommandError`. If the machine is not running or does not answer, the screen waits until the user
 // closes it.
 import BankModel
 import Posix
@@ -23,7 +23,7 @@ final class VendingScreen {
 
   /// Timeout of a request if the machine has just disconnected.
   private static let wishPatience = TimeSpan.seconds(10)
-  /// Time limit for a machine that has not answered a request to answer again.
+  /// Time limit for the next answer of a machine that has not answered a request.
   private static let probePatience = TimeSpan.minutes(60)
 
   /// A request to the machine, with its origin.
@@ -137,8 +137,8 @@ final class VendingScreen {
     sendNext()
   }
 
-  /// Sends the next request. Further ones wait for its answer, so that they do not pile up at a machine
-  /// that does not answer.
+  /// Sends the next request. Further requests wait for its answer, so that no requests accumulate at a
+  /// machine that does not answer.
   private func sendNext() {
     guard let request = requests.next(at: customers.loop.attended.now) else { return }
     let side: VendingRequests? = if case .manager = request { managers } else { customers }
@@ -166,8 +166,8 @@ final class VendingScreen {
     sendNext()
   }
 
-  /// Requests a snapshot from a machine that has not answered a request, until it answers. The snapshot
-  /// shows the result of the request.
+  /// Requests a snapshot, again and again, until a machine that has not answered a request answers. The
+  /// snapshot shows the result of the request.
   private func probe() {
     customers.client.ask(.look, until: SystemClock.monotonic() + Self.probePatience) { [weak self] result in
       guard let self else { return }

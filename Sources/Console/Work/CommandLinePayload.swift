@@ -14,7 +14,7 @@ struct CommandLinePayload {
   var directory: String
   /// Complete environment without the variables of this bank (`BANK_*`).
   var environment: Variables
-  /// True if a client waits for the end and exits with its code.
+  /// True if a client waits for the end of the command and exits with the exit code of the command.
   var isWaited = false
   /// Standard input of the command.
   var input: [UInt8] = []

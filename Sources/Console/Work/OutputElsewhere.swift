@@ -7,11 +7,12 @@ import Wire
 /// Another branch that has served a ticket.
 struct OutputElsewhere {
   let number: Int64
-  /// Name and host of the branch; nil if it has joined so recently that this branch has not seen it yet.
+  /// Name and host of the branch; nil if the branch has joined so recently that the branch of this home has
+  /// not seen it yet.
   let report: BranchReport?
 
-  /// The branch that has served a ticket last; nil if it is this one, or if the bank has its database in
-  /// its home.
+  /// The branch that has served a ticket last; nil if that is the branch of this home, or if the bank has its
+  /// database in its home.
   static func branch(of ticket: TicketReport, _ coordinator: CoordinatorClient) -> OutputElsewhere? {
     guard let number = ticket.receipt?.branch ?? ticket.attempts.last?.branch,
       let branches = try? coordinator.answer(to: .branches).branches

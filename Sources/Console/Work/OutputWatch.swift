@@ -41,7 +41,8 @@ final class OutputWatch {
     Paths.join(home, "output", String(day), stream.file(ticket))
   }
 
-  /// Passes on the output until the ticket has ended, and returns the ticket; nil if a signal came first.
+  /// Passes on the output until the ticket has ended, and returns the ticket; nil if a signal was received
+  /// first.
   func untilItEnds(streams: [Stream]) throws(CommandError) -> TicketReport? {
     let followers = streams.map { ($0, follower($0, of: streams)) }
     while true {
@@ -98,8 +99,8 @@ final class OutputWatch {
       })
   }
 
-  /// Message of `output` about an output file that was deleted by age; nil if it exists or was deleted for
-  /// another reason.
+  /// Message of `output` about an output file that was deleted by age; nil if the file exists or was deleted
+  /// for another reason.
   private static func removed(_ report: TicketReport, _ stream: Stream, _ session: Session) -> String? {
     let home = session.home.path
     guard let receipt = report.receipt, let kept = receipt.result.map(stream.kept), kept.filed > 0,
@@ -112,7 +113,7 @@ final class OutputWatch {
 
   /// Prints the available output of a stream, for `output`. The ticket may have ended.
   ///
-  /// - Returns: True if that is all output known to this bank.
+  /// - Returns: True if the printed output is complete.
   static func show(
     _ report: TicketReport, _ stream: Stream, _ session: Session
   ) throws(CommandError) -> Bool {
