@@ -8,7 +8,7 @@ public enum Arity: Sendable, Hashable {
   case optional
   /// Any number of times, including none. Only the last operand may repeat.
   case repeating
-  /// Once or more often. Only the last operand may repeat.
+  /// Once or more. Only the last operand may repeat.
   case repeatingOnceOrMore
   /// The program and the arguments of another command line, written after `--`. Only for the last operand.
   case commandLine
@@ -94,7 +94,7 @@ public struct CommandSpec: Sendable, Hashable {
   public var examples: [Example]
   /// The positional operands, in order.
   public var operands: [OperandSpec]
-  /// The options of this command alone.
+  /// The options of this command, without the global options.
   public var options: [OptionSpec]
   /// True if help, suggestions, completions and the documentation omit the command. It can still be run.
   public var isHidden: Bool

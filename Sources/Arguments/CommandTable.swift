@@ -1,5 +1,5 @@
 // Table of a program's complete command line: commands, global options, and lookup by words. Parsing, help,
-// suggestions, completion scripts and documentation are all made from it, so they cannot diverge.
+// suggestions, completion scripts and documentation are all made from this table, so they cannot diverge.
 // Invariant: lookups never trap, not even in a faulty table; `faults()` lists faults.
 
 /// An exit code with its meaning, for help.

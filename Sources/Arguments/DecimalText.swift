@@ -1,6 +1,6 @@
 // Exact decimal numbers: digits, optionally a point and more digits. Durations, speeds and fractions use
 // them.
-// Invariant: no floating point, so nothing is rounded.
+// Invariant: no floating-point arithmetic is used, so nothing is rounded.
 // Errors: nil if a number does not fit; nothing traps.
 
 /// An exact decimal number of 0 or more.

@@ -1,8 +1,8 @@
 // First pass over a command line: command words, options, values and operands, with the rules of dashes
 // (long, short, combined, `--`, negative numbers). `CommandTable+Parse`, the second pass, checks the
 // values.
-// Invariant: the scan always reaches the end and keeps the first error, so that a `--help` or `--lang`
-// after a mistake is still recognised. It never traps.
+// Invariant: the scan always reaches the end and keeps the first error, so that a `--help` or `--lang` after
+// a mistake is still recognised. The scan never traps.
 
 struct LineScan {
   struct Occurrence {

@@ -1,8 +1,8 @@
 // Layout of help pages for a terminal: headings, paragraphs, lists of terms with explanations, wrapping,
 // colour.
-// Invariant: lines break only at spaces. A line is wider than the page only if a single word is. A command
-// for copying is continued with backslashes, so that its lines remain a valid command. Colour never changes
-// the layout: it is added after the columns were counted.
+// Invariant: lines break only at spaces. A line is wider than the page only if a single word is wider than
+// the page. A command for copying is continued with backslashes, so that its lines remain a valid command.
+// Colour never changes the layout, because escape sequences are added after the columns were counted.
 
 struct PageLayout {
   struct Entry {

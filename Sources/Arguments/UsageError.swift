@@ -13,7 +13,7 @@ public struct UsageError: Error, Sendable, Hashable {
     case operand(String)
   }
 
-  /// Reason of the error.
+  /// Reason for the error.
   public enum Reason: Sendable, Hashable {
     /// No command was given.
     case missingCommand
@@ -43,7 +43,7 @@ public struct UsageError: Error, Sendable, Hashable {
     case invalidValue(Subject, ValueError)
   }
 
-  /// Reason of the error.
+  /// Reason for the error.
   public let reason: Reason
   /// The program's name.
   public let program: String

@@ -22,13 +22,13 @@ public enum ValueKind: Sendable, Hashable {
   case flag
   /// Whole number within a range, in ASCII digits.
   case integer(ClosedRange<Int64>)
-  /// Whole number within a range, or one of some words: `3`, `all`.
+  /// Whole number within a range, or one of the given words: `3`, `all`.
   case integerOrWord(ClosedRange<Int64>, [Choice])
   /// Duration with its unit: `700ms`, `1m30s`. See ``DurationText``.
   case duration
   /// Speed factor: `10`, `0.5`, `max`. See ``SpeedText``.
   case speed
-  /// One of some words.
+  /// One of the given words.
   case choice([Choice])
   /// Name of a file or directory, of any bytes, not empty. The caller handles `-`.
   case path
@@ -38,7 +38,7 @@ public enum ValueKind: Sendable, Hashable {
   case bytes
   /// A day of the Gregorian calendar, `2026-07-01`, years 0001–9999.
   case date
-  /// `NAME=N`: one of some names (any, if the list is empty) and a whole number within a range.
+  /// `NAME=N`: one of the given names (any name if the list is empty) and a whole number within a range.
   case assignment(names: [Choice], ClosedRange<Int64>)
 
   /// Placeholder of a value of this kind in help, if the table names none.

@@ -43,11 +43,11 @@ extension ByService<TimeSpan> {
 public struct BankConfiguration: Sendable, Equatable {
   /// Logs of the workers.
   public struct Log: Sendable, Equatable {
-    /// True to log every start and end of an attempt. `customers`
+    /// True to log every start and end of an attempt. `log.customer_events`
     public var customers = true
-    /// File size in bytes after which a log is rotated. `rotate_bytes`
+    /// File size in bytes after which a log is rotated. `log.rotate_bytes`
     public var rotateBytes: Int64 = 10_485_760
-    /// Number of rotated logs to keep. `keep`
+    /// Number of rotated logs to keep. `log.keep_files`
     public var keep: Int32 = 3
 
     /// The defaults.
@@ -56,11 +56,11 @@ public struct BankConfiguration: Sendable, Equatable {
 
   /// The database that several branches share.
   public struct Store: Sendable, Equatable {
-    /// Address of the shared database; nil for a database in the home. `url`
+    /// Address of the shared database; nil for a database in the home. `store.url`
     public var address: StoreAddress?
-    /// Customers of a line that the branch claims at a time. `page`
+    /// Customers of a line that the branch claims at a time. `store.claim_size`
     public var page: Int32 = 100
-    /// Name of the branch; nil for one made of host name and home. `branch`
+    /// Name of the branch; nil for a name made of host name and home. `store.branch`
     public var branch: String?
 
     /// The defaults.
@@ -80,14 +80,15 @@ public struct BankConfiguration: Sendable, Equatable {
   public var speed = Speed.one
   /// The language; nil for that of the locale. `lang`
   public var language: Language?
-  /// Waiting customers above which new ones are refused. `max_waiting`
+  /// Number of waiting customers above which new customers are refused. `max_waiting`
   public var maxWaiting: Int64 = 20_000_000
   /// Maximum payload of a customer in bytes. `max_payload`
   public var maxPayload: Int64 = 65_536
   /// Time without progress after which a teller counts as stuck. `lease`
   public var lease = TimeSpan.seconds(10)
-  /// Time of silence between the coordinator and its guardian after which each checks the other's state. It
-  /// also applies to a service process, such as the stock, that does not answer a ping. `watchdog_timeout`
+  /// Time of silence between the coordinator and its guardian after which each checks the other's state. The
+  /// same time applies to a service process, such as the stock, that does not answer a ping.
+  /// `watchdog_timeout`
   public var standstill = TimeSpan.seconds(10)
   /// Maximum number of customers assigned to a teller at a time. `prefetch`
   public var prefetch: Int32 = 1
@@ -106,7 +107,7 @@ public struct BankConfiguration: Sendable, Equatable {
   public var restartFirst = TimeSpan.milliseconds(100)
   /// Maximum delay before a restart of a teller. `restart_max_delay`
   public var restartLimit = TimeSpan.seconds(30)
-  /// Customers after which a teller is replaced, between two customers; 0 for never.
+  /// Number of customers after which a teller is replaced, before it receives another customer; 0 for never.
   /// `max_customers_per_teller`
   public var recycleAfterCustomers: Int64 = 0
   /// Resident memory in MiB above which a teller is replaced; 0 for never. `max_teller_memory_mb`

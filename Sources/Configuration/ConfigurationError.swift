@@ -1,13 +1,13 @@
 // Reasons for refusing a configuration; the sentences are in `ConfigurationError+Message.swift`.
-// Invariant: every error contains the file, and the key and line if there is one. Nothing of a refused file
-// is used.
+// Invariant: every error contains the file, and the key and line if there is one. No setting of a refused
+// file is used.
 
 import Arguments
 import JSON
 
 /// An error in a configuration.
 public struct ConfigurationError: Error, Sendable, Hashable {
-  /// Reason of the error.
+  /// Reason for the error.
   public enum Reason: Sendable, Hashable {
     case notFound
     /// The file cannot be read; the text contains the failed call and its error.
@@ -63,7 +63,7 @@ public struct ConfigurationError: Error, Sendable, Hashable {
     case badVariable(String)
     /// Invalid umask.
     case badMask(String)
-    /// Text that is not an exit code, nor the name of another kind of exit.
+    /// Text that is neither an exit code nor the name of another kind of exit.
     case badEnding(String)
     /// Argument that execve(2) refuses: too long, or with a zero byte.
     case badWord
@@ -102,7 +102,7 @@ public struct ConfigurationError: Error, Sendable, Hashable {
   public var key: String?
   /// The line, from 1; nil if no line is at fault.
   public var line: Int?
-  /// Reason of the error.
+  /// Reason for the error.
   public var reason: Reason
 
   /// An error in a file.

@@ -7,7 +7,7 @@ import BankModel
 public struct NamedProgram: Sendable, Hashable {
   /// Name or path.
   public var name: String
-  /// `PATH` of its environment; nil if the file sets none.
+  /// `PATH` of the program's environment; nil if the file sets none.
   public var path: String?
   /// Working directory; nil if the file sets none.
   public var directory: String?

@@ -6,7 +6,7 @@
 import Posix
 import Time
 
-/// Time before which output files may have been deleted.
+/// The time in the marker file: output files last written before this time may have been deleted.
 public enum OutputNote {
   /// Path of the marker file, beside the directories of the days.
   public static func path(in home: String) -> String { Paths.join(home, "output", "removed") }

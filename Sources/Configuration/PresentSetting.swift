@@ -84,7 +84,7 @@ public enum SettingChoice: Sendable, Hashable {
 }
 
 extension BankConfiguration {
-  /// Overrides the setting of a choice.
+  /// Overrides the setting with the key of the choice.
   public mutating func adopt(_ choice: SettingChoice) {
     switch choice {
     case .windows(let service, let count): windows[service] = count
@@ -127,7 +127,8 @@ extension ReadConfiguration {
     let present = Dictionary(uniqueKeysWithValues: settings().map { ($0.key, $0.value) })
     let former = earlier.settings()
     let keys = Set(former.map(\.key))
-    // A setting of a service that only one of the configurations names is listed from that one.
+    // A setting of a service that only one of the configurations names is listed with the value of that
+    // configuration.
     return former.filter { present[$0.key] != $0.value } + settings().filter { !keys.contains($0.key) }
   }
 }

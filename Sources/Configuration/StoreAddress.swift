@@ -39,8 +39,8 @@ public struct StoreAddress: Sendable, Hashable, CustomStringConvertible {
     let authority = rest.prefix { !"/?#".contains($0) }
     let path = rest.dropFirst(authority.count).prefix { $0 != "?" }
     let query = rest.dropFirst(authority.count + path.count).dropFirst()
-    // A slash in a password ends the authority too early. A "@" in the path shows that, because names of
-    // databases and hosts do not contain it.
+    // A slash in a password ends the authority too early. A "@" in the path shows this case, because names of
+    // databases and hosts do not contain "@".
     guard !(path.contains("@") && !authority.contains("@")) else { throw .password }
     let user = authority.lastIndex(of: "@").map { authority[..<$0] } ?? ""
     guard !user.contains(":"), !Self.namesSecret(query) else { throw .password }
@@ -81,7 +81,7 @@ public struct StoreAddress: Sendable, Hashable, CustomStringConvertible {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// An IPv6 address is in brackets and contains colons itself.
+  /// True if the port is valid or absent. An IPv6 address is in brackets, because it contains colons itself.
   private static func hasGoodPort(_ host: Substring) -> Bool {
     let name = host.lastIndex(of: "]").map { host[host.index(after: $0)...] } ?? host
     guard let colon = name.firstIndex(of: ":") else { return true }

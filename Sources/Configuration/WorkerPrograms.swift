@@ -1,5 +1,5 @@
 // Programs of the bank's processes. All programs of one build are in one directory. The coordinator starts
-// them by these paths, and `bankctl config check` verifies that they exist.
+// them from these paths, and `bankctl config check` verifies that they exist.
 
 import BankModel
 import Posix
@@ -14,20 +14,20 @@ public struct WorkerPrograms: Sendable, Hashable {
   /// Programs in a directory.
   public init(in directory: String) { self.directory = directory }
 
-  /// Coordinator.
+  /// Path of the coordinator.
   public var coordinator: String { Paths.join(directory, "bankd") }
-  /// Stock service.
+  /// Path of the stock service.
   public var stock: String { Paths.join(directory, "bank-stockd") }
-  /// Vending machine.
+  /// Path of the vending machine.
   public var vending: String { Paths.join(directory, "bank-vending") }
 
-  /// Web server; not every build contains it.
+  /// Path of the web server; not every build contains a web server.
   public var web: String { Paths.join(directory, "bank-web") }
 
-  /// Runner of commands.
+  /// Path of the runner.
   public var runner: String { Paths.join(directory, "bank-runner") }
 
-  /// Teller of a service whose work is simulated.
+  /// Path of the teller of a service whose work is simulated.
   public subscript(service: Service) -> String {
     Paths.join(directory, service == .juice ? "bank-juice" : "bank-teller")
   }

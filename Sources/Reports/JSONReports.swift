@@ -182,8 +182,8 @@ extension JSONValue {
     return words.adding(field(ofBranch: attempt.branch))
   }
 
-  /// JSON of `stop`: day and results of the drain: customers `finished` since its start, customers
-  /// `waiting` for the next start, tellers `killed`, and the duration of each step.
+  /// JSON of `stop`: the day, and the results of the drain. These are the customers `finished` since its
+  /// start, the customers `waiting` for the next start, the tellers `killed`, and the duration of each step.
   package static func stopped(_ report: StoppedReport) -> JSONValue {
     let shape: JSONValue = [
       "version": 1, "day": .init(report.day), "served": .init(report.served),

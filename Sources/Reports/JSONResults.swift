@@ -40,7 +40,7 @@ extension JSONValue {
     return excerpt.isCut ? shape.adding(["\(name)_first_bytes": .init(Int64(excerpt.first.count))]) : shape
   }
 
-  /// Bytes as text if they are UTF-8, else as base64.
+  /// Bytes as text if they are UTF-8, otherwise as base64.
   package static func carried(_ bytes: [UInt8], as name: String) -> JSONValue {
     guard let text = String(validating: bytes, as: UTF8.self) else {
       return .object([Field(name: name + "_b64", value: .string(Base64.encode(bytes)))])

@@ -1,7 +1,7 @@
 // Observation of a killed teller and its customer in the snapshots (`BoardFrame`), for the command, the
 // dashboard and the page.
 // Invariant: the reported time is the difference of two events on the coordinator's clock. If an event was
-// missed, at full speed or without a subscription, the reported time is an upper bound, and `isExact` is
+// missed (at full speed, or without a subscription), the reported time is an upper bound, and `isExact` is
 // false.
 import Wire
 
@@ -88,7 +88,7 @@ package struct KillWatch: Sendable, Equatable {
   package mutating func hear(_ frame: BoardFrame) {
     if stage == .ordered { findDeath(in: frame) }
     guard stage != .ordered else { return see(in: frame) }
-    // A restarted coordinator counts events from 1, and all of them are later.
+    // A restarted coordinator counts events from 1, and all its events are later than the exit.
     if frame.coordinator.generation != coordinator {
       (coordinator, diedIn) = (frame.coordinator.generation, 0)
     }

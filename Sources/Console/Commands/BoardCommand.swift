@@ -1,6 +1,6 @@
 // `snapshot`: prints the snapshot of the bank once, or again after every change, for pipes and scripts.
 // Invariant: with `--watch`, every snapshot is one line, also after a restart of the coordinator.
-// Errors: `CommandError`. If the bank closes while it is followed, the command ends without an error.
+// Errors: `CommandError`. If the bank closes while the command follows it, the command ends without an error.
 import BankModel
 import Posix
 import Time

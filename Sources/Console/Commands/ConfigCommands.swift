@@ -36,7 +36,7 @@ enum ConfigCommands {
     }
   }
 
-  /// Searches the external programs in the path and directory that a command or worker of this bank would
+  /// Searches for the external programs in the path and directory that a command or worker of this bank would
   /// use.
   private static func lookForNamedPrograms(
     of read: ReadConfiguration, file: String, _ session: Session

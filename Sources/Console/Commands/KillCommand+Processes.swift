@@ -12,7 +12,7 @@ import Time
 import Wire
 
 extension KillCommand {
-  /// A process without a window, as in a status.
+  /// A process without a window, as a status report describes it.
   private struct Target {
     let pid: Int32
     /// Nil for the guardian, whose starts are not counted.

@@ -20,7 +20,7 @@ enum WebCommands {
       hasChaos: session.invocation.flag("chaos"), host: session.invocation.text("host"))
     let launcher = try fromControl(session.surroundings.launcher())
     let program = Paths.join(Paths.directory(of: launcher.program), "bank-web")
-    // A closed bank is reported first; only an open one needs the program of the server.
+    // A closed bank is reported first; only an open bank needs the program of the server.
     _ = try CoordinatorClient.converse(session) { coordinator throws(CommandError) in
       try coordinator.status(.status)
     }

@@ -16,7 +16,7 @@ struct CustomerLine: Sendable, Equatable {
   var key: String?
   /// Payload of the customer; nil for none.
   var payload: [UInt8]?
-  /// Due time of the customer; nil for at once.
+  /// Due time of the customer; nil if the customer is due at once.
   var later: LaterMoment?
 
   enum Fault: Error, Sendable, Equatable {

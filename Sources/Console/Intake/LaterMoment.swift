@@ -34,7 +34,7 @@ enum LaterMoment: Sendable, Equatable {
     case tooFar(String)
   }
 
-  /// Due time from the command line; nil for at once.
+  /// Due time from the command line; nil if the customer is due at once.
   static func read(_ session: Session) throws(CommandError) -> LaterMoment? {
     if let span = session.invocation.duration("in") {
       guard let later = LaterMoment(after: span) else {

@@ -1,5 +1,6 @@
 // Sentences about a drain, and messages of a guardian in the foreground.
-// Invariant: every step has a sentence in both languages, which includes the effect of the next Ctrl-C.
+// Invariant: every step has a sentence in both languages. If a Ctrl-C can skip the step, the sentence
+// includes the effect of a Ctrl-C.
 import Arguments
 import BankModel
 import Guardian

@@ -82,7 +82,7 @@ extension MessageCatalog {
 
   func exitCode(_ code: Int32) -> String { phrases.exitCode(code) }
 
-  /// Reason of a dead letter in a list: `exit code 65: cannot read the picture`.
+  /// Reason for a dead letter, in a list: `exit code 65: cannot read the picture`.
   func reason(_ ticket: TicketReport) -> String? {
     guard ticket.state == .dead, let last = ticket.attempts.last else { return nil }
     let reason = phrases.reason(last.end, signal: last.signal.map(Signals.name), code: last.code)

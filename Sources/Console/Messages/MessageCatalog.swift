@@ -25,7 +25,7 @@ package struct MessageCatalog: Sendable {
     return say(words.dropLast().joined(separator: ", ") + " or " + last, words.joined(separator: ", "))
   }
 
-  /// A text in parentheses after its subject; empty for an empty text.
+  /// A text in parentheses, to be appended to its subject; empty for an empty text.
   func aside(_ words: String) -> String { words.isEmpty ? "" : say(" (\(words))", "(\(words))") }
 
   /// User input in quotes, safe to print: terminals obey control characters, so those are escaped.

@@ -49,8 +49,8 @@ package struct ProcessEnvironment {
     return BankHome(path: try fromSystem(absolute(chosen)))
   }
 
-  /// The configuration, from the first of these that exists: flag, `BANK_CONFIG`, the home's file,
-  /// `BANK_CONFIG_DEFAULT`, the installation's file. Nil for none.
+  /// The configuration, from the first of these: flag, `BANK_CONFIG`, the home's file if it exists,
+  /// `BANK_CONFIG_DEFAULT`, the installation's file if it exists. Nil for none.
   package func configuration(flag: String?, home: BankHome) throws(CommandError) -> String? {
     try chosenConfiguration(flag: flag, home: home)?.path
   }

@@ -98,7 +98,7 @@ package struct Program {
   ) -> ProgramExit {
     guard let complaint = words.complaint(about: error, home: home) else { return .done }
     do throws(CommandError) {
-      // Output before the error is written before the error.
+      // The output that was buffered before the error is written first.
       if asJSON { try output.line(.error(code: complaint.code, message: complaint.message)) }
       try output.flush()
     } catch {

@@ -18,7 +18,8 @@ struct PaceEstimate {
   /// Minimum progress for an estimate: share of the whole in per cent, and number of steps.
   private static let leastShare: Int64 = 2
   private static let leastSteps: Int64 = 3
-  /// Minimum time for measuring the rate; above it, a third of the total time is used.
+  /// Minimum time over which the rate is measured. If a third of the elapsed time is longer, that third is
+  /// used.
   private static let shortestWindow = TimeSpan.seconds(5)
   /// Time constant with which a displayed estimate follows newer ones.
   private static let inertia = TimeSpan.seconds(3)

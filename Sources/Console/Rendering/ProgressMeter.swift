@@ -1,5 +1,5 @@
 // Progress display: nothing within the first second, then a bar on a terminal, and plain lines elsewhere.
-// Invariant: it writes only to standard error, and clears its terminal line at the end.
+// Invariant: the meter writes only to standard error, and clears its terminal line at the end.
 import Arguments
 import Posix
 import Time

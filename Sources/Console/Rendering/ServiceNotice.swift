@@ -3,7 +3,7 @@
 // Invariant: after the service has reconnected, no notice about its absence remains.
 
 struct ServiceNotice {
-  /// Notice while the service is missing, and notice for a refused key.
+  /// Notice while the service is not connected, and notice for a refused key.
   let absence: String
   let refusedKey: String
   /// The last event; nil for none.
@@ -28,8 +28,8 @@ struct ServiceNotice {
     if let text = last?.text, [absence, refusedKey].contains(text) { last = nil }
   }
 
-  /// Returns the request of a key, or nil if the service is missing or has sent no snapshot yet. The key is
-  /// then refused, so that no old key is executed later.
+  /// Returns the request of a key, or nil if the service is not connected or has sent no snapshot yet. The
+  /// key is then refused, so that no old key is executed later.
   mutating func grant<Wish>(_ wish: Wish, hasPicture: Bool) -> Wish? {
     guard isConnected, hasPicture else {
       say(refusedKey)

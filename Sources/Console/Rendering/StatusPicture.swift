@@ -44,7 +44,7 @@ struct StatusPicture {
       columns: columns)
   }
 
-  /// This branch and its part of the numbers, in a bank with several branches.
+  /// The branch of this home and its part of the numbers, in a bank with several branches.
   private var branch: [String] {
     guard let branch = report.branch else { return [] }
     let own = report.bank == nil ? [] : [sum(report.queue)]

@@ -126,7 +126,7 @@ final class JuiceLine {
 
   // MARK: - Cancelling
 
-  /// Cancels every ticket that has not ended, the last first, so that none of the rest starts meanwhile. A
+  /// Cancels every ticket that has not ended, the last first, so that no remaining ticket starts meanwhile. A
   /// juice in progress has some time to finish.
   private func withdrawAll(from first: TicketNumber, _ tell: Teller) throws(CommandError) {
     var fates: [TicketNumber: Fate] = [:]

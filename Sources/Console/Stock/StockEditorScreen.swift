@@ -111,7 +111,7 @@ final class StockEditorScreen {
     sendNext()
   }
 
-  /// Requests a snapshot, again and again, until a stock that has not answered a change answers. The snapshot
+  /// Requests a snapshot repeatedly until a stock that has not answered a change answers again. The snapshot
   /// shows the result of the change.
   private func probe() {
     counter.client.ask(.look, until: SystemClock.monotonic() + Self.probePatience) { [weak self] result in

@@ -1,6 +1,6 @@
 // The complete command line of bankctl: common options and all commands.
-// Invariant: the table has no faults; a test verifies it. Help, completions and parsing are made from it
-// alone.
+// Invariant: the table has no faults; a test verifies it. Help, completions and parsing are made from this
+// table alone.
 import Arguments
 import BankModel
 

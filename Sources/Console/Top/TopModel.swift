@@ -72,7 +72,7 @@ struct TopModel {
 
   /// True if the bank was closing at its last message.
   var isClosing: Bool { live?.frame.state == .draining || live?.frame.state == .closed }
-  /// True if the numbers are those of this branch and not of the whole bank.
+  /// True if the numbers are those of the branch of this home and not of the whole bank.
   var isOfThisBranchAlone: Bool {
     guard let branch else { return false }
     return live?.frame.branches?.contains { $0.isThis && $0.number == branch } == true

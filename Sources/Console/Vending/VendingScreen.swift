@@ -166,7 +166,7 @@ final class VendingScreen {
     sendNext()
   }
 
-  /// Requests a snapshot, again and again, until a machine that has not answered a request answers. The
+  /// Requests a snapshot repeatedly until a machine that has not answered a request answers again. The
   /// snapshot shows the result of the request.
   private func probe() {
     customers.client.ask(.look, until: SystemClock.monotonic() + Self.probePatience) { [weak self] result in
