@@ -99,8 +99,8 @@ public struct CommandSpec: Sendable, Hashable {
   /// True if help, suggestions, completions and the documentation omit the command. It can still be run.
   public var isHidden: Bool
 
-  /// Creates a command. `name`, the aliases and the former names contain words separated by spaces: `"shelf
-  /// admin add"`.
+  /// Creates a command. `name`, the aliases and the former names contain words separated by spaces:
+  /// `"shelf admin add"`.
   public init(
     _ name: String = "", aliases: [String] = [], formerNames: [String] = [], group: Text? = nil,
     summary: Text, details: Text? = nil, examples: [Example] = [], operands: [OperandSpec] = [],

@@ -1,5 +1,5 @@
-// Table of all settings: key, property and range of each. The reader of a file uses this table, `bankctl
-// config show` prints its entries, and a test compares the settings page with it. `ofService` makes the
+// Table of all settings: key, property and range of each. The reader of a file uses this table,
+// `bankctl config show` prints its entries, and a test compares the settings page with it. `ofService` makes the
 // entries of a service that a configuration adds.
 // Invariant: keys are unique, and no key is the group of another one. The output of `value`, written into a
 // file, is read back as the same value.
