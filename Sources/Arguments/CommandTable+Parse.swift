@@ -39,7 +39,7 @@ extension CommandTable {
   /// The valid global options of a line that may contain errors.
   ///
   /// An error must be reported in the language and format that the faulty line itself requests. Invalid
-  /// options are skipped. If an option occurs twice and is not repeatable, its first value counts.
+  /// options are skipped. If an option occurs twice and is not repeatable, its first valid value counts.
   public func globalValues(glimpsedIn arguments: [String]) -> Values {
     let scan = LineScan(arguments, table: self)
     var values = Values()

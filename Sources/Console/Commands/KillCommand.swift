@@ -27,8 +27,7 @@ enum KillCommand {
       session.note(session.words.nothingChanged)
       return .failed
     }
-    // The watch starts from the snapshot before the confirmation. The snapshots read next contain the events
-    // since then.
+    // The watch starts from the snapshot before the confirmation, and then reads every later snapshot.
     let killing = try coordinator.send(.endTeller(window: name, generation: window.generation, pid: pid))
     var watch = KillWatch(window: name, generation: window.generation, pid: pid, in: frame)
     try look(&watch, killing, coordinator)

@@ -38,8 +38,8 @@ enum StatusCommand {
   }
 }
 
-/// Selects the reports to print: every report with a change, and one per second if only times or memory sizes
-/// have changed.
+/// Selects the reports to print: every report with a change, and one per second if only times, rates or
+/// memory sizes have changed.
 private struct Rhythm {
   private var shown: (still: StatusReport, at: MonotonicTime)?
 

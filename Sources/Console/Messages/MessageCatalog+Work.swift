@@ -134,6 +134,7 @@ extension MessageCatalog {
   }
 
   /// The sentence contains the name and the host of the branch, because a user must run the command there.
+  /// The default name consists of the host and the home.
   /// - Parameters:
   ///   - day: The value of `--day`, or nil.
   ///   - isErrors: True if standard error was requested.
