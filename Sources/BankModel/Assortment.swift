@@ -1,6 +1,6 @@
-// Items that a bank sells from its stock: fruits, juices and their recipes.
-// Invariant of a whole assortment: no name occurs twice, and every recipe consists of fruits in the
-// assortment. The texts of the built-in one are those of the original juice maker.
+// Items that a bank sells from its stock: fruits, juices and their recipes. Invariant of an assortment: no two fruits
+// and no two juices have a name in common, and every recipe consists of fruits in the assortment. The texts of the
+// built-in assortment are those of the original juice maker.
 
 /// A fruit that is kept in stock.
 public struct Fruit: Hashable, Sendable, Codable {
@@ -10,9 +10,9 @@ public struct Fruit: Hashable, Sendable, Codable {
   public var korean: String
   /// Name in English.
   public var english: String
-  /// One character that serves as its icon.
+  /// One character that represents the fruit.
   public var emoji: String
-  /// Pieces with which the stock starts an item that is new to it.
+  /// Number of pieces that the stock service enters when it first adds the fruit to its database.
   public var initial: Quantity
 
   public init(id: ItemID, korean: String, english: String, emoji: String, initial: Quantity) {
@@ -47,7 +47,7 @@ public struct Juice: Hashable, Sendable, Codable {
   /// Name in this language.
   public func name(in language: Language) -> String { language == .korean ? korean : english }
 
-  /// The missing fruits for `count` pieces of this juice; empty if they can be made.
+  /// Fruits of which `stock` has too few unexpired pieces to make `count` juices; empty if the stock suffices.
   public func shortages(for count: Quantity = 1, from stock: [ItemStock], today: DayNumber = 0) -> [Shortage]
   {
     recipe.compactMap { part in
@@ -64,7 +64,7 @@ public struct Juice: Hashable, Sendable, Codable {
   }
 }
 
-/// Everything that a bank keeps and makes.
+/// All fruits and juices of a bank.
 public struct Assortment: Hashable, Sendable, Codable {
   /// The fruits, in display order.
   public var fruits: [Fruit]
@@ -78,17 +78,17 @@ public struct Assortment: Hashable, Sendable, Codable {
     case juices = 2
   }
 
-  /// The fruit with this name: its command name, its Korean or its English name.
+  /// Returns the fruit whose command name, Korean name or English name is `name`, or nil if there is none.
   public func fruit(called name: String) -> Fruit? {
     fruits.first { $0.id.name == name || $0.korean == name || $0.english == name }
   }
 
-  /// The juice with this name: its command name, its Korean or its English name.
+  /// Returns the juice whose command name, Korean name or English name is `name`, or nil if there is none.
   public func juice(called name: String) -> Juice? {
     juices.first { $0.id.name == name || $0.korean == name || $0.english == name }
   }
 
-  /// The assortment of the original juice maker; `config/stock.json` contains a copy of it.
+  /// The assortment of the original juice maker; `config/stock.json` contains a copy.
   public static let standard: Assortment = {
     func fruit(_ id: String, _ korean: String, _ emoji: String) -> Fruit {
       Fruit(id: ItemID(id), korean: korean, english: id, emoji: emoji, initial: 10)

@@ -1,37 +1,36 @@
-// Name of a ticket's order at the stock. It consists of the identity of the bank's database, the ticket's day
-// and number, and the time at which the ticket was issued.
-// Invariant: no other database produces the same name. Nor does a later ticket with the same number in an
-// older copy of this database, because it was issued at another time. Tickets from before the database had an
-// identity keep their old names.
+// Name of a ticket's order at the stock. It consists of the identity of the bank's database, the ticket's day and
+// number, and the time at which the ticket was issued. Invariant: no other database produces the same name. If an
+// older copy of this database issues a ticket number again, the new ticket gets another name, because its issue time
+// differs. Tickets that were issued before the database had an identity keep their old names.
 
 import Time
 
 /// Identity of a bank's database, which is part of the names of its orders at the stock.
 public struct BooksName: Hashable, Sendable {
-  /// A number that is drawn once.
+  /// Random number, drawn once for each database.
   public var number: Int64
-  /// The first day, and the first ticket of that day, whose orders contain the number.
+  /// Business day of the first ticket whose order name contains ``number``.
   public var day: BusinessDay
-  /// See ``day``.
+  /// Number of the first ticket on ``day`` whose order name contains ``number``.
   public var ticket: TicketNumber
 
   public init(number: Int64, day: BusinessDay, ticket: TicketNumber) {
     (self.number, self.day, self.ticket) = (number, day, ticket)
   }
 
-  /// A database without an identity: all orders are named by day and number alone.
+  /// A database without an identity: the order names consist of day and ticket number alone.
   public static let none = BooksName(number: 0, day: .max, ticket: .max)
 
-  /// Purpose of an order, as far as its name shows it.
+  /// Origin of an order, as far as its name shows it.
   public enum Origin: Hashable, Sendable {
     /// A ticket of this database, or of another copy of it.
     case own(day: BusinessDay, ticket: TicketNumber)
     case others
-    /// No ticket: a person, or the vending machine.
+    /// No ticket: a person or the vending machine placed the order.
     case none
   }
 
-  /// Common prefix of all order names that contain the number.
+  /// Common prefix of all order names that contain ``number``.
   public var prefix: String { "b\(String(UInt64(bitPattern: number), radix: 16, digits: 16))-" }
 
   /// Order name of a ticket.
@@ -45,7 +44,7 @@ public struct BooksName: Hashable, Sendable {
     order(day: receipt.day, ticket: receipt.ticket, issuedAt: receipt.issuedAt)
   }
 
-  /// Parses the purpose of an order from its name.
+  /// Determines the origin of an order from its name.
   public func origin(of order: OrderID) -> Origin {
     let parts = order.text.split(separator: "-", omittingEmptySubsequences: false)
     if parts.count == 2, let day = Int64(parts[0]), let ticket = Int64(parts[1]),

@@ -1,5 +1,5 @@
-// Customers of the queue: ticket numbers, days, money, and a customer with its counters.
-// Everything here is a plain value: no queue, process or storage.
+// Customers of the queue: ticket numbers, days, money, and a customer with its counters. All types are plain values
+// without side effects.
 
 import Time
 
@@ -12,7 +12,7 @@ public typealias BusinessDay = Int64
 /// A whole number of won.
 public typealias Won = Int64
 
-/// A sum of any number of amounts: that of the largest ones does not fit in 64 bits.
+/// Sum of any number of amounts. It has 128 bits, because a sum of large amounts may not fit in 64.
 public typealias WonSum = Int128
 
 /// Number of a customer's account.
@@ -22,7 +22,7 @@ public typealias AccountNumber = Int64
 public enum Limits {
   /// Maximum number of customers that one command may add.
   public static let customersPerCommand: Int64 = 10_000_000
-  /// The largest amount of one transaction, in won: a trillion, so that 9 million of them fit in 64 bits.
+  /// The largest amount of one transaction, in won: a trillion, so that the sum of 9 million amounts fits in 64 bits.
   public static let amount: Won = 1_000_000_000_000
   /// The largest account number.
   public static let account: AccountNumber = 999_999_999_999
@@ -30,9 +30,9 @@ public enum Limits {
   public static let keyLength = 200
   /// Maximum number of windows of one service.
   public static let windowsPerService: Int64 = 256
-  /// The longest name of the article that a customer orders, in bytes of UTF-8.
+  /// The longest name of an ordered article, in bytes of UTF-8.
   public static let articleLength = 1_024
-  /// The longest payload that any configuration allows a customer, in bytes.
+  /// The longest payload that a configuration can allow, in bytes.
   public static let payloadLength = 1 << 20
   /// Maximum number of customers that one worker may hold at once, if an operator allows prefetching.
   public static let customersInHand = 64
@@ -65,11 +65,11 @@ public struct Customer: Sendable, Equatable {
   /// Attempts since the last requeue that may have started, including the current one; 0 if the service does
   /// not count them (`max_attempts`).
   public var begun: Int16
-  /// True if the last of them is in flight. If a store returns it with true, the customer was at a window of
-  /// a coordinator that has exited since.
+  /// True if the last started attempt has not ended. If a store returns a customer with true, that attempt was
+  /// started by a coordinator that has exited since.
   public var isBegun: Bool
-  /// Name of the ordered article, such as a juice; empty if none. The queue never reads it. It is not the
-  /// customer's payload, which only the store keeps and the queue never sees.
+  /// Name of the ordered article, such as a juice; empty if none. The queue never reads the name. The payload of a
+  /// customer is separate: only the store has it.
   public var article: String
 
   public init(
@@ -98,7 +98,7 @@ public struct CustomerOrder: Sendable, Equatable {
   public var account: AccountNumber
   /// Name of the ordered article; empty if none.
   public var article: String
-  /// Earliest time at which the customer may be served, by the calendar's clock; nil for at once.
+  /// Earliest time at which the customer may be served, by the wall clock; nil if the customer may be served at once.
   public var dueAt: WallTime?
 
   public init(
@@ -123,7 +123,7 @@ public enum CustomerState: UInt8, Named {
   /// Waiting for a point in time: the retry after a failure, or the time for which the customer was
   /// scheduled.
   case delayed = 2
-  /// A dead letter after too many attempts; an operator decides.
+  /// A dead letter: its attempts are used up, or its work refused it. It waits for an operator's command.
   case dead = 3
   /// At a window. Never stored: an assignment is not durable.
   case serving = 4

@@ -1,16 +1,16 @@
-// Check that the databases of one home directory belong together: what each has stored about the other, and
-// the consequence of a mismatch.
-// The bank counts its openings and stores the time of each. A database beside it stores the current opening
-// as soon as it is accepted, and then the bank stores that it has done so. A database that lacks the newer
-// entry is therefore an older copy.
-// Invariant: a crash between any two of these writes causes no mismatch. Nothing is written while a mismatch
-// needs the operator's decision, so it is reported until the right file is back or the operator accepts it.
+// Check that the databases of one home directory belong together. Each service database, such as `stock.db`, stores
+// an entry about `bank.db`, and `bank.db` stores an entry about each service database. The bank counts its openings
+// and stores the time of each. After the check has passed, the service database stores the current opening. After
+// that, `bank.db` stores that the service database has stored this opening. A service database without the opening
+// that `bank.db` attributes to it is therefore an older copy. Invariant: a crash between any two of these writes
+// causes no mismatch. While a mismatch needs the operator's decision, nothing is written. The mismatch is therefore
+// reported until the operator restores the right file or accepts the mismatch.
 
 import Time
 
-/// One opening of a bank, as stored by a database beside it.
+/// One opening of a bank, as a service database stores it.
 public struct BankMark: Hashable, Sendable, Codable {
-  /// Number in ``BooksName`` of the bank's database.
+  /// ``BooksName/number`` of the bank's database.
   public var books: Int64
   /// Number of the opening, from 1.
   public var opening: Int64
@@ -27,11 +27,11 @@ public struct BankMark: Hashable, Sendable, Codable {
   }
 }
 
-/// Identity of a database beside the bank's, and the last opening it stored.
+/// Identity of a service database, and the last opening that it has stored.
 public struct DatabaseMark: Hashable, Sendable, Codable {
-  /// A number that was drawn when the database was created.
+  /// Random number, drawn when the database was created.
   public var identity: Int64
-  /// Last opening with which it was used; nil if it has stored none.
+  /// Last opening that the database has stored; nil if it has stored none.
   public var bank: BankMark?
 
   public init(identity: Int64, bank: BankMark?) { (self.identity, self.bank) = (identity, bank) }
@@ -42,17 +42,17 @@ public struct DatabaseMark: Hashable, Sendable, Codable {
   }
 }
 
-/// Entry in the bank's database about a database beside it.
+/// Entry in `bank.db` about a service database.
 public struct KnownDatabase: Hashable, Sendable {
-  /// A number that was drawn when that database was created.
+  /// Random number, drawn when the service database was created.
   public var identity: Int64
-  /// Last opening of the bank that the other database has stored.
+  /// Last opening of the bank that the service database has stored, according to `bank.db`.
   public var opening: Int64
 
   public init(identity: Int64, opening: Int64) { (self.identity, self.opening) = (identity, opening) }
 }
 
-/// Reason why a database and the bank's database do not belong together. The raw values are part of messages.
+/// Reason why a service database and the bank's database do not belong together. The raw values are part of messages.
 public enum DatabaseMismatch: UInt8, Named {
   /// The database was last used with another bank database: `bank.db` is new.
   case newBank = 1
@@ -60,23 +60,23 @@ public enum DatabaseMismatch: UInt8, Named {
   case newDatabase = 2
   /// The database has stored an opening that `bank.db` does not contain: `bank.db` is an older copy.
   case olderBank = 3
-  /// The bank has used it in a later opening: the database is an older copy.
+  /// The bank has used the database in a later opening than it has stored: the database is an older copy.
   case olderDatabase = 4
   case otherDatabase = 5
 
-  /// True for a mistake. The other cases are done on purpose, for example when an operator sets a damaged
+  /// True if the mismatch is a mistake. False if it can be intended, for example when an operator has set a damaged
   /// file aside.
   public var isProblem: Bool { self != .newBank && self != .newDatabase }
 
   /// Names in JSON, in the order of the raw values.
   public static let names = ["new_bank", "new_database", "older_bank", "older_database", "other_database"]
 
-  /// Finds the mismatch between a database and the bank; nil if there is none.
+  /// Returns the mismatch between a service database and the bank's database, or nil if there is none.
   ///
   /// - Parameters:
-  ///   - books: number in ``BooksName`` of the bank's database.
-  ///   - known: the bank's entry about the database; nil if it has never used one.
-  ///   - moment: time of the opening that the database has stored, according to the bank.
+  ///   - books: ``BooksName/number`` of the bank's database.
+  ///   - known: the entry in `bank.db` about the service database; nil if there is none.
+  ///   - moment: time that `bank.db` has stored for the last opening in `database`; nil if it has none.
   public static func between(
     _ database: DatabaseMark, books: Int64, known: KnownDatabase?, moment: WallTime?
   ) -> DatabaseMismatch? {

@@ -1,6 +1,6 @@
-// Common protocol of the state machines of all services and of their stores. An event and a time go in,
-// effects come out. A decision counts once it is on disk.
-// Invariant: a machine receives an event for every commit of staged changes, and for every refused one.
+// Common protocols of the state machines of the service processes and of their stores. A machine receives an event
+// and a time, and returns effects. A decision is final when it is on disk. Invariant: a machine receives an event for
+// every commit of staged changes, and for every refused commit.
 
 import Time
 
@@ -8,13 +8,13 @@ import Time
 public protocol StoreEvents {
   /// All staged changes are on disk.
   static var committed: Self { get }
-  /// The disk is full: all changes staged since the last commit are gone.
+  /// The disk is full: the store has dropped all changes staged since the last commit.
   static var commitRefused: Self { get }
   /// The store starts to use its reserve of disk space, or has free space again.
   static func roomChanged(isShort: Bool) -> Self
 }
 
-/// State machine of a service.
+/// State machine of a service process.
 public protocol Decisions<Event, Effect> {
   associatedtype Event: StoreEvents
   associatedtype Effect
@@ -33,12 +33,12 @@ public protocol Decisions<Event, Effect> {
 }
 
 extension Decisions {
-  /// Nil: the clients that were refused repeat their requests.
+  /// Nil: clients repeat their refused requests.
   public var retry: Event? { nil }
 }
 
-/// Stores the decisions of a machine. One user at a time; every call is synchronous.
-/// Invariant of every store: after an error no change staged since the last commit is kept.
+/// Store of a machine's decisions, for one caller at a time. Every call is synchronous.
+/// Invariant of every store: after an error, no change staged since the last commit is kept.
 public protocol EntryStore<Entry, Failure>: AnyObject {
   /// Record of one decision.
   associatedtype Entry
@@ -65,6 +65,6 @@ public protocol EntryStore<Entry, Failure>: AnyObject {
 extension EntryStore {
   /// False: a store without a reserve is never short of space.
   public var isShort: Bool { false }
-  /// Does nothing: such a store has no reserve.
+  /// Does nothing: a store without a reserve has nothing to check.
   public func lookForRoom() {}
 }

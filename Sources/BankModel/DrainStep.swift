@@ -1,15 +1,15 @@
 // Steps by which a bank closes, their names and their order.
 // Invariant: the raw values are part of the wire format and never get a new meaning.
 
-/// A step of the end of a bank. Steps occur in this order and none is skipped, however short it is.
+/// A step of closing a bank. All steps occur, in the order of the raw values. A step may end at once.
 public enum DrainStep: UInt8, Named, Comparable {
-  /// No new customers are accepted; requests that are half taken in are completed.
+  /// No new customers are accepted; requests that have arrived in part are completed.
   case closeDoor = 1
   /// Waiting customers are served.
   case serveWaiting = 2
-  /// No customer is assigned any more; those at a window are finished.
+  /// No customer is assigned any more; customers at a window are finished.
   case finishServing = 3
-  /// Tellers exit, and those that do not are killed. Their customers wait for the next start.
+  /// Tellers exit; a teller that does not exit is killed. Its customers wait for the next start.
   case kill = 4
 
   /// Names in JSON and logs, in the order of the raw values.

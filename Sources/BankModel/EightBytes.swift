@@ -1,6 +1,6 @@
-// Search of a text, eight bytes at a time, for bytes that almost no text contains.
-// Source of the two formulas: Sean Eron Anderson, Bit Twiddling Hacks, "Determine if a word has a byte less
-// than n" and "… equal to n". They are exact about the existence of such a byte, but not about its position.
+// Search for bytes that almost no text contains, eight bytes at a time. Source of the two formulas: Sean Eron
+// Anderson, Bit Twiddling Hacks, "Determine if a word has a byte less than n" and "Determine if a word has a byte
+// equal to n". The formulas show exactly whether such a byte exists, but not where it is.
 
 /// Eight bytes of a text.
 public struct EightBytes {
@@ -21,8 +21,8 @@ public struct EightBytes {
   /// True if one of the bytes is not ASCII.
   public var hasByteBeyondASCII: Bool { bytes & Self.each(0x80) != 0 }
 
-  /// True if a text contains a wanted byte. `isAmong` tests eight bytes at a time, `isWanted` the remaining
-  /// few one by one; both have to match the same bytes.
+  /// True if a text contains a wanted byte. `isAmong` tests eight bytes at a time, and `isWanted` tests each of the
+  /// last bytes, at most seven. Both must accept the same byte values.
   public static func anywhere(
     in text: UnsafeBufferPointer<UInt8>, _ isAmong: (EightBytes) -> Bool, or isWanted: (UInt8) -> Bool
   ) -> Bool {

@@ -1,36 +1,36 @@
-// Names of everything that belongs to a home directory: kind of file, owning process, and consequence of its
-// loss.
-// Invariant: every name that a process of an open bank relies on is listed here once, with the process that
-// owns it. The processes watch these names, the audit checks them, and the documentation lists them.
+// Files and directories of a home: path, kind, owning process, and consequence of a loss. Invariant: every file that
+// a process of an open bank needs is listed here once, with the process that owns it. The processes watch these
+// files, the audit checks them, and the documentation lists them.
 
-/// A name in a home directory.
+/// A file or directory of a home.
 public struct HomeEntry: Sendable, Hashable {
-  /// Kind of file that a name leads to.
+  /// Kind of file.
   public enum Kind: String, Sendable, Hashable {
-    /// A directory, for its owner alone (0700).
+    /// A directory with mode 0700.
     case directory
-    /// A file, for its owner alone (0600).
+    /// A regular file with mode 0600.
     case file
-    /// A socket, for its owner alone (0600); that of the vending machine also for a group, if one is configured.
+    /// A socket with mode 0600. If a group is configured, the customers' socket of the vending machine is also open
+    /// to this group.
     case socket
   }
 
-  /// The process that relies on it, and repairs it.
+  /// The process that needs the file and repairs it.
   public enum Owner: String, Sendable, Hashable, CaseIterable {
     case coordinator, guardian, stock, vending, page
-    /// The coordinator, if a service accepts workers that connect from outside.
+    /// The coordinator, if a service accepts outside workers.
     case workers
-    /// A window at which commands run; the coordinator creates its directory again.
+    /// A runner. The coordinator creates its directory again.
     case runner
   }
 
-  /// Consequence of a loss while the owner runs.
+  /// Consequence if the file is removed while its owner runs.
   public enum Remedy: String, Sendable, Hashable {
-    /// The owner creates it again.
+    /// The owner creates the file again.
     case remade
-    /// The owner copies the contents, which it still has open, and starts another file.
+    /// The owner still has the removed file open. It copies the contents and starts a new file.
     case rescued
-    /// The owner accepts nothing more, reports the file and exits.
+    /// The owner refuses further requests, reports the file and exits.
     case ends
   }
 
@@ -38,12 +38,11 @@ public struct HomeEntry: Sendable, Hashable {
   public let path: String
   /// Expected kind of file.
   public let kind: Kind
-  /// Process that relies on it, and repairs it.
+  /// Process that needs the file and repairs it.
   public let owner: Owner
-  /// Consequence of its loss.
+  /// Consequence if the file is removed.
   public let remedy: Remedy
-  /// True for a name that exists for as long as its owner runs; false for one that is created with its first
-  /// use.
+  /// True if the file exists for as long as its owner runs; false if the owner creates it when it is first used.
   public let isAlwaysThere: Bool
 
   init(
@@ -59,7 +58,7 @@ public struct HomeEntry: Sendable, Hashable {
 
 /// The entries of a home directory.
 public enum HomeTable {
-  /// Every entry except the logs of the windows, `logs/NAME.log`, which are created again with the next line.
+  /// All entries except the logs of the windows, `logs/NAME.log`, which are created again with their next line.
   public static let entries: [HomeEntry] =
     [
       HomeEntry("run", .directory, .coordinator, isAlwaysThere: true),
@@ -96,7 +95,7 @@ public enum HomeTable {
     entries.filter { $0.owner == owner }
   }
 
-  /// The entries of a service with a database of its own.
+  /// The entries of a service process with a database of its own.
   ///
   /// - Parameter sockets: names without `.sock`.
   private static func service(_ owner: HomeEntry.Owner, sockets: [String]) -> [HomeEntry] {

@@ -1,8 +1,7 @@
-// Names of enumerations of the domain in commands, JSON and logs, beside the raw values in the database and
-// on the wire.
-// Invariant: neither a name nor a raw value ever gets a new meaning.
+// Names of enumeration cases in commands, JSON and logs. The database and the wire format contain the raw values
+// instead. Invariant: neither a name nor a raw value ever gets a new meaning.
 
-/// An enumeration with raw values from 1 without a gap, and a name for each.
+/// An enumeration whose raw values count from 1 without a gap, with a name for each case.
 public protocol Named: RawRepresentable<UInt8>, CaseIterable, Sendable, Codable {
   /// The names of all cases, in the order of the raw values.
   static var names: [String] { get }

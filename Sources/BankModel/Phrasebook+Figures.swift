@@ -19,7 +19,7 @@ extension Phrasebook {
     say("\(Self.grouped(amount))원", "\(Self.grouped(amount)) won")
   }
 
-  /// `mm:ss:SSS`, the format of the original's timer; minutes exceed 59 if necessary.
+  /// `mm:ss:SSS`, the format of the timer in the original app; minutes may exceed 59.
   public static func timer(milliseconds: Int64) -> String {
     let time = max(0, milliseconds)
     let (minutes, seconds) = (String(time / 60_000, digits: 2), String(time / 1000 % 60, digits: 2))

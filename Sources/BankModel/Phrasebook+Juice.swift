@@ -1,4 +1,4 @@
-// Sentences of the juice maker in both languages. The Korean ones are those of the original, to the letter.
+// Sentences of the juice maker in both languages. The Korean sentences are those of the original app, unchanged.
 // Invariant: every view of the shop, on a terminal or a page, shows these texts.
 
 extension Phrasebook {
@@ -10,8 +10,7 @@ extension Phrasebook {
     say("\(juice) 나왔습니다! 맛있게 드세요!", "Your \(juice) is ready! Enjoy!")
   }
 
-  /// Alert for a shortage of fruit, which is a question: ``yes`` opens the stock editor, ``no`` closes the
-  /// alert.
+  /// Alert after a shortage of fruit. It asks a question: ``yes`` opens the stock editor, ``no`` closes the alert.
   public var tooLittleFruit: String {
     say("재료가 모자라요. 재고를 수정할까요?", "There is not enough fruit. Change the stock?")
   }

@@ -1,6 +1,5 @@
-// Words for the states of customers, windows, the bank, attempts and receipts.
-// Invariant: every state has a word in both languages. The words of the two lists are those of the original
-// screens.
+// Words for the states of customers, windows, the bank, attempts and receipts. Invariant: every state has a word in
+// both languages. The Korean titles of the lists of waiting and served customers are those of the original app.
 
 extension Phrasebook {
   /// Word for the state of a customer.
@@ -64,14 +63,14 @@ extension Phrasebook {
     }
   }
 
-  /// Name of a grade, including the one that tickets do not show, or of a priority without a grade.
+  /// Name of a grade, including `regular`, which tickets do not show; the number of a priority without a grade.
   public func standing(_ priority: Priority) -> String {
     if let grade = grade(priority) { return grade }
     return priority == .regular
       ? say("일반", "regular") : say("우선순위 \(priority.number)", "priority \(priority.number)")
   }
 
-  /// End of an attempt, and the resulting place of its customer.
+  /// End of an attempt, with the return of the customer to its line if the worker was lost.
   public func attemptEnded(_ end: AttemptEnd) -> String {
     switch end {
     case .served: say("업무 완료", "served")
@@ -108,7 +107,7 @@ extension Phrasebook {
   /// `exit code 65`, `종료 코드 65`.
   public func exitCode(_ code: Int32) -> String { say("종료 코드 \(code)", "exit code \(code)") }
 
-  /// An account of the ledger: those of the bank are translated, those of customers keep their names.
+  /// Name of an account of the ledger. The accounts of the bank are translated; those of customers are not.
   public func ledgerAccount(_ name: String) -> String {
     switch name {
     case "cash": say("현금", "cash")

@@ -1,11 +1,10 @@
-// Sentences of the vending machine in both languages. The Korean ones are those of the original, if it had
-// any.
+// Sentences of the vending machine in both languages. The Korean sentences that the original app had are unchanged.
 // Invariant: every view of the machine, on a terminal or a page, shows these texts.
 
 extension Phrasebook {
   /// Title of the machine.
   public var vendingTitle: String { say("음료 자판기", "Vending machine") }
-  /// Title of the manager's side.
+  /// Title of the manager's view.
   public var vendingAdminTitle: String { say("자판기 관리", "Vending machine, manager") }
   /// The price exceeds the balance: `잔액이 부족합니다.`
   public var tooLittleMoney: String { say("잔액이 부족합니다.", "Insufficient balance.") }
@@ -19,7 +18,7 @@ extension Phrasebook {
   /// A drink was sold.
   public func drinkBought(_ drink: String) -> String { say("\(drink) 나왔습니다.", "Here is your \(drink).") }
 
-  /// Kind of the second level.
+  /// Word for a kind of drink.
   public func kind(_ kind: DrinkClass.Kind) -> String {
     switch kind {
     case .milk: say("우유", "milk")
@@ -29,8 +28,8 @@ extension Phrasebook {
     }
   }
 
-  /// A brand in the language of the sentence. The brands of the originals are Korean; others are shown as
-  /// configured.
+  /// Name of a brand in the language of the sentence. The built-in brands have Korean names and are translated; other
+  /// brands are shown as configured.
   public func brand(_ name: String) -> String {
     guard language == .english else { return name }
     return switch name {

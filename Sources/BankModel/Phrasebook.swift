@@ -1,5 +1,5 @@
-// Sentences of the domain that several processes use: the tellers' lines and the closing message. The Korean
-// sentences are those of the originals, to the letter.
+// Sentences of the domain that several processes use: the lines that tellers print and the closing message. The
+// Korean sentences are those of the original apps, unchanged.
 
 import Time
 
@@ -30,7 +30,7 @@ public struct Phrasebook: Sendable {
 
   func say(_ korean: String, _ english: String) -> String { language == .korean ? korean : english }
 
-  /// `예금`, `대출`, `쥬스`; `deposit`, `loan`, `juice`.
+  /// `예금`, `대출`, `쥬스`; `deposit`, `loan`, `juice`. Any other service keeps its name.
   public func service(_ service: ServiceName) -> String {
     switch service {
     case .deposit: say("예금", service.text)
@@ -40,7 +40,7 @@ public struct Phrasebook: Sendable {
     }
   }
 
-  /// `VVIP`, `VIP`; nil for a regular customer.
+  /// `VVIP`, `VIP`; nil for any other priority.
   public func grade(_ priority: Priority) -> String? {
     switch priority {
     case .vvip: "VVIP"
@@ -49,7 +49,7 @@ public struct Phrasebook: Sendable {
     }
   }
 
-  /// `3번 고객 대출업무 시작`, with a grade `4번 VIP고객 예금업무 시작`.
+  /// `3번 고객 대출업무 시작`; for a customer with a grade, `4번 VIP고객 예금업무 시작`.
   public func started(ticket: TicketNumber, priority: Priority, service: ServiceName) -> String {
     line(ticket, started(priority: priority, service: service))
   }
@@ -59,8 +59,8 @@ public struct Phrasebook: Sendable {
     line(ticket, completed(priority: priority, service: service))
   }
 
-  /// Text before and after the ticket number in ``started(ticket:priority:service:)``, for a caller that
-  /// formats many.
+  /// Text before and after the ticket number in ``started(ticket:priority:service:)``, for a caller that formats many
+  /// lines.
   public func started(priority: Priority, service: ServiceName) -> (before: String, after: String) {
     around(priority, service, korean: "시작", english: "started")
   }
@@ -84,7 +84,7 @@ public struct Phrasebook: Sendable {
     }
   }
 
-  /// Message at the end of a business day, with the time in seconds and two decimals.
+  /// Message at the end of a business day. The business time is in seconds with two decimals.
   public func closing(served: Int64, business: TimeSpan) -> String {
     let seconds = Self.seconds(business)
     return say(

@@ -1,5 +1,5 @@
-// Rule that names the accounts of the ledger that a served customer moves.
-// Invariant: debit and credit always differ.
+// Rule that selects the ledger accounts between which a served customer's amount is transferred. Invariant: debit and
+// credit always differ.
 
 /// Accounts between which a served customer's amount is transferred.
 public struct PostingRule: Hashable, Sendable {
@@ -28,7 +28,7 @@ public struct PostingRule: Hashable, Sendable {
   /// Debited and credited side, which always differ.
   public let debit, credit: Side
 
-  /// Nil if both are the same.
+  /// Nil if both sides are the same.
   public init?(debit: Side, credit: Side) {
     guard debit != credit else { return nil }
     (self.debit, self.credit) = (debit, credit)
@@ -49,12 +49,13 @@ public struct PostingRule: Hashable, Sendable {
 
   private init(from debit: Side) { (self.debit, credit) = (debit, .customer) }
 
-  /// Rules of the services that move money in every bank: a deposit debits cash, a loan debits the loans.
+  /// Rules of the services that move money in every bank. A deposit debits cash, a loan debits the loans, and both
+  /// credit the customer.
   fileprivate static let deposit = PostingRule(from: .cash), loan = PostingRule(from: .loans)
 }
 
 extension Service {
-  /// The rule of a service that every bank has; nil for any other.
+  /// The rule of deposits or loans; nil for any other service.
   public var postingRule: PostingRule? {
     switch self {
     case .deposit: .deposit

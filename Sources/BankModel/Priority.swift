@@ -1,19 +1,18 @@
-// Priority of a customer, and the names of three of the numbers.
-// Invariant: numbers and names are part of the database, the wire format and commands, and never get a new
-// meaning.
+// Priority of a customer: a number. Three of the numbers have names, the grades. Invariant: numbers and names are
+// part of the database, the wire format and commands, and never get a new meaning.
 
-/// Priority of a customer: lower numbers are served first, and within one number the earlier customer.
+/// Priority of a customer: lower numbers are served first. Customers of one number are served in ticket order.
 ///
-/// The grades of a bank's customers are names for three of the numbers.
+/// The grades are names of three priorities.
 public struct Priority: Hashable, Comparable, Sendable {
-  /// 0 is served first.
+  /// The number; 0 is served first.
   public let number: UInt32
 
   public init(_ number: UInt32) { self.number = number }
 
   /// The highest priority.
   public static let vvip = Priority(0)
-  /// The priority between ``vvip`` and ``regular``, and the last before ``regular``.
+  /// The grade between ``vvip`` and ``regular``. No priority is between ``vip`` and ``regular``.
   public static let vip = Priority(1_023)
   /// The default.
   public static let regular = Priority(1_024)

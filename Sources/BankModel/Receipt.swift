@@ -1,6 +1,5 @@
-// Permanent record of a customer: the receipt with its transfer, and the attempts before it.
-// Invariant: exactly one receipt ends every ticket. The shape of these values is the shape of the stored
-// rows.
+// Permanent record of a customer: the receipt with its transfer, and the attempts before it. Invariant: exactly one
+// receipt ends every ticket. The values have the same fields as the stored rows.
 
 import Time
 
@@ -13,7 +12,7 @@ public enum Outcome: UInt8, Named {
   /// A worker could not provide what was requested: the stock was too low, and nothing was taken.
   case outOfStock = 3
 
-  /// True if a worker finished the customer, with any outcome. The day counters count these as served.
+  /// True if a worker finished the customer, with any outcome. The day counters count such receipts as served.
   public var isAttended: Bool { self != .cancelled }
 
   /// Names in JSON, in the order of the raw values.
@@ -27,7 +26,7 @@ public enum LedgerAccount: Hashable, Sendable, CustomStringConvertible {
   case loans
   case customer(AccountNumber)
 
-  /// Number of the account in the database: customers from 0 up, the bank's own accounts below.
+  /// Number of the account in the database: 0 or more for a customer, negative for the bank's own accounts.
   public var code: Int64 {
     switch self {
     case .cash: -1
@@ -59,7 +58,7 @@ public struct Transfer: Hashable, Sendable {
     (self.debit, self.credit, self.amount) = (debit, credit, amount)
   }
 
-  /// The transfer of a served customer by a rule.
+  /// Makes the transfer that a rule prescribes for a served customer.
   public init(by rule: PostingRule, amount: Won, account: AccountNumber) {
     self.init(
       debit: rule.debit.account(of: account), credit: rule.credit.account(of: account), amount: amount)
@@ -86,7 +85,7 @@ public struct Receipt: Hashable, Sendable {
   public var generation: Generation
   /// Process id of the teller; 0 if no window had the customer.
   public var pid: Int32
-  /// Number of all attempts, the last one included; 0 if there was none.
+  /// Number of all attempts, including the last one; 0 if there was none.
   public var attempts: Int32
   /// Amount of the order, in won.
   public var amount: Won
@@ -102,13 +101,12 @@ public struct Receipt: Hashable, Sendable {
   public var article: String
   /// Missing items, if the outcome is ``Outcome/outOfStock``.
   public var shortages: [Shortage]
-  /// Result of the work, if it was done; nil for none.
+  /// Result of the work; nil if there is none.
   public var result: WorkResult?
   /// Rule by which the amount was moved when the customer was served; nil if nothing was moved.
   public var postingRule: PostingRule?
 
-  /// Number of the branch that wrote the receipt, if several share the database; nil in a bank with a
-  /// database of its own.
+  /// Number of the branch that wrote the receipt; nil if the bank is not a shared bank.
   public var branch: Int64?
 
   /// - Parameter postingRule: rule of the service. Deposits and loans have built-in rules. A rule of another
@@ -149,8 +147,8 @@ public enum AttemptEnd: UInt8, Named {
   case failed = 5
   /// The work was impossible at that time, which is not counted as a failure.
   case deferred = 6
-  /// The coordinator exited before the end of a started attempt was known. Only for services that count their
-  /// attempts.
+  /// The coordinator exited before the end of a started attempt was known. Used only for services that count attempts
+  /// (`max_attempts`).
   case lost = 7
 
   /// Names in JSON, in the order of the raw values.
@@ -175,18 +173,18 @@ public struct Attempt: Hashable, Sendable {
   public var startedAt: WallTime
   /// End of the attempt.
   public var endedAt: WallTime
-  /// Kind of end.
+  /// Reason for the end.
   public var end: AttemptEnd
-  /// Exit of the process, if it exited.
+  /// Exit of the process; nil if it did not exit, or if its exit is unknown.
   public var processEnd: ProcessEnd?
-  /// Details of a failure: the worker's reason, or the last lines of a command; empty for none. At most
+  /// Details of a failure: the worker's reason, or the last lines of a command's output; empty for none. At most
   /// ``longestWords`` bytes.
   public var words = ""
-  /// True if the customer became a dead letter after it. Only a store sets it, in the values that it returns.
+  /// True if the customer became a dead letter after this attempt. Only a store sets the flag, in the values that it
+  /// returns.
   public var isFatal = false
 
-  /// Number of the branch that made the attempt, if several share the database; nil in a bank with a database
-  /// of its own.
+  /// Number of the branch that made the attempt; nil if the bank is not a shared bank.
   public var branch: Int64?
   /// Limit of ``words`` in bytes.
   public static let longestWords = 2_048

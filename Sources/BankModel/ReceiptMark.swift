@@ -1,9 +1,9 @@
-// Position of a receipt among the receipts of one branch of a shared bank. A client that follows the receipts
-// of all branches keeps one for each of them, in order to continue after it.
-// Invariant: of two receipts of one branch, both of attended or both of cancelled customers, the later one
-// has the higher mark. After a mark was visible, no receipt with a lower one of the same kind is written.
-// Branches finish customers over one connection and cancel over another, so between the two kinds the order
-// of the marks is not the order of visibility.
+// Position of a receipt among the receipts of one branch of a shared bank. A client that follows the receipts of all
+// branches stores one mark for each branch, and continues after these marks. Invariant: receipts of one branch are of
+// two kinds, those of attended and those of cancelled customers. Of two receipts of one kind, the later one has the
+// higher mark. After a mark has become visible, the branch writes no receipt of this kind with a lower mark. A branch
+// finishes customers over one connection and cancels customers over another. So receipts of different kinds do not
+// become visible in the order of their marks.
 
 /// Position of a receipt among those of one branch. There is no position over all branches, because they
 /// commit concurrently. A sequence number of the database can become visible before a lower one, and a client
@@ -11,8 +11,8 @@
 public struct ReceiptMark: Hashable, Sendable, Codable {
   /// Number of the branch.
   public var branch: Int64
-  /// Epoch of the branch, and the number of the commit in it. For receipts moved here from another bank, the
-  /// position in that bank's commit order.
+  /// Epoch of the branch, and number of the commit in this epoch. For a receipt that `bankctl move` copied from
+  /// another bank, `commit` is the position in the commit order of that bank.
   public var epoch, commit: Int64
   /// Ticket number: it orders the receipts of one commit.
   public var ticket: TicketNumber

@@ -1,12 +1,12 @@
-// Formatting of a detail as a sentence in any language: its source, and the placeholders for its values.
-// Invariant: a placeholder without a value becomes empty, and other text stays unchanged.
+// Formatting of a detail as a sentence in any language: the prefix for its source, and the placeholders for its
+// values. Invariant: a placeholder without a value becomes empty, and other text stays unchanged.
 
 extension Remark {
   /// Origin of a detail.
   public enum Source: UInt8, Sendable, Hashable, CaseIterable, Codable {
-    /// Found by the stock.
+    /// The stock found the detail.
     case stock = 1
-    /// Found by the vending machine.
+    /// The vending machine found the detail.
     case machine = 2
     /// Reason why the stock could not be audited.
     case unauditedStock = 3
@@ -24,7 +24,8 @@ extension Remark {
     }
   }
 
-  /// Inserts values into a sentence: `{0}` is the first, and `{0:name}` the first in the form `name`.
+  /// Inserts the values into a sentence. `{0}` is replaced by the first value, `{0:name}` by the first value in the
+  /// form `name`.
   ///
   /// - Parameter form: returns a value in the named form; for an empty name, the unchanged value.
   public func filling(_ sentence: String, _ form: (_ value: String, _ name: String) -> String) -> String {

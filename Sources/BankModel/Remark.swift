@@ -4,7 +4,7 @@
 
 /// One detail of a failure or of a finding.
 public struct Remark: Hashable, Sendable {
-  /// Number of its kind; a kind of a newer program may be unknown here.
+  /// Number of the kind. A newer program may have added a kind that this program does not know.
   public var code: Int64
   /// Values of the placeholders, in order.
   public var values: [String]
@@ -32,9 +32,9 @@ extension Remark: Codable {
 }
 
 extension Remark {
-  /// Number of a detail in messages, and its sentence in English, for logs, scripts and English readers. The
-  /// sentence has no capital and no full stop, so that it can be part of another. `{0}` is the first value.
-  /// Translations are part of the client.
+  /// The raw value is the number of the kind in messages, followed by the English sentence for logs, scripts and
+  /// English readers. The sentence has no capital and no full stop, so that it can be part of another sentence. `{0}`
+  /// is replaced by the first value. The client contains the translations.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
     case quoted = "1 {0}"
     case booksServed = "2 served on day {0}: counter {1}, actual {2}"
@@ -382,7 +382,7 @@ extension Remark {
       "470 processes left by earlier attempts cannot be killed and still run: {0}"
     case purchasesKept = "301 {0} purchases recorded, {1} acknowledged"
 
-    /// The two parts of the raw value.
+    /// Number and sentence of the raw value.
     var wording: (code: Int64, english: String) {
       let parts = rawValue.split(separator: " ", maxSplits: 1)
       guard parts.count == 2, let code = Int64(parts[0]) else {

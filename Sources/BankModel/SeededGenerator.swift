@@ -1,8 +1,8 @@
-// Reproducible random numbers: the same seed gives the same numbers on every machine and in every build. Not
-// for secrets.
+// Reproducible random numbers: the same seed gives the same numbers on every machine and in every build. The numbers
+// must not be used for secrets.
 import Time
 
-/// A small generator after Vigna's SplitMix64 (public domain, https://prng.di.unimi.it).
+/// The generator SplitMix64 by Sebastiano Vigna (public domain, https://prng.di.unimi.it).
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
@@ -21,8 +21,8 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
   /// Skips `count` numbers, in constant time.
   public mutating func skip(_ count: Int64) { state &+= 0x9E37_79B9_7F4A_7C15 &* UInt64(bitPattern: count) }
 
-  /// A number from `range`, by multiplication and shift: one draw, no loop, a bias below 2⁻³² for the ranges
-  /// used here.
+  /// Returns a number from `range`, computed from one draw by a multiplication and a shift, without a loop. The bias
+  /// is below 2⁻³² for the ranges used here.
   public mutating func draw(_ range: ClosedRange<Int64>) -> Int64 {
     let width = UInt64(bitPattern: range.upperBound &- range.lowerBound) &+ 1
     guard width != 0 else { return Int64(bitPattern: next()) }
@@ -30,7 +30,7 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
   }
 }
 
-/// Generator of customers for requests that leave some properties to chance.
+/// Generator of customers for requests that do not specify all properties; the others are random.
 public struct CustomerDraw: Sendable {
   /// Range of random amounts in won, in multiples of ``amountStep``.
   public static let amounts: ClosedRange<Won> = 10_000...1_000_000
@@ -48,11 +48,11 @@ public struct CustomerDraw: Sendable {
   public var account: AccountNumber?
   /// Name of the ordered article; never random.
   public var article: String
-  /// Earliest time at which the customers may be served; nil for at once.
+  /// Earliest time at which the customers may be served; nil if they may be served at once.
   public var dueAt: WallTime?
   private var generator: SeededGenerator
 
-  /// Fixed values apply to all customers; the others are drawn from the seed.
+  /// Creates a generator. Values that are not nil apply to all customers. The others are drawn with the seed.
   public init(
     service: Service?, priority: Priority, amount: Won?, account: AccountNumber?, article: String = "",
     dueAt: WallTime? = nil, seed: UInt64
@@ -62,7 +62,7 @@ public struct CustomerDraw: Sendable {
     generator = SeededGenerator(seed: seed)
   }
 
-  /// The next customer. Fixed values use up no random number.
+  /// The next customer. A fixed value consumes no random number.
   public mutating func next() -> CustomerOrder {
     let service = service ?? (generator.next() >> 63 == 0 ? .deposit : .loan)
     guard service.movesMoney else {
@@ -82,7 +82,7 @@ public struct CustomerDraw: Sendable {
   /// A copy that continues after this number of customers.
   public func dropping(_ customers: Int64) -> CustomerDraw {
     var draw = self
-    // One number for each random value; see `next()`.
+    // Each random value consumes one number; see `next()`.
     var numbers: Int64 = service == nil ? 1 : 0
     if service?.movesMoney ?? true { numbers += (amount == nil ? 1 : 0) + (account == nil ? 1 : 0) }
     draw.generator.skip(customers &* numbers)

@@ -1,11 +1,10 @@
-// Services of a bank, as the queue sees them: by numbers. Their names are in a `ServiceDirectory`, their
-// properties in the configuration.
-// Invariant: a number is stored in the database and never reused for another service. The first three are
-// those that every bank has.
+// Services of a bank. The queue identifies a service by its number. The name is in a `ServiceDirectory`, and the
+// properties are in the configuration. Invariant: a number is stored in the database and never reused for another
+// service. The numbers 1 to 3 belong to the services that every bank has.
 
-/// A service, by the number that the database assigned to it. Every window serves exactly one service.
+/// A service, identified by the number that the database assigned to it. Every window serves exactly one service.
 public struct Service: Hashable, Sendable {
-  /// From 1, without a gap.
+  /// Number of the service, from 1 without a gap.
   public let number: UInt16
 
   /// - Parameter number: at least 1.
@@ -21,7 +20,7 @@ public struct Service: Hashable, Sendable {
   /// A juice is made from the stock.
   public static let juice = Service(number: 3)
 
-  /// Services among which a random customer is drawn: those of the bank itself.
+  /// Services from which the service of a random customer is drawn.
   public static let drawn: [Service] = [.deposit, .loan]
 
   /// Index among all services, from 0, for arrays by service.
@@ -33,7 +32,7 @@ public struct Service: Hashable, Sendable {
   public var movesMoney: Bool { postingRule != nil }
   /// True if serving a customer takes items from the stock, which are returned if the ticket is cancelled.
   public var drawsOnStock: Bool { self == .juice }
-  /// True if a served customer may have a result: for all services that the bank does not perform itself.
+  /// True if a served customer may have a result: for all services except the three that every bank has.
   public var leavesResults: Bool { number > 3 }
 }
 

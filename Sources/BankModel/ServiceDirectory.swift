@@ -1,7 +1,6 @@
-// Mapping between numbers and names of services. It is a value that is passed to its users, and stored in the
-// database.
-// Invariant: a number is assigned once, and names are never removed. So every number that was ever stored has
-// a name, even after the service was removed from the configuration.
+// Mapping between numbers and names of services. The directory is a value that callers pass on; the database stores a
+// copy. Invariant: a number is assigned once, and names are never removed. So every number that was ever stored has a
+// name, even after the service was removed from the configuration.
 
 /// Names of all services that a bank has ever had, by number.
 public struct ServiceDirectory: Sendable, Equatable {
@@ -18,8 +17,8 @@ public struct ServiceDirectory: Sendable, Equatable {
     for name in ServiceName.branch { add(name) }
   }
 
-  /// Restores stored names, in the order of their numbers; nil if they do not start with those of every bank,
-  /// or if a name occurs twice.
+  /// Restores stored names, in the order of their numbers; nil if they do not start with the names of the services
+  /// that every bank has, or if a name occurs twice.
   public init?(names: [ServiceName]) {
     self.init()
     guard names.count >= self.names.count, Array(names.prefix(self.names.count)) == self.names else {
@@ -55,7 +54,7 @@ public struct ServiceDirectory: Sendable, Equatable {
     1...Int64(names.count) ~= number ? Service(number: UInt16(number)) : nil
   }
 
-  /// Assigns the next number to a name that has none. Returns the service.
+  /// Returns the service with this name. If the name has no number yet, the next number is assigned to it.
   @discardableResult public mutating func add(_ name: ServiceName) -> Service {
     if let known = numbers[name] { return known }
     precondition(hasRoom, "the caller has checked that a service number is free")

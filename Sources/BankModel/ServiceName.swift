@@ -1,8 +1,7 @@
 // Syntax of service names. Outside the bank, services are identified by name only.
 // Invariant: a name can be part of a file name, a command and a window's name without escaping.
 
-/// Name of a service: 1 to 64 of the characters `a-z`, `0-9`, `_`, `.` and `-`, the first a letter or a
-/// digit.
+/// Name of a service: 1 to 64 of the characters `a-z`, `0-9`, `_`, `.` and `-`. The first is a letter or a digit.
 public struct ServiceName: Hashable, Sendable, Comparable, CustomStringConvertible {
   /// The name as text.
   public let text: String
@@ -31,9 +30,9 @@ public struct ServiceName: Hashable, Sendable, Comparable, CustomStringConvertib
   /// A juice is made from the stock.
   public static let juice = ServiceName(known: "juice")
 
-  /// Services of every bank, in the order of their numbers.
+  /// Services that every bank has, in the order of their numbers.
   public static let branch: [ServiceName] = [.deposit, .loan, .juice]
-  /// Services among which a random customer is drawn.
+  /// Services from which the service of a random customer is drawn.
   public static let drawn: [ServiceName] = [.deposit, .loan]
 
   /// True if serving a customer moves money.

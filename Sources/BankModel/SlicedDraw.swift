@@ -1,22 +1,22 @@
-// Order in which the customers of one large request are drawn: in slices, the first customers last. So a gap
-// remains before the others as long as the request is incomplete; see `QueueMachine`.
-// Invariant: each customer is drawn once, and equals the one that a single draw would have made at that
-// position.
+// Order in which the customers of one large request are drawn: in slices, with the first customers of the request
+// last. Until then, other requests can use the ticket numbers of the customers that are not drawn; see
+// `ArrivingRequest` in QueueCore. Invariant: each customer is drawn once, and equals the customer at the same
+// position of a single draw.
 
 /// Generator of a large request's customers, slice by slice.
 public struct SlicedDraw: Sendable {
   /// Number of customers of the request.
   public let total: Int64
-  /// Number of customers still held back. In the order of the draw they come before those already drawn.
+  /// Number of customers at the start of the request that are held back, which means that they are drawn last.
   public private(set) var heldBack: Int64
   /// Number of customers already drawn.
   public private(set) var drawn: Int64 = 0
   private let draw: CustomerDraw
   private let slice: Int64
-  /// End of the customers that were held back at first.
+  /// Number of customers that were held back before the first slice.
   private let begin: Int64
 
-  /// Holds back at most `limit` customers, and never more than half.
+  /// Creates a draw that holds back at most `limit` customers, and never more than half of the request.
   public init(_ draw: CustomerDraw, total: Int64, slice: Int64, heldBackAtMost limit: Int64) {
     precondition(total > 0 && slice > 0 && limit >= 0, "checked where it was read")
     self.total = total

@@ -1,6 +1,6 @@
-// Contents of the stock: items, amounts, and lots with their dates. Plain values. Days are numbers that the
-// caller passes.
-// Invariant: the numbers of the coding keys are part of messages and never get a new meaning.
+// Contents of the stock: items, amounts, and lots with their dates. All types are plain values that read no clock:
+// the caller passes the number of the day. Invariant: the numbers of the coding keys are part of messages and never
+// get a new meaning.
 
 /// Number of pieces of an item.
 public typealias Quantity = Int64
@@ -75,12 +75,12 @@ public struct ItemAmount: Hashable, Sendable, Codable {
 public struct LotDates: Hashable, Sendable, Codable, Comparable {
   /// Day of production.
   public var made: DayNumber
-  /// Last day on which they may be sold.
+  /// Last day on which the pieces may be sold.
   public var expires: DayNumber
 
   public init(made: DayNumber, expires: DayNumber) { (self.made, self.expires) = (made, expires) }
 
-  /// True if both are valid days, in this order.
+  /// True if both days are valid and production is not after expiry.
   public var isValid: Bool {
     StockLimits.days.contains(made) && StockLimits.days.contains(expires) && made <= expires
   }
@@ -109,8 +109,8 @@ public struct Lot: Hashable, Sendable, Codable {
   /// True if the last day of sale is before `today`.
   public func isExpired(on today: DayNumber) -> Bool { dates.map { $0.expires < today } ?? false }
 
-  /// True if this lot is sold before a lot with other dates: the earliest to expire first, one without dates
-  /// last.
+  /// True if this lot is sold before a lot with the dates `other`. The lot that expires first is sold first, and a
+  /// lot without dates last.
   public func comesBefore(_ other: LotDates?) -> Bool {
     guard let dates else { return false }
     return other.map { dates < $0 } ?? true
@@ -131,10 +131,10 @@ public struct ItemStock: Hashable, Sendable, Codable {
 
   public init(item: ItemID, lots: [Lot]) { (self.item, self.lots) = (item, lots) }
 
-  /// All pieces, including expired ones.
+  /// Number of all pieces, including expired ones.
   public var quantity: Quantity { lots.reduce(0) { $0 + $1.quantity } }
 
-  /// Pieces that may be sold on this day.
+  /// Number of pieces that may be sold on this day.
   public func quantity(on today: DayNumber) -> Quantity {
     lots.reduce(0) { $0 + ($1.isExpired(on: today) ? 0 : $1.quantity) }
   }

@@ -3,8 +3,8 @@
 
 import Time
 
-/// Name of a request to the stock. A request with the same name gets the same answer again and changes
-/// nothing.
+/// Name of a request to the stock. The stock answers a repeated request with the same name in the same way, and
+/// changes nothing.
 public struct OrderID: RawRepresentable, Hashable, Sendable, Codable, CustomStringConvertible {
   /// The name, such as `3-17` for ticket 17 of day 3.
   public let rawValue: String
@@ -16,7 +16,8 @@ public struct OrderID: RawRepresentable, Hashable, Sendable, Codable, CustomStri
   /// Makes a name from any text; the stock accepts only a valid one.
   public init(_ text: String) { rawValue = text }
 
-  /// Order name of one ticket: `3-17` for ticket 17 of day 3. The worker of the ticket uses it.
+  /// Order name of one ticket: `3-17` for ticket 17 of day 3. Used for tickets that were issued before the database
+  /// had an identity; see ``BooksName``.
   public init(day: BusinessDay, ticket: TicketNumber) { rawValue = "\(day)-\(ticket)" }
 
   /// True if an order can have this name: 1 to ``StockLimits/orderLength`` bytes of visible ASCII.
@@ -29,15 +30,15 @@ public struct OrderID: RawRepresentable, Hashable, Sendable, Codable, CustomStri
   public var description: String { text }
 }
 
-/// Generator of names for clients without names of their own: one random prefix, then a counter.
+/// Generator of names for clients without names of their own: a random prefix, followed by a counter.
 ///
-/// The names sort in the order of creation. So a store that keeps them sorted appends at one place, instead
-/// of writing to a different place for each order.
+/// The names sort in the order of creation. So an index of the names grows at one place for each client, instead of
+/// at a random page for each order.
 public struct OrderNames: Sendable {
   private let beginning: String
   private var given: UInt64 = 0
 
-  /// Names that differ from those of every other seed.
+  /// Creates a generator whose names differ from those of every other seed.
   public init(seed: UInt64) { beginning = "x" + String(seed, radix: 16, digits: 16) + "-" }
 
   /// Returns a new name.
@@ -57,20 +58,22 @@ extension String {
 
 /// A request that may change the stock.
 public enum StockAction: Hashable, Sendable {
-  /// Takes all amounts or nothing, the earliest to expire first, and no expired piece. Needs an order name.
+  /// Takes all amounts or nothing. Lots that expire first are taken first, and expired pieces are never taken. Needs
+  /// an order name.
   case take([ItemAmount], today: DayNumber)
-  /// Returns what the order of this name has taken. If the order is unknown so far, it takes nothing even if
-  /// it arrives later. Needs an order name.
+  /// Returns to the stock the pieces that the order with this name has taken. An order that has not arrived yet takes
+  /// nothing when it arrives. Needs an order name.
   case giveBack
   /// Sets the number of pieces of an item without dates.
   case set(ItemID, Quantity)
-  /// Adds pieces, or removes them if the number is negative. With dates: in that lot.
+  /// Adds pieces, or removes them if the number is negative. If `dates` is not nil, the lot with these dates is
+  /// changed.
   case change(ItemID, by: Quantity, dates: LotDates?)
   /// Discards all lots that expired before a day.
   case discardExpired(today: DayNumber)
 
-  /// The request as one line: two orders with one name are the same if these lines are. The day of the
-  /// request is not part of it.
+  /// The request as one line of text. Two requests with the same order name are the same request if their lines are
+  /// equal. The line of `take` does not contain the day.
   public var content: String {
     switch self {
     case .take(let amounts, _): "take" + amounts.map { " \($0.item)*\($0.quantity)" }.sorted().joined()
@@ -82,7 +85,7 @@ public enum StockAction: Hashable, Sendable {
     }
   }
 
-  /// The amounts of a ``content`` that takes, in the order of their names; nil for any other.
+  /// Parses the amounts in the ``content`` of a `take`, in the order of the line; nil for any other content.
   public static func amounts(inContent content: String) -> [ItemAmount]? {
     let words = content.split(separator: " ")
     guard words.first == "take" else { return nil }
@@ -96,7 +99,7 @@ public enum StockAction: Hashable, Sendable {
 
 /// One row of the stock's ledger: a change of a lot.
 public struct StockChange: Hashable, Sendable, Codable {
-  /// Reason of the change.
+  /// Reason for the change.
   public enum Kind: UInt8, Named {
     /// Initial quantity of a new item.
     case initial = 1
@@ -117,7 +120,7 @@ public struct StockChange: Hashable, Sendable, Codable {
   public var sequence: Int64
   /// Item whose quantity changed.
   public var item: ItemID
-  /// Reason of the change.
+  /// Reason for the change.
   public var kind: Kind
   /// Dates of the lot; nil for the lot without dates.
   public var dates: LotDates?
@@ -151,12 +154,12 @@ public struct StockChange: Hashable, Sendable, Codable {
 public struct KeptOrder: Hashable, Sendable, Codable {
   /// Final state of an order.
   public enum State: UInt8, Sendable, Codable, CaseIterable {
-    /// Done; the pieces it took are gone.
+    /// The order has taken its pieces.
     case done = 1
     case short = 2
-    /// Returned before the order arrived; it can never be done.
+    /// The order was returned before it arrived, so it can never take anything.
     case void = 3
-    /// Done, and the pieces it took were returned.
+    /// The order has taken its pieces, and they were returned.
     case givenBack = 4
   }
 
@@ -196,13 +199,13 @@ public struct Shortage: Hashable, Sendable, Codable {
   }
 }
 
-/// Reason for which the stock refused a request. Nothing was changed, and nothing was stored.
+/// Reason why the stock refused a request. Nothing was changed, and nothing was stored.
 public enum StockRefusal: Hashable, Sendable {
   case unknownItem(ItemID)
   /// An amount of 0, a negative one, or one above the limit.
   case badQuantity(ItemID, Quantity)
   case itemTwice(ItemID)
-  /// An order without items, or with too many.
+  /// The order has no items, or too many.
   case badItemCount(Int)
   /// The order has no name, or an invalid one.
   case badOrder(String)
@@ -210,7 +213,7 @@ public enum StockRefusal: Hashable, Sendable {
   case badDates(ItemID)
   /// The name belongs to an order with another content.
   case otherOrder(OrderID)
-  /// The order was returned, so it holds nothing and can take nothing any more.
+  /// The order was returned, so it holds no pieces and can take none.
   case givenBack(OrderID)
   /// The item would exceed ``StockLimits/quantity`` pieces.
   case overflow(ItemID, present: Quantity)
@@ -223,11 +226,11 @@ public enum StockRefusal: Hashable, Sendable {
 
 /// Snapshot of the whole stock at one position in its ledger.
 public struct StockPicture: Hashable, Sendable, Codable {
-  /// Identity of the ledger that `sequence` counts in: a new database has another one.
+  /// Identity of the ledger in which `sequence` counts. Each database has a different ledger.
   public var ledger: Int64
   /// The last change that the snapshot contains; 0 before the first.
   public var sequence: Int64
-  /// Every item, in the order of first use.
+  /// All items, in the order in which they were added.
   public var items: [ItemStock]
 
   public init(ledger: Int64, sequence: Int64, items: [ItemStock]) {
@@ -242,9 +245,9 @@ public struct StockPicture: Hashable, Sendable, Codable {
 
 /// Result of a request to the stock.
 public enum StockAnswer: Hashable, Sendable {
-  /// Done and on disk, with these changes; empty if nothing had to change.
+  /// The request is done and on disk, with these changes; empty if nothing had to change.
   case done([StockChange])
-  /// Too few pieces of these items; nothing was taken.
+  /// The stock has too few pieces of these items; nothing was taken.
   case short([Shortage])
   case refused(StockRefusal)
   case picture(StockPicture)

@@ -13,12 +13,12 @@ public enum VendingLimits {
   public static let price: Won = 1_000_000
   /// Maximum number of purchases in progress.
   public static let openPurchases = 1_000
-  /// Length of a request's name in bytes: enough for the key of a form or a script. The name of the order at
-  /// the stock is derived from it.
+  /// Maximum length of a request's name in bytes: enough for the key of a form or a script. The machine derives the
+  /// name of its order at the stock from the request's name.
   public static let requestLength = 60
 }
 
-/// Number of a purchase of one machine, counted from its first one: 1, 2, 3 …
+/// Number of a purchase, counted from 1 for each machine.
 public typealias PurchaseNumber = Int64
 
 /// A request that may change a machine's money.
@@ -30,11 +30,11 @@ public enum VendingAction: Hashable, Sendable {
 
 /// One row of a machine's ledger: a change of its balance.
 public struct MoneyChange: Hashable, Sendable, Codable {
-  /// Reason of the change.
+  /// Reason for the change.
   public enum Kind: UInt8, Named {
     case inserted = 1
     case bought = 2
-    /// The balance was paid out; also a balance of 0.
+    /// The balance, which may be 0, was paid out.
     case returned = 3
 
     /// Names in JSON, in the order of the raw values.
@@ -43,7 +43,7 @@ public struct MoneyChange: Hashable, Sendable, Codable {
 
   /// Position in the order of all changes, from 1, without a gap.
   public var sequence: Int64
-  /// Reason of the change.
+  /// Reason for the change.
   public var kind: Kind
   /// Amount in won: added to the balance if money was inserted, else subtracted.
   public var amount: Won
@@ -75,7 +75,7 @@ public struct MoneyChange: Hashable, Sendable, Codable {
   }
 }
 
-/// Reason for which a machine refused a request. Nothing was changed.
+/// Reason why a machine refused a request. Nothing was changed.
 public enum VendingRefusal: Hashable, Sendable {
   case badAmount(Won)
   /// The name of the request is invalid.
@@ -90,7 +90,7 @@ public enum VendingRefusal: Hashable, Sendable {
   case onlyExpired(ItemID)
   /// The balance would exceed ``VendingLimits/balance``.
   case tillFull(balance: Won)
-  /// The stock did not answer in time; nothing will be taken under this name any more.
+  /// The stock did not answer in time; the stock will take nothing for this request any more.
   case stockAway(ItemID)
   /// The maximum number of purchases is in progress.
   case crowded
@@ -106,7 +106,7 @@ public enum VendingAnswer: Hashable, Sendable {
 
 /// A machine's money. Invariant: inserted = balance + spent + returned.
 public struct MoneyAccount: Hashable, Sendable, Codable {
-  /// Money in the machine for its customers.
+  /// Money that was inserted and neither spent nor returned.
   public var balance: Won
   /// All money ever inserted.
   public var inserted: Won
@@ -119,7 +119,7 @@ public struct MoneyAccount: Hashable, Sendable, Codable {
     (self.balance, self.inserted, self.spent, self.returned) = (balance, inserted, spent, returned)
   }
 
-  /// Violation of the invariant in won; 0 at all times.
+  /// Amount in won by which the invariant is violated; anything but 0 is an error of the program.
   public var difference: Won { inserted &- balance &- spent &- returned }
 
   /// Applies a change.

@@ -1,4 +1,4 @@
-// Windows of a bank and the tellers that serve at them. A `ServiceDirectory` has the names of windows. A
+// Windows of a bank and the tellers that serve at them. A `ServiceDirectory` returns the name of a window. A
 // generation distinguishes one teller at a window from its successor.
 
 /// A window of the bank: a service and a place.
@@ -10,18 +10,18 @@ public struct Window: Hashable, Sendable, Comparable {
 
   public init(service: Service, place: Int32) { (self.service, self.place) = (service, place) }
 
-  /// Slot of an outside worker, which is at no window of the bank; it has one slot for every service that it
-  /// offers.
+  /// Slot of an outside worker. An outside worker has no window of the bank; it has one slot for each of its
+  /// services.
   ///
   /// - Parameter number: number of the worker among the connected ones, from 1.
   public static func outside(_ service: Service, number: Int32) -> Window {
     Window(service: service, place: Int32(Limits.windowsPerService) + number)
   }
 
-  /// Placeholder for a window that is not known any more.
+  /// Placeholder for a window that is no longer known.
   public static func unknown(_ service: Service) -> Window { Window(service: service, place: 0) }
 
-  /// True for the placeholder.
+  /// True for the placeholder ``unknown(_:)``.
   public var isUnknown: Bool { place == 0 }
 
   /// Number of the outside worker of this slot; nil for a window of the bank.

@@ -4,8 +4,8 @@
 
 import Time
 
-/// Reason and consequence of work that was not done. It is a class because failures are rare: as a struct,
-/// its storage would be copied with every customer.
+/// Reason and consequence of work that was not done. It is a class because failures are rare: a struct would enlarge
+/// every value that may contain a failure, such as each answer of a worker.
 public final class WorkFailure: Hashable, Sendable {
   /// Consequence for the customer.
   public enum Consequence: UInt8, Sendable, CaseIterable {
@@ -13,7 +13,7 @@ public final class WorkFailure: Hashable, Sendable {
     case again = 1
     /// Retry after a pause; not counted as a failure.
     case later = 2
-    /// A dead letter at once: it would fail every time.
+    /// Dead letter at once, because the work would fail every time.
     case never = 3
     /// Retry, as often as the service allows crashes.
     case crash = 4
@@ -22,21 +22,22 @@ public final class WorkFailure: Hashable, Sendable {
     case pause = 5
   }
 
-  /// Text of at most ``Attempt/longestWords`` bytes, with the last lines that a command has written.
+  /// Reason for the failure, at most ``Attempt/longestWords`` bytes. For a command, the text contains its last lines
+  /// of output.
   public let words: String
   /// Consequence for the customer.
   public let consequence: Consequence
   /// Exit of the command; nil if there was none.
   public let processEnd: ProcessEnd?
-  /// Pause that the worker requests; nil for the default of the service.
+  /// Pause before the retry that the worker requests; nil for the default of the service.
   public let after: TimeSpan?
-  /// True if the work did not start, so that the attempt does not count towards `max_attempts`. Either the
-  /// reporter started nothing, or the system or a shell reported that there is no program to start.
+  /// True if the work did not start, so that the attempt does not count towards `max_attempts`. Either the worker
+  /// started nothing, or the system or a shell reported that it cannot execute the program.
   public let isUnbegun: Bool
 
   /// - Parameters:
-  ///   - words: truncated if too long.
-  ///   - isUnbegun: true if the reporter is certain that nothing was started.
+  ///   - words: reason for the failure; truncated at the front if it is too long.
+  ///   - isUnbegun: true if the worker is certain that nothing was started.
   public init(
     _ words: String, _ consequence: Consequence = .again, processEnd: ProcessEnd? = nil,
     after: TimeSpan? = nil, isUnbegun: Bool = false
@@ -61,8 +62,8 @@ public final class WorkFailure: Hashable, Sendable {
     hasher.combine(isUnbegun)
   }
 
-  /// True without a process (no such program or directory), and for the codes 126 and 127 with which a shell
-  /// reports the same.
+  /// True if no process was started (no such program or directory), and for the exit codes 126 and 127, with which a
+  /// shell reports that it cannot execute a program.
   private static func meansNoProgram(_ end: ProcessEnd?) -> Bool {
     switch end {
     case nil, .code(126), .code(127): true
@@ -70,7 +71,7 @@ public final class WorkFailure: Hashable, Sendable {
     }
   }
 
-  /// Cuts from the front: the last words usually contain the reason.
+  /// Removes text from the front, because the end of the text usually contains the reason.
   private static func cut(_ words: String) -> String {
     var rest = Substring(words)
     while rest.utf8.count > Attempt.longestWords - 3 {

@@ -8,15 +8,16 @@ import Time
 public struct Excerpt: Hashable, Sendable {
   /// The first bytes of the stream.
   public let first: [UInt8]
-  /// The last of the bytes that follow `first`.
+  /// The last bytes of the stream that are not in ``first``.
   public let last: [UInt8]
-  /// Bytes of the whole stream.
+  /// Number of bytes of the whole stream.
   public let length: Int64
-  /// Bytes in a file of their own, counted from the first byte; 0 if there is no file.
+  /// Number of bytes, from the start of the stream, that are stored in a separate file; 0 if there is no file.
   public let filed: Int64
 
-  /// - Parameter length: bytes of the whole stream; nil if nothing was left out.
-  /// - Returns: nil if `length` is less than the bytes given, or if `filed` exceeds it.
+  /// - Parameter length: number of bytes of the whole stream; nil if no bytes were left out.
+  /// - Returns: nil if `length` is less than the number of bytes in `first` and `last`, or if `filed` is negative or
+  ///   exceeds `length`.
   public init?(first: [UInt8], last: [UInt8] = [], length: Int64? = nil, filed: Int64 = 0) {
     let kept = Int64(first.count) + Int64(last.count)
     let length = length ?? kept
@@ -28,14 +29,13 @@ public struct Excerpt: Hashable, Sendable {
     (first, last, self.length, self.filed) = ([], [], length, filed)
   }
 
-  /// The lengths without any bytes.
+  /// A copy with the lengths and without the bytes.
   public var withoutBytes: Excerpt { Excerpt(length: length, filed: filed) }
 
   /// An empty stream.
   public static let nothing = Excerpt()
 
-  /// This excerpt, shortened to `limit` bytes: half of them from the start of a longer stream, half from
-  /// its end.
+  /// This excerpt, shortened to `limit` bytes: half of them from the start of the stream, half from its end.
   public func cut(to limit: Int) -> Excerpt {
     guard first.count + last.count > limit else { return self }
     let whole = isCut ? nil : bytes
@@ -46,20 +46,21 @@ public struct Excerpt: Hashable, Sendable {
       ?? withoutBytes
   }
 
-  /// The retained bytes, without a mark of the gap.
+  /// The retained bytes. Nothing marks the position at which bytes were left out.
   public var bytes: [UInt8] { last.isEmpty ? first : first + last }
   /// True if bytes between `first` and `last` were left out.
   public var isCut: Bool { Int64(first.count) + Int64(last.count) < length }
 
-  /// Maximum of retained bytes of a stream, `first` and `last` together.
+  /// Maximum number of retained bytes of a stream, in `first` and `last` together.
   public static let longest = 64 << 10
-  /// Maximum of retained bytes of each end of a longer stream.
+  /// Maximum number of retained bytes of each end of a longer stream.
   public static let longestEnd = longest / 2
 }
 
 /// Result of a customer's work. It is stored with the receipt, in the same transaction.
 ///
-/// A customer who was served without a result has none. It is a class so that it is shared and never copied.
+/// A customer may be served without a result. The type is a class, so that values share one result instead of copying
+/// it.
 public final class WorkResult: Sendable {
   /// Exit of the command; nil if no process was started for this customer.
   public let ending: ProcessEnd?
@@ -70,7 +71,7 @@ public final class WorkResult: Sendable {
   /// Standard error of a command.
   public let errors: Excerpt
 
-  /// A result; omitted parts are absent.
+  /// Creates a result. An omitted stream is empty.
   public init(
     ending: ProcessEnd? = nil, duration: TimeSpan, output: Excerpt = .nothing, errors: Excerpt = .nothing
   ) {
@@ -90,7 +91,7 @@ public final class WorkResult: Sendable {
       ending: ending, duration: duration, output: output.cut(to: limit), errors: errors.cut(to: limit))
   }
 
-  /// A copy with exit and lengths, without the bytes.
+  /// A copy with exit, duration and lengths, without the bytes.
   public var withoutBytes: WorkResult {
     size == 0
       ? self
@@ -98,7 +99,7 @@ public final class WorkResult: Sendable {
         ending: ending, duration: duration, output: output.withoutBytes, errors: errors.withoutBytes)
   }
 
-  /// Approximate size in bytes.
+  /// Number of retained bytes of both streams.
   public var size: Int {
     output.first.count + output.last.count + errors.first.count + errors.last.count
   }

@@ -1,9 +1,8 @@
-// Common properties of all drinks: the label and two dates. The kinds are in Milk, Soda, Coffee and
-// EnergyDrink.
-// Invariant: a drink is immutable, which makes `@unchecked Sendable` correct. An open class hierarchy cannot
-// prove it, but all its properties are constants of sendable types.
+// Common properties of all drinks: the label and two dates. The kinds are in Milk, Soda, Coffee and EnergyDrink.
+// Invariant: a drink is immutable, because all its properties are constants of sendable types. The compiler cannot
+// verify this for classes that have subclasses, so the classes are `@unchecked Sendable`.
 
-/// A drink: the first level of the hierarchy.
+/// Base class of all drinks.
 public class Beverage: @unchecked Sendable, CustomStringConvertible {
   /// Label of a drink.
   public struct Label: Hashable, Sendable {
@@ -30,9 +29,9 @@ public class Beverage: @unchecked Sendable, CustomStringConvertible {
   public final var product: ItemID { label.product }
   /// True if the drink's last day of sale is before `today`.
   public final func isExpired(on today: DayNumber) -> Bool { dates.expires < today }
-  /// True if the drink is kept warmer than this many degrees Celsius; only a coffee ever is.
+  /// True if the drink is kept warmer than this many degrees Celsius; always false for drinks other than coffee.
   public func isHot(above degrees: Int64 = Coffee.hotAbove) -> Bool { false }
-  /// Suffix of the description, by kind of drink.
+  /// Text that a kind of drink appends to ``description``.
   var remark: String { "" }
 
   /// `맥심, 275ml, 1700원, 맥심TOP, 20260301, 20260308`, followed by the suffix of its kind.
@@ -44,7 +43,7 @@ public class Beverage: @unchecked Sendable, CustomStringConvertible {
 
 /// Constructor of drinks from products.
 public enum BeverageFactory {
-  /// Makes one piece of a product, as an instance of its drink class.
+  /// Makes one piece of a product, as an instance of the class that ``Product/drinkClass`` selects.
   public static func make(_ product: Product, _ dates: LotDates) -> Beverage {
     let label = product.label
     return switch product.drinkClass {

@@ -55,7 +55,7 @@ public struct CalendarDate: Hashable, Sendable, Comparable {
     return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
   }
 
-  /// `20260301`, the form of a drink's description.
+  /// `20260301`, the form used in the description of a drink.
   public var compact: String { String(year, digits: 4) + String(month, digits: 2) + String(day, digits: 2) }
   /// `2026-03-01`.
   public var dashed: String {

@@ -1,13 +1,13 @@
-// Coffees: caffeine, temperature, and the properties of each product.
-// See Beverage for `@unchecked Sendable`.
+// Coffees: caffeine, temperature, and the properties of each product. The head of Beverage.swift explains `@unchecked
+// Sendable`.
 
-/// Coffee: second level of the hierarchy.
+/// Base class of all coffees.
 public class Coffee: Beverage, @unchecked Sendable {
   /// Default limit above which a coffee is hot, in degrees Celsius.
   public static let hotAbove: Int64 = 30
   /// Caffeine in milligrams.
   public let caffeine: Int64
-  /// Temperature at which it is kept, in degrees Celsius.
+  /// Temperature at which the coffee is kept, in degrees Celsius.
   public let temperature: Int64
 
   init(_ label: Label, _ dates: LotDates, caffeine: Int64, temperature: Int64) {
@@ -15,14 +15,14 @@ public class Coffee: Beverage, @unchecked Sendable {
     super.init(label, dates)
   }
 
-  /// True if it is kept warmer than this many degrees Celsius.
+  /// True if the coffee is kept warmer than this many degrees Celsius.
   public final override func isHot(above degrees: Int64 = Coffee.hotAbove) -> Bool { temperature > degrees }
   override var remark: String { ", \(caffeine)mg" }
 }
 
 /// Coffee that may be black.
 public final class Top: Coffee, @unchecked Sendable {
-  /// True if it contains nothing but coffee.
+  /// True if nothing was added to the coffee.
   public let isBlack: Bool
 
   init(_ label: Label, _ dates: LotDates, caffeine: Int64, temperature: Int64, isBlack: Bool) {
@@ -30,7 +30,7 @@ public final class Top: Coffee, @unchecked Sendable {
     super.init(label, dates, caffeine: caffeine, temperature: temperature)
   }
 
-  /// True if it contains milk.
+  /// True if the coffee contains milk.
   public var hasMilk: Bool { !isBlack }
 }
 
@@ -44,7 +44,7 @@ public final class Cantata: Coffee, @unchecked Sendable {
     super.init(label, dates, caffeine: caffeine, temperature: temperature)
   }
 
-  /// True if it is sweetened.
+  /// True if the coffee is sweetened.
   public var isSweet: Bool { style.hasPrefix("sweet") }
 }
 
@@ -58,6 +58,6 @@ public final class Georgia: Coffee, @unchecked Sendable {
     super.init(label, dates, caffeine: caffeine, temperature: temperature)
   }
 
-  /// True for the first blend of the product.
+  /// True if the blend is `original`.
   public var isOriginal: Bool { blend == "original" }
 }

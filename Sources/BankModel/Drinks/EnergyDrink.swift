@@ -1,7 +1,7 @@
-// Energy drinks: caffeine, and the properties of each product.
-// See Beverage for `@unchecked Sendable`.
+// Energy drinks: caffeine, and the properties of each product. The head of Beverage.swift explains `@unchecked
+// Sendable`.
 
-/// Energy drink: second level of the hierarchy.
+/// Base class of all energy drinks.
 public class EnergyDrink: Beverage, @unchecked Sendable {
   /// Caffeine in milligrams.
   public let caffeine: Int64
@@ -11,7 +11,7 @@ public class EnergyDrink: Beverage, @unchecked Sendable {
     super.init(label, dates)
   }
 
-  /// True if it contains more than this many milligrams of caffeine.
+  /// True if the drink contains more than this many milligrams of caffeine.
   public final func isStrong(above milligrams: Int64) -> Bool { caffeine > milligrams }
 }
 
@@ -25,7 +25,7 @@ public final class Hot6: EnergyDrink, @unchecked Sendable {
     super.init(label, dates, caffeine: caffeine)
   }
 
-  /// True for the edition with more caffeine.
+  /// True if the edition is `power`, the edition with more caffeine.
   public var isPower: Bool { edition == "power" }
 }
 
@@ -39,6 +39,6 @@ public final class Monster: EnergyDrink, @unchecked Sendable {
     super.init(label, dates, caffeine: caffeine)
   }
 
-  /// True for the first flavour of the product.
+  /// True if the flavour is `original`.
   public var isOriginal: Bool { taste == "original" }
 }

@@ -1,7 +1,7 @@
-// Milks: fat content, and the share of the real ingredient in each flavour. See Beverage for `@unchecked
-// Sendable`.
+// Milks: fat content, and the share of the real ingredient in each flavour. The head of Beverage.swift explains
+// `@unchecked Sendable`.
 
-/// Milk: second level of the hierarchy.
+/// Base class of all milks.
 public class Milk: Beverage, @unchecked Sendable {
   /// True for low-fat milk.
   public let isLowFat: Bool
@@ -25,7 +25,7 @@ public final class StrawberryMilk: Milk, @unchecked Sendable {
     super.init(label, dates, isLowFat: isLowFat)
   }
 
-  /// True if it contains strawberries, and not only their flavour.
+  /// True if the milk contains strawberries, and not only strawberry flavour.
   public var hasRealStrawberries: Bool { strawberryPermille > 0 }
   override var remark: String { remark(ofPermille: strawberryPermille) }
 }
@@ -40,7 +40,7 @@ public final class ChocolateMilk: Milk, @unchecked Sendable {
     super.init(label, dates, isLowFat: isLowFat)
   }
 
-  /// True if the chocolate content is at least this, in thousandths.
+  /// True if the chocolate content is at least `permille` thousandths.
   public func isChocolaty(from permille: Int64) -> Bool { chocolatePermille >= permille }
   override var remark: String { remark(ofPermille: chocolatePermille) }
 }
@@ -55,7 +55,7 @@ public final class BananaMilk: Milk, @unchecked Sendable {
     super.init(label, dates, isLowFat: isLowFat)
   }
 
-  /// Millilitres of banana in the whole carton.
+  /// Banana content of the whole carton, in millilitres.
   public var bananaMillilitres: Int64 { label.volume * bananaPermille / 1_000 }
   override var remark: String { remark(ofPermille: bananaPermille) }
 }

@@ -1,5 +1,5 @@
-// One line of the product table: an article of the machine, as data, with the class of its drinks.
-// Invariant: a product has exactly the properties of its class, so every line of a table can be instantiated.
+// One line of the product table: data of a product of the vending machine, with the class of its drinks. Invariant: a
+// product has exactly the properties of its class, so a drink can be made from every line of a table.
 
 /// A class of drinks with the properties shared by all instances of one product.
 public enum DrinkClass: Hashable, Sendable {
@@ -14,7 +14,7 @@ public enum DrinkClass: Hashable, Sendable {
   case hot6(caffeine: Int64, edition: String)
   case monster(caffeine: Int64, taste: String)
 
-  /// The kinds of the second level.
+  /// The kinds of drinks, one for each direct subclass of ``Beverage``.
   public enum Kind: UInt8, Named {
     case milk = 1
     case soda = 2
@@ -25,7 +25,7 @@ public enum DrinkClass: Hashable, Sendable {
     public static let names = ["milk", "soda", "coffee", "energy_drink"]
   }
 
-  /// Kind of the second level.
+  /// Kind of drink to which the class belongs.
   public var kind: Kind {
     switch self {
     case .strawberryMilk, .chocolateMilk, .bananaMilk: .milk
@@ -35,7 +35,7 @@ public enum DrinkClass: Hashable, Sendable {
     }
   }
 
-  /// Temperature at which it is kept, in degrees Celsius; nil if it is not kept warm.
+  /// Temperature at which the drink is kept, in degrees Celsius; nil if it is not kept warm.
   public var temperature: Int64? {
     switch self {
     case .top(_, let degrees, _), .cantata(_, let degrees, _), .georgia(_, let degrees, _): degrees
@@ -46,7 +46,7 @@ public enum DrinkClass: Hashable, Sendable {
 
 /// A line of the product table.
 public struct Product: Hashable, Sendable {
-  /// Name in commands, and in the stock.
+  /// Name in commands, and of the item in the stock.
   public var id: ItemID
   /// The class, with the properties of its instances.
   public var drinkClass: DrinkClass
@@ -60,7 +60,7 @@ public struct Product: Hashable, Sendable {
   public var name: String
   /// Name in English.
   public var english: String
-  /// One character that serves as its icon.
+  /// One character that represents the product.
   public var emoji: String
   /// Default number of days from production to the last day of sale.
   public var shelfLife: Int64
@@ -82,7 +82,7 @@ public struct Product: Hashable, Sendable {
 
   /// Dates of a drink produced on a day; `expires` defaults to the end of the product's shelf life.
   ///
-  /// - Returns: nil if these are not valid days, or in the wrong order.
+  /// - Returns: nil if a day is invalid, or if `expires` is before `made`.
   public func dates(made: DayNumber, expires: DayNumber? = nil) -> LotDates? {
     guard StockLimits.days.contains(made) else { return nil }
     let dates = LotDates(made: made, expires: expires ?? min(made + shelfLife, StockLimits.days.upperBound))

@@ -1,20 +1,20 @@
-// Product table as a whole, and the built-in one, which `config/vending.json` repeats.
-// Invariant: no name occurs twice.
+// Table of all products, and the built-in table, of which `config/vending.json` is a copy. Invariant: no name occurs
+// twice.
 
-/// The articles of a machine.
+/// The products of a vending machine.
 public struct ProductTable: Hashable, Sendable {
   /// Default number of days from production to the last day of sale.
   public static let shelfLife: Int64 = 7
   /// The products, in display order.
   public var products: [Product]
-  /// Unix group whose members may use the customers' side; nil for the owner alone.
+  /// Unix group whose members may connect to the customers' socket; nil if only the owner of the bank may.
   public var customersGroup: String?
 
   public init(_ products: [Product], customersGroup: String? = nil) {
     (self.products, self.customersGroup) = (products, customersGroup)
   }
 
-  /// The product with this name in commands.
+  /// The product with this name in commands, or nil.
   public subscript(id: ItemID) -> Product? { products.first { $0.id == id } }
 
   /// The products of the original vending machine.

@@ -1,7 +1,6 @@
-// Sodas: containers, and the properties of each product.
-// See Beverage for `@unchecked Sendable`.
+// Sodas: containers, and the properties of each product. The head of Beverage.swift explains `@unchecked Sendable`.
 
-/// Soda: second level of the hierarchy.
+/// Base class of all sodas.
 public class Soda: Beverage, @unchecked Sendable {
   /// Container in which a soda is sold.
   public enum Container: String, Sendable, CaseIterable {
