@@ -1,13 +1,13 @@
-// Numbering of a large request that arrives slice by slice,
-// under numbers that are not issued yet.
+// Numbering of a large request that arrives slice by slice. Its numbers are not issued before the last slice.
 //
-// Other requests must not wait for it, and the numbers of both must have no gaps at the end. So the large request does
-// not start at the next number. It first leaves a gap as long as its own first part, which is held back. Other
-// requests take numbers from the lower end of the gap. The part held back comes last, and fills the gap from its upper
-// end. Customers of it that no longer fit, because other requests took their numbers, go to the end of the request.
+// Other requests must not wait for the large request, and no number may remain unused. So the large request does not
+// start at the next number. Its first customers are held back, and it leaves a gap of as many numbers. Other requests
+// take numbers from the lower end of the gap. The customers that were held back arrive last and fill the gap from its
+// upper end. If other requests have taken some of the numbers, the customers that no longer fit into the gap get the
+// numbers after the highest number of the request.
 //
-// Invariant: the gap is never longer than the part held back. So the last slice closes the gap, and the numbers of the
-// request are the next ones, as if it had arrived at once at that moment.
+// Invariant: the gap never has more numbers than there are customers held back. So the last slice closes the gap, and
+// the request gets the next numbers, as if it had arrived as a whole at that moment.
 
 import BankModel
 
@@ -15,29 +15,29 @@ import BankModel
 public struct ArrivingRequest: Sendable, Equatable {
   /// Number of the request.
   public let request: RequestNumber
-  /// Number of customers that must fit.
+  /// Number of customers for which the queue must have room. Customers with known keys are not counted.
   public internal(set) var total: Int64
-  /// Lowest number of its customers.
+  /// Lowest ticket number of its customers.
   public private(set) var first: TicketNumber
-  /// The number after the highest.
+  /// The number after the highest ticket number of its customers.
   public private(set) var next: TicketNumber
-  /// Customers that are first in the order of the request and have no numbers yet.
+  /// Number of customers at the start of the request that have no numbers yet.
   public private(set) var heldBack: Int64
-  /// Waiting customers with numbers, by line.
+  /// Number of waiting customers with numbers, by line.
   public private(set) var byLine = LineCounts()
   /// Number of delayed customers with numbers.
   public private(set) var delayed: Int64 = 0
 
   /// Numbers of the customers of one slice.
   public struct Placement: Sendable, Equatable {
-    /// Lowest number of the request after this slice; in the gap if the slice fills some of it.
+    /// Lowest number of the request after this slice; it is in the gap if the slice fills a part of the gap.
     public let first: TicketNumber
-    /// Number of customers, from the start of the slice, that are in the gap.
+    /// Number of customers at the start of the slice whose numbers are in the gap.
     public let inGap: Int64
-    /// Number of the first customer that is not in the gap.
+    /// Ticket number of the first customer of the slice whose number is not in the gap.
     public let behind: TicketNumber
 
-    /// Number of the customer at this index of the slice.
+    /// Ticket number of the customer at this index of the slice.
     public func ticket(_ offset: Int64) -> TicketNumber {
       offset < inGap ? first + offset : behind + offset - inGap
     }
@@ -53,10 +53,10 @@ public struct ArrivingRequest: Sendable, Equatable {
     next = first
   }
 
-  /// Number of customers with numbers.
+  /// Number of customers that have ticket numbers.
   public var count: Int64 { next - first }
-  /// Upper bound of the customers that draw on the stock. Counts all delayed ones, because their services are not
-  /// stored here.
+  /// Upper bound of the number of customers that draw on the stock. Counts all delayed customers, because their
+  /// services are not stored here.
   public var juices: Int64 {
     byLine.occupied.reduce(delayed) { $0 + ($1.line.service.drawsOnStock ? $1.count : 0) }
   }
@@ -66,11 +66,12 @@ public struct ArrivingRequest: Sendable, Equatable {
     byLine.occupied.reduce(0) { $0 + ($1.line.service.leavesResults ? $1.count : 0) }
   }
 
-  /// Numbers for a slice of `count` customers: first the upper end of the gap, then the numbers after the highest.
+  /// Numbers for a slice of `count` customers: first the upper end of the gap, then the numbers after the highest
+  /// number of the request.
   ///
   /// - Parameters:
   ///   - heldBack: customers held back after this slice: as many as before, or `count` fewer.
-  ///   - issued: the highest number of other requests.
+  ///   - issued: the highest issued number, which belongs to another request.
   public func placement(of count: Int64, heldBack left: Int64, issued: TicketNumber) -> Placement {
     var inGap: Int64 = 0
     if left != heldBack {

@@ -1,5 +1,5 @@
-// Counters of the day, which the queue restores after a crash, together with its customers. Invariant: they are saved
-// in the transaction of the changes that they count, so both always agree on disk.
+// Counters of the day, which the queue restores after a crash together with its customers. Invariant: the counters
+// are saved in the transaction of the changes that they count, so counters and customers always agree on disk.
 
 import BankModel
 import Time
@@ -13,21 +13,21 @@ public struct Books: Sendable, Equatable {
   public var day: BusinessDay
   /// Start of the day.
   public var openedAt: WallTime
-  /// Tickets issued; also the highest number.
+  /// Number of issued tickets, which is also the highest ticket number.
   public var issued: Int64
-  /// Receipts with the outcome served or out of stock.
+  /// Number of receipts with the outcome served or out of stock.
   public var served: Int64
-  /// Receipts with the outcome cancelled.
+  /// Number of receipts with the outcome cancelled.
   public var cancelled: Int64
-  /// Delayed customers, and dead letters.
+  /// Number of delayed customers, and of dead letters.
   public var delayed, dead: Int64
   /// Time during which any customer waited or was served.
   public var businessTime: TimeSpan
-  /// Customers in line or at a window.
+  /// Number of customers in line or at a window.
   public var waiting = LineCounts()
   /// ``served`` by the index of the service.
   public var servedByService: [Int64]
-  /// Delayed customers by the index of the service.
+  /// Number of delayed customers by the index of the service.
   public var delayedByService: [Int64]
   /// Paused services, by index.
   public var paused: [Bool]
@@ -35,7 +35,7 @@ public struct Books: Sendable, Equatable {
   /// compared with times stored after it.
   public var clockSteps: Int64
 
-  /// Creates the counters of a new day. Pauses and clock steps persist over days.
+  /// Creates the counters of a new day. Pauses and clock steps continue to apply on later days.
   public init(day: BusinessDay, openedAt: WallTime, paused: [Bool]? = nil, clockSteps: Int64 = 0) {
     self.day = day
     self.openedAt = openedAt
@@ -46,7 +46,7 @@ public struct Books: Sendable, Equatable {
     delayedByService = servedByService
   }
 
-  /// Extends the arrays to `count` services; new ones have no customers and are not paused.
+  /// Extends the arrays to `count` services. New services have no customers and are not paused.
   public mutating func know(services count: Int) {
     while servedByService.count < count { servedByService.append(0) }
     while delayedByService.count < count { delayedByService.append(0) }
@@ -70,7 +70,7 @@ public struct Books: Sendable, Equatable {
     }
   }
 
-  /// Customers in line or at a window, over all lines.
+  /// Number of customers in line or at a window, over all lines.
   public var waitingInAll: Int64 { waiting.total }
   /// True if every ticket of the day has its receipt, so that the day can be closed.
   public var isFinished: Bool { waitingInAll == 0 && delayed == 0 && dead == 0 }

@@ -1,24 +1,24 @@
-// Identity of a shared database, by which a branch recognizes it: the database, its server, and how far it had
-// progressed.
-// Invariant: a value without side effects. Its counts never decrease for the same database.
+// Identity and progress of a shared database. A branch stores them to recognize the database and its server, and to
+// detect that the database was restored to an older state. Invariant: the counts never decrease for the same
+// database. The types are values without side effects.
 
 import BankModel
 
-/// Identity and progress of a shared database, as a branch remembers it.
+/// Identity and progress of a shared database, as a branch has stored them.
 public struct BooksMark: Sendable, Hashable {
-  /// Random number that the database got at its creation.
+  /// Random number, drawn when the database was created.
   public var books: Int64
   /// System identifier of the PostgreSQL cluster, which its standbys share.
   public var system: Int64
   /// Timeline of the server; promotion of a standby increments it.
   public var timeline: Int64
-  /// The present business day, and the last ticket issued on it.
+  /// The current business day.
   public var day: BusinessDay
-  /// See ``day``.
+  /// The last ticket that was issued on ``day``.
   public var ticket: TicketNumber
-  /// The branch's own epoch, and the number of its transactions in this epoch that the database had counted.
+  /// The branch's own epoch.
   public var epoch: Int64
-  /// See ``epoch``.
+  /// Number of the branch's transactions in ``epoch`` that the database had counted.
   public var commits: Int64
 
   public init(
@@ -34,12 +34,12 @@ public struct BooksMark: Sendable, Hashable {
     (self.epoch, self.commits) = (epoch, commits)
   }
 
-  /// True if a database with this progress is older than the remembered one, so that it lacks data.
+  /// True if a database with this progress is older than the stored identity, so that it lacks data.
   public func isAhead(day: BusinessDay, ticket: TicketNumber) -> Bool {
     (self.day, self.ticket) > (day, ticket)
   }
 
-  /// True if the branch's row in the database is older than the remembered one.
+  /// True if the branch's row in the database is older than the stored identity.
   public func isAhead(epoch: Int64, commits: Int64) -> Bool {
     (self.epoch, self.commits) > (epoch, commits)
   }
@@ -47,9 +47,9 @@ public struct BooksMark: Sendable, Hashable {
 
 /// A database that was restored to an older state and lacks data.
 public struct OlderBooks: Sendable, Hashable {
-  /// Identity that the branch remembered.
+  /// Identity that the branch had stored.
   public var known: BooksMark
-  /// Identity that was found.
+  /// Identity that the branch has found in the database.
   public var found: BooksMark
 
   public init(known: BooksMark, found: BooksMark) { (self.known, self.found) = (known, found) }

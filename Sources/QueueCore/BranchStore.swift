@@ -1,25 +1,25 @@
 // Interface between a branch and the database that it shares with other branches: operations that only a shared store
-// has. Every operation is a request. Its result comes later, from ``QueueStore/takeResult()`` as an event of the queue,
-// or from ``BranchStore/takeNews()``. The caller drains both once in each loop iteration.
+// has. Every operation is a request. Its result is returned later, by ``QueueStore/takeResult()`` as an event of the
+// queue, or by ``BranchStore/takeNews()``. In each loop iteration the caller calls both until they return nil.
 //
-// Invariant: every request is answered once, even if the lease is lost. After a loss no result of earlier staged
-// changes is reported.
+// Invariant: every request is answered once, even if the lease is lost. After the loss of the lease, no result of
+// changes that were staged before is reported.
 
 import BankModel
 import Time
 
 /// Shared store, as one branch uses it.
 public protocol BranchStore: QueueStore {
-  /// The next event that does not answer a query of the queue; nil if there is none yet.
+  /// Returns the next event that is not the answer to a query of the queue, or nil if there is none yet.
   func takeNews() -> BranchNews?
 
-  /// Requests tickets for customers. They then wait in the database, where any branch can claim them.
+  /// Requests tickets for customers. The customers then wait in the database, where any branch can claim them.
   func takeIn(_ customers: IntakeRequest, for request: RequestNumber)
 
   /// Executes an operator's command on customers that this branch does not own.
   func perform(_ order: OperatorOrder, for request: RequestNumber)
 
-  /// Publishes the state of this branch to the others: its number of open windows, and the issue time of the
+  /// Publishes the state of this branch to the other branches: its number of open windows, and the issue time of the
   /// longest-waiting customer that it owns (nil for none).
   func note(windows: Int64, oldest: WallTime?)
 
@@ -31,21 +31,21 @@ public protocol BranchStore: QueueStore {
   /// served is finished.
   func drainBank(for request: RequestNumber)
 
-  /// Returns all customers of the branch at once and ends its lease; `.left` reports the end. Closes the day if the
-  /// bank drains and has no customers left.
+  /// Returns all customers of the branch at once and ends its lease; ``BranchNews/left`` reports that this is done.
+  /// Closes the day if the bank drains and has no customers left.
   func leave()
 
-  /// Processes received data and due timers. Called at the end of each loop iteration.
+  /// Processes received data and due timers. The caller calls this at the end of each loop iteration.
   func endTurn()
 }
 
-/// Operations of a local store that a shared one does not need: disk space, reset, and requests in slices.
+/// Default implementations of operations that only a local store needs: disk space, reset, and requests in slices.
 extension BranchStore {
   /// False: the caller must not block on a network.
   public var canBeAwaited: Bool { false }
   /// Does nothing; see ``canBeAwaited``.
   public func awaitResults() {}
-  /// Checks only: services get their numbers when the branch joins.
+  /// Assigns no numbers, because services get their numbers when the branch joins. Throws if a name has no number.
   public func giveNumbers(to names: [ServiceName]) throws(StoreError) {
     guard names.allSatisfy({ services[$0] != nil }) else {
       throw .failed(
@@ -66,36 +66,37 @@ extension BranchStore {
 
 /// Events of a shared store.
 public enum BranchNews: Sendable {
-  /// Reply to a request.
+  /// Reply to a request of the caller.
   case answered(RequestNumber, BranchAnswer)
   /// Counters of the whole bank.
   case numbers(BankNumbers)
-  /// The counters reported last are confirmed for a moment at or after `askedAt`.
+  /// The counters that were reported last are still correct for a moment at or after `askedAt`.
   case looked(askedAt: MonotonicTime)
-  /// Cancelled tickets for which this branch's stock may have reservations; some of them, the oldest first. Repeated
-  /// until a ``StoreChange/released(_:)`` of each is staged.
+  /// Cancelled tickets for which this branch's stock may have reservations: a limited number, the oldest first. The
+  /// store reports a ticket again until a ``StoreChange/released(_:)`` for it is staged.
   case releases([OwedRelease])
   /// The bank drains: no branch accepts new customers.
   case draining
-  /// The day for which this branch was opened has ended. The next day belongs to branches that open again.
+  /// The day for which this branch was opened has ended. Only branches that open again take part in the next day.
   case dayEnded
   /// The database refused to end the day of the whole bank. The branch leaves nevertheless.
   case dayNotEnded(StoreError)
-  /// The lease was lost, with the reason. The queue receives `.branchLost` before this. The store rejoins
-  /// automatically.
+  /// The lease was lost, for this reason. The queue receives `.branchLost` before the caller receives this event. The
+  /// store rejoins automatically.
   case lost(Remark)
   /// The branch has a lease again, in another epoch.
   case joined(BranchIdentity)
-  /// Updated identity of the database or its server, to be remembered for the next start.
+  /// Updated identity of the database or its server, which the caller stores for the next start.
   case known(BooksMark)
   /// The database was restored to an older state and lacks later data.
   case older(OlderBooks)
-  /// Commits of this branch that were reported as on disk and are lost, because the database was replaced by an
-  /// incomplete copy.
+  /// These commits of this branch were reported as on disk and are lost, because an incomplete copy has replaced the
+  /// database.
   case forgotten(commits: [Int64])
-  /// The branch has left, and its customers were returned.
+  /// The branch has returned its customers and has ended its lease.
   case left
-  /// A connection to the database was lost or could not be made. The store retries. No data is lost by this alone.
+  /// A connection to the database was lost or could not be made. The store retries. The interruption alone loses no
+  /// data.
   case interrupted(Remark)
   /// Permanent failure: the database cannot be used any more.
   case failed(StoreError)
@@ -114,11 +115,12 @@ public struct OwedRelease: Sendable, Hashable {
 
 /// Reply of a shared store to a request.
 public enum BranchAnswer: Sendable, Equatable {
-  /// New tickets, and those of customers whose keys were known. The first is nil if all were known.
+  /// The new tickets, and the earlier tickets of customers whose keys were already stored. The new tickets are nil if
+  /// all keys were already stored.
   case issued(IssuedTickets?, known: [IssuedTickets])
   /// The key was used by a different request.
   case keyConflict(String)
-  /// Reply in the form of the queue's own.
+  /// Reply of the same type as the replies of the queue.
   case queue(QueueAnswer)
   /// The operation failed and changed nothing.
   case failed(StoreError)
@@ -130,7 +132,7 @@ public struct BranchIdentity: Sendable, Hashable {
   public var number: Int64
   /// Name of the branch.
   public var name: String
-  /// Incremented at every join and every fencing.
+  /// Epoch, incremented whenever the branch joins or is fenced.
   public var epoch: Int64
 
   public init(number: Int64, name: String, epoch: Int64) {
@@ -142,7 +144,7 @@ public struct BranchIdentity: Sendable, Hashable {
 public struct BranchOpening: Sendable {
   /// Number, name and epoch of the branch.
   public var identity: BranchIdentity
-  /// Counters of the present day and the services, without customers.
+  /// Counters of the current day and of the services. No customer of the branch is counted yet.
   public var books: Books
   /// Identity of the database.
   public var booksName: BooksName
@@ -158,7 +160,7 @@ public struct BranchOpening: Sendable {
 public struct IntakeRequest: Sendable {
   /// The request's idempotency key; nil for none.
   public var key: String?
-  /// Digest of the request, by which a repetition under the same key is recognized.
+  /// Digest of the request, by which the store recognizes a repeated request with the same key.
   public var digest: Int64?
   /// Ordered customers, in ticket order.
   public var orders: [CustomerOrder] = []
@@ -166,7 +168,8 @@ public struct IntakeRequest: Sendable {
   public var payloads: [(payload: [UInt8], places: Range<Int>)] = []
   /// Customers with keys of their own: index, key, and digest.
   public var keyed: [(place: Int, key: String, digest: Int64?)] = []
-  /// Index in ``keyed`` of each key. Keyed by bytes, because Swift strings of different spellings can be equal.
+  /// Index in ``keyed`` of each key, by the bytes of the key, because Swift strings with different bytes can be
+  /// equal.
   public var places: [[UInt8]: Int] = [:]
   /// Issue time of the tickets.
   public var issuedAt: WallTime
@@ -179,7 +182,8 @@ public struct IntakeRequest: Sendable {
   ///
   /// - Parameters:
   ///   - payload: payload of the customer; nil for none.
-  ///   - key: idempotency key of this customer alone, if the request has none. A known key gets no second ticket.
+  ///   - key: idempotency key of this customer alone, if the request has none. A key that is already stored gets no
+  ///     second ticket.
   ///   - digest: digest of the customer's order.
   public mutating func add(
     _ order: CustomerOrder, payload: [UInt8]? = nil, key: String? = nil, digest: Int64? = nil
@@ -197,9 +201,10 @@ public struct IntakeRequest: Sendable {
 public struct BankNumbers: Sendable, Equatable {
   /// Counters of one service over all branches.
   public struct ServiceCounts: Sendable, Equatable {
-    /// Customers by state.
+    /// Number of customers by state.
     public var waiting: Int64 = 0, delayed: Int64 = 0, dead: Int64 = 0
-    /// Receipts of today. `sentAway` customers are also counted in `served`.
+    /// Receipts of the current day. `sentAway` counts the outcome out of stock; these customers are also counted in
+    /// `served`.
     public var served: Int64 = 0, sentAway: Int64 = 0, cancelled: Int64 = 0
     public init() {}
   }
@@ -208,17 +213,18 @@ public struct BankNumbers: Sendable, Equatable {
   public struct Branch: Sendable, Equatable {
     /// Number, name and epoch of the branch.
     public var identity: BranchIdentity
-    /// Name of its machine.
+    /// Name of the machine on which the branch runs.
     public var host: String
-    /// Open, expired or closed.
+    /// State of the branch by the database's clock.
     public var state: BranchState
-    /// Remaining time of its lease, in milliseconds; negative after expiry.
+    /// Remaining time of the branch lease, in milliseconds; negative after expiry.
     public var leaseMilliseconds: Int64
-    /// Open windows.
+    /// Number of open windows.
     public var windows: Int64
-    /// Customers served today, and transactions since it joined.
+    /// Number of customers served today, and of transactions since the branch joined.
     public var served: Int64, commits: Int64
-    /// Waiting or delayed customers that need the stock of this branch, so that no other branch can serve them.
+    /// Number of waiting or delayed customers that need the stock of this branch, so that no other branch can serve
+    /// them.
     public var juices: Int64 = 0
 
     public init(
@@ -235,7 +241,8 @@ public struct BankNumbers: Sendable, Equatable {
   public struct EndedDay: Sendable, Equatable {
     /// Number of the day.
     public var day: BusinessDay
-    /// Receipts of that day. `sentAway` customers are also counted in `served`.
+    /// Receipts of that day. `sentAway` counts the outcome out of stock; these customers are also counted in
+    /// `served`.
     public var served: Int64, sentAway: Int64
 
     public init(day: BusinessDay, served: Int64, sentAway: Int64) {
@@ -245,9 +252,9 @@ public struct BankNumbers: Sendable, Equatable {
 
   /// The present day.
   public var day: BusinessDay
-  /// The day before it. Only in the last counts of a branch that leaves.
+  /// Counts of the day before ``day``. Set only in the last counters that a leaving branch receives.
   public var ended: EndedDay?
-  /// Tickets issued today.
+  /// Number of tickets issued today.
   public var issued: Int64
   /// Counters by the index of the service.
   public var services: [ServiceCounts]

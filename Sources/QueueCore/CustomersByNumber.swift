@@ -1,14 +1,14 @@
-// List of customers by number, over all lines and states. Reads each line in pieces and merges them, so that a page
-// costs the same in a queue of a million.
-// Invariant: every listed customer is in one of the requested states, and is listed once.
+// List of customers by number, over all lines and states. Each line is read in pieces, and the pieces are merged, so
+// that the cost of a page does not depend on the length of the queue. Invariant: every listed customer is in one of
+// the requested states, and is listed once.
 
 import BankModel
 
 extension QueueReading {
-  /// Customers of some states by number, after `ticket`.
+  /// Returns customers in some states with numbers above `ticket`, in the order of their numbers.
   ///
   /// - Parameters:
-  ///   - states: stored states: waiting, delayed, dead. Others are ignored.
+  ///   - states: stored states: waiting, delayed, dead. Other states are ignored.
   ///   - service: service of the customers; nil for all.
   ///   - limit: maximum number of customers.
   ///   - isListed: filter. Customers that it rejects do not count towards `limit`.
@@ -52,7 +52,7 @@ private final class LineWalk {
   private var last: TicketNumber
   private var piece: ArraySlice<StoredCustomer> = []
   private var isOver = false
-  /// Customers that were returned.
+  /// Customers whose numbers were returned.
   private(set) var seen: [TicketNumber: StoredCustomer] = [:]
   private(set) var failure: StoreError?
 
@@ -78,7 +78,7 @@ private final class LineWalk {
       let cursor = TicketCursor(state: state, line: line, after: last)
       let found = try store.customers(in: state, after: cursor, limit: Self.piece)
       piece = found.prefix { $0.customer.line == line }
-      // The next line starts after the last customer of this one.
+      // If the read has returned fewer customers of this line than requested, the line has no more.
       isOver = piece.count < Self.piece
     } catch {
       (failure, isOver) = (error, true)

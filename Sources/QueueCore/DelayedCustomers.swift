@@ -1,20 +1,21 @@
-// Delayed customers of the queue, failed ones and those ordered for later:
-// the first by due time in memory, the others only in the store.
+// Customers of the queue that are delayed after a failure or ordered for later. The first customers by due time are
+// in memory, the others only in the store.
 //
 // Invariants: every customer in memory is at or before `horizon`, by due time and number. Every customer that is only
-// in the store is after it. So no customer in the store is due before a wall-clock customer in memory, and memory is
-// limited by the capacity, not by the number of customers.
+// in the store is after `horizon`. So no customer in the store is due before a customer in memory that is due by the
+// wall clock, and the capacity limits memory, not the number of customers.
 //
-// Two clocks. A customer that was ordered for later is due by the wall clock and never earlier: not after a restart,
-// and not if the clock is set back. A failed customer is delayed by the steady clock; its stored due time is used only
-// after a restart. The wall clock may have been set back by then, so the delay is limited to the longest pause. The
-// number of attempts distinguishes them: only a customer without attempts can have been ordered for later.
+// Customers are due by two clocks. A customer that was ordered for later is due by the wall clock and is never served
+// earlier, even after a restart or if the clock is set back. A failed customer is delayed by the monotonic clock; its
+// stored due time is used only after a restart. The wall clock may have been set back by then, so the delay is
+// limited to the longest pause. The number of attempts distinguishes the two kinds: only a customer without attempts
+// can have been ordered for later.
 
 import BankModel
 import Time
 
 struct DelayedCustomers: Sendable {
-  /// Maximum time between readings of the wall clock while a customer waits for it, because the clock may be set
+  /// Maximum time between readings of the wall clock while a customer is due by it, because the clock may be set
   /// forward.
   static let calendarPause = TimeSpan.seconds(60)
 
@@ -22,7 +23,7 @@ struct DelayedCustomers: Sendable {
   private var failed = DueHeap<MonotonicTime>()
   /// Number of customers that are only in the store.
   private(set) var beyond: Int64 = 0
-  /// Position after which the next page starts.
+  /// Position of the last customer that memory covers. The next page starts after it.
   private(set) var horizon = DuePlace.first
   /// True while a page is being loaded.
   private(set) var isLoading = false
@@ -33,7 +34,8 @@ struct DelayedCustomers: Sendable {
   private var sealed: [DelayedNewcomers] = []
   private let capacity: Int
 
-  /// Restores the delayed customers of a store with `count` of them, from its first ones.
+  /// Restores the delayed customers of a store that contains `count` of them. `first` contains the first ones by due
+  /// time.
   ///
   /// - Parameter limit: the longest pause of a failed customer, by service.
   init(
@@ -50,7 +52,7 @@ struct DelayedCustomers: Sendable {
   }
 
   var held: Int { ordered.entries.count + failed.entries.count }
-  /// Delayed customers whose tickets are on disk.
+  /// Number of delayed customers whose tickets are on disk.
   var count: Int64 { Int64(held) + beyond }
   var newcomerCount: Int64 { sealed.reduce(newcomers.count) { $0 + $1.count } }
 
@@ -65,8 +67,8 @@ struct DelayedCustomers: Sendable {
     [ordered.first?.customer.dueAt, failed.first?.customer.dueAt].compactMap(\.self).min()
   }
 
-  /// The next moment at which a customer in memory is due; nil for never. For wall-clock customers an estimate, because
-  /// the wall clock may step.
+  /// The next moment at which a customer in memory is due; nil for never. For customers that are due by the wall
+  /// clock the moment is an estimate, because the wall clock may step.
   ///
   /// - Parameter last: the last reading of the clocks.
   func nextDue(after last: Moment) -> MonotonicTime? {
@@ -78,21 +80,21 @@ struct DelayedCustomers: Sendable {
     return .earlier(calendar, failed.first?.due)
   }
 
-  /// Removes a due customer; nil if none in memory is due.
+  /// Removes and returns a due customer, or returns nil if no customer in memory is due.
   mutating func takeDue(at now: Moment) -> Customer? {
     if let first = failed.first, first.due <= now.monotonic { return failed.takeFirst() }
     if let first = ordered.first, first.due <= now.wall { return ordered.takeFirst() }
     return nil
   }
 
-  /// Delays a failed customer until a moment of the steady clock.
+  /// Delays a failed customer until a moment of the monotonic clock.
   mutating func postpone(_ customer: DelayedCustomer, due: MonotonicTime) {
     guard meets(customer.place) else { return }
     failed.insert(customer, due: due)
     trim()
   }
 
-  /// True if a customer at this position is held in memory. Otherwise counts it beyond the horizon.
+  /// Returns true if a customer at this position must be held in memory. If not, counts the customer in ``beyond``.
   private mutating func meets(_ place: DuePlace) -> Bool {
     guard beyond == 0 || place <= horizon else {
       beyond += 1
@@ -123,13 +125,14 @@ struct DelayedCustomers: Sendable {
     sealed = []
   }
 
-  /// Assigns the present newcomers to the transaction in flight that was just sealed.
+  /// Assigns the newcomers so far to the transaction that was just sealed and is in flight now.
   mutating func sealNewcomers() {
     sealed.append(newcomers)
     newcomers = DelayedNewcomers(capacity: capacity)
   }
 
-  /// Adds the newcomers of the oldest transaction in flight, or all if none is in flight: their tickets are on disk.
+  /// Adds the newcomers of the oldest transaction in flight, or all newcomers if none is in flight: their tickets are
+  /// on disk.
   mutating func settleNewcomers() {
     if !sealed.isEmpty { return settle(sealed.removeFirst()) }
     guard newcomers.count > 0 else { return }
@@ -140,7 +143,7 @@ struct DelayedCustomers: Sendable {
   private mutating func settle(_ newcomers: DelayedNewcomers) {
     guard newcomers.count > 0 else { return }
     if let last = newcomers.horizon, beyond == 0 || last < horizon {
-      // Newcomers beyond this position are only counted, so the order is known up to here only.
+      // Newcomers after this position are only counted, so memory cannot cover a later position.
       horizon = last
       isStale = true
     }
@@ -153,7 +156,8 @@ struct DelayedCustomers: Sendable {
 
   // MARK: - Memory limit
 
-  /// Drops the last customers from memory, a full capacity at once; they remain in the store.
+  /// Drops customers from the end of memory when it holds more than twice its capacity. The dropped customers remain
+  /// in the store.
   private mutating func trim() { if held > 2 * capacity { cut(to: capacity) } }
 
   private mutating func cut(to room: Int) {
@@ -214,12 +218,13 @@ struct DelayedCustomers: Sendable {
 
   // MARK: - Leaving
 
-  /// Removes a customer from memory; nil if it is not there.
+  /// Removes and returns a customer, or returns nil if the customer is not in memory.
   mutating func remove(_ ticket: TicketNumber) -> Customer? {
     ordered.remove(ticket) ?? failed.remove(ticket)
   }
 
-  /// Uncounts a removed customer that was only in the store; false if there can be none at its position.
+  /// Subtracts a removed customer that was only in the store from ``beyond``. Returns false if a customer at this
+  /// position cannot be only in the store.
   mutating func removeBeyond(_ customer: DelayedCustomer) -> Bool {
     guard beyond > 0, horizon < customer.place else { return false }
     beyond -= 1

@@ -1,5 +1,6 @@
-// Customers ordered for later whose tickets are not on disk yet: their number, and the first of them by due time.
-// Invariant: all of them up to `horizon` are in `earliest`; if `horizon` is nil, all of them are.
+// Newcomers that are ordered for later: customers whose tickets are not on disk yet. Their number, and the first
+// customers by due time.
+// Invariant: all customers up to `horizon` are in `earliest`; if `horizon` is nil, `earliest` contains all customers.
 
 import BankModel
 
@@ -12,7 +13,7 @@ struct DelayedNewcomers: Sendable {
 
   init(capacity: Int) { self.capacity = capacity }
 
-  /// Number of customers that are only counted.
+  /// Number of customers that are counted and not in ``earliest``.
   var unseen: Int64 { count - Int64(earliest.count) }
 
   mutating func add(_ customer: DelayedCustomer) {

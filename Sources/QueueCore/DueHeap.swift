@@ -24,7 +24,7 @@ struct DueHeap<Moment: Comparable & Sendable>: Sendable {
     entries.firstIndex { $0.customer.customer.ticket == ticket }.map { remove(at: $0) }
   }
 
-  /// Removes all customers and returns them, in no order.
+  /// Removes all customers and returns them in any order.
   mutating func takeAll() -> [Entry] {
     defer { entries.removeAll(keepingCapacity: true) }
     return entries
@@ -34,7 +34,7 @@ struct DueHeap<Moment: Comparable & Sendable>: Sendable {
     let customer = entries[place].customer.customer
     entries.swapAt(place, entries.count - 1)
     entries.removeLast()
-    // The last entry was moved here; it may belong closer to the root or farther from it.
+    // The last entry was moved here; it may belong closer to the root or farther from the root.
     if place < entries.count { sink(from: rise(from: place)) }
     return customer
   }

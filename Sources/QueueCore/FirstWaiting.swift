@@ -1,12 +1,12 @@
-// First waiting customers over all lines, by number: a merge of the heads of the lines, without sorting.
-// Invariant: it reads at most one number of a line more than it returns.
+// First waiting customers over all lines, by number: a merge of the heads of the lines, without sorting. Invariant:
+// at most one number more is read from a line than is returned of this line.
 
 import BankModel
 
-/// Iterator over the numbers of a line; nil at its end.
+/// Iterator over the numbers of a line. It returns nil at the end of the line.
 typealias NumbersOfLine = () -> TicketNumber?
 
-/// The smallest numbers of several lines.
+/// Returns the smallest numbers of several lines.
 ///
 /// - Parameter lines: iterators, each in ascending order.
 /// - Parameter limit: maximum number of results, at least 0.

@@ -1,6 +1,6 @@
-// Number of waiting customers per line, and the order in which the lines of a service are served.
-// Invariant: a line keeps its index until another line takes it. Indices have no gaps, so that other data about lines
-// fits into arrays. A line without an index has no customers.
+// Number of waiting customers per line, and the order in which the lines of a service are served. Invariant: a line
+// keeps its index until the index is given to another line. Indices have no gaps, so that other data about lines fits
+// into arrays. A line without an index has no customers.
 
 import BankModel
 
@@ -12,21 +12,21 @@ public struct LineCounts: Sendable {
   /// Indices of the lines of each service, in the order of service.
   private var order: [[Int]] = []
   private var places: [Line: Int] = [:]
-  /// Indices of the lines of the grades, by the service's index and the grade's code; -1 for none. Avoids a dictionary
-  /// look-up, because almost all customers have a grade.
+  /// Indices of the lines of the grades, by the service's index and the grade's code less 1; -1 for none. Almost all
+  /// customers have a grade, so the array avoids most dictionary look-ups.
   private var graded: [[Int]] = []
   /// Number of grade lines that have indices.
   private(set) var gradedCount = 0
 
   public init() {}
 
-  /// Waiting customers of a line. Setting it gives the line an index.
+  /// Number of waiting customers of a line. The setter gives the line an index.
   public subscript(line: Line) -> Int64 {
     get { known(line).map { counts[$0] } ?? 0 }
     set { counts[place(of: line)] = newValue }
   }
 
-  /// Waiting customers of the line at this index.
+  /// Number of waiting customers of the line at this index.
   public subscript(place: Int) -> Int64 {
     get { counts[place] }
     set { counts[place] = newValue }
@@ -35,7 +35,7 @@ public struct LineCounts: Sendable {
   /// Number of waiting customers over all lines.
   public var total: Int64 { counts.reduce(0, +) }
 
-  /// Lines with waiting customers, and their numbers, by index.
+  /// Lines with waiting customers, and the number of these customers, in the order of the indices.
   public var occupied: [(line: Line, count: Int64)] {
     lines.indices.lazy.filter { counts[$0] != 0 }.map { (lines[$0], counts[$0]) }
   }
@@ -56,7 +56,7 @@ public struct LineCounts: Sendable {
     return place < 0 ? nil : place
   }
 
-  /// Index of a line. Gives it one if it has none.
+  /// Returns the index of a line. A line without an index gets one.
   public mutating func place(of line: Line) -> Int {
     if let known = known(line) { return known }
     let place = lines.count
@@ -66,7 +66,7 @@ public struct LineCounts: Sendable {
     return place
   }
 
-  /// Gives the index of an empty line to a line that has none. Neither may be the line of a grade.
+  /// Gives the index of an empty line to a line without an index. Neither line may be the line of a grade.
   mutating func give(_ place: Int, to line: Line) {
     let former = lines[place]
     precondition(counts[place] == 0 && !former.priority.isGrade, "this place is in use")

@@ -5,7 +5,7 @@
 
 /// First-in, first-out queue as a doubly linked list.
 public struct LinkedQueue<Element> {
-  /// Separate from the elements, so that following links copies no element.
+  /// Links of one node. Links and elements are in separate arrays, so that following links copies no element.
   fileprivate struct Link: Sendable {
     var previous: Int32
     var next: Int32
@@ -31,13 +31,13 @@ public struct LinkedQueue<Element> {
   public var peekLast: Element? { tail == Self.none ? nil : nodes[Int(tail)] }
   /// Adds an element at the end.
   public mutating func enqueue(_ element: Element) { link(element, before: Self.none) }
-  /// Removes the first element; nil if empty.
+  /// Removes and returns the first element; nil if empty.
   public mutating func dequeue() -> Element? { head == Self.none ? nil : unlink(head) }
-  /// Removes the last element; nil if empty.
+  /// Removes and returns the last element; nil if empty.
   public mutating func dequeueLast() -> Element? { tail == Self.none ? nil : unlink(tail) }
 
-  /// Inserts an element before the first one for which `isLater` is true, else at the end. Searches from the head,
-  /// because returning customers belong near the head of their line.
+  /// Inserts an element before the first element for which `isLater` is true, or at the end if there is none.
+  /// Searches from the head, because returning customers belong near the head of their line.
   public mutating func insert(_ element: Element, before isLater: (Element) -> Bool) {
     var place = head
     while place != Self.none, let standing = nodes[Int(place)], !isLater(standing) {
@@ -46,7 +46,7 @@ public struct LinkedQueue<Element> {
     link(element, before: place)
   }
 
-  /// Removes the first element for which `isWanted` is true; nil if there is none.
+  /// Removes and returns the first element for which `isWanted` is true; nil if there is none.
   public mutating func removeFirst(where isWanted: (Element) -> Bool) -> Element? {
     var place = head
     while place != Self.none {
@@ -102,7 +102,7 @@ public struct LinkedQueue<Element> {
     links[Int(place)] = Link(previous: Self.none, next: free)
     free = place
     count -= 1
-    // Moved, not copied, to avoid retain and release of the element.
+    // The element is moved, not copied, to avoid its retain and release.
     return nodes[Int(place)].take()
   }
 }
@@ -127,6 +127,6 @@ extension LinkedQueue: Sequence {
 
   /// Returns an iterator that starts at the first element.
   public func makeIterator() -> Iterator { Iterator(queue: self, place: head) }
-  /// The exact number, because it is known.
+  /// The exact number of elements.
   public var underestimatedCount: Int { count }
 }

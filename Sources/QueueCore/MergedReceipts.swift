@@ -1,14 +1,14 @@
-// Order in which a client that follows a shared bank receives the receipts of all branches. Receipts of one branch keep
-// its commit order. Receipts of different branches are ordered by time, as far as their clocks agree.
-// Invariant: no receipt of a branch is skipped. If a branch may have more receipts than were read, the merge stops
-// after its last read receipt, and continues when the next ones are read.
+// Order in which a client that follows a shared bank receives the receipts of all branches. Receipts of one branch
+// keep its commit order. Receipts of different branches are ordered by time, as far as their clocks agree. Invariant:
+// no receipt of a branch is skipped. If a branch may have more receipts than were read, the merge stops after the
+// last receipt that was read of this branch. The next merge continues there.
 import BankModel
 
 /// A receipt of a shared bank, with its position among the receipts of its branch.
 public struct MarkedReceipt: Sendable {
   /// The receipt itself.
   public var receipt: Receipt
-  /// Position after which a client that has seen the receipt continues.
+  /// Position of the receipt. A client that has received the receipt continues after this mark.
   public var mark: ReceiptMark
 
   public init(_ receipt: Receipt, _ mark: ReceiptMark) { (self.receipt, self.mark) = (receipt, mark) }
@@ -20,7 +20,7 @@ public struct MergedReceipts: Sendable {
   public struct Portion: Sendable {
     /// Receipts in the branch's commit order.
     public var receipts: [MarkedReceipt]
-    /// True if the branch may have more.
+    /// True if the branch may have more receipts than were read.
     public var isCut: Bool
 
     public init(_ receipts: [MarkedReceipt], isCut: Bool) { (self.receipts, self.isCut) = (receipts, isCut) }
@@ -28,7 +28,7 @@ public struct MergedReceipts: Sendable {
 
   /// Receipts in merged order.
   public private(set) var entries: [MarkedReceipt] = []
-  /// True if no further receipts existed when they were read.
+  /// True if no further receipts existed when the portions were read.
   public private(set) var isWhole = true
 
   /// Merges the receipts that were read of each branch.

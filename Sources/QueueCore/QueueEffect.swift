@@ -1,5 +1,4 @@
-// Output of the queue: commands, performed in order.
-// A staged change is visible to every later read.
+// Output of the queue: commands that the caller performs in order. A staged change is visible to every later read.
 
 import BankModel
 
@@ -25,13 +24,13 @@ public enum QueueEffect: Sendable, Equatable {
   case acknowledge(Window, Lease)
   /// Ask a teller to return a customer.
   case recall(Window, Lease)
-  /// Tell a busy teller that no customer follows its present ones, so that it returns customers that it cannot start.
+  /// Notify a busy teller that it gets no further customers, so that it returns customers that it cannot start.
   case announceClosing(Window)
   /// Open a window: start a teller, and another one after each exit.
   case openWindow(Window)
   /// Close a window: its teller exits when it is idle and is not replaced.
   case closeWindow(Window)
-  /// Tell an idle teller to exit, because its window closes or it is replaced.
+  /// Order an idle teller to exit, because its window closes or it is replaced.
   case dismissTeller(Window)
   /// Kill a teller that has made no progress.
   case endStuckTeller(Window, Generation)
@@ -42,8 +41,8 @@ public enum QueueEffect: Sendable, Equatable {
   case announce(Happening, Window, Lease, Customer)
   /// Log that a customer became a dead letter.
   case reportDead(Customer, Window, AttemptEnd, ProcessEnd?)
-  /// Log that the result of an attempt was dropped, because another branch had finished the customer before. The
-  /// payload is indirect, because it is several times as large as any other effect, and rare.
+  /// Log that the result of an attempt was dropped, because another branch had already finished the customer. The
+  /// case is indirect, because its values are rare and several times as large as those of any other effect.
   indirect case reportWithoutEffect(Customer, Receipt)
   /// Log that a service was paused, because a worker reported that no customer can be served.
   case reportPause(Service, because: WorkFailure)
@@ -53,7 +52,7 @@ public enum QueueEffect: Sendable, Equatable {
   case reportDrained
 }
 
-/// An operator's command about customers that are known only to the shared store.
+/// An operator's command about customers that are only in the shared store.
 public enum OperatorOrder: Sendable, Equatable {
   /// Cancel this customer.
   case cancel(TicketNumber)
@@ -63,7 +62,7 @@ public enum OperatorOrder: Sendable, Equatable {
   case requeueDead
 }
 
-/// Event that is sent to subscribers.
+/// Event of which the caller notifies subscribers.
 public enum Happening: Sendable, Equatable {
   case started
   case completed
@@ -74,21 +73,21 @@ public enum Happening: Sendable, Equatable {
 public enum QueueAnswer: Sendable, Equatable {
   /// These tickets are on disk.
   case enqueued(IssuedTickets)
-  /// Done, and on disk.
+  /// The request is done and on disk.
   case done
-  /// This number of dead letters was returned to the lines, and it is on disk.
+  /// This number of dead letters was returned to the lines, and the change is on disk.
   case requeued(Int64)
-  /// Refused; nothing was changed.
+  /// The request was refused; nothing was changed.
   case refused(QueueRefusal)
 }
 
-/// Reason of a refusal. Nothing was changed.
+/// Reason for a refusal. Nothing was changed.
 public enum QueueRefusal: Sendable, Equatable {
   /// The bank has as many waiting customers as allowed.
   case queueFull(waiting: Int64, limit: Int64)
   /// The service has as many waiting customers as allowed.
   case serviceFull(Service, waiting: Int64, limit: Int64)
-  /// The lines of waiting customers are as many as allowed.
+  /// The bank has as many lines of waiting customers as allowed.
   case tooManyLines(limit: Int)
   /// The bank is closing.
   case draining
@@ -98,8 +97,8 @@ public enum QueueRefusal: Sendable, Equatable {
   case noSuchTicket(TicketNumber)
   /// The branch lost its lease before the change was on disk. Only the shared database knows whether it took effect.
   case leaseLost
-  /// Not supported with a shared store.
+  /// A shared store does not support the request.
   case sharedBooks
-  /// The state of the customer does not allow this.
+  /// The state of the customer does not allow the request.
   case wrongState(TicketNumber, CustomerState)
 }

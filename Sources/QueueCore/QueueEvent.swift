@@ -1,5 +1,5 @@
-// Input of the queue: events that happened, and requests.
-// The sender has checked the form of an event, not its truth.
+// Input of the queue: events and requests. The sender has checked the syntax of an event. The queue checks whether
+// the event matches its state.
 
 import BankModel
 import Time
@@ -9,10 +9,10 @@ public typealias RequestNumber = UInt64
 
 /// An event or a request for the queue.
 public enum QueueEvent: Sendable {
-  /// A request for tickets. A large request comes in slices under one number. `total` of the first slice is the number
-  /// of customers that must fit. `heldBack` is the number of customers that precede these in the order of the request.
-  /// They follow at the end, from the last of their slices to the first. Other requests that fit into one slice may
-  /// come in between, up to ``QueueMachine/roomBeside`` customers.
+  /// A request for tickets. A large request is sent in slices under one request number. The queue must have room for
+  /// the `total` of the first slice. `heldBack` is the number of customers at the start of the request that are held
+  /// back after this slice. They are sent last, in slices from the last to the first. Between the slices, other
+  /// requests of one slice each may be sent, with up to ``QueueMachine/roomBeside`` customers.
   case enqueue(RequestNumber, orders: [CustomerOrder], total: Int64, isLast: Bool, heldBack: Int64 = 0)
 
   /// The changes staged since the last seal are one transaction, which is in flight now. Later changes belong to the
@@ -33,15 +33,15 @@ public enum QueueEvent: Sendable {
   case somebodyMayWait(Line)
   /// Another branch has cancelled a customer that this branch may own. The receipt is written.
   case takenOut(TicketNumber)
-  /// The branch may assign customers until this moment, because no other branch may claim them before.
+  /// The branch may assign customers until this moment, because until then no other branch may claim its customers.
   case leaseHolds(until: MonotonicTime)
-  /// Customers of the transaction that is settled next that another branch had finished before. The changes to them had
-  /// no effect.
+  /// Another branch had already finished these customers of the transaction that is settled next. The changes to
+  /// these customers had no effect.
   case withoutEffect([TicketNumber])
-  /// The branch owns no customers any more: other branches get them. Changes that were not reported as on disk will
-  /// never be.
+  /// The branch owns no customers any more: other branches get them. Changes that were not reported as on disk are
+  /// lost.
   case branchLost
-  /// Unfinished customers of the whole bank without dead letters, by the index of the service.
+  /// Number of unfinished customers of the whole bank without dead letters, by the index of the service.
   case remains([Int64])
   /// The next page of delayed customers, by due time.
   case delayedLoaded([DelayedCustomer])
@@ -52,7 +52,7 @@ public enum QueueEvent: Sendable {
 
   /// A teller is ready for its first customer.
   case tellerReady(Window, Generation, pid: Int32)
-  /// A side-by-side worker at a window is ready; it serves `inHand` customers at once.
+  /// A side-by-side worker at a window is ready: a worker that serves up to `inHand` customers at once.
   case workerReady(Window, Generation, pid: Int32, inHand: Int)
   /// An outside worker has connected. It serves these services, and at most `inHand` customers at once over all of
   /// them. Its generation identifies it and was never used before.
@@ -82,11 +82,11 @@ public enum QueueEvent: Sendable {
   case replace(Window)
   /// Empty the queue and start a new day.
   case reset(RequestNumber)
-  /// Refuse new customers, serve the waiting ones, then report it.
+  /// Refuse new customers, serve the waiting customers, then report the end of the drain.
   case drain
-  /// Assign no more customers, finish the assigned ones, then report it.
+  /// Assign no more customers, finish the assigned customers, then report the end of the drain.
   case finish
-  /// Assign no more customers, and return the assigned ones: their tellers are being killed.
+  /// Assign no more customers, and return the assigned customers to their lines: the tellers are being killed.
   case vacate
   /// Shutdown is complete: close the day if it is finished.
   case endDay
@@ -105,8 +105,8 @@ extension QueueEvent {
     }
   }
 
-  /// The only service that may assign a customer because of this event; nil if others may. The answer of a teller frees
-  /// its own window only.
+  /// The only service that may assign a customer because of this event; nil if several services may. The answer of a
+  /// teller frees its own window only.
   var onlyService: Service? {
     if case .tellerAnswered(let window, _, _, _) = self, !window.isOutside { window.service } else { nil }
   }
@@ -128,7 +128,8 @@ public enum TellerAnswer: Sendable, Equatable {
 extension Service {
   /// The reason, for an error message, why this list of shortages is impossible; nil if it is valid.
   ///
-  /// The list comes from a worker and goes to the store, so everything that the store would refuse is refused here.
+  /// The list is sent by a worker and written to the store, so every list that the store would refuse is refused
+  /// here.
   func fault(of missing: [Shortage]) -> String? {
     if movesMoney { return "for lack of stock, which service \(number) does not use" }
     if missing.isEmpty || missing.count > StockLimits.itemsPerOrder {

@@ -13,7 +13,7 @@ public struct ExportedDay: Sendable, Equatable {
   public var openedAt: WallTime
   /// End of the day; nil for the present one.
   public var closedAt: WallTime?
-  /// Highest ticket issued on it.
+  /// Highest ticket that was issued on the day.
   public var issued: TicketNumber
   public init(day: BusinessDay, openedAt: WallTime, closedAt: WallTime?, issued: TicketNumber) {
     (self.day, self.openedAt, self.closedAt, self.issued) = (day, openedAt, closedAt, issued)
@@ -37,7 +37,7 @@ public struct ExportedRows: Sendable, Equatable {
   }
   private var counts: [Kind: Int64] = [:]
   public init() {}
-  /// Number of rows; 0 if it was not set.
+  /// Number of rows of a kind; 0 if it was not set.
   public subscript(kind: Kind) -> Int64 {
     get { counts[kind] ?? 0 }
     set { counts[kind] = newValue }

@@ -1,7 +1,6 @@
 // Data of a snapshot of the whole queue: first waiting customers over all lines, assigned customers, and the number
-// waiting per priority.
-// Invariants: the cost depends on the limits and on the number of lines and windows, never on the number of waiting
-// customers. Only customers whose tickets are on disk appear.
+// of waiting customers per priority. Invariants: the cost depends on the limits and on the number of lines and
+// windows, never on the number of waiting customers. Only customers whose tickets are on disk appear.
 
 import BankModel
 import Time
@@ -15,9 +14,10 @@ extension QueueMachine {
     public var line: Line
     /// The part starts after this number.
     public var after: TicketNumber
-    /// Number of customers, without assigned ones.
+    /// Number of customers in this part, without assigned customers.
     public var count: Int64
-    /// Version of the part. While all fields and the day are unchanged, only newcomers were added, at the end.
+    /// Version of the part. While the day and all fields except ``count`` are unchanged, the part has changed only by
+    /// newcomers that were added at its end.
     public var version: UInt32
   }
 
@@ -25,8 +25,9 @@ extension QueueMachine {
   ///
   /// - Parameters:
   ///   - limit: maximum number of customers.
-  ///   - read: returns numbers after the given one that are only in the store, in order. It returns at least one if
-  ///     there is any, and no number that is assigned or not on disk. It is called no more often than needed.
+  ///   - read: returns numbers after the given one that are only in the store, in order. `read` returns at least one
+  ///     number if there is any, and no number that is assigned or not on disk. It is called no more often than
+  ///     needed.
   public func firstWaiting(
     limit: Int, reading read: (BeyondMemory, _ after: TicketNumber) -> [TicketNumber]
   ) -> [(ticket: TicketNumber, line: Line)] {
@@ -63,7 +64,8 @@ extension QueueMachine {
     }
   }
 
-  /// Waiting customers of a service by priority, in the order of service. All are counted.
+  /// Number of waiting customers of a service by priority, in the order of service. Customers that are only in the
+  /// store are counted too.
   public func waitingByPriority(of service: Service) -> [(priority: Priority, count: Int64)] {
     books.waiting.places(of: service).compactMap { place in
       lines[place].count > 0 ? (books.waiting.lines[place].priority, lines[place].count) : nil
@@ -86,7 +88,8 @@ extension QueueMachine {
     return found
   }
 
-  /// Customers of a window, at most `limit`, and the time of the first assignment; nil if it has none.
+  /// Tickets of the customers at a window, at most `limit`, and the time at which the first customer was assigned;
+  /// nil if the window has no customer.
   public func hand(
     at window: Window, limit: Int
   ) -> (tickets: [TicketNumber], since: WallTime)? {

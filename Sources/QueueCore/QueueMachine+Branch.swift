@@ -1,27 +1,28 @@
-// Differences if several branches share a database and this queue belongs to one of them. A claimed page, a valid lease
-// and a lost lease are events.
+// Parts of the queue that differ if the queue belongs to one branch of a shared bank. The queue receives an event
+// when a page was claimed, when the lease was renewed and when the lease was lost.
 //
-// A branch owns the customers that it has claimed. It requests a page of a line as usual. The customers of the page
-// belong to the branch until they are finished, delayed, made dead letters or returned. So the day counters of a branch
-// count the customers that it owns and those that it finished. Only the database knows the number of waiting customers
-// of the bank. The database also issues the tickets. Delayed customers and dead letters belong to no branch.
+// A branch owns the customers that it has claimed. A request for a page of a line claims the customers of the page.
+// They belong to the branch until they are finished, delayed, made dead letters or returned. So the day counters of a
+// branch count the customers that it owns and those that it finished. Only the database knows the number of waiting
+// customers of the bank. The database also issues the tickets. Delayed customers and dead letters belong to no
+// branch.
 //
 // A branch owns its customers while its lease is valid. It assigns no customer after the end of the lease by its own
-// steady clock. A wrong clock costs work but has no effect on data, because the database ignores the results of a
-// branch without a lease. After the loss of the lease all tellers are asked to return their customers, and nothing
-// waits for the disk any longer.
+// monotonic clock. If the clock is wrong, work may be wasted but no data becomes wrong, because the database ignores
+// the results of a branch without a lease. After the loss of the lease, the queue asks all tellers to return their
+// customers, and nothing waits for the disk any longer.
 //
 // Invariants: issued = waiting + serving + served + cancelled, after every event, counting only customers of this
-// branch. Waiting customers are all in memory. A page may be empty.
+// branch. All waiting customers are in memory. A page may be empty.
 
 import BankModel
 import Time
 
 /// State of the shared database, as this branch knows it.
 struct BranchKnowledge: Sendable {
-  /// End of the period in which no other branch may claim its customers; nil before the first lease and after its loss.
+  /// End of the period in which no other branch may claim the customers of this branch; nil without a lease.
   var leaseEnd: MonotonicTime?
-  /// Unfinished customers of the whole bank without dead letters, by the index of the service.
+  /// Number of unfinished customers of the whole bank without dead letters, by the index of the service.
   var remaining: [Int64] = []
 }
 
@@ -40,7 +41,8 @@ extension QueueMachine {
     }
   }
 
-  /// Claims a page of a line if it has few customers in memory, or a teller needs one and it has none.
+  /// Claims a page of a line if fewer than half a page of its customers are in memory. If a teller has found the line
+  /// empty (`isWanted`), claims a page whatever the page size is.
   mutating func claim(_ place: Int, isWanted: Bool, into effects: inout [QueueEffect]) {
     guard lines[place].claimsNow(below: isWanted ? 1 : policy.page / 2) else { return }
     effects.append(.loadPage(books.waiting.lines[place], after: 0, limit: policy.page))
@@ -54,7 +56,7 @@ extension QueueMachine {
     books.issued += Int64(page.count)
   }
 
-  /// Uncounts customers of the oldest transaction that another branch had finished before.
+  /// Subtracts from the counters the customers of the oldest transaction that another branch had already finished.
   mutating func takeBackEffects(of tickets: [TicketNumber], into effects: inout [QueueEffect]) {
     let count = (underway.first?.counts ?? unsealed).changes
     for change in unsettled.prefix(count) {
@@ -73,8 +75,9 @@ extension QueueMachine {
     books.servedByService[receipt.service.index] -= 1
   }
 
-  /// Handles the cancellation of a customer by another branch. Asks a worker that holds it to return it, and writes
-  /// nothing. A completion that the store received before finds no customer and has no effect.
+  /// Handles the cancellation of a customer by another branch. Asks the worker that holds the customer to return it.
+  /// Writes nothing, because the other branch has written the receipt. A completion that the store has already
+  /// received has no effect, because the customer is no longer stored.
   mutating func lose(_ ticket: TicketNumber, at now: Moment, into effects: inout [QueueEffect]) {
     takeBackStarts(into: &effects)
     for place in lines.indices {
@@ -107,8 +110,8 @@ extension QueueMachine {
     }
   }
 
-  /// Handles the loss of the lease: the branch no longer owns its customers, and changes that are not on disk will
-  /// never be.
+  /// Handles the loss of the lease: the branch no longer owns its customers, and changes that are not on disk are
+  /// lost.
   mutating func loseEverybody(at now: Moment, into effects: inout [QueueEffect]) {
     branch.leaseEnd = nil
     forgetStarts(into: &effects)
@@ -144,7 +147,7 @@ extension QueueMachine {
     effects += wanted.filter { if case .stage = $0 { false } else { true } }
   }
 
-  /// Asks the teller to return all its customers; its answers have no effect any more.
+  /// Asks the teller to return all its customers; the teller's answers have no effect any more.
   private mutating func askBack(
     _ service: Int, _ place: Int, at now: Moment, into effects: inout [QueueEffect]
   ) {
@@ -156,7 +159,7 @@ extension QueueMachine {
     for (customer, lease) in zip(hand, leases) {
       effects.append(.announce(.interrupted, window, lease, customer))
     }
-    // In reverse order, so that the teller does not start a customer that is about to be recalled.
+    // Recalled in reverse order, so that the teller does not start a customer that is about to be recalled.
     for lease in leases.reversed() { effects.append(.recall(window, lease)) }
     guard !window.isOutside else {
       windows[service][place].recalled += leases

@@ -1,11 +1,12 @@
-// Commit and rollback of staged changes.
-// A transaction that is in flight, on disk or refused is an event.
+// Commit and rollback of staged changes. The queue receives an event when a transaction is in flight, on disk or
+// refused.
 //
-// Everything that waits for the disk is in one list of its kind, in staging order: changes, tickets, replies, starts,
-// pauses. The oldest transaction in flight owns the first elements of each list, the next transaction owns the ones
-// after these, and so on. So only counts are stored per transaction. Settling the oldest transaction removes elements
-// from the front of the lists. A refusal concerns all elements that are not on disk, so it needs no merging. With a
-// store that commits synchronously none is ever in flight, and all elements are settled together.
+// There is one list for each kind of element that waits for the disk: changes, tickets, replies, starts, pauses. Each
+// list is in staging order. The oldest transaction in flight owns the first elements of each list, the next
+// transaction owns the elements after these, and so on. So only counts are stored per transaction. Settling the
+// oldest transaction removes elements from the front of the lists. A refusal concerns all elements that are not on
+// disk, so it needs no merging. With a store that commits synchronously, no transaction is ever in flight, and all
+// elements are settled together.
 //
 // Invariant: an element leaves its list only with its own transaction, or by a refusal.
 
@@ -15,7 +16,7 @@ import Time
 /// Number of elements of each kind that wait for the disk.
 struct WaitingCounts: Sendable, Equatable {
   var changes = 0
-  /// Bytes of the results in the changes.
+  /// Number of bytes of the results in the changes.
   var bytes = 0
   var admissions = 0
   var answers = 0
@@ -39,11 +40,11 @@ struct WaitingCounts: Sendable, Equatable {
   }
 }
 
-/// A transaction that the store has received, with its result still unknown.
+/// A transaction that the store has received and whose result is unknown.
 struct UnderwayTransaction: Sendable {
-  /// Number of elements of each list that belong to it.
+  /// Number of elements of each list that belong to the transaction.
   var counts: WaitingCounts
-  /// Pause of each service after this transaction, by the service's index.
+  /// True for each service that is paused after this transaction, by the service's index.
   var paused: [Bool]
   /// Last lease of each window whose receipt is in this transaction.
   var acknowledgements: [(window: Window, lease: Lease)]
@@ -58,14 +59,14 @@ extension QueueMachine {
   public var isUnsealed: Bool {
     underway.isEmpty ? isUnsettled : !unsettled.isEmpty && unsealed.changes > 0 || hasPromises
   }
-  /// True if the coordinator must hold back new customers. Reason: a reset waits until every ticket is on disk, or
-  /// `maxUnsettled` is reached while a transaction is in flight.
+  /// True if the coordinator must hold back new customers. There are two reasons: a reset waits until every ticket is
+  /// on disk, or changes or result bytes have reached their limit while a transaction is in flight.
   public var holdsBackIntake: Bool {
     if !postponed.isEmpty { return !isTakingIn }
     return !underway.isEmpty && isSaturated
   }
 
-  /// Number of elements that wait and are not in flight.
+  /// Number of elements that wait for the disk and belong to no transaction in flight.
   var unsealed: WaitingCounts {
     var sealed = WaitingCounts()
     for transaction in underway { sealed += transaction.counts }
@@ -74,7 +75,8 @@ extension QueueMachine {
       starts: starts.count, pauses: pausing.count) - sealed
   }
 
-  /// Closes a transaction over everything staged since the last one. It is in flight from now on.
+  /// Closes a transaction over everything that was staged since the last one. The transaction is in flight from now
+  /// on.
   mutating func seal() {
     precondition(hasRoomUnderway, "the number of transactions in flight is limited")
     let counts = unsealed
@@ -85,8 +87,8 @@ extension QueueMachine {
       UnderwayTransaction(counts: counts, paused: books.paused, acknowledgements: acknowledgements))
   }
 
-  /// Settles the oldest transaction in flight, or everything if none is in flight: replies with the tickets, adds the
-  /// newcomers to their lines, sends the replies.
+  /// Settles the oldest transaction in flight, or everything if none is in flight: adds the newcomers to their lines,
+  /// and sends the tickets and the other replies.
   mutating func settle(at now: Moment, into effects: inout [QueueEffect]) {
     isJammed = false
     let oldest = underway.isEmpty ? nil : underway.removeFirst()
@@ -129,7 +131,7 @@ extension QueueMachine {
     for (place, count) in byLine.enumerated() where count > 0 { lines[place].settleNewcomers(count) }
   }
 
-  /// Removes and reports the last lease of each window that waits for the acknowledgement of its receipt.
+  /// For each window with an unacknowledged receipt, passes the last completed lease to `take` and clears it.
   private mutating func takeAcknowledgements(_ take: (Window, Lease) -> Void) {
     for service in windows.indices {
       for place in windows[service].indices {
@@ -173,11 +175,12 @@ extension QueueMachine {
     for case .reset(let request) in postponed { effects.append(.reply(request, .refused(.diskFull))) }
     postponed.removeAll()
     for change in unsettled { effects.append(.stage(change)) }
-    // These changes follow the ones staged above, and are written with them.
+    // The changes of the revoked starts follow the changes that were staged above, and are written in the same
+    // transaction.
     takeBackStarts(into: &effects)
   }
 
-  /// Merges all transactions in flight with the changes staged since.
+  /// Merges all transactions in flight with the changes that were staged after them.
   private mutating func takeBackSeals() {
     for (window, lease) in underway.reversed().flatMap(\.acknowledgements) where hears(window, lease) {
       // The acknowledgement of a later lease covers the earlier ones.
@@ -189,7 +192,8 @@ extension QueueMachine {
     underway.removeAll()
   }
 
-  /// Pauses a service because of a worker's report. Unlike an operator's pause it is not revoked if the disk is full.
+  /// Pauses a service because of a worker's report. Unlike an operator's pause, this pause is not revoked if the disk
+  /// is full.
   mutating func pauseForGood(_ service: Int) {
     (books.paused[service], settledPauses[service]) = (true, true)
     for place in underway.indices { underway[place].paused[service] = true }
@@ -197,7 +201,7 @@ extension QueueMachine {
 
   /// Revokes every ticket that is not on disk, from the last one down.
   ///
-  /// - Returns: the requests that had asked for these tickets, the last one first.
+  /// - Returns: the requests for these tickets, the last request first.
   private mutating func takeBackTickets() -> [RequestNumber] {
     let requests = admissions.reversed().map(\.request) + (arriving.map { [$0.request] } ?? [])
     forgetArriving()

@@ -1,5 +1,5 @@
-// Shutdown of the queue: no customer is assigned any more, assigned ones are finished or returned, and the day is
-// closed. The end of a drain is an effect that is sent once.
+// Shutdown of the queue: no customer is assigned any more, assigned customers are finished or returned, and the day
+// is closed. The end of a drain is an effect that is sent once.
 
 import BankModel
 import Time
@@ -39,15 +39,15 @@ extension QueueMachine {
 
   /// Closes the day if every ticket has its receipt, and resets the counters for the next day.
   mutating func endDay(at now: Moment) {
-    // The end of a day of a shared database is decided there.
+    // In a shared bank, the database decides when the day ends.
     guard !policy.isShared else { return }
     guard books.isFinished, admissions.isEmpty, !isTakingIn else { return }
     books = books.next(openedAt: now.wall)
     lines = []
   }
 
-  /// Reports once that no further customer can be served. Either all were served, or the remaining ones wait for
-  /// services that are paused or have no windows; no window is busy.
+  /// Reports once that no further customer can be served. Either all customers were served, or the remaining
+  /// customers wait for services that are paused or have no windows. No window is busy.
   mutating func reportDrainedIfSo(into effects: inout [QueueEffect]) {
     guard stage != .open, !hasReportedDrained, servingCount == 0, admissions.isEmpty, !isTakingIn else {
       return
@@ -69,7 +69,8 @@ extension QueueMachine {
     return index < windows.count && !books.paused[index] && windows[index].contains { !$0.isClosing }
   }
 
-  /// Adopts settings that an operator has changed. Running leases keep their deadlines.
+  /// Adopts settings that an operator has changed. Settings of memory, transactions and sharing keep their values.
+  /// Running leases keep their deadlines.
   public mutating func adopt(_ policy: QueuePolicy) {
     var policy = policy
     policy.lineCapacity = self.policy.lineCapacity

@@ -1,10 +1,12 @@
-// Coordinator crashes, which count for the customers that were assigned. The next coordinator records the lost attempt
-// when the customer is next in line. From the third crash on, each counts as a crash of the attempt.
+// Effect of coordinator crashes on the customers that were assigned at the time. The next coordinator records the
+// lost attempt when the customer is next in line. From the third coordinator crash on, each one also counts as a
+// crash of the customer.
 //
 // The customer may be innocent: an operator may have killed the coordinator, or the work of another customer may have
-// crashed it. So the first two crashes count for no customer. From the second on, the customer is delayed, is alone at
-// its worker, and is the only suspect that is assigned at all. The next crash then identifies the culprit. A crash
-// without an assigned customer was caused by none of them; the caller then discards the earlier ones.
+// crashed it. So the first two crashes count for no customer. After the second crash, the customer is a suspect: it
+// is delayed, it is served alone at its worker, and no other suspect is assigned at the same time. The next crash
+// then identifies the culprit. If the coordinator crashes while no customer is assigned, no customer caused the
+// crash, and the caller discards the earlier crashes of all customers.
 //
 // Invariants: a lost attempt is recorded once, before its customer is assigned again. A customer that crashes the
 // coordinator each time is assigned at most `2 + maxCrashes` times.
@@ -14,7 +16,7 @@ import Time
 
 /// Number of coordinator crashes while one customer was assigned.
 public struct CoordinatorFall: Sendable, Equatable {
-  /// Crashes, at least 1.
+  /// Number of crashes, at least 1.
   public var count: Int
   /// True if the attempt of the last crash is not recorded yet.
   public var isUnrecorded: Bool
@@ -28,8 +30,8 @@ public struct CoordinatorFall: Sendable, Equatable {
 }
 
 extension QueueMachine {
-  /// Handles a customer that has left the line and has started attempts or coordinator crashes on record. Records a
-  /// lost attempt. Makes a customer without attempts left a dead letter, and may delay a suspect.
+  /// Handles a customer that has left the line and for which started attempts or coordinator crashes are recorded.
+  /// Records a lost attempt. A customer without attempts left becomes a dead letter. A suspect may be delayed.
   ///
   /// - Returns: the customer to assign; nil if it became a dead letter or was delayed.
   mutating func reconsider(_ customer: Customer, into effects: inout [QueueEffect]) -> Customer? {
@@ -82,7 +84,7 @@ extension QueueMachine {
         && windowState.customer.map { falls[$0.ticket]?.isSuspect == true } == true
   }
 
-  /// True if any window holds a customer with too many coordinator crashes.
+  /// True if a window holds a customer that is a suspect because of coordinator crashes.
   private var hasSuspectInHand: Bool {
     windows.contains {
       $0.contains { windowState in falls.contains { $0.value.isSuspect && windowState.holds($0.key) } }

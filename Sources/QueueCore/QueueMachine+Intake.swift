@@ -6,7 +6,8 @@ import BankModel
 import Time
 
 extension QueueMachine {
-  /// Issues tickets to one slice of a request. The first slice decides about the whole request.
+  /// Issues tickets to one slice of a request. At the first slice, the queue accepts or refuses the whole request.
+  /// The caller checks each slice with ``refusal(ofServicesOf:)`` and ``refusal(ofLinesOf:)``.
   mutating func takeIn(
     _ orders: [CustomerOrder], of total: Int64, isLast: Bool, heldBack: Int64, for request: RequestNumber,
     at now: Moment, into effects: inout [QueueEffect]
@@ -46,7 +47,8 @@ extension QueueMachine {
     admissions.append(admission)
   }
 
-  /// Adds a slice to the request that is arriving. The last slice issues all its tickets at once.
+  /// Adds a slice to the request that is arriving. With the last slice, all tickets of the request are issued at
+  /// once.
   private mutating func takeFurther(
     _ orders: [CustomerOrder], of total: Int64, isLast: Bool, heldBack: Int64, at now: Moment,
     into effects: inout [QueueEffect]
@@ -56,7 +58,7 @@ extension QueueMachine {
     let isRun = arriving.heldBack == 0
     let place = arriving.take(Int64(orders.count), heldBack: heldBack, issued: books.issued)
     if place.inGap > 0 {
-      // The customers of this slice precede all earlier ones of the request.
+      // The customers of this slice precede all customers of earlier slices.
       for line in arrivingFronts.indices { arrivingFronts[line].removeAll(keepingCapacity: true) }
     }
     for (index, order) in orders.enumerated() {
@@ -102,16 +104,16 @@ extension QueueMachine {
     if isJammed || isShort { return .diskFull }
     let standing = books.waitingInAll + books.delayed + (arriving?.total ?? 0)
     let (sum, overflow) = standing.addingReportingOverflow(total)
-    // A request for 0 customers always fits: it is the repetition of a request whose customers all exist, and gets the
-    // stored answer. `sum` can exceed the limit without new customers, because requeued dead letters are not limited.
+    // A request for 0 customers always fits: it repeats a request whose customers all exist, and gets the stored
+    // answer. `sum` can exceed the limit without new customers, because requeued dead letters are not limited.
     if total > 0, overflow || sum > policy.maxWaiting {
       return .queueFull(waiting: standing, limit: policy.maxWaiting)
     }
     return nil
   }
 
-  /// The refusal of these new customers if more would wait for a service than its `maxWaiting` allows; nil if they fit.
-  /// A request in slices is refused as a whole, at the slice that exceeds the limit.
+  /// Returns the refusal of these new customers if more customers would wait for a service than its `maxWaiting`
+  /// allows, or nil if they fit. A request in slices is refused as a whole, at the slice that exceeds the limit.
   public func refusal(ofServicesOf orders: [CustomerOrder]) -> QueueRefusal? {
     guard policy.hasRoomByService else { return nil }
     var coming = ServiceTally()
@@ -129,7 +131,7 @@ extension QueueMachine {
     return nil
   }
 
-  /// Customers of the arriving request that belong to one service.
+  /// Number of customers of the arriving request for one service.
   private func arrivingCount(of service: Service) -> Int64 {
     guard let arriving else { return 0 }
     return arriving.byLine.places(of: service).reduce(arrivingDelayed.tally[service]) {
@@ -137,8 +139,8 @@ extension QueueMachine {
     }
   }
 
-  /// Drops the arriving request. Its numbers were not reported to the client and become free. A reset that waited for
-  /// the request runs now.
+  /// Drops the arriving request. Its numbers were not reported to the client and may be issued to other customers. A
+  /// reset that waited for the request runs now.
   mutating func abandonIntake(at now: Moment, into effects: inout [QueueEffect]) {
     guard isTakingIn else { return }
     forgetArriving()

@@ -17,8 +17,8 @@ extension QueueMachine {
 
   /// Handles the exit of the teller at a window.
   ///
-  /// - Parameter alone: the customer that was the only one of an outside worker with several slots; nil if there were
-  ///   several.
+  /// - Parameter alone: the only customer of an outside worker over all its slots; nil if it had several. Ignored for
+  ///   other workers.
   mutating func lose(
     _ window: Window, _ generation: Generation, _ end: ProcessEnd?, alone: TicketNumber? = nil,
     at now: Moment, into effects: inout [QueueEffect]
@@ -32,7 +32,7 @@ extension QueueMachine {
       leaveIdle(service, place)
       if window.isOutside { return removeOutside(window) }
       windows[service][place].state = .vacant
-      // The recalled customer has left the window, but the deadline for its return would still expire.
+      // The teller will not return its recalled customers, so the deadline for their return is removed.
       waitNoLonger(service, place)
       windows[service][place].unacknowledged = nil
     }
@@ -45,7 +45,7 @@ extension QueueMachine {
   /// another generation.
   mutating func expireLeases(at now: Moment, into effects: inout [QueueEffect]) {
     if !starts.isEmpty, nextLeaseEnd.map({ $0 <= now.attended }) == true { takeBackStarts(into: &effects) }
-    // Several leases of one worker may expire at once, at several slots, so blame is decided before the first of them
+    // Several leases of one worker may expire at once, at several slots, so blame is decided before the first lease
     // ends.
     var alone: [Generation: TicketNumber] = [:]
     for generation in outsideWorkers.keys { alone[generation] = aloneInHand(of: generation) }
@@ -58,8 +58,8 @@ extension QueueMachine {
             ? alone[windowState.generation] : aloneAtWindow(service, place)
           takeExpired(service, place, alone: ticket, at: now, into: &effects)
           if windowState.window.isOutside { continue }
-          // The worker's other customers made progress, but the worker is killed, so they return to the queue without
-          // blame.
+          // The leases of the worker's other customers have not expired, but the worker is killed, so these customers
+          // return to the queue without blame.
           if let customer = release(service, place) {
             standAgain(customer, service, place, at: now, into: &effects)
             takeBackAhead(service, place, at: now, into: &effects)
@@ -72,8 +72,9 @@ extension QueueMachine {
     }
   }
 
-  /// Marks a teller as being killed; its messages are ignored from now on. If its work has effects outside the bank
-  /// (`endsWorkFirst`), the service assigns no customer until the process has exited, however long that takes.
+  /// Marks a teller as being killed. The queue ignores the teller's messages from now on. If its work has effects
+  /// outside the bank (`endsWorkFirst`), the service assigns no customer until the process has exited, however long
+  /// that takes.
   private mutating func doom(_ service: Int, _ place: Int) {
     windows[service][place].state = .doomed
     windows[service][place].isBeingEnded =
@@ -87,7 +88,7 @@ extension QueueMachine {
     windows[service][place].deadline = MonotonicTime(nanoseconds: .max)
   }
 
-  /// Handles a failure that a worker reports, according to the consequence that it requests.
+  /// Handles a failure that a worker reports, with the consequence that the worker requests.
   mutating func fail(
     _ customer: Customer, _ failure: WorkFailure, _ service: Int, _ place: Int, at now: Moment,
     into effects: inout [QueueEffect]
@@ -134,8 +135,8 @@ extension QueueMachine {
     }
     effects.append(.announce(.interrupted, windowState.window, lease, customer))
     let rules = policy[service]
-    // Crashes beside other customers count, but only a crash alone makes a dead letter. A later reported failure does
-    // not, although `crashes` may have reached the limit.
+    // Every crash counts, but a crash makes the customer a dead letter only if no other customer can have caused it.
+    // A failure that is reported later makes no dead letter because of `crashes`, which may have reached the limit.
     let isCrash = end != .failed && end != .deferred
     if isCrash && wasAlone && customer.crashes >= rules.maxCrashes || customer.failures >= rules.maxFailures
       || failure?.consequence == .never || customer.hasSpent(rules)
@@ -170,7 +171,7 @@ extension QueueMachine {
     stage(.postpone(customer, dueAt: dueAt), into: &effects)
   }
 
-  /// The customer at a window if it is the only one there; nil if there are several or none.
+  /// The customer at a window if it is the only customer there; nil if there are several or none.
   private func aloneAtWindow(_ service: Int, _ place: Int) -> TicketNumber? {
     guard windows[service][place].isServing, let customer = windows[service][place].customer else {
       return nil
@@ -180,8 +181,8 @@ extension QueueMachine {
 
   /// Takes all customers from a window whose teller was lost.
   ///
-  /// - Parameter alone: the customer that was the only one of an outside worker with several slots; nil if there were
-  ///   several.
+  /// - Parameter alone: the only customer of an outside worker over all its slots; nil if it had several. Ignored for
+  ///   other workers.
   mutating func takeFrom(
     _ service: Int, _ place: Int, _ end: AttemptEnd, _ processEnd: ProcessEnd?, alone: TicketNumber? = nil,
     at now: Moment, into effects: inout [QueueEffect]
@@ -195,7 +196,7 @@ extension QueueMachine {
       return takeBackAhead(service, place, at: now, into: &effects)
     }
     // Any of these customers may have caused the crash. Each is served alone from now on, and none becomes a dead
-    // letter before that.
+    // letter before it was served alone.
     let first = WindowState.HandedOut(customer: customer, at: windows[service][place].startedAt)
     for next in [first] + releaseAhead(service, place) {
       windows[service][place].startedAt = next.at
@@ -222,8 +223,8 @@ extension QueueMachine {
     wait(customer, service, windowState.window, end, failure?.processEnd, into: &effects)
   }
 
-  /// Returns prefetched customers to the line. Each is recorded as an attempt, although without blame, because the
-  /// record explains why later customers overtook it.
+  /// Returns prefetched customers to the line. An attempt without blame is recorded for each customer, because the
+  /// record explains why later customers have overtaken it.
   mutating func takeBackAhead(
     _ service: Int, _ place: Int, at now: Moment, into effects: inout [QueueEffect]
   ) {
@@ -238,7 +239,8 @@ extension QueueMachine {
     }
   }
 
-  /// Returns a customer after an attempt that ended without blame, or makes it a dead letter if no attempt is left.
+  /// Returns a customer to its line after an attempt that ended without blame, or makes it a dead letter if no
+  /// attempt is left.
   private mutating func wait(
     _ customer: Customer, _ service: Int, _ window: Window, _ end: AttemptEnd, _ processEnd: ProcessEnd?,
     into effects: inout [QueueEffect]

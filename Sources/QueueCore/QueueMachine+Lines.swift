@@ -1,11 +1,11 @@
-// Indices of the lines in memory, and the limit on their number.
-// Invariant: a line keeps its index while customers wait in it or are about to. After that another line may take the
-// index. So a queue in which every customer has its own priority needs no more memory than one with `maxLines` lines.
+// Indices of the lines in memory, and the limit on their number. Invariant: a line keeps its index while it has
+// customers or newcomers. After that, the index may be given to another line. So a queue in which every customer has
+// its own priority needs no more memory than one with `maxLines` lines.
 
 import BankModel
 
 extension QueueMachine {
-  /// Index of a line. Gives it one if it has none.
+  /// Returns the index of a line. A line without an index gets one.
   mutating func index(of line: Line) -> Int {
     if let known = books.waiting.known(line) { return known }
     let place: Int
@@ -21,7 +21,7 @@ extension QueueMachine {
     return place
   }
 
-  /// The refusal of new customers that would need more lines than `maxLines`; nil if they fit.
+  /// Returns the refusal of new customers that would need more lines than `maxLines`, or nil if they fit.
   public func refusal(ofLinesOf orders: [CustomerOrder]) -> QueueRefusal? {
     var new: Set<Line> = []
     for order in orders where !order.priority.isGrade {
@@ -42,7 +42,7 @@ extension QueueMachine {
   /// Number of lines whose priority is not a grade.
   private var givenLines: Int { books.waiting.lines.count - books.waiting.gradedCount }
 
-  /// Indices of lines without customers and without a page being loaded.
+  /// Indices of lines without a grade that have no customers and no page being loaded.
   private var vacantPlaces: [Int] {
     lines.indices.filter {
       !books.waiting.lines[$0].priority.isGrade && books.waiting[$0] == 0 && lines[$0].isVacant

@@ -75,7 +75,7 @@ extension QueueMachine {
     let isNewcomer =
       ticket > books.issued || admissions.contains { $0.first <= ticket && ticket < $0.first + $0.count }
     guard let stored, !isNewcomer else {
-      // A ticket of this day that is in no state any more has a receipt.
+      // An issued ticket of this day that is neither waiting nor delayed nor a dead letter has a receipt.
       let isDone = !isNewcomer && ticket >= 1 && ticket <= books.issued
       effects.append(.reply(request, .refused(isDone ? .wrongState(ticket, .done) : .noSuchTicket(ticket))))
       return
@@ -91,7 +91,7 @@ extension QueueMachine {
     case (.delayed, true) where stored.dueAt != nil:
       cancelDelayed(stored, for: request, at: now, into: &effects)
     case (.waiting, true) where !isServed(ticket) && ticket <= lines[line].cursor:
-      // A page has brought the customer into memory while the store was asked.
+      // A page with the customer was loaded into memory after the queue had sent the query.
       guard let customer = lines[line].remove(ticket) else {
         effects.append(.reply(request, .refused(.wrongState(ticket, .waiting))))
         return
@@ -100,7 +100,8 @@ extension QueueMachine {
       finishCancelled(customer, from: .waiting, for: request, at: now, into: &effects)
     case (.waiting, true) where ticket > lines[line].cursor && !isServed(ticket):
       guard !lines[line].isLoading else {
-        // A page that is being loaded may contain this customer, so ask again after it.
+        // A page that is being loaded may contain this customer, so the queue sends the query again. Its answer
+        // follows the page.
         cancellations.insert(request)
         effects.append(.lookUp(request, ticket))
         return
@@ -113,7 +114,7 @@ extension QueueMachine {
     }
   }
 
-  /// Cancels a delayed customer that was not in memory when the store was asked.
+  /// Cancels a delayed customer that was not in memory when the queue sent the query.
   private mutating func cancelDelayed(
     _ stored: StoredCustomer, for request: RequestNumber, at now: Moment, into effects: inout [QueueEffect]
   ) {
@@ -190,8 +191,8 @@ extension QueueMachine {
     replyWhenSettled(request, .done, into: &effects)
   }
 
-  /// Sets the number of windows of a service. Surplus windows close from the highest place down, each when its teller
-  /// is idle.
+  /// Sets the number of windows of a service. Surplus windows, which have the highest places, close. Each closes when
+  /// its teller is idle.
   mutating func scale(_ service: Service, to count: Int32, into effects: inout [QueueEffect]) {
     precondition(count >= 0 && Int64(count) <= Limits.windowsPerService, "checked where it was read")
     know(service)
@@ -222,7 +223,7 @@ extension QueueMachine {
     }
   }
 
-  /// Replaces the teller at a window: dismisses it when it is idle, and its supervisor starts a successor.
+  /// Replaces the teller at a window: dismisses the teller when it is idle. The supervisor then starts a successor.
   mutating func replace(_ window: Window, into effects: inout [QueueEffect]) {
     guard let (service, place) = locate(window), !windows[service][place].isReplaced else { return }
     switch windows[service][place].state {
@@ -248,7 +249,7 @@ extension QueueMachine {
   /// Empties the queue: every customer gets a cancelled receipt, and numbers restart at 1 on the next day.
   mutating func reset(for request: RequestNumber, at now: Moment, into effects: inout [QueueEffect]) {
     guard admitsChanges(request, into: &effects) else { return }
-    // The waiting customers belong to the other branches as well.
+    // In a shared bank, a reset would also cancel the customers of other branches.
     guard !policy.isShared else { return effects.append(.reply(request, .refused(.sharedBooks))) }
     guard !isShort else {
       // Receipts for all customers at once need more space than is reserved.
@@ -265,9 +266,9 @@ extension QueueMachine {
     for service in windows.indices {
       for place in windows[service].indices {
         guard let customer = release(service, place) else { continue }
-        // Prefetched customers that were not started are cancelled with the waiting ones.
+        // Prefetched customers that were not started are cancelled with the waiting customers.
         let ahead = releaseAhead(service, place).map { windows[service][place].lease(of: $0.customer) }
-        // In reverse order, so that the teller does not start a customer that is about to be recalled.
+        // Recalled in reverse order, so that the teller does not start a customer that is about to be recalled.
         for lease in ahead.reversed() { effects.append(.recall(windows[service][place].window, lease)) }
         recallForReset(customer, ahead, service, place, at: now, into: &effects)
       }
@@ -280,7 +281,7 @@ extension QueueMachine {
       books.delay(-books.delayedByService[service], of: Service(index: service))
     }
     books.dead = 0
-    // In request order, because the order of a dictionary differs in every process.
+    // The replies are in request order, because the order of a dictionary differs in every process.
     for (request, revived) in revivals.sorted(by: { $0.key < $1.key }) {
       replyWhenSettled(request, .requeued(revived), into: &effects)
     }
@@ -290,8 +291,8 @@ extension QueueMachine {
     replyWhenSettled(request, .done, into: &effects)
   }
 
-  /// Number of customers that a reset has cancelled; nil after the first call. The caller asks when it replies to the
-  /// request.
+  /// Number of customers that a reset has cancelled; nil after the first call. The caller calls this when it replies
+  /// to the request.
   public mutating func takeCancelled(by request: RequestNumber) -> Int64? {
     resetCounts.removeValue(forKey: request)
   }
@@ -305,8 +306,8 @@ extension QueueMachine {
       windows[service][place].recalled += [lease] + ahead
       return free(service, place, into: &effects)
     }
-    // Numbers restart at 1, so the teller must also return customers that were recalled earlier before it gets a new
-    // one.
+    // Numbers restart at 1, so the teller gets a new customer only after it has also returned the customers that were
+    // recalled earlier.
     windows[service][place].state = .recalling([lease] + ahead + windows[service][place].recalled)
     windows[service][place].recalled = []
     windows[service][place].deadline = now.attended + patience(service)

@@ -1,8 +1,8 @@
-// Outside workers: they have no window, serve several services, and are neither started nor killed by the coordinator.
-// A worker that disconnects returns its customers. A silent worker loses a lease and continues with its other
-// customers.
-// Invariant: a worker never holds more than `inHand` customers over all its services, counting recalled ones that it
-// has not returned yet.
+// Outside workers: they have no window, serve several services, and are neither started nor killed by the
+// coordinator. If a worker disconnects, its customers return to their lines. If a worker reports no progress for one
+// customer, it loses the lease of this customer and continues with its other customers. Invariant: a worker never
+// holds more than `inHand` customers over all its services. Recalled customers that it has not returned yet are
+// counted.
 
 import BankModel
 import Time
@@ -36,7 +36,7 @@ extension QueueMachine {
     outsideWorkers[generation] = OutsideWorker(places: places, capacity: inHand)
   }
 
-  /// Removes the slot of a worker, with its customers.
+  /// Removes a slot of an outside worker, with the customers at this slot.
   mutating func removeOutside(_ window: Window) {
     guard let (service, place) = locate(window) else { return }
     let generation = windows[service][place].generation
@@ -51,9 +51,9 @@ extension QueueMachine {
     return windows[service][first...].firstIndex { $0.window == window }.map { (service, $0) }
   }
 
-  /// Assigns waiting customers to outside workers, over all services the highest priority first. Among services with
-  /// the same priority, the one whose last assignment is oldest is next. So a worker for several services starves none
-  /// of them.
+  /// Assigns waiting customers to outside workers, the highest priority over all services first. Among services with
+  /// the same priority, the service whose last assignment is oldest is next. So a worker for several services starves
+  /// no service.
   mutating func handOutside(at now: Moment, into effects: inout [QueueEffect]) {
     guard stage != .finishing, mayServe(at: now) else { return }
     // Services without a free worker, or without a customer to assign now.
@@ -67,7 +67,8 @@ extension QueueMachine {
         continue
       }
       guard let customer = nextInLine(service, into: &effects) else {
-        // A page of the bank's own database arrives soon, and services with a lower priority wait for it.
+        // The next page of this service is being loaded. A local store returns it soon, so services with a lower
+        // priority wait.
         guard policy.isShared || !hasHead(service) else { return }
         passed.insert(index)
         continue
@@ -82,7 +83,7 @@ extension QueueMachine {
     }
   }
 
-  /// Index of the service that assigns the next customer to an outside worker; nil for none.
+  /// Index of the service whose customer is assigned next to an outside worker; nil for none.
   private func nextOutside(besides passed: Set<Int>) -> Int? {
     var best: (index: Int, priority: Priority)?
     for index in windows.indices
@@ -102,8 +103,8 @@ extension QueueMachine {
 
   private func hasHead(_ service: Service) -> Bool { headPriority(of: service) != nil }
 
-  /// The priority of a service's first occupied line; nil if all lines are empty. With a shared database a line counts
-  /// as occupied while the database may contain more of its customers.
+  /// The priority of a service's first occupied line; nil if all lines are empty. With a shared database, a line
+  /// counts as occupied while the database may contain further customers of the line.
   private func headPriority(of service: Service) -> Priority? {
     for place in books.waiting.places(of: service) where lines[place].count > 0 || lines[place].mayHoldMore {
       return books.waiting.lines[place].priority
@@ -113,12 +114,12 @@ extension QueueMachine {
 
   /// The slot with the most free capacity; nil if there is none.
   ///
-  /// A customer that must be served alone goes only to a worker that serves no other customer. A worker that owes no
-  /// recalled customer either is preferred. It is not required, because the line would stop if one worker never
-  /// returned its customers.
+  /// A customer that must be served alone goes only to a worker that serves no other customer. Among these workers,
+  /// one that has also returned all recalled customers is preferred. Such a worker is not required, because the line
+  /// would stop if a worker never returned a recalled customer.
   ///
-  /// No worker gets the same lease twice, because its answers would be ambiguous. That could happen after a reset, when
-  /// numbers restart and the worker has not returned the earlier customer of the same number.
+  /// No worker gets the same lease twice, because its answers would be ambiguous. A lease can repeat after a reset,
+  /// when numbers restart and the worker has not returned the earlier customer with the same number.
   private func roomiest(_ service: Int, for next: Customer?) -> Int? {
     var best: (place: Int, isFree: Bool, room: Int)?
     for place in (windows[service].count - outsideCounts[service])..<windows[service].count {
@@ -150,8 +151,8 @@ extension QueueMachine {
     return best?.place
   }
 
-  /// True if the worker at this slot serves no other customer, as far as the coordinator can tell. Counts all slots of
-  /// an outside worker, and recalled customers that it has not returned yet.
+  /// True if the worker at this slot serves no other customer, as far as the coordinator can tell. All slots of an
+  /// outside worker are considered, and recalled customers that the worker has not returned yet.
   func isAlone(_ ticket: TicketNumber, _ service: Int, _ place: Int) -> Bool {
     let windowState = windows[service][place]
     guard windowState.isSideBySide else { return true }
@@ -167,8 +168,8 @@ extension QueueMachine {
     }
   }
 
-  /// The customer of an outside worker if it is the only one; nil if there are several or none. An event that ends all
-  /// attempts of the worker at once is blamed on this customer only.
+  /// The customer of an outside worker if it is the worker's only customer; nil if there are several or none. An
+  /// event that ends all attempts of the worker at once is blamed on this customer only.
   func aloneInHand(of generation: Generation) -> TicketNumber? {
     let places = outsideWorkers[generation]?.places.compactMap { locate($0) } ?? []
     for (service, place) in places {
@@ -180,8 +181,8 @@ extension QueueMachine {
     return nil
   }
 
-  /// Takes customers with expired leases from a worker, as if it had crashed. The worker continues with the others. Its
-  /// later messages about the expired leases have no effect.
+  /// Takes customers with expired leases from a worker, as if it had crashed. The worker continues with its other
+  /// customers. Its later messages about the expired leases have no effect.
   ///
   /// - Parameter alone: the worker's only customer when the first lease expired; nil if there were several.
   mutating func takeExpired(

@@ -7,11 +7,11 @@ import Time
 extension QueueMachine {
   /// Counters of one service.
   public struct ServiceNumbers: Sendable, Equatable {
-    /// Windows that are open or opening.
+    /// Number of windows that are open or opening.
     public var windows: Int64
-    /// Customers in line, customers at a window, and customers served today.
+    /// Number of customers in line, at a window, and served today.
     public var waiting, serving, served: Int64
-    /// True if an operator has paused the service.
+    /// True if an operator or a worker's report has paused the service.
     public var isPaused: Bool
 
     /// True if the service has no windows and no customers, and served none today.
@@ -22,28 +22,28 @@ extension QueueMachine {
   public struct WindowNumbers: Sendable, Equatable {
     /// Generation of the teller; 0 before the first teller was ready.
     public var generation: Generation
-    /// True if a teller is ready here.
+    /// True if a teller is ready at this window.
     public var isReady: Bool
     /// Lease that the teller serves now; nil for none.
     public var lease: Lease?
-    /// Customers served at this window since the coordinator started.
+    /// Number of customers served at this window since the coordinator started.
     public var served: Int64
   }
 
-  /// Customers in line over all services, whose tickets are on disk.
+  /// Number of customers in line over all services whose tickets are on disk.
   public var waitingCount: Int64 { lines.reduce(0) { $0 + $1.count } }
-  /// Customers who are delayed, whose tickets are on disk.
+  /// Number of delayed customers whose tickets are on disk.
   public var delayedCount: Int64 { delayed.count }
   /// Due time, by the wall clock, of the first delayed customer in memory; nil for none.
   public var delayedUntil: WallTime? { delayed.firstDue }
-  /// Delayed customers of one service, whose tickets are on disk.
+  /// Number of delayed customers of one service whose tickets are on disk.
   public func delayedCount(of service: Service) -> Int64 {
     guard service.index < books.delayedByService.count else { return 0 }
     return admissions.reduce(books.delayedByService[service.index]) { $0 - $1.delayed[service] }
   }
-  /// Customers that are assigned to a window or an outside worker.
+  /// Number of customers that are assigned to a window or an outside worker.
   public var serving: Int64 { servingCount }
-  /// Tickets that clients have received.
+  /// Number of issued tickets that are on disk, so that clients may receive them.
   public var issuedCount: Int64 { books.issued - unsettledTickets }
 
   /// True if no customer waits, is delayed or is served, and no request is in progress.
@@ -102,8 +102,8 @@ extension QueueMachine {
   /// customers of ``unreadLines`` are only in the store.
   public var oldestWaiting: WallTime? { lines.compactMap { $0.front.peek?.issuedAt }.min() }
 
-  /// Lines whose first customer only the store knows, with the number after which it is found. After a start a line is
-  /// not read before a teller needs a customer of it.
+  /// Lines whose first customer is only in the store, each with the number after which to read it. After a start, a
+  /// line is not read until a teller needs one of its customers.
   public var unreadLines: [(line: Line, after: TicketNumber)] {
     lines.indices.compactMap { place in
       let waiting = lines[place]
@@ -117,7 +117,7 @@ extension QueueMachine {
     window: Window, generation: Generation, pid: Int32, customer: Customer, since: WallTime
   )
 
-  /// All assigned customers, by window, and by the order of service within a window.
+  /// All assigned customers, by window, and within a window in the order in which they are served.
   public var atWindows: [AtWindow] {
     windows.flatMap { places in
       places.flatMap { windowState in
@@ -132,7 +132,8 @@ extension QueueMachine {
   public enum Place: Sendable, Equatable {
     /// Position among all waiting customers of the service, from 1.
     case exactly(Int64)
-    /// The customer is only in the store. `before` customers precede those of its line with numbers above `cursor`.
+    /// The customer is only in the store. `before` customers precede the first customer of its line with a number
+    /// above `cursor`.
     case beyondMemory(before: Int64, cursor: TicketNumber)
   }
 

@@ -1,12 +1,12 @@
-// Exchanges between a teller and a customer: assignment, answer, progress. A lease is customer, attempt and generation.
-// A message for any other lease is either late and ignored, or a protocol violation, after which the teller is
-// replaced.
+// Messages between queue and tellers: assignment, answer, progress. A lease consists of ticket, attempt and
+// generation. A message about a lease that the teller does not hold is late and ignored, or a protocol violation: the
+// teller is replaced.
 
 import BankModel
 import Time
 
 extension QueueMachine {
-  /// Assigns to every idle teller of a service the first waiting customer of the highest priority.
+  /// Assigns waiting customers of a service to its idle tellers, the first customer of the highest priority first.
   mutating func handOut(_ index: Int, at now: Moment, into effects: inout [QueueEffect]) {
     let service = Service(index: index)
     guard stage != .finishing, !books.paused[index], mayServe(at: now) else { return }
@@ -26,7 +26,7 @@ extension QueueMachine {
     }
   }
 
-  /// Prefetches customers to busy tellers, to the teller with the fewest customers first.
+  /// Assigns customers in advance to busy tellers, first to the teller with the fewest customers.
   private mutating func handOutAhead(
     _ service: Service, upTo prefetch: Int, isCounted: Bool, at now: Moment,
     into effects: inout [QueueEffect]
@@ -44,7 +44,7 @@ extension QueueMachine {
     }
   }
 
-  /// Assigns a customer to a busy teller. A side-by-side worker starts its lease at once; a teller starts it when the
+  /// Assigns a customer to a busy teller. For a side-by-side worker the lease starts at once, for a teller when its
   /// earlier customers are done.
   mutating func handAhead(
     _ customer: consuming Customer, _ service: Int, _ place: Int, isCounted: Bool, at now: Moment,
@@ -62,7 +62,7 @@ extension QueueMachine {
     servingCount += 1
   }
 
-  /// The next customer of a service, left in its line; nil if no customer waits, or a page must be loaded first.
+  /// Returns the next customer of a service and leaves it in its line; nil if none waits, or a page must be loaded.
   func firstInMemory(of service: Service) -> Customer? {
     for place in books.waiting.places(of: service) {
       if let first = lines[place].front.peek { return first }
@@ -79,7 +79,7 @@ extension QueueMachine {
     return rules.timeout.map { min(end, startedAt.attended + $0) } ?? end
   }
 
-  /// The window with the fewest assigned customers that can take one more; nil if there is none. A teller that is to
+  /// The window with the fewest assigned customers that can take one more; nil if there is none. A teller that must
   /// exit gets no more customers.
   private func leastLaden(_ service: Int, below prefetch: Int, isCounted: Bool) -> Int? {
     var (best, fewest) = (-1, prefetch)
@@ -113,7 +113,7 @@ extension QueueMachine {
         }
       }
       if let customer { return customer }
-      // Customers of a lower priority wait until the page shows the customers of this line.
+      // Customers of a lower priority wait until the page of this line is loaded.
       if lines[place].isLoading { return nil }
     }
     return nil
@@ -126,8 +126,8 @@ extension QueueMachine {
       if let customer = windowState.customer { held.insert(customer.ticket) }
       for next in windowState.ahead { held.insert(next.customer.ticket) }
     }
-    // Most customers of a page have higher numbers than all assigned ones, so the set is searched only up to the
-    // highest of these.
+    // Most customers of a page have higher numbers than all assigned customers, so the set is searched only for
+    // numbers up to the highest assigned one.
     let last = held.max() ?? .min
     lines[index(of: line)].append(page: page) { $0 <= last && held.contains($0) }
   }
@@ -239,7 +239,7 @@ extension QueueMachine {
         complete(customer, lease, service, place, missing: missing, at: now, into: &effects)
       case .returned where isSideBySide:
         // The returned customer is delayed, without blame. Reassigning it at once could keep worker and coordinator
-        // busy with nothing else.
+        // busy with this customer alone.
         let failure = WorkFailure("returned by the worker", .later, isUnbegun: true)
         fail(customer, failure, service, place, at: now, into: &effects)
       case .returned: standAgain(customer, service, place, hasBegun: false, at: now, into: &effects)
@@ -257,7 +257,7 @@ extension QueueMachine {
     }
   }
 
-  /// True if the lease was recalled; removes it from the recalled leases.
+  /// Returns true if the lease was recalled, and removes the lease from the recalled ones.
   private mutating func forgets(_ lease: Lease, _ service: Int, _ place: Int) -> Bool {
     guard !windows[service][place].recalled.isEmpty,
       let index = windows[service][place].recalled.firstIndex(of: lease)
@@ -318,8 +318,8 @@ extension QueueMachine {
     effects.append(.announce(.completed, windows[service][place].window, lease, customer))
   }
 
-  /// Tells a busy teller of a service that uses the stock that no customer follows. Such a teller may be waiting for a
-  /// stock that will not answer any more, so it may then return customers that it cannot start.
+  /// Notifies a busy teller that no customer follows, if its service uses the stock. The teller may be waiting for a
+  /// stock that no longer answers, so it may then return customers that it cannot start.
   mutating func announceClosing(_ service: Int, _ place: Int, into effects: inout [QueueEffect]) {
     let windowState = windows[service][place]
     guard windowState.isServing, windowState.window.service.drawsOnStock, !windowState.mayReturn else {

@@ -1,17 +1,18 @@
 // Start of an attempt in a service that counts attempts (`max_attempts`): the start is on disk before the teller
 // receives the customer.
 //
-// Such a customer leaves its line and occupies its window at once, so that the window gets no other customer. The start
-// is staged, and the commit sends the assignment to the teller. So every customer that a teller holds is marked in the
-// store. If a coordinator finds a marked customer at its own start, an earlier coordinator started that attempt, and it
-// counts. A customer without attempts left becomes a dead letter before any customer after it is assigned.
+// A customer of this service leaves its line and occupies its window at once, so that the window gets no other
+// customer. The start is staged, and the commit sends the assignment to the teller. So every customer that a teller
+// holds is marked in the store. If a coordinator finds a marked customer at its own start, an earlier coordinator has
+// started the attempt, and the attempt counts. A customer without attempts left becomes a dead letter before any
+// customer after it is assigned.
 //
 // Some operations remove customers from a line or from a window. Before such an operation all staged starts are
-// revoked, as if no customer had been assigned. The same event assigns them again if possible. While the disk is full,
-// such a service assigns no customers.
+// revoked, as if no customer had been assigned. At the end of the same event, the queue assigns the customers again
+// if possible. While the disk is full, a service that counts attempts assigns no customers.
 //
-// Invariants: a customer that a teller received is marked in the store. A waiting customer with a mark was at a window
-// of another coordinator. A lease in `starts` is not running, and no teller has received it.
+// Invariants: a customer that a teller received is marked in the store. A waiting customer with a mark was at a
+// window of an earlier coordinator. A lease in `starts` is not running, and no teller has received it.
 
 import BankModel
 import Time
@@ -55,7 +56,7 @@ extension QueueMachine {
 
   /// Sends the first `count` assignments, whose starts are on disk.
   mutating func beginStarts(_ count: Int, at now: Moment, into effects: inout [QueueEffect]) {
-    // A branch whose lease has expired meanwhile may not assign customers.
+    // A branch whose lease has expired while the starts waited for the disk may not assign customers.
     guard mayServe(at: now) else { return takeBackStarts(into: &effects) }
     for start in starts.prefix(count) {
       guard let (service, place) = locate(start.window), let customer = note(start, service, place, at: now)
@@ -66,7 +67,7 @@ extension QueueMachine {
     starts.removeFirst(count)
   }
 
-  /// Starts the lease now, and returns its customer.
+  /// Starts the lease now. Returns its customer, or nil if the customer is not at the window.
   private mutating func note(_ start: Start, _ service: Int, _ place: Int, at now: Moment) -> Customer? {
     let deadline = leaseEnd(service, startedAt: now, at: now)
     if windows[service][place].state == .serving(start.lease), let customer = windows[service][place].customer
@@ -83,10 +84,10 @@ extension QueueMachine {
     return windows[service][place].ahead[index].customer
   }
 
-  /// Returns all customers whose assignments were not sent to their lines. Their attempts have not started and do not
-  /// count.
+  /// Returns to their lines all customers whose assignments were not sent to a teller. Their attempts have not
+  /// started and do not count.
   ///
-  /// - Parameter deaf: a window that gets no more customers.
+  /// - Parameter deaf: window of a teller that can receive no more customers; nil for none.
   mutating func takeBackStarts(deaf: Window? = nil, into effects: inout [QueueEffect]) {
     guard !starts.isEmpty else { return }
     let taken = starts
@@ -124,8 +125,8 @@ extension QueueMachine {
     return customer
   }
 
-  /// Makes dead letters of the first customers in line that have no attempt left, until a customer has one or a page
-  /// must be loaded.
+  /// Makes dead letters of the first customers in line while they have no attempt left. Stops at a customer with an
+  /// attempt left, or if a page must be loaded.
   mutating func putAsideTheSpent(_ service: Service, into effects: inout [QueueEffect]) {
     let rules = policy[service.index]
     while let first = firstInMemory(of: service), first.hasSpent(rules) {

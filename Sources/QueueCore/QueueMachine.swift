@@ -1,30 +1,31 @@
-// Pure state machine of the customers' queue, without I/O, clock or randomness. An event and a moment go in, effects
-// come out. The same history always produces the same effects.
+// Pure state machine of the customers' queue, without I/O, clock or randomness. It receives events, each with a
+// moment, and returns effects. The same events and moments always produce the same effects.
 //
 // Life of a customer. `enqueue` issues a ticket and stages it. `committed` adds the customer to its line and replies
-// with the ticket. An idle teller is assigned the first customer of the highest grade of its service at once, without
-// waiting for the disk. The teller's answer ends the lease. `done` stages the receipt and assigns the next customer in
-// the same event. `failed` delays the customer. If the teller exits or its lease runs out, the customer returns to the
-// position of its number, which is the head of its line. A customer that failed too often becomes a dead letter.
+// with the ticket. The first customer of the highest priority is assigned to an idle teller of its service at once,
+// without waiting for the disk. The teller's answer ends the lease. `done` stages the receipt and assigns the next
+// customer in the same event. `failed` delays the customer. If the teller exits or its lease runs out, the customer
+// returns to the position of its number, which is the head of its line. A customer that has failed or crashed too
+// often becomes a dead letter.
 //
 // If a service counts its attempts (`max_attempts`), an attempt is on disk before it starts:
 // `QueueMachine+Starts.swift`.
 //
-// Durability. A change that is staged and not on disk is *unsettled*. `sealed` closes one transaction over the changes
-// staged since the last one and marks it as in flight. Several transactions may be in flight. `committed` settles the
-// oldest of them, with everything that waits for this transaction alone. If none is in flight, it settles everything,
-// because the store committed synchronously. When the disk is full, the store drops all transactions that are not on
-// disk, in flight or open. Unreported tickets and pauses are then revoked; all other changes are staged again until
-// there is space. Replies leave only with `committed`. If the store is short of space, new customers are refused and a
-// reset is refused; all other work continues.
+// Durability. A change that is staged and not on disk is *unsettled*. `sealed` closes one transaction over the
+// changes staged since the last one and marks it as in flight. Several transactions may be in flight. `committed`
+// settles the oldest of them, with everything that waits for this transaction alone. If none is in flight, it settles
+// everything, because the store committed synchronously. When the disk is full, the store drops all transactions that
+// are not on disk, in flight or open. Unreported tickets and pauses are then revoked; all other changes are staged
+// again until there is space. Replies are sent only with `committed`. If the store is short of space, new customers
+// and resets are refused; all other work continues.
 //
 // Invariant: issued = waiting + delayed + serving + served + dead + cancelled, after every event.
 
 import BankModel
 import Time
 
-/// State machine of the customers' queue. Not copyable: an implicit copy on every query would cost hundreds of
-/// instructions.
+/// State machine of the customers' queue. The type is not copyable, because an implicit copy at every query would
+/// cost hundreds of instructions.
 public struct QueueMachine: ~Copyable, Sendable {
   /// Settings of the queue.
   public internal(set) var policy: QueuePolicy
@@ -62,9 +63,9 @@ public struct QueueMachine: ~Copyable, Sendable {
   var servingCount: Int64 = 0
   var hasReportedDrained = false
 
-  /// Changes that are staged again if the store drops the open transaction.
+  /// Changes that are not on disk. They are staged again if the store drops the transactions that are not on disk.
   var unsettled: [StoreChange] = []
-  /// Bytes of the results in ``unsettled``.
+  /// Number of bytes of the results in ``unsettled``.
   var unsettledBytes = 0
   var admissions: [Admission] = []
   var settling: [QueueEffect] = []
@@ -72,14 +73,16 @@ public struct QueueMachine: ~Copyable, Sendable {
   var starts: [Start] = []
   /// Transactions in flight, the oldest first; see `QueueMachine+Commits.swift`.
   var underway: [UnderwayTransaction] = []
-  /// Large request whose last slice has not arrived. It is not counted in ``books`` until then, and commits do not
-  /// include it.
+  /// Large request whose last slice has not arrived. Until then, ``books`` does not count its customers, and no
+  /// commit issues its numbers.
   public internal(set) var arriving: ArrivingRequest?
-  /// First customers of ``arriving``, as many as would be held in memory, by the index of their line in the request.
+  /// First customers of each line of ``arriving``, at most as many as a line holds in memory, by the index of the
+  /// line in the request.
   var arrivingFronts: [[Customer]] = []
   /// Delayed customers of ``arriving``.
   var arrivingDelayed: DelayedNewcomers
-  /// Pauses that are on disk, by service, and the requests whose pauses are not on disk yet.
+  /// Pauses that are on disk, by the service's index. ``pausing`` contains the requests whose pauses are not on disk
+  /// yet.
   var settledPauses: [Bool]
   var pausing: [RequestNumber] = []
   /// Requests that are deferred until all issued tickets are on disk.
@@ -91,7 +94,7 @@ public struct QueueMachine: ~Copyable, Sendable {
   /// Number of customers that each unanswered reset has cancelled.
   var resetCounts: [RequestNumber: Int64] = [:]
 
-  /// Customers that were assigned when an earlier coordinator exited; see `QueueMachine+Falls.swift`.
+  /// Customers that were assigned when an earlier coordinator crashed; see `QueueMachine+Falls.swift`.
   var falls: [TicketNumber: CoordinatorFall]
 
   /// State of the shared store as this branch knows it; see `QueueMachine+Branch.swift`.
@@ -104,7 +107,8 @@ public struct QueueMachine: ~Copyable, Sendable {
     var request: RequestNumber
     var first: TicketNumber
     var count: Int64
-    /// Customers by the index of their line, as runs in arrival order. A line keeps its index until they are on disk.
+    /// Customers by the index of their line, as runs in arrival order. A line keeps its index until these customers
+    /// are on disk.
     var runs: [(place: Int, count: Int64)] = []
     /// Delayed customers of this admission.
     var delayed = ServiceTally()
@@ -120,7 +124,7 @@ public struct QueueMachine: ~Copyable, Sendable {
 
   /// Restores the queue from a store. A customer that was being served waits again, at the head of its line.
   ///
-  /// - Parameter falls: customers that were assigned when earlier coordinators exited.
+  /// - Parameter falls: customers that were assigned when earlier coordinators crashed.
   public init(
     _ stored: StoredQueue, policy: QueuePolicy, at now: Moment, falls: [TicketNumber: CoordinatorFall] = [:]
   ) {
@@ -215,7 +219,7 @@ public struct QueueMachine: ~Copyable, Sendable {
   }
 
   /// The next moment at which a tick is needed; nil for never. Valid only if the monotonic and the attended clock
-  /// agree, as they do when all messages are handled at once.
+  /// agree (see ``Moment``), as they do when all messages are handled at once.
   public var nextDeadline: MonotonicTime? {
     guard let lease = nextLeaseEnd, let retry = nextRetry else { return nextLeaseEnd ?? nextRetry }
     return min(lease, retry)
@@ -227,7 +231,7 @@ public struct QueueMachine: ~Copyable, Sendable {
     unsettled.count < policy.maxUnsettled ? delayed.nextDue(after: lastMoment) : nil
   }
 
-  /// The next moment, in attended time, at which a lease runs out; nil for never.
+  /// The next moment, by the attended clock (see ``Moment``), at which a lease runs out; nil for never.
   public var nextLeaseEnd: MonotonicTime? {
     var earliest: MonotonicTime?
     for places in windows {
@@ -253,9 +257,10 @@ public struct QueueMachine: ~Copyable, Sendable {
   public var isUnsettled: Bool {
     !unsettled.isEmpty || !admissions.isEmpty || !settling.isEmpty || !underway.isEmpty
   }
-  /// True if tickets were issued that are not on disk. A reset waits for them.
+  /// True if tickets were issued that are not on disk. A reset waits for these tickets.
   public var hasUnsettledTickets: Bool { !admissions.isEmpty }
-  /// True if changes or result bytes that wait for the disk have reached their limit. No customer is assigned then.
+  /// True if changes or result bytes that wait for the disk have reached their limit. While this is true, no customer
+  /// is assigned.
   var isSaturated: Bool {
     unsettled.count >= policy.maxUnsettled || unsettledBytes >= policy.maxUnsettledBytes
   }
