@@ -4,12 +4,12 @@
 import BankModel
 import Time
 
-/// Counters of the present business day.
+/// Counters of the current business day.
 ///
 /// Invariant on disk: `issued = waiting + delayed + dead + served + cancelled`. Customers at a window count as waiting
 /// here, because an assignment is not durable.
 public struct Books: Sendable, Equatable {
-  /// The present business day, from 1.
+  /// The current business day, from 1.
   public var day: BusinessDay
   /// Start of the day.
   public var openedAt: WallTime

@@ -250,7 +250,7 @@ public struct BankNumbers: Sendable, Equatable {
     }
   }
 
-  /// The present day.
+  /// The current day.
   public var day: BusinessDay
   /// Counts of the day before ``day``. Set only in the last counters that a leaving branch receives.
   public var ended: EndedDay?

@@ -11,7 +11,7 @@ public struct ExportedDay: Sendable, Equatable {
   public var day: BusinessDay
   /// Start of the day.
   public var openedAt: WallTime
-  /// End of the day; nil for the present one.
+  /// End of the day; nil for the current day.
   public var closedAt: WallTime?
   /// Highest ticket that was issued on the day.
   public var issued: TicketNumber

@@ -36,7 +36,7 @@ extension QueueMachine {
     outsideWorkers[generation] = OutsideWorker(places: places, capacity: inHand)
   }
 
-  /// Removes a slot of an outside worker, with the customers at this slot.
+  /// Removes a slot of an outside worker whose customers were returned.
   mutating func removeOutside(_ window: Window) {
     guard let (service, place) = locate(window) else { return }
     let generation = windows[service][place].generation

@@ -1,5 +1,5 @@
 // Pure state machine of the customers' queue, without I/O, clock or randomness. It receives events, each with a
-// moment, and returns effects. The same events and moments always produce the same effects.
+// moment, and produces effects. The same events and moments always produce the same effects.
 //
 // Life of a customer. `enqueue` issues a ticket and stages it. `committed` adds the customer to its line and replies
 // with the ticket. The first customer of the highest priority is assigned to an idle teller of its service at once,
@@ -264,7 +264,7 @@ public struct QueueMachine: ~Copyable, Sendable {
   var isSaturated: Bool {
     unsettled.count >= policy.maxUnsettled || unsettledBytes >= policy.maxUnsettledBytes
   }
-  /// Number of changes that are staged again if the store drops the open transaction.
+  /// Number of changes that are not on disk.
   public var unsettledCount: Int { unsettled.count }
   /// True if a client waits for a reply that needs a new commit. Transactions in flight do not count, because a commit
   /// would not speed them up.

@@ -1,44 +1,45 @@
-// Settings of the queue.
-// The caller has validated their ranges.
+// Settings of the queue. The caller has validated the ranges of all values.
 
 import BankModel
 import Time
 
 /// Settings that may differ per service.
 public struct ServicePolicy: Sendable, Equatable {
-  /// Maximum time without progress of a teller.
+  /// Maximum time without a progress report of a teller.
   public var lease: TimeSpan = .seconds(10)
-  /// Time that a teller has to return recalled customers; nil for ``lease``.
+  /// Time that a teller has to return recalled customers; nil for the value of ``lease``.
   public var recall: TimeSpan?
-  /// Customers that a teller may hold, 1 to `Limits.customersInHand`. All but the first are prefetched: the teller
-  /// starts the next one without a message to the coordinator. Prefetched customers are not available to other windows.
+  /// Maximum number of customers that a teller holds, 1 to `Limits.customersInHand`. All but the first are
+  /// prefetched: the teller starts the next one without a message to the coordinator. Prefetched customers are not
+  /// available to other windows.
   public var prefetch = 1
-  /// Crashes after which a customer becomes a dead letter.
+  /// Number of crashes after which a customer becomes a dead letter.
   public var maxCrashes: Int32 = 3
-  /// Reported failures after which a customer becomes a dead letter.
+  /// Number of reported failures after which a customer becomes a dead letter.
   public var maxFailures: Int32 = 5
-  /// Pause after the first reported failure; doubles with each failure.
+  /// Pause after the first reported failure. The pause doubles with each further failure.
   public var retryFirst: TimeSpan = .seconds(1)
   /// Maximum pause between attempts.
   public var retryLimit: TimeSpan = .seconds(60)
   /// Maximum duration of one attempt, regardless of progress; nil for no limit.
   public var timeout: TimeSpan?
-  /// Maximum jitter of a pause in thousandths of it, 0 to 1,000, so that customers that failed together do not retry
-  /// together.
+  /// Maximum jitter of a pause, in thousandths of the pause, 0 to 1,000. With jitter, customers that failed together
+  /// do not retry together.
   public var retryJitter: Int32 = 0
   /// Maximum number of unfinished customers of the service, in line, delayed or at a window; nil for the limit of the
   /// bank.
   public var maxWaiting: Int64?
-  /// Attempts after which "try later" counts as a failure, so that retries end.
+  /// Number of the attempt from which on a deferral ("try later") counts as a failure, so that retries end.
   public var maxLater: Int32 = 100
   /// Maximum number of started attempts per customer, 1 to 1,000; nil for no limit besides crashes and failures. If
   /// set, an attempt is on disk before it starts.
   public var maxAttempts: Int16?
-  /// True if the service assigns no customer while a worker that may still be running is being killed. Otherwise two
-  /// workers could produce the same external effects. Not needed for tellers, which have none.
+  /// True if the service assigns no customer while a worker that may still be running is being killed. Without this,
+  /// two workers could produce the same external effects. Tellers have no external effects, so their services do not
+  /// need it.
   public var endsWorkFirst = false
   /// Accounts between which the amount of a served customer is transferred; nil for no transfer. Deposits and loans
-  /// have rules of their own.
+  /// have built-in rules, which this setting does not change.
   public var postingRule: PostingRule?
 
   /// Creates the default settings.
@@ -76,7 +77,7 @@ public struct ServicePolicy: Sendable, Equatable {
 /// Settings of the queue.
 @dynamicMemberLookup
 public struct QueuePolicy: Sendable, Equatable {
-  /// Maximum number of unfinished customers, in line, delayed or at a window. Further ones are refused.
+  /// Maximum number of unfinished customers, in line, delayed or at a window. Further customers are refused.
   public var maxWaiting: Int64 = 20_000_000
   /// Settings of services without settings of their own.
   public var common = ServicePolicy()
@@ -84,16 +85,17 @@ public struct QueuePolicy: Sendable, Equatable {
   private var own: [ServicePolicy?] = []
   /// True if a service has a ``ServicePolicy/maxWaiting`` of its own.
   private(set) var hasRoomByService = false
-  /// Maximum number of customers of one line in memory; the others are only in the store.
+  /// Maximum number of customers of one line in memory. The other customers are only in the store.
   public var lineCapacity = 1024
-  /// A page is requested when fewer customers of the line are in memory.
+  /// The queue requests a page of a line when fewer customers of the line than this are in memory.
   public var lineLowWater = 256
-  /// Maximum number of lines besides those of the grades, that is of priorities in use over all services. Exceeded only
-  /// by customers that return to lines that were removed.
+  /// Maximum number of lines over all services, without the lines of the grades. Only customers that return to a
+  /// removed line can cause a higher number.
   public var maxLines = 4_096
-  /// Number of delayed customers in memory, temporarily up to twice as many; the others are only in the store.
+  /// Number of delayed customers in memory, temporarily up to twice this number. The other customers are only in the
+  /// store.
   public var delayedCapacity = 4_096
-  /// A page is requested when fewer delayed customers are in memory.
+  /// The queue requests a page when fewer delayed customers than this are in memory.
   public var delayedLowWater = 1_024
   /// Maximum number of changes that wait for the disk; at the limit no customer is assigned.
   public var maxUnsettled = 65_536
@@ -104,15 +106,15 @@ public struct QueuePolicy: Sendable, Equatable {
 
   /// True if the queue belongs to one of several branches of a shared database; see `QueueMachine+Branch.swift`.
   public var isShared = false
-  /// Customers of one line that a branch claims at once from a shared database, at least 1. With 1, a customer is
-  /// claimed only when a window is idle, and no customer of another branch is overtaken.
+  /// Customers of one line that a branch claims at once from a shared database, at least 1. If the value is 1, a
+  /// customer is claimed only when a window is idle, and no customer of another branch is overtaken.
   public var page = 100
 
   public init() {}
 
-  /// These settings for a branch of a shared database, or for a bank of its own.
+  /// Returns these settings for a branch of a shared bank, or for a bank with its own database.
   ///
-  /// - Parameter page: customers of one line to claim at once; nil for a bank of its own.
+  /// - Parameter page: customers of one line to claim at once; nil for a bank with its own database.
   public func sharing(page: Int?) -> QueuePolicy {
     var policy = self
     policy.isShared = page != nil
@@ -132,16 +134,17 @@ public struct QueuePolicy: Sendable, Equatable {
     own[service.index] = rules
   }
 
-  /// Number of lines with full memory. Each further line may hold only a few customers in memory.
+  /// Number of lines that may hold ``lineCapacity`` customers in memory. Each further line may hold only
+  /// ``smallLine``.
   private static let fullLines = 32
   private static let smallLine = 32
 
-  /// Maximum number of customers in memory of the line at this index.
+  /// Maximum number of customers that the line at this index holds in memory.
   func capacity(ofLineAt place: Int) -> Int {
     place < Self.fullLines ? lineCapacity : min(lineCapacity, Self.smallLine)
   }
 
-  /// A page is requested when fewer customers of the line at this index are in memory.
+  /// The queue requests a page of the line at this index when fewer customers of the line than this are in memory.
   func lowWater(ofLineAt place: Int) -> Int {
     place < Self.fullLines ? lineLowWater : min(lineLowWater, Self.smallLine / 4)
   }

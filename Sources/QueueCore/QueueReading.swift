@@ -1,6 +1,5 @@
-// Read-only queries of a queue's store.
-// Invariant: an answer includes changes that are staged or in flight. So the caller reports no answer to a client while
-// ``QueueReading/hasStagedChanges`` is true.
+// Read-only queries of a queue's store. Invariant: an answer includes changes that are staged or in flight. So the
+// caller sends no answer to a client while ``QueueReading/hasStagedChanges`` is true.
 
 import BankModel
 import Time
@@ -16,38 +15,41 @@ public protocol QueueReading: AnyObject {
   /// The lowest number of a stored customer whose number was not issued, because its request has arrived in part or was
   /// never completed; nil if there is none.
   ///
-  /// No query returns such customers. They become valid with the commit whose counters issue their numbers. Until then
-  /// these numbers must not be issued to other customers. Transactions in flight count.
+  /// No query returns such customers. The customers become valid with the commit whose counters issue their numbers.
+  /// Until then these numbers must not be issued to other customers. Customers in transactions in flight are
+  /// included.
   var arrivingFrom: TicketNumber? { get }
 
   /// The next waiting customers of a line with numbers above `after`, by number.
   func page(of line: Line, after: TicketNumber, limit: Int) throws(StoreError) -> [Customer]
 
-  /// The next delayed customers after a position, by due time; none whose number was not issued.
+  /// The next delayed customers after a position, by due time, without customers whose numbers were not issued.
   func delayed(after: DuePlace, limit: Int) throws(StoreError) -> [DelayedCustomer]
 
   /// The waiting, delayed or dead customer with this number; nil if there is none.
   func find(_ ticket: TicketNumber) throws(StoreError) -> StoredCustomer?
 
-  /// Payload of a waiting, delayed or dead customer of the present day; nil if there is none, which differs from an
+  /// Payload of a waiting, delayed or dead customer of the current day; nil if there is none, which differs from an
   /// empty payload.
   func payload(of ticket: TicketNumber) throws(StoreError) -> [UInt8]?
 
-  /// Customers of one state, line after line, at most `limit`. A nil cursor starts the list.
+  /// Customers of one state, line after line, at most `limit`. If the cursor is nil, the list starts at its
+  /// beginning.
   func customers(
     in state: CustomerState, after cursor: TicketCursor?, limit: Int
   ) throws(StoreError) -> [StoredCustomer]
 
-  /// Number of waiting or delayed customers of the present day in a range of tickets.
+  /// Number of waiting or delayed customers of the current day in a range of tickets.
   func countUnfinished(_ tickets: ClosedRange<TicketNumber>) throws(StoreError) -> Int64
 
-  /// Number of dead letters of the present day in a range of tickets.
+  /// Number of dead letters of the current day in a range of tickets.
   func countDead(_ tickets: ClosedRange<TicketNumber>) throws(StoreError) -> Int64
 
-  /// Number of dead letters of the present day of one service.
+  /// Number of dead letters of one service on the current day.
   func countDead(of service: Service) throws(StoreError) -> Int64
 
-  /// Number of cancelled receipts of a day in a range of tickets. Cost: proportional to the receipts of the day.
+  /// Number of cancelled receipts of a day in a range of tickets. The cost is proportional to the number of receipts
+  /// of the day.
   func countCancelled(_ tickets: ClosedRange<TicketNumber>, on day: BusinessDay) throws(StoreError) -> Int64
 
   /// Number of receipts of a day with the outcome out of stock.
@@ -65,20 +67,22 @@ public protocol QueueReading: AnyObject {
   /// Receipts in commit order after a sequence number, of one day or of all days.
   ///
   /// A page is also limited by bytes: it ends with the receipt whose result makes the page reach
-  /// ``Swift/Array/longestResults``. ``Swift/Array/mayGoOn(limit:)`` of the page is true if there may be more.
+  /// ``Swift/Array/longestResults``. ``Swift/Array/mayGoOn(limit:)`` of the page is true if there may be more
+  /// receipts.
   func receipts(day: BusinessDay?, after sequence: Int64, limit: Int) throws(StoreError) -> [Receipt]
 
-  /// Receipts of one service over all days, in commit order, after a sequence number and up to another. All receipts in
-  /// this range are scanned, of any service. A page may end early for the bytes of its results.
+  /// Receipts of one service over all days, in commit order, after `sequence` and up to `last`. The store scans the
+  /// receipts of all services in this range. A page may end early because of the size of its results.
   func receipts(
     of service: Service, after sequence: Int64, through last: Int64, limit: Int
   ) throws(StoreError) -> [Receipt]
 
   /// Cancelled tickets for which the stock may still have reservations, by day and number, after `ticket`, at most
-  /// `limit`. Nil starts the list.
+  /// `limit`. If `ticket` is nil, the list starts at its beginning.
   ///
-  /// Every cancelled receipt of a service that draws on the stock adds its ticket, in the same transaction: a crashed
-  /// worker may have made a reservation without reporting it. `.released` removes the ticket.
+  /// Every cancelled receipt of a service that draws on the stock adds its ticket to the list, in the same
+  /// transaction, because a crashed worker may have made a reservation without reporting it. `.released` removes the
+  /// ticket.
   func unreleased(after ticket: TicketOfDay?, limit: Int) throws(StoreError) -> [TicketOfDay]
 
   /// Issue time of a cancelled ticket whose stock order was not released, by which the stock identifies the order;
@@ -96,7 +100,7 @@ public protocol QueueReading: AnyObject {
   /// Account of one customer over all days, with its latest receipts, at most `limit`, without their results.
   func statement(of account: AccountNumber, limit: Int) throws(StoreError) -> AccountStatement
 
-  /// Verifies every invariant that committed data allows to check.
+  /// Verifies every invariant that can be checked in committed data.
   func audit() throws(StoreError) -> StoreAudit
 }
 
@@ -113,7 +117,7 @@ extension QueueReading {
     }
   }
 
-  /// Default: the issue time stored in the receipt.
+  /// Default implementation: returns the issue time stored in the receipt.
   public func momentOfIssue(ofUnreleased ticket: TicketOfDay) throws(StoreError) -> WallTime? {
     try receipt(day: ticket.day, ticket: ticket.ticket)?.issuedAt
   }
@@ -138,12 +142,13 @@ extension QueueReading {
 }
 
 extension [Receipt] {
-  /// Bytes of results at which a page of receipts ends.
+  /// Number of result bytes at which a page of receipts ends.
   public static var longestResults: Int { 1 << 20 }
 
-  /// Total bytes of the results.
+  /// Total number of bytes of the results.
   public var resultBytes: Int { reduce(0) { $0 + ($1.result?.size ?? 0) } }
 
-  /// True if more receipts may follow this page: it has `limit` receipts, or ended early for the bytes of its results.
+  /// True if more receipts may follow this page: it has `limit` receipts, or ended early because of the size of its
+  /// results.
   public func mayGoOn(limit: Int) -> Bool { count >= limit || resultBytes >= Self.longestResults }
 }

@@ -1,6 +1,6 @@
 // Interface between the queue and its store: changes and queries. Changes are staged in order and become durable
-// together. A page that is read contains everything that was staged before. All stored customers belong to the present
-// business day.
+// together. A read returns everything that was staged before. All stored customers belong to the current business
+// day.
 
 import BankModel
 import Time
@@ -11,10 +11,10 @@ public enum StoreChange: Sendable, Equatable {
   case insert(Customer)
   /// A new customer that was ordered for later: delayed until `dueAt`.
   case insertDelayed(Customer, dueAt: WallTime)
-  /// The customer leaves the queue and its receipt is written, with the result of the work. `from` is its former state:
-  /// waiting, delayed or dead. While the store is short of space, the bytes of the result are dropped
-  /// (``withoutBytes``), so that no receipt waits for them. The case is indirect, because it is five times as large as
-  /// any other change and is passed through several functions.
+  /// The customer leaves the queue and its receipt is written, with the result of the work. `from` is its former
+  /// state: waiting, delayed or dead. While the store is short of space, the bytes of the result are dropped
+  /// (``withoutBytes``), so that no receipt waits for space. The case is indirect, because it is five times as large
+  /// as any other change and is passed through several functions.
   indirect case finish(Customer, from: CustomerState, Receipt)
   /// A waiting customer's counters changed.
   case update(Customer)
@@ -31,7 +31,7 @@ public enum StoreChange: Sendable, Equatable {
   case remember(key: String, day: BusinessDay, first: TicketNumber, last: TicketNumber, request: Int64? = nil)
   /// Every stored customer of any state gets a cancelled receipt.
   case cancelEveryone(day: BusinessDay, at: WallTime)
-  /// The stock has released what it had reserved for a cancelled ticket, or had reserved nothing.
+  /// The stock has released its reservation for a cancelled ticket, or had none.
   case released(TicketOfDay)
   /// Each of these customers, which are staged in the same transaction, has this payload. The payload is deleted with
   /// the customer, when it gets its receipt. The queue itself never reads a payload.
@@ -72,9 +72,9 @@ public struct TicketOfDay: Hashable, Sendable {
 
 /// Content of a store when it is opened.
 public struct StoredQueue: Sendable, Equatable {
-  /// Counters of the present day.
+  /// Counters of the current day.
   public var books: Books
-  /// The first delayed customers, by due time: all of them, or ``firstPage``.
+  /// The first delayed customers, by due time: at most ``firstPage``.
   public var delayed: [DelayedCustomer]
   /// Maximum number of delayed customers that are read with the counters.
   public static let firstPage = 4_096
@@ -88,7 +88,7 @@ public struct DelayedCustomer: Sendable, Equatable {
   /// Time until which the customer is delayed.
   public var dueAt: WallTime
   public init(customer: Customer, dueAt: WallTime) { (self.customer, self.dueAt) = (customer, dueAt) }
-  /// Position of the customer among all delayed ones.
+  /// Position of the customer among all delayed customers.
   public var place: DuePlace { DuePlace(dueAt: dueAt, ticket: customer.ticket) }
 }
 
@@ -125,11 +125,11 @@ public struct StoredCustomer: Sendable, Equatable {
   }
 }
 
-/// The tickets of an idempotency key.
+/// A range of ticket numbers that one request got.
 public struct IssuedTickets: Sendable, Equatable {
   /// Business day of the tickets.
   public var day: BusinessDay
-  /// First and last number.
+  /// First and last ticket number.
   public var first, last: TicketNumber
 
   public init(day: BusinessDay, first: TicketNumber, last: TicketNumber) {
@@ -139,12 +139,12 @@ public struct IssuedTickets: Sendable, Equatable {
 
 /// The first request that used an idempotency key.
 public struct KeyedRequest: Sendable, Equatable {
-  /// The tickets that this request got.
+  /// The tickets of the request.
   public var tickets: IssuedTickets
   /// Digest of the request; nil if it was not stored.
   public var request: Int64?
   public init(tickets: IssuedTickets, request: Int64?) { (self.tickets, self.request) = (tickets, request) }
-  /// True if a request with this digest repeats it. An unknown digest matches every request.
+  /// True if a request with this digest repeats the first request. An unknown digest matches every request.
   public func isRepeated(by other: Int64?) -> Bool { request == nil || other == nil || request == other }
 }
 
@@ -158,8 +158,8 @@ public enum StoreError: Error, Sendable, Equatable, CustomStringConvertible {
   case newerSchema(path: String, found: Int64, known: Int64)
   /// The file is not a database, or is damaged. Nothing was overwritten.
   case damaged(path: String, detail: Remark)
-  /// The system refused: permissions, a missing directory, a failed write or fsync. Do not retry: after a failed fsync
-  /// the content of the disk is unknown.
+  /// The system refused an operation, for example because of permissions, a missing directory, or a failed write or
+  /// fsync. Do not retry: after a failed fsync it is unknown which data is on disk.
   case failed(path: String, detail: Remark)
 
   /// The error in English: the operation, the object, the reason and what to do.
@@ -190,20 +190,21 @@ public struct TicketCursor: Sendable, Equatable {
   }
 }
 
-/// Result of an audit of a store. All numbers are counted from the rows, not copied from the day counters, unless
-/// stated.
+/// Result of an audit of a store. All numbers are counted from the rows and not copied from the day counters, unless
+/// stated otherwise.
 public struct StoreAudit: Sendable, Equatable {
-  /// Tickets issued over all days, from the day counters.
+  /// Number of tickets issued over all days, from the day counters.
   public var issued: Int64 = 0
-  /// Receipts with this outcome over all days.
+  /// Number of receipts over all days: attended customers, and cancelled customers.
   public var served: Int64 = 0, cancelled: Int64 = 0
-  /// Rows of customers of the present day, by state.
+  /// Number of customers of the current day, by state.
   public var waiting: Int64 = 0, delayed: Int64 = 0, dead: Int64 = 0
-  /// Issued tickets that are stored in no state.
+  /// Number of issued tickets that are neither stored as a customer nor as a receipt.
   public var lost: Int64 = 0
-  /// Tickets that are stored more than once, or were never issued.
+  /// Number of tickets that are stored more than once, or were never issued.
   public var duplicated: Int64 = 0
-  /// Sum of all debits less the sum of all credits, in won, plus receipts whose transfer belongs to another receipt.
+  /// Sum of all debits less the sum of all credits, in won, plus the number of receipts whose transfer belongs to
+  /// another receipt.
   public var ledgerDifference: Int64 = 0
   /// All violated invariants.
   public var remarks: [Remark] = []
@@ -212,9 +213,9 @@ public struct StoreAudit: Sendable, Equatable {
   public init() {}
 }
 
-/// Progress of a reset: customers whose cancelled receipts are written.
+/// Progress of a reset, in customers whose cancelled receipts are written.
 public struct EmptyingProgress: Sendable, Equatable {
-  /// Number written, and approximate total.
+  /// Number of written receipts, and approximate number of all.
   public var done, total: Int64
   public init(done: Int64, total: Int64) { (self.done, self.total) = (done, total) }
 }
@@ -236,8 +237,8 @@ public enum CommitProgress: Sendable, Equatable {
 
 /// A query of the queue to its store.
 public enum StoreQuestion: Sendable, Equatable {
-  /// The next waiting customers of a line with numbers above `after`, at most `limit`. A shared store claims them for
-  /// the branch, and `after` does not apply.
+  /// The next waiting customers of a line with numbers above `after`, at most `limit`. A shared store claims the
+  /// customers for the branch and ignores `after`.
   case page(Line, after: TicketNumber, limit: Int)
   /// The next delayed customers, by due time.
   case delayed(after: DuePlace, limit: Int)
@@ -263,7 +264,7 @@ extension QueueStore where Self: QueueReading {
   public func ask(_ question: StoreQuestion) throws(StoreError) -> QueueEvent? { try answer(to: question) }
 }
 
-/// Store of the queue, for one user at a time. Results of commits and queries may come later, as events.
+/// Store of the queue, for one user at a time. The results of commits and queries may be returned later, as events.
 ///
 /// Changes are staged into one open transaction and become durable with ``commit(_:)``. Several transactions may be in
 /// flight. They reach the disk in commit order, and after a crash any prefix of this order is stored. After an error
@@ -278,8 +279,8 @@ public protocol QueueStore: AnyObject {
   /// Payload of a customer that the queue holds; nil if it has none, which differs from an empty payload.
   func payload(of ticket: TicketNumber) throws(StoreError) -> [UInt8]?
 
-  /// Assigns a number to each of these services that has none. Durable on return. Numbers are permanent. Nothing may be
-  /// staged.
+  /// Assigns a number to each of these services that has none. The numbers are permanent and durable on return. The
+  /// caller must not have staged any changes.
   func giveNumbers(to names: [ServiceName]) throws(StoreError)
 
   /// Adds a change to the open transaction. A later call may report its error.
@@ -288,55 +289,56 @@ public protocol QueueStore: AnyObject {
   /// Commits the day counters with all staged changes, synchronously or as a transaction in flight. A store commits
   /// synchronously only while nothing is in flight.
   ///
-  /// - Parameter arriving: The request that has arrived in part. Its staged customers have no issued numbers yet; a
-  ///   later commit issues these or they are removed. If it is nil, such rows are damage that the audit reports.
+  /// - Parameter arriving: The request that has arrived in part. The numbers of its staged customers are not issued
+  ///   yet: a later commit issues the numbers, or the customers are removed. If `arriving` is nil, the audit reports
+  ///   rows with numbers that are not issued as damage.
   /// - Returns: the state of the transaction: on disk, or in flight.
   @discardableResult
   func commit(_ books: Books, arriving: ArrivingRequest?) throws(StoreError) -> CommitProgress
 
-  /// Sends a query. The answer includes every change staged before. It is returned at once, or, if nil is returned,
-  /// comes later from ``takeResult()``. Answers come in the order of the queries.
+  /// Sends a query. The answer includes every change staged before. Returns the answer, or nil if ``takeResult()``
+  /// returns the answer later. Answers have the order of the queries.
   func ask(_ question: StoreQuestion) throws(StoreError) -> QueueEvent?
 
-  /// The next result: the oldest transaction in flight is on disk (`.committed`), or the answer to a query. Commits are
-  /// reported once each, in order. Nil if there is no result yet.
+  /// Returns the next result: `.committed` if the oldest transaction in flight is on disk, the answer to a query, or
+  /// nil if there is no result yet. Each commit is reported once, in order.
   func takeResult() throws(StoreError) -> QueueEvent?
 
   /// Blocks until the result of everything in flight is available. Allowed only if ``canBeAwaited``.
   func awaitResults()
 
-  /// True if the caller may block until a result arrives. A disk answers soon; a network may not.
+  /// True if the caller may block until a result arrives. A disk answers soon; a network may not answer.
   var canBeAwaited: Bool { get }
 
   /// The moment at which the caller must check for results if no other event wakes it; nil for never.
   var nextResult: MonotonicTime? { get }
 
-  /// Removes customers and keys of a request that will never be complete, at most `limit`. Staged like a change. The
-  /// caller repeats it until ``QueueReading/hasArrivals`` is false.
+  /// Removes customers and keys of a request that will never be complete, at most `limit`. The removal is staged like
+  /// a change. The caller repeats the call until ``QueueReading/hasArrivals`` is false.
   func withdrawArrivals(limit: Int) throws(StoreError)
 
-  /// Does deferred work of the last commit that no client waits for. Call it after the replies were sent; otherwise the
-  /// next change does it first.
+  /// Does deferred work of the last commit that no client waits for. Call it after the replies were sent. If it is
+  /// not called, the next change does the work first.
   func tidyUp() throws(StoreError)
 
-  /// Progress of a staged reset (`.cancelEveryone`) that is not fully written; nil if there is none. The reset is a
-  /// part of the open transaction: a read, a commit or another change of customers completes it first.
+  /// Progress of a staged reset (`.cancelEveryone`) that is not fully written; nil if there is none. The reset is
+  /// part of the open transaction: a read, a commit or another change of customers completes the reset first.
   var emptying: EmptyingProgress? { get }
 
-  /// Continues a reset, by about a thousand customers. Does nothing if there is none.
+  /// Continues a reset by about a thousand customers. Does nothing if there is no reset.
   func emptyFurther() throws(StoreError)
 
-  /// Drops everything that was not reported as on disk, staged or in flight.
+  /// Drops all changes that were not reported as on disk, whether staged or in flight.
   func rollBack()
 
-  /// True if space is so short that new customers must be refused, so that the present ones can be finished.
+  /// True if space is so short that new customers must be refused, so that the stored customers can be finished.
   var isShort: Bool { get }
 
   /// Checks again for free space and updates ``isShort``.
   func lookForRoom()
 
-  /// Sets the space reserved per order that draws on the stock, by the largest list of shortages that a recipe of this
-  /// assortment can cause.
+  /// Sets the disk space that is reserved for each customer that draws on the stock: enough for the largest list of
+  /// shortages that a recipe of this assortment can cause.
   func holdBack(forJuicesOf assortment: Assortment)
 
   /// True if there is space to change this number of customers in one transaction.
@@ -349,7 +351,7 @@ extension QueueStore {
 }
 
 extension QueueStore {
-  /// Commits the day counters with all staged changes, while no request arrives in part.
+  /// Commits the day counters with all staged changes, if no request has arrived in part.
   @discardableResult
   public func commit(_ books: Books) throws(StoreError) -> CommitProgress { try commit(books, arriving: nil) }
 }
@@ -359,7 +361,8 @@ public protocol LocalQueueStore: QueueStore, QueueReading {
   /// Reads the stored queue. A new store starts with day 1 at `now`.
   func load(now: WallTime) throws(StoreError) -> StoredQueue
 
-  /// Counts the starts of the coordinator on this store, from 1. Durable on return. The time is stored too: an attempt
-  /// that started before it was started by an earlier coordinator.
+  /// Increments the number of coordinator starts on this store, and returns it. The first start is 1. The number is
+  /// durable on return. `now` is stored too: an attempt that started before `now` was started by an earlier
+  /// coordinator.
   func beginIncarnation(at now: WallTime) throws(StoreError) -> Int64
 }

@@ -1,9 +1,8 @@
-// Queue in a circular array.
-// Invariant: the elements are in `count` slots from `head` on, continuing at the start of the array; every other slot
-// is empty.
+// Queue in a circular array. Invariant: the elements are in `count` slots from `head` on. After the last slot of the
+// array, they continue at its first slot. All other slots are empty.
 
-/// First-in, first-out queue that neither moves elements nor allocates while it has capacity. Removing an element from
-/// the middle moves the later ones up.
+/// First-in, first-out queue that neither moves elements nor allocates while it has capacity. If an element is
+/// removed from the middle, the elements after it move up.
 struct RingBuffer<Element> {
   /// Slots; their number is 0 or a power of two.
   private var places: [Element?] = []
@@ -20,17 +19,17 @@ struct RingBuffer<Element> {
     count += 1
   }
 
-  /// Removes the first element. The queue must not be empty.
+  /// Removes and returns the first element. The queue must not be empty.
   mutating func removeFirst() -> Element {
     precondition(count > 0, "an empty ring has no first element")
-    // Moved, not copied, to avoid retain and release of the element.
+    // The element is moved, not copied, to avoid its retain and release.
     guard let first = places[head].take() else { preconditionFailure("a place in a ring is empty") }
     head = place(1)
     count -= 1
     return first
   }
 
-  /// Removes an element; the later ones move up by one.
+  /// Removes and returns an element. The elements after it move up by one.
   mutating func remove(at position: Int) -> Element {
     let removed = self[position]
     for behind in position..<count - 1 { places[place(behind)] = places[place(behind + 1)] }

@@ -1,6 +1,6 @@
-// Timer of the space checks of a store that is short of space.
-// Invariant: the first check is scheduled when the shortage starts, later ones only by a check. No other event delays a
-// check, however often it happens. A store that is not short is never checked.
+// Timer for checks of free space while a store is short of space. Invariant: the first check is scheduled when the
+// shortage starts, and each later check by the check before it. No other event delays a check, even if the event
+// occurs often. A store that is not short is never checked.
 
 import Time
 
@@ -15,13 +15,13 @@ public struct RoomWatch: Sendable, Equatable {
   /// Creates a schedule for a store that is not short.
   public init() {}
 
-  /// Records the state of the store. May be called at any rate.
+  /// Records the state of the store. Frequent calls do not delay a check.
   public mutating func note(isShort: Bool, at now: MonotonicTime) {
     guard isShort else { return dueAt = nil }
     if dueAt == nil { dueAt = now + Self.pause }
   }
 
-  /// True if a check is due; the next one is then scheduled after ``pause``.
+  /// Returns true if a check is due, and then schedules the next check after ``pause``.
   public mutating func takeDue(at now: MonotonicTime) -> Bool {
     guard let due = dueAt, due <= now else { return false }
     dueAt = now + Self.pause

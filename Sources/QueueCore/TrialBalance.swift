@@ -1,5 +1,5 @@
-// Sums of the ledger: debits and credits, by account.
-// Invariant: the receipt of a served customer is one balanced transfer, so both sides always have the same sum.
+// Sums of the ledger: debits and credits, by account. Invariant: a receipt has at most one transfer, which is
+// balanced, so both sides always have the same sum.
 
 import BankModel
 
@@ -14,7 +14,7 @@ public struct LedgerSums: Sendable, Equatable {
     (self.debit, self.credit, self.transfers) = (debit, credit, transfers)
   }
 
-  /// Credits less debits. A customer's balance is what the bank owes the customer.
+  /// Credits less debits. The balance of a customer is the amount that the bank owes the customer.
   public var balance: WonSum { credit - debit }
 }
 
@@ -31,7 +31,7 @@ public struct TrialBalance: Sendable, Equatable {
   public var difference: WonSum { cash.balance + loans.balance + customers.balance }
 }
 
-/// Account of one customer: sums, and the latest receipts that moved it.
+/// Account of one customer: sums, and the latest receipts with a transfer of the account.
 public struct AccountStatement: Sendable, Equatable {
   /// Sums over all days.
   public var sums: LedgerSums

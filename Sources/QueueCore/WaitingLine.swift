@@ -2,10 +2,11 @@
 // the first of them in memory, the others in the store.
 //
 // Invariants: customers in memory are in ascending order, with numbers up to `cursor`. Customers that are only in the
-// store have numbers above it. Assigned customers may have any number; pages contain them, and they are skipped.
+// store have numbers above `cursor`. Assigned customers may have any number. A page also contains assigned customers,
+// which are skipped.
 //
-// With a shared database a line contains only the customers that this branch has claimed. All are in memory. Pages
-// may arrive in any order of numbers, and the number of other customers in the database is unknown.
+// With a shared database a line contains only the customers that this branch has claimed. All of these customers are
+// in memory. Pages may arrive in any order of numbers, and the number of other customers in the database is unknown.
 
 import BankModel
 
@@ -19,15 +20,16 @@ struct WaitingLine: Sendable {
   fileprivate(set) var isLoading = false
   /// True if a shared database may contain customers of the line that this branch has not claimed.
   fileprivate(set) var mayHoldMore = false
-  /// Incremented when the part beyond memory changes other than by newcomers, so that a cached copy can be checked.
-  /// Continues when another line takes the index.
+  /// Incremented when the part beyond memory changes, except by newcomers, so that the validity of a cached copy can
+  /// be checked. Not reset when the index is given to another line.
   private(set) var version: UInt32 = 0
-  /// True if a customer returned beyond the cursor while a page was being loaded. The page may lack it, because it was
-  /// possibly read before the change was staged.
+  /// True if a customer returned beyond the cursor while a page was being loaded. The page may lack this customer,
+  /// because the page may have been read before the change was staged.
   private var isStale = false
   private let capacity: Int
 
-  /// Newcomers whose tickets are not on disk yet: their number, and the first of them.
+  /// Number of newcomers: customers whose tickets are not on disk yet. ``firstNewcomers`` contains the first
+  /// newcomers.
   private var newcomers: Int64 = 0
   private var firstNewcomers: [Customer] = []
 
@@ -40,13 +42,15 @@ struct WaitingLine: Sendable {
   }
 
   var count: Int64 { Int64(front.count) + beyond }
-  /// True if the line has no customers or newcomers, and no page is being loaded.
+  /// True if the line has no customers or newcomers, no page is being loaded, and a shared database contains no
+  /// unclaimed customers of the line.
   var isVacant: Bool { front.isEmpty && beyond == 0 && newcomers == 0 && !isLoading && !mayHoldMore }
-  /// Newcomers, who cannot be assigned before their tickets are on disk.
+  /// Number of newcomers, which cannot be assigned before their tickets are on disk.
   var newcomerCount: Int64 { newcomers }
 
   mutating func admit(_ customer: Customer) {
-    // Newcomers join memory only as an unbroken run from the first one; a gap would let later customers overtake.
+    // Newcomers join memory only as an unbroken run from the first one; if a newcomer were left out, later newcomers
+    // would overtake it.
     let isRun = Int64(firstNewcomers.count) == newcomers
     newcomers += 1
     if isRun, beyond == 0, front.count + firstNewcomers.count < capacity { firstNewcomers.append(customer) }
@@ -85,7 +89,7 @@ struct WaitingLine: Sendable {
     firstNewcomers.removeAll(keepingCapacity: true)
   }
 
-  /// Removes the first customer in memory; nil if memory is empty, even if a page has to be loaded.
+  /// Removes and returns the first customer in memory; nil if memory is empty, even if a page must be loaded.
   mutating func dequeue() -> Customer? { front.dequeue() }
 
   /// Returns a customer to the line, at the position of its number.
@@ -98,8 +102,8 @@ struct WaitingLine: Sendable {
     }
     front.insert(customer) { $0.ticket > customer.ticket }
     cursor = max(cursor, customer.ticket)
-    // Every customer in memory is also in the store, so the last one can be dropped at any time. Not while a page is
-    // loading, because that page starts after the present cursor.
+    // Every customer in memory is also in the store, so the last one can be dropped from memory. This is not done
+    // while a page is being loaded, because that page starts after the current cursor.
     if front.count > capacity, !isLoading, front.dequeueLast() != nil, let last = front.peekLast {
       beyond += 1
       version &+= 1
@@ -107,7 +111,7 @@ struct WaitingLine: Sendable {
     }
   }
 
-  /// Removes one customer from memory; nil if it is not there.
+  /// Removes and returns one customer; nil if the customer is not in memory.
   mutating func remove(_ ticket: TicketNumber) -> Customer? { front.removeFirst { $0.ticket == ticket } }
 
   mutating func removeBeyond() {
@@ -116,7 +120,7 @@ struct WaitingLine: Sendable {
     version &+= 1
   }
 
-  /// The position of a customer in memory, from 1; nil if it is not there.
+  /// Position of a customer in memory, from 1; nil if the customer is not in memory.
   func position(of ticket: TicketNumber) -> Int64? {
     var place: Int64 = 0
     for customer in front {
@@ -126,8 +130,8 @@ struct WaitingLine: Sendable {
     return nil
   }
 
-  /// Size of the next page to request; 0 for none. Never more than ``beyond``, so that a page never contains a newcomer
-  /// whose ticket is not on disk.
+  /// Size of the next page to request; 0 for none. The size never exceeds ``beyond``, so that a page never contains a
+  /// newcomer whose ticket is not on disk.
   mutating func nextPage(lowWater: Int) -> Int {
     guard !isLoading, beyond > 0, front.count < lowWater else { return 0 }
     // Customers that returned while the last page was loading may have filled memory beyond its capacity.
@@ -138,10 +142,10 @@ struct WaitingLine: Sendable {
     return Int(min(room, beyond))
   }
 
-  /// Adds a loaded page. It also contains assigned customers, because assignments are not durable.
+  /// Adds a loaded page. The page also contains assigned customers, because assignments are not durable.
   mutating func append(page: [Customer], isAtWindow: (TicketNumber) -> Bool) {
     precondition(isLoading, "a page arrived without a request")
-    // The stale page is dropped and requested again.
+    // A stale page is dropped and requested again.
     guard !isStale else { return isLoading = false }
     precondition(!page.isEmpty, "the store has lost waiting customers")
     isLoading = false
@@ -163,14 +167,15 @@ extension WaitingLine {
   /// Records that the database may contain more customers of the line.
   mutating func hearOfMore() { mayHoldMore = true }
 
-  /// True if a page is to be claimed now: the database may contain more, and memory has fewer than `lowWater`.
+  /// Returns true, and marks a page as being loaded, if a page must be claimed now: the database may contain more
+  /// customers of the line, and memory has fewer than `lowWater`.
   mutating func claimsNow(below lowWater: Int) -> Bool {
     guard !isLoading, mayHoldMore, front.count < lowWater else { return false }
     isLoading = true
     return true
   }
 
-  /// Adds a claimed page. Customers that another branch returned may precede the ones in memory.
+  /// Adds a claimed page. Customers that another branch has returned may precede the customers in memory.
   mutating func join(claimed page: [Customer]) {
     isLoading = false
     if page.isEmpty { mayHoldMore = false }

@@ -1,6 +1,6 @@
-// State of one window and its teller, or of one slot of an outside worker.
-// Invariant: `customer` is set exactly while the state is `serving`, under the lease of that state. Only then may
-// `ahead` contain prefetched customers. A teller serves them in order, a side-by-side worker at the same time.
+// State of one window and its teller, or of one slot of an outside worker. Invariant: `customer` is set exactly while
+// the state is `serving`, under the lease of that state. Only then may `ahead` contain prefetched customers. A teller
+// serves these customers in order, a side-by-side worker serves them concurrently.
 
 import BankModel
 import Time
@@ -13,7 +13,7 @@ struct WindowState: Sendable {
     case idle
     /// Serving a customer.
     case serving(Lease)
-    /// All customers of the teller were recalled; its answers are pending.
+    /// All customers of the teller were recalled. The teller has not answered these leases yet.
     case recalling([Lease])
     /// The teller is being killed or was dismissed; its messages are ignored.
     case doomed
@@ -27,20 +27,21 @@ struct WindowState: Sendable {
   var isClosing = false
   /// True if the teller is replaced when it is idle.
   var isReplaced = false
-  /// True if the teller may return customers that it cannot start, because it has received that no customer follows.
+  /// True if the teller may return customers that it cannot start, because the queue has notified it that no customer
+  /// follows.
   var mayReturn = false
 
   /// True if customers are served concurrently: each has a running lease, and answers may come in any order. A teller
-  /// serves one after the other.
+  /// serves one customer after the other.
   var isSideBySide = false
-  /// Maximum number of customers of this worker, in addition to the service's limit.
+  /// Maximum number of customers that this worker accepts. The limit of the service also applies.
   var capacity = Limits.customersInHand
 
-  /// The customer at this window. Meaningful while serving.
+  /// The current customer of this window; set only while the state is `serving`.
   var customer: Customer?
   /// Prefetched customers; see ``ServicePolicy/prefetch``.
   var ahead = RingBuffer<HandedOut>()
-  /// Recalled leases of a teller that continues with other customers; its answers are pending.
+  /// Recalled leases of a teller that continues with other customers. The teller has not answered them yet.
   var recalled: [Lease] = []
   var startedAt = Moment(monotonic: MonotonicTime(nanoseconds: 0), wall: WallTime(milliseconds: 0))
   var deadline = MonotonicTime(nanoseconds: .max)
@@ -57,28 +58,30 @@ struct WindowState: Sendable {
   struct HandedOut: Sendable {
     var customer: Customer
     var at: Moment
-    /// End of the customer's lease if it is running; otherwise never.
+    /// End of the customer's lease; the maximum time while the lease is not running.
     var deadline = MonotonicTime(nanoseconds: .max)
   }
 
-  /// Assigned customers; the first one is being served.
+  /// Number of assigned customers, including the current one.
   var inHand: Int { isServing ? 1 + ahead.count : 0 }
 
-  /// Customers that the teller may still hold, including recalled ones.
+  /// Number of customers that the teller may still hold, including recalled customers.
   var held: Int { inHand + recalled.count }
 
-  /// True if this customer is assigned here.
+  /// True if this customer is assigned to this window.
   func holds(_ ticket: TicketNumber) -> Bool {
     isServing && (customer?.ticket == ticket || ahead.contains { $0.customer.ticket == ticket })
   }
 
-  /// True if a customer with earlier crashes is served alone here, so that the next crash identifies the culprit.
+  /// True if a customer with earlier crashes is served alone at this window, so that the next crash identifies the
+  /// culprit.
   var servesASuspect: Bool { isSideBySide && isServing && customer?.isSuspect == true }
 
-  /// Number of held customers if one more may be assigned; nil if none may, or if `limit` or more are held.
+  /// Number of held customers if one more may be assigned; nil if no customer may be assigned, or if `limit` or more
+  /// are held.
   ///
-  /// - Parameter isCounted: True if attempts are counted. A teller then gets no prefetched customers: it starts them
-  ///   without a message, so their starts could not be counted.
+  /// - Parameter isCounted: True if attempts are counted. A teller then gets no prefetched customers, because it
+  ///   would start them without a message and the starts could not be counted.
   func room(below limit: Int, isCounted: Bool) -> Int? {
     guard isServing, !isClosing, !isReplaced, !isCounted || isSideBySide, !window.isOutside, !servesASuspect
     else { return nil }
