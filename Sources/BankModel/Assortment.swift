@@ -1,6 +1,6 @@
 // Items that a bank sells from its stock: fruits, juices and their recipes. Invariant of an assortment: no two fruits
 // and no two juices have a name in common, and every recipe consists of fruits in the assortment. The texts of the
-// built-in assortment are those of the original juice maker.
+// built-in assortment are those of the original juice maker app.
 
 /// A fruit that is kept in stock.
 public struct Fruit: Hashable, Sendable, Codable {
@@ -88,7 +88,7 @@ public struct Assortment: Hashable, Sendable, Codable {
     juices.first { $0.id.name == name || $0.korean == name || $0.english == name }
   }
 
-  /// The assortment of the original juice maker; `config/stock.json` contains a copy.
+  /// The assortment of the original juice maker app; `config/stock.json` contains a copy.
   public static let standard: Assortment = {
     func fruit(_ id: String, _ korean: String, _ emoji: String) -> Fruit {
       Fruit(id: ItemID(id), korean: korean, english: id, emoji: emoji, initial: 10)

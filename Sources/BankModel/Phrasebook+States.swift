@@ -70,7 +70,7 @@ extension Phrasebook {
       ? say("일반", "regular") : say("우선순위 \(priority.number)", "priority \(priority.number)")
   }
 
-  /// End of an attempt, with the return of the customer to its line if the worker was lost.
+  /// End of an attempt. If the worker was lost, the text includes the return of the customer to its line.
   public func attemptEnded(_ end: AttemptEnd) -> String {
     switch end {
     case .served: say("업무 완료", "served")

@@ -147,8 +147,7 @@ public enum AttemptEnd: UInt8, Named {
   case failed = 5
   /// The work was impossible at that time, which is not counted as a failure.
   case deferred = 6
-  /// The coordinator exited before the end of a started attempt was known. Used only for services that count attempts
-  /// (`max_attempts`).
+  /// The coordinator exited before the end of the attempt was known. The next coordinator records the attempt.
   case lost = 7
 
   /// Names in JSON, in the order of the raw values.

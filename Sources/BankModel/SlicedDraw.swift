@@ -7,7 +7,7 @@
 public struct SlicedDraw: Sendable {
   /// Number of customers of the request.
   public let total: Int64
-  /// Number of customers at the start of the request that are held back, which means that they are drawn last.
+  /// Number of customers at the start of the request that are held back, to be drawn last, and are not drawn yet.
   public private(set) var heldBack: Int64
   /// Number of customers already drawn.
   public private(set) var drawn: Int64 = 0

@@ -21,7 +21,7 @@ public struct Books: Sendable, Equatable {
   public var cancelled: Int64
   /// Number of delayed customers, and of dead letters.
   public var delayed, dead: Int64
-  /// Time during which any customer waited or was served.
+  /// Time during which any customer waited, was delayed or was served.
   public var businessTime: TimeSpan
   /// Number of customers in line or at a window.
   public var waiting = LineCounts()

@@ -15,17 +15,16 @@ import BankModel
 import Time
 
 struct DelayedCustomers: Sendable {
-  /// Maximum time between readings of the wall clock while a customer is due by it, because the clock may be set
-  /// forward.
+  /// Maximum time between readings of the wall clock while a customer is due by this clock, because the clock may be
+  /// set forward.
   static let calendarPause = TimeSpan.seconds(60)
 
   private var ordered = DueHeap<WallTime>()
   private var failed = DueHeap<MonotonicTime>()
   /// Number of customers that are only in the store.
   private(set) var beyond: Int64 = 0
-  /// Position of the last customer that memory covers. The next page starts after it.
+  /// Position of the last customer that memory covers. The next page starts after this position.
   private(set) var horizon = DuePlace.first
-  /// True while a page is being loaded.
   private(set) var isLoading = false
   /// True if a change after the horizon happened while a page was being loaded, so that the page may lack a customer.
   private var isStale = false

@@ -62,7 +62,7 @@ public enum OperatorOrder: Sendable, Equatable {
   case requeueDead
 }
 
-/// Event of which the caller notifies subscribers.
+/// Event that the caller announces to subscribers.
 public enum Happening: Sendable, Equatable {
   case started
   case completed

@@ -128,8 +128,7 @@ public enum TellerAnswer: Sendable, Equatable {
 extension Service {
   /// The reason, for an error message, why this list of shortages is impossible; nil if it is valid.
   ///
-  /// The list is sent by a worker and written to the store, so every list that the store would refuse is refused
-  /// here.
+  /// A worker sends the list and the store stores it, so the queue refuses every list that the store would refuse.
   func fault(of missing: [Shortage]) -> String? {
     if movesMoney { return "for lack of stock, which service \(number) does not use" }
     if missing.isEmpty || missing.count > StockLimits.itemsPerOrder {

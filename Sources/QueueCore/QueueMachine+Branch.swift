@@ -41,8 +41,8 @@ extension QueueMachine {
     }
   }
 
-  /// Claims a page of a line if fewer than half a page of its customers are in memory. If a teller has found the line
-  /// empty (`isWanted`), claims a page whatever the page size is.
+  /// Claims a page of a line if fewer than half a page of its customers are in memory. If `isWanted`, a teller has
+  /// found the line empty, and a page is claimed even if half a page is less than one customer.
   mutating func claim(_ place: Int, isWanted: Bool, into effects: inout [QueueEffect]) {
     guard lines[place].claimsNow(below: isWanted ? 1 : policy.page / 2) else { return }
     effects.append(.loadPage(books.waiting.lines[place], after: 0, limit: policy.page))
@@ -159,7 +159,8 @@ extension QueueMachine {
     for (customer, lease) in zip(hand, leases) {
       effects.append(.announce(.interrupted, window, lease, customer))
     }
-    // Recalled in reverse order, so that the teller does not start a customer that is about to be recalled.
+    // The customers are recalled in reverse order, so that the teller does not start a customer that is about to be
+    // recalled.
     for lease in leases.reversed() { effects.append(.recall(window, lease)) }
     guard !window.isOutside else {
       windows[service][place].recalled += leases

@@ -5,8 +5,8 @@
 // list is in staging order. The oldest transaction in flight owns the first elements of each list, the next
 // transaction owns the elements after these, and so on. So only counts are stored per transaction. Settling the
 // oldest transaction removes elements from the front of the lists. A refusal concerns all elements that are not on
-// disk, so it needs no merging. With a store that commits synchronously, no transaction is ever in flight, and all
-// elements are settled together.
+// disk, so the lists need no merging. With a store that commits synchronously, no transaction is ever in flight, and
+// all elements are settled together.
 //
 // Invariant: an element leaves its list only with its own transaction, or by a refusal.
 

@@ -23,7 +23,7 @@ public struct CoordinatorFall: Sendable, Equatable {
 
   public init(count: Int, isUnrecorded: Bool) { (self.count, self.isUnrecorded) = (count, isUnrecorded) }
 
-  /// Coordinator crashes that count for no customer.
+  /// Number of coordinator crashes that count for no customer.
   public static let spared = 2
   /// True if one more crash would count for the customer, so that it must be served alone.
   var isSuspect: Bool { count >= Self.spared }
@@ -77,7 +77,7 @@ extension QueueMachine {
     customer.isSuspect || !falls.isEmpty && falls[customer.ticket]?.isSuspect == true
   }
 
-  /// True if the window serves a customer that must be alone there.
+  /// True if the window serves a customer that must be alone at its worker.
   func servesAlone(_ windowState: WindowState) -> Bool {
     windowState.servesASuspect
       || !falls.isEmpty && windowState.isServing

@@ -82,7 +82,7 @@ extension QueueMachine {
     windows[service][place].deadline = MonotonicTime(nanoseconds: .max)
   }
 
-  /// Clears the marks of a teller that was being killed and has exited.
+  /// Clears the deadline and the mark of killing of a teller that has exited.
   private mutating func waitNoLonger(_ service: Int, _ place: Int) {
     windows[service][place].isBeingEnded = false
     windows[service][place].deadline = MonotonicTime(nanoseconds: .max)

@@ -268,7 +268,8 @@ extension QueueMachine {
         guard let customer = release(service, place) else { continue }
         // Prefetched customers that were not started are cancelled with the waiting customers.
         let ahead = releaseAhead(service, place).map { windows[service][place].lease(of: $0.customer) }
-        // Recalled in reverse order, so that the teller does not start a customer that is about to be recalled.
+        // The customers are recalled in reverse order, so that the teller does not start a customer that is about to
+        // be recalled.
         for lease in ahead.reversed() { effects.append(.recall(windows[service][place].window, lease)) }
         recallForReset(customer, ahead, service, place, at: now, into: &effects)
       }

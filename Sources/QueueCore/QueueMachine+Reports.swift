@@ -96,7 +96,7 @@ extension QueueMachine {
     return windowState.generation == lease.generation && windowState.holds(lease.ticket)
   }
 
-  /// Issue time of the ticket that has waited longest; nil if no customer waits.
+  /// Issue time of the customer that has waited longest; nil if no customer waits.
   ///
   /// Only the first customer of each line is checked, because numbers and issue times ascend within a line. The first
   /// customers of ``unreadLines`` are only in the store.

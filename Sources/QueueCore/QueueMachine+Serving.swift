@@ -173,7 +173,7 @@ extension QueueMachine {
     guard windows[service][place].isSideBySide else {
       return serve(next, service, place, now, into: &effects)
     }
-    // The lease of a side-by-side customer started at its assignment.
+    // At a side-by-side worker, the lease started when the customer was assigned.
     _ = windows[service][place].begin(next, until: next.deadline)
   }
 
@@ -207,7 +207,7 @@ extension QueueMachine {
     guard let (service, place) = locate(window), windows[service][place].generation == generation else {
       return
     }
-    // The answer crossed the recall, or answers it.
+    // The teller answers the recall, or had sent its answer before the recall arrived.
     if forgets(lease, service, place) { return }
     if isYetToBegin(lease, at: window) {
       return breakOff(

@@ -79,7 +79,6 @@ public struct QueueMachine: ~Copyable, Sendable {
   /// First customers of each line of ``arriving``, at most as many as a line holds in memory, by the index of the
   /// line in the request.
   var arrivingFronts: [[Customer]] = []
-  /// Delayed customers of ``arriving``.
   var arrivingDelayed: DelayedNewcomers
   /// Pauses that are on disk, by the service's index. ``pausing`` contains the requests whose pauses are not on disk
   /// yet.
@@ -110,7 +109,6 @@ public struct QueueMachine: ~Copyable, Sendable {
     /// Customers by the index of their line, as runs in arrival order. A line keeps its index until these customers
     /// are on disk.
     var runs: [(place: Int, count: Int64)] = []
-    /// Delayed customers of this admission.
     var delayed = ServiceTally()
 
     mutating func note(_ count: Int64, at place: Int) {
@@ -274,21 +272,21 @@ public struct QueueMachine: ~Copyable, Sendable {
     return open.answers > 0 || open.admissions > 0 || open.starts > 0
   }
 
-  /// Advances the business time, which runs while any customer waits or is served. Counts backward steps of the wall
-  /// clock, because receipts on both sides of such a step cannot be ordered by time.
+  /// Advances the business time, which runs while any customer waits, is delayed or is served. Counts backward steps
+  /// of the wall clock, because receipts on both sides of such a step cannot be ordered by time.
   private mutating func keepTime(_ now: Moment) {
     books.businessTime = businessTime(at: now.monotonic)
     if now.wall < lastMoment.wall { books.clockSteps += 1 }
     lastMoment = Moment(monotonic: max(lastMoment.monotonic, now.monotonic), wall: now.wall)
   }
 
-  /// Time today during which any customer waited or was served, up to `now`.
+  /// Time today during which any customer waited, was delayed or was served, up to `now`.
   public func businessTime(at now: MonotonicTime) -> TimeSpan {
     guard isTimerRunning, now > lastMoment.monotonic else { return books.businessTime }
     return books.businessTime + now.since(lastMoment.monotonic)
   }
 
-  /// True if a customer waits or is served, so that the business time is running.
+  /// True if a customer waits, is delayed or is served, so that the business time is running.
   public var isTimerRunning: Bool { books.waitingInAll + books.delayed > unsettledTickets }
   var unsettledTickets: Int64 { admissions.reduce(0) { $0 + $1.count } }
 

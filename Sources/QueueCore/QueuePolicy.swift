@@ -5,7 +5,7 @@ import Time
 
 /// Settings that may differ per service.
 public struct ServicePolicy: Sendable, Equatable {
-  /// Maximum time without a progress report of a teller.
+  /// Maximum time without a progress report from a teller.
   public var lease: TimeSpan = .seconds(10)
   /// Time that a teller has to return recalled customers; nil for the value of ``lease``.
   public var recall: TimeSpan?
@@ -29,7 +29,7 @@ public struct ServicePolicy: Sendable, Equatable {
   /// Maximum number of unfinished customers of the service, in line, delayed or at a window; nil for the limit of the
   /// bank.
   public var maxWaiting: Int64?
-  /// Number of the attempt from which on a deferral ("try later") counts as a failure, so that retries end.
+  /// Attempt number from which a deferral ("try later") counts as a failure, so that retries end.
   public var maxLater: Int32 = 100
   /// Maximum number of started attempts per customer, 1 to 1,000; nil for no limit besides crashes and failures. If
   /// set, an attempt is on disk before it starts.
@@ -81,13 +81,14 @@ public struct QueuePolicy: Sendable, Equatable {
   public var maxWaiting: Int64 = 20_000_000
   /// Settings of services without settings of their own.
   public var common = ServicePolicy()
-  /// Settings of individual services, by the index of the service: an array, because it is read for every customer.
+  /// Settings of individual services, by the index of the service. They are in an array, because they are read for
+  /// every customer.
   private var own: [ServicePolicy?] = []
   /// True if a service has a ``ServicePolicy/maxWaiting`` of its own.
   private(set) var hasRoomByService = false
   /// Maximum number of customers of one line in memory. The other customers are only in the store.
   public var lineCapacity = 1024
-  /// The queue requests a page of a line when fewer customers of the line than this are in memory.
+  /// The queue requests a page of a line when the line has fewer than this number of customers in memory.
   public var lineLowWater = 256
   /// Maximum number of lines over all services, without the lines of the grades. Only customers that return to a
   /// removed line can cause a higher number.
@@ -95,7 +96,7 @@ public struct QueuePolicy: Sendable, Equatable {
   /// Number of delayed customers in memory, temporarily up to twice this number. The other customers are only in the
   /// store.
   public var delayedCapacity = 4_096
-  /// The queue requests a page when fewer delayed customers than this are in memory.
+  /// The queue requests a page when fewer than this number of delayed customers are in memory.
   public var delayedLowWater = 1_024
   /// Maximum number of changes that wait for the disk; at the limit no customer is assigned.
   public var maxUnsettled = 65_536
@@ -106,15 +107,15 @@ public struct QueuePolicy: Sendable, Equatable {
 
   /// True if the queue belongs to one of several branches of a shared database; see `QueueMachine+Branch.swift`.
   public var isShared = false
-  /// Customers of one line that a branch claims at once from a shared database, at least 1. If the value is 1, a
-  /// customer is claimed only when a window is idle, and no customer of another branch is overtaken.
+  /// Number of customers of one line that a branch claims at once from a shared database, at least 1. If the value is
+  /// 1, a customer is claimed only when a window is idle, and no customer of another branch is overtaken.
   public var page = 100
 
   public init() {}
 
   /// Returns these settings for a branch of a shared bank, or for a bank with its own database.
   ///
-  /// - Parameter page: customers of one line to claim at once; nil for a bank with its own database.
+  /// - Parameter page: number of customers of one line to claim at once; nil for a bank with its own database.
   public func sharing(page: Int?) -> QueuePolicy {
     var policy = self
     policy.isShared = page != nil
@@ -144,7 +145,8 @@ public struct QueuePolicy: Sendable, Equatable {
     place < Self.fullLines ? lineCapacity : min(lineCapacity, Self.smallLine)
   }
 
-  /// The queue requests a page of the line at this index when fewer customers of the line than this are in memory.
+  /// The queue requests a page of the line at this index when the line has fewer than this number of customers in
+  /// memory.
   func lowWater(ofLineAt place: Int) -> Int {
     place < Self.fullLines ? lineLowWater : min(lineLowWater, Self.smallLine / 4)
   }

@@ -16,7 +16,6 @@ struct WaitingLine: Sendable {
   private(set) var beyond: Int64 = 0
   /// The next page starts after this number.
   fileprivate(set) var cursor: TicketNumber = 0
-  /// True while a page is being loaded.
   fileprivate(set) var isLoading = false
   /// True if a shared database may contain customers of the line that this branch has not claimed.
   fileprivate(set) var mayHoldMore = false

@@ -17,7 +17,7 @@ public struct ProductTable: Hashable, Sendable {
   /// The product with this name in commands, or nil.
   public subscript(id: ItemID) -> Product? { products.first { $0.id == id } }
 
-  /// The products of the original vending machine.
+  /// The products of the original vending machine app.
   public static let standard: ProductTable = {
     func product(
       _ id: String, _ drinkClass: DrinkClass, _ brand: String, _ volume: Int64, _ price: Won, _ name: String,
