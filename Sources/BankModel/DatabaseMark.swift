@@ -2,9 +2,10 @@
 // an entry about `bank.db`, and `bank.db` stores an entry about each service database. The bank counts its openings
 // and stores the time of each. After the check has passed, the service database stores the current opening. After
 // that, `bank.db` stores that the service database has stored this opening. A service database without the opening
-// that `bank.db` attributes to it is therefore an older copy. Invariant: a crash between any two of these writes
-// causes no mismatch. While a mismatch needs the operator's decision, nothing is written. The mismatch is therefore
-// reported until the operator restores the right file or accepts the mismatch.
+// that `bank.db` attributes to it is therefore an older copy.
+// Invariant: a crash between any two of these writes causes no mismatch. While a mismatch needs the operator's
+// decision, nothing is written. The mismatch is therefore reported until the operator restores the right file or
+// accepts the mismatch.
 
 import Time
 

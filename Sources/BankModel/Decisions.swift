@@ -1,6 +1,6 @@
 // Common protocols of the state machines of the service processes and of their stores. A machine receives an event
-// and a time, and returns effects. A decision is final when it is on disk. Invariant: a machine receives an event for
-// every commit of staged changes, and for every refused commit.
+// and a time, and returns effects. A decision is final when it is on disk.
+// Invariant: a machine receives an event for every commit of staged changes, and for every refused commit.
 
 import Time
 

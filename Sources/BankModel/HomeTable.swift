@@ -1,6 +1,6 @@
-// Files and directories of a home: path, kind, owning process, and consequence of a loss. Invariant: every file that
-// a process of an open bank needs is listed here once, with the process that owns it. The processes watch these
-// files, the audit checks them, and the documentation lists them.
+// Files and directories of a home: path, kind, owning process, and consequence of a loss.
+// Invariant: every file that a process of an open bank needs is listed here once, with the process that owns it. The
+// processes watch these files, the audit checks them, and the documentation lists them.
 
 /// A file or directory of a home.
 public struct HomeEntry: Sendable, Hashable {

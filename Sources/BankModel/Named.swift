@@ -1,5 +1,6 @@
 // Names of enumeration cases in commands, JSON and logs. The database and the wire format contain the raw values
-// instead. Invariant: neither a name nor a raw value ever gets a new meaning.
+// instead.
+// Invariant: neither a name nor a raw value ever gets a new meaning.
 
 /// An enumeration whose raw values count from 1 without a gap, with a name for each case.
 public protocol Named: RawRepresentable<UInt8>, CaseIterable, Sendable, Codable {

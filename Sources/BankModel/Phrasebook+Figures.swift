@@ -1,6 +1,6 @@
 // Format of numbers, money and durations for people.
-// Invariant: a terminal and a page show the same format, and any number is valid, even a negative or a very
-// large one.
+// Invariant: a terminal and a page show the same format, and any number is valid, even a negative or a very large
+// one.
 
 extension Phrasebook {
   /// A number with commas: `1,234,567`.

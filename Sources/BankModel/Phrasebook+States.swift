@@ -1,5 +1,6 @@
-// Words for the states of customers, windows, the bank, attempts and receipts. Invariant: every state has a word in
-// both languages. The Korean titles of the lists of waiting and served customers are those of the original app.
+// Words for the states of customers, windows, the bank, attempts and receipts.
+// Invariant: every state has a word in both languages. The Korean titles of the lists of waiting and served customers
+// are those of the original app.
 
 extension Phrasebook {
   /// Word for the state of a customer.

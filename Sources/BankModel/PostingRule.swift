@@ -1,5 +1,5 @@
-// Rule that selects the ledger accounts between which a served customer's amount is transferred. Invariant: debit and
-// credit always differ.
+// Rule that selects the ledger accounts between which a served customer's amount is transferred.
+// Invariant: debit and credit always differ.
 
 /// Accounts between which a served customer's amount is transferred.
 public struct PostingRule: Hashable, Sendable {

@@ -1,5 +1,5 @@
-// Priority of a customer: a number. Three of the numbers have names, the grades. Invariant: numbers and names are
-// part of the database, the wire format and commands, and never get a new meaning.
+// Priority of a customer: a number. Three of the numbers have names, the grades.
+// Invariant: numbers and names are part of the database, the wire format and commands, and never get a new meaning.
 
 /// Priority of a customer: lower numbers are served first. Customers of one number are served in ticket order.
 ///

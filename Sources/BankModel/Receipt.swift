@@ -1,5 +1,5 @@
-// Permanent record of a customer: the receipt with its transfer, and the attempts before it. Invariant: exactly one
-// receipt ends every ticket. The values have the same fields as the stored rows.
+// Permanent record of a customer: the receipt with its transfer, and the attempts before it.
+// Invariant: exactly one receipt ends every ticket. The values have the same fields as the stored rows.
 
 import Time
 

@@ -1,9 +1,9 @@
 // Position of a receipt among the receipts of one branch of a shared bank. A client that follows the receipts of all
-// branches stores one mark for each branch, and continues after these marks. Invariant: receipts of one branch are of
-// two kinds, those of attended and those of cancelled customers. Of two receipts of one kind, the later one has the
-// higher mark. After a mark has become visible, the branch writes no receipt of this kind with a lower mark. A branch
-// finishes customers over one connection and cancels customers over another. So receipts of different kinds do not
-// become visible in the order of their marks.
+// branches stores one mark for each branch, and continues after these marks.
+// Invariant: receipts of one branch are of two kinds, those of attended and those of cancelled customers. Of two
+// receipts of one kind, the later one has the higher mark. After a mark has become visible, the branch writes no
+// receipt of this kind with a lower mark. A branch finishes customers over one connection and cancels customers over
+// another. So receipts of different kinds do not become visible in the order of their marks.
 
 /// Position of a receipt among those of one branch. There is no position over all branches, because they
 /// commit concurrently. A sequence number of the database can become visible before a lower one, and a client

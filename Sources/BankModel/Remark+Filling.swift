@@ -1,5 +1,6 @@
 // Formatting of a detail as a sentence in any language: the prefix for its source, and the placeholders for its
-// values. Invariant: a placeholder without a value becomes empty, and other text stays unchanged.
+// values.
+// Invariant: a placeholder without a value becomes empty, and other text stays unchanged.
 
 extension Remark {
   /// Origin of a detail.

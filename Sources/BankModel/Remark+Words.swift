@@ -1,5 +1,5 @@
-// Formatting of a detail as an English sentence, and conversion of another program's text into a detail. Invariant: a
-// detail of a kind that this program does not know is shown as its values.
+// Formatting of a detail as an English sentence, and conversion of another program's text into a detail.
+// Invariant: a detail of a kind that this program does not know is shown as its values.
 
 extension Remark: CustomStringConvertible {
   /// The sentence in English.

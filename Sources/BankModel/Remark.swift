@@ -1,5 +1,5 @@
-// Details of a failure or of an audit's finding, as a kind and its values. Each program shows them in the
-// language of its reader.
+// Details of a failure or of an audit's finding, as a kind and its values. Each program shows them in the language of
+// its reader.
 // Invariant: the number of a kind never gets another meaning.
 
 /// One detail of a failure or of a finding.

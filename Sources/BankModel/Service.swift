@@ -1,6 +1,7 @@
 // Services of a bank. The queue identifies a service by its number. The name is in a `ServiceDirectory`, and the
-// properties are in the configuration. Invariant: a number is stored in the database and never reused for another
-// service. The numbers 1 to 3 belong to the services that every bank has.
+// properties are in the configuration.
+// Invariant: a number is stored in the database and never reused for another service. The numbers 1 to 3 belong to
+// the services that every bank has.
 
 /// A service, identified by the number that the database assigned to it. Every window serves exactly one service.
 public struct Service: Hashable, Sendable {

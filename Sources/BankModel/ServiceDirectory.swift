@@ -1,6 +1,7 @@
 // Mapping between numbers and names of services. The directory is a value that callers pass on; the database stores a
-// copy. Invariant: a number is assigned once, and names are never removed. So every number that was ever stored has a
-// name, even after the service was removed from the configuration.
+// copy.
+// Invariant: a number is assigned once, and names are never removed. So every number that was ever stored has a name,
+// even after the service was removed from the configuration.
 
 /// Names of all services that a bank has ever had, by number.
 public struct ServiceDirectory: Sendable, Equatable {

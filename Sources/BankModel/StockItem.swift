@@ -1,6 +1,6 @@
 // Contents of the stock: items, amounts, and lots with their dates. All types are plain values that read no clock:
-// the caller passes the number of the day. Invariant: the numbers of the coding keys are part of messages and never
-// get a new meaning.
+// the caller passes the number of the day.
+// Invariant: the numbers of the coding keys are part of messages and never get a new meaning.
 
 /// Number of pieces of an item.
 public typealias Quantity = Int64

@@ -1,5 +1,6 @@
-// Names of windows and workers in commands, addresses and file names of logs. Invariant: a file name made from a
-// window's name cannot refer to another directory. The name of every window of every service is valid.
+// Names of windows and workers in commands, addresses and file names of logs.
+// Invariant: a file name made from a window's name cannot refer to another directory. The name of every window of
+// every service is valid.
 
 /// Name of a window, of an outside worker, or of another process of the bank.
 public struct WindowName: Hashable, Sendable {

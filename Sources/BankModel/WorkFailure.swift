@@ -1,5 +1,4 @@
-// A worker's report of work that it could not do: reason, exit of the process, and consequence for the
-// customer.
+// A worker's report of work that it could not do: reason, exit of the process, and consequence for the customer.
 // Invariant: the length of the text is bounded, because it is stored in the database.
 
 import Time

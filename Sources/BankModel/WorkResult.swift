@@ -1,6 +1,6 @@
 // Result of a customer's work: exit of its process, duration, and output.
-// Invariant: a stream longer than its limit is represented by its first and last bytes and its true length,
-// and is never mistaken for a complete one.
+// Invariant: a stream longer than its limit is represented by its first and last bytes and its true length, and is
+// never mistaken for a complete one.
 
 import Time
 

@@ -1,5 +1,6 @@
-// Counters of the day, which the queue restores after a crash together with its customers. Invariant: the counters
-// are saved in the transaction of the changes that they count, so counters and customers always agree on disk.
+// Counters of the day, which the queue restores after a crash together with its customers.
+// Invariant: the counters are saved in the transaction of the changes that they count, so counters and customers
+// always agree on disk.
 
 import BankModel
 import Time

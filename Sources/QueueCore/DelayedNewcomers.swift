@@ -1,6 +1,6 @@
 // Newcomers that are ordered for later: customers whose tickets are not on disk yet. The type stores their number,
-// and the first customers by due time. Invariant: all customers up to `horizon` are in `earliest`; if `horizon` is
-// nil, `earliest` contains all customers.
+// and the first customers by due time.
+// Invariant: all customers up to `horizon` are in `earliest`; if `horizon` is nil, `earliest` contains all customers.
 
 import BankModel
 

@@ -1,6 +1,6 @@
-// Number of waiting customers per line, and the order in which the lines of a service are served. Invariant: a line
-// keeps its index until the index is given to another line. Indices have no gaps, so that other data about lines fits
-// into arrays. A line without an index has no customers.
+// Number of waiting customers per line, and the order in which the lines of a service are served.
+// Invariant: a line keeps its index until the index is given to another line. Indices have no gaps, so that other
+// data about lines fits into arrays. A line without an index has no customers.
 
 import BankModel
 

@@ -1,7 +1,7 @@
 // Order in which a client that follows a shared bank receives the receipts of all branches. Receipts of one branch
-// keep its commit order. Receipts of different branches are ordered by time, as far as their clocks agree. Invariant:
-// no receipt of a branch is skipped. If a branch may have more receipts than were read, the merge stops after the
-// last receipt that was read of this branch. The next merge continues there.
+// keep its commit order. Receipts of different branches are ordered by time, as far as their clocks agree.
+// Invariant: no receipt of a branch is skipped. If a branch may have more receipts than were read, the merge stops
+// after the last receipt that was read of this branch. The next merge continues there.
 import BankModel
 
 /// A receipt of a shared bank, with its position among the receipts of its branch.

@@ -1,4 +1,5 @@
-// Output of the queue: commands that the caller performs in order. A staged change is visible to every later read.
+// Output of the queue: commands that the caller performs in order.
+// A staged change is visible to every later read.
 
 import BankModel
 

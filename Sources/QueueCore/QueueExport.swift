@@ -1,6 +1,6 @@
 // Row-by-row export of a store, for `bankctl move`. Receipts, customers, payloads and sums use the ordinary queries.
-// Invariant: each export has a fixed order, so that the caller holds one row at a time. A partly arrived request is not
-// exported.
+// Invariant: each export has a fixed order, so that the caller holds one row at a time. A partly arrived request is
+// not exported.
 
 import BankModel
 import Time

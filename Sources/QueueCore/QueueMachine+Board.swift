@@ -1,6 +1,7 @@
 // Data of a snapshot of the whole queue: first waiting customers over all lines, assigned customers, and the number
-// of waiting customers per priority. Invariants: the cost depends on the limits and on the number of lines and
-// windows, never on the number of waiting customers. Only customers whose tickets are on disk appear.
+// of waiting customers per priority.
+// Invariants: the cost depends on the limits and on the number of lines and windows, never on the number of waiting
+// customers. Only customers whose tickets are on disk appear.
 
 import BankModel
 import Time

@@ -1,8 +1,8 @@
 // Outside workers: they have no window, serve several services, and are neither started nor killed by the
 // coordinator. If a worker disconnects, its customers return to their lines. If a worker reports no progress for one
-// customer, it loses the lease of this customer and continues with its other customers. Invariant: a worker never
-// holds more than `inHand` customers over all its services. Recalled customers that it has not returned yet are
-// counted.
+// customer, it loses the lease of this customer and continues with its other customers.
+// Invariant: a worker never holds more than `inHand` customers over all its services. Recalled customers that it has
+// not returned yet are counted.
 
 import BankModel
 import Time

@@ -1,4 +1,5 @@
-// Settings of the queue. The caller has validated the ranges of all values.
+// Settings of the queue.
+// The caller has validated the ranges of all values.
 
 import BankModel
 import Time

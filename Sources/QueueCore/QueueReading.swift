@@ -1,5 +1,6 @@
-// Read-only queries of a queue's store. Invariant: an answer includes changes that are staged or in flight. So the
-// caller sends no answer to a client while ``QueueReading/hasStagedChanges`` is true.
+// Read-only queries of a queue's store.
+// Invariant: an answer includes changes that are staged or in flight. So the caller sends no answer to a client while
+// ``QueueReading/hasStagedChanges`` is true.
 
 import BankModel
 import Time

@@ -1,5 +1,6 @@
-// Queue in a circular array. Invariant: the elements are in `count` slots from `head` on. After the last slot of the
-// array, they continue at its first slot. All other slots are empty.
+// Queue in a circular array.
+// Invariant: the elements are in `count` slots from `head` on. After the last slot of the array, they continue at its
+// first slot. All other slots are empty.
 
 /// First-in, first-out queue that neither moves elements nor allocates while it has capacity. If an element is
 /// removed from the middle, the elements after it move up.

@@ -1,6 +1,6 @@
-// Timer for checks of free space while a store is short of space. Invariant: the first check is scheduled when the
-// shortage starts, and each later check by the check before it. No other event delays a check, even if the event
-// occurs often. A store that is not short is never checked.
+// Timer for checks of free space while a store is short of space.
+// Invariant: the first check is scheduled when the shortage starts, and each later check by the check before it. No
+// other event delays a check, even if the event occurs often. A store that is not short is never checked.
 
 import Time
 

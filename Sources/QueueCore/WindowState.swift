@@ -1,6 +1,7 @@
-// State of one window and its teller, or of one slot of an outside worker. Invariant: `customer` is set exactly while
-// the state is `serving`, under the lease of that state. Only in this state may `ahead` contain prefetched customers.
-// A teller serves these customers in order, a side-by-side worker serves them concurrently.
+// State of one window and its teller, or of one slot of an outside worker.
+// Invariant: `customer` is set exactly while the state is `serving`, under the lease of that state. Only in this
+// state may `ahead` contain prefetched customers. A teller serves these customers in order, a side-by-side worker
+// serves them concurrently.
 
 import BankModel
 import Time

@@ -1,6 +1,6 @@
 // Calendar: conversion between day numbers and dates.
-// Invariant: every day of ``StockLimits/days`` has one date, and every date of the calendar has one number;
-// 30 February has none.
+// Invariant: every day of ``StockLimits/days`` has one date, and every date of the calendar has one number; 30
+// February has none.
 
 /// A day of the Gregorian calendar, in the years 1970 to 9999.
 public struct CalendarDate: Hashable, Sendable, Comparable {

@@ -1,5 +1,5 @@
-// One line of the product table: data of a product of the vending machine, with the class of its drinks. Invariant: a
-// product has exactly the properties of its class, so a drink can be made from every line of a table.
+// One line of the product table: data of a product of the vending machine, with the class of its drinks.
+// Invariant: a product has exactly the properties of its class, so a drink can be made from every line of a table.
 
 /// A class of drinks with the properties shared by all instances of one product.
 public enum DrinkClass: Hashable, Sendable {

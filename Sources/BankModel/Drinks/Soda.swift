@@ -1,4 +1,5 @@
-// Sodas: containers, and the properties of each product. The head of Beverage.swift explains `@unchecked Sendable`.
+// Sodas: containers, and the properties of each product.
+// The head of Beverage.swift explains `@unchecked Sendable`.
 
 /// Base class of all sodas.
 public class Soda: Beverage, @unchecked Sendable {
