@@ -5,9 +5,9 @@
 // receipt of this kind with a lower mark. A branch finishes customers over one connection and cancels customers over
 // another. So receipts of different kinds do not become visible in the order of their marks.
 
-/// Position of a receipt among those of one branch. There is no position over all branches, because they
-/// commit concurrently. A sequence number of the database can become visible before a lower one, and a client
-/// that continued after it would miss the lower one.
+/// Position of a receipt among those of one branch. There is no position over all branches, because branches commit
+/// concurrently: a receipt could become visible before a receipt with a lower sequence number of the database. A
+/// client that continued after the higher number would miss the other receipt.
 public struct ReceiptMark: Hashable, Sendable, Codable {
   /// Number of the branch.
   public var branch: Int64

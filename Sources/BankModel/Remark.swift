@@ -17,7 +17,7 @@ public struct Remark: Hashable, Sendable {
     self.values = values.map { "\($0)" }
   }
 
-  /// Quotes another program's text, such as a message of the system or of SQLite.
+  /// Quotes another program's text, such as a message of the operating system or of SQLite.
   public init(quoting text: String) { self.init(.quoted, text) }
 
   /// Kind of the detail; nil if only a newer program has it.

@@ -1,4 +1,5 @@
-// Numbering of a large request that arrives slice by slice. Its numbers are not issued before the last slice.
+// Numbering of a large request that arrives slice by slice.
+// Its numbers are not issued before the last slice.
 //
 // Other requests must not wait for the large request, and no number may remain unused. So the large request does not
 // start at the next number. Its first customers are held back, and it leaves a gap of as many numbers. Other requests

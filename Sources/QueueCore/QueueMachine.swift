@@ -4,20 +4,20 @@
 // Life of a customer. `enqueue` issues a ticket and stages it. `committed` adds the customer to its line and replies
 // with the ticket. The first customer of the highest priority is assigned to an idle teller of its service at once,
 // without waiting for the disk. The teller's answer ends the lease. `done` stages the receipt and assigns the next
-// customer in the same event. `failed` delays the customer. If the teller exits or its lease runs out, the customer
+// customer in the same event. `failed` delays the customer. If the teller exits or the lease runs out, the customer
 // returns to the position of its number, which is the head of its line. A customer that has failed or crashed too
 // often becomes a dead letter.
 //
-// If a service counts its attempts (`max_attempts`), an attempt is on disk before it starts:
+// If a service counts its attempts (`max_attempts`), an attempt is on disk before it starts; see
 // `QueueMachine+Starts.swift`.
 //
 // Durability. A change that is staged and not on disk is *unsettled*. `sealed` closes one transaction over the
 // changes staged since the last one and marks it as in flight. Several transactions may be in flight. `committed`
-// settles the oldest of them, with everything that waits for this transaction alone. If none is in flight, it settles
-// everything, because the store committed synchronously. When the disk is full, the store drops all transactions that
-// are not on disk, in flight or open. Unreported tickets and pauses are then revoked; all other changes are staged
-// again until there is space. Replies are sent only with `committed`. If the store is short of space, new customers
-// and resets are refused; all other work continues.
+// settles the oldest transaction in flight, with everything that waits for this transaction alone. If none is in
+// flight, `committed` settles everything that was staged, because the store committed synchronously. When the disk is
+// full, the store drops all transactions that are not on disk, in flight or open. Unreported tickets and pauses are
+// then revoked; all other changes are staged again until there is space. Replies are sent only with `committed`. If
+// the store is short of space, new customers and resets are refused; all other work continues.
 //
 // Invariant: issued = waiting + delayed + serving + served + dead + cancelled, after every event.
 
