@@ -1,5 +1,5 @@
-// Captured output of one stream, as values; the component that stores them decides which part to keep.
-// Invariant: `first` and `last` never overlap. Errors: only those of the file, in
+// Captured output of one stream, as values. The component that stores the output decides which part to keep.
+// Invariant: `first` and `last` never overlap. Errors: only those of the output file, in
 // ``CapturedOutput/fileFailure``.
 import Posix
 
@@ -9,11 +9,12 @@ public struct CapturedOutput: Sendable, Hashable {
   public var first: [UInt8]
   /// The last of the bytes that follow `first`.
   public var last: [UInt8]
-  /// Bytes of the whole stream.
+  /// Length of the whole stream in bytes.
   public var length: Int64
-  /// Bytes in the file, counted from the first byte of the stream.
+  /// Length of the file in bytes. The file contains the start of the stream.
   public var lengthOfFile: Int64
-  /// Reason why the file is shorter than it could be; nil if it is not, or if no file was requested.
+  /// Error because of which the file is shorter than its limit allows; nil if there was none, or if no file was
+  /// requested.
   public var fileFailure: SystemError?
 
   public init(

@@ -1,6 +1,5 @@
-// Everything that one command starts with, and its limits.
-// Invariant: none of it is inherited from the process that starts the command. Errors: none; these are
-// values.
+// All inputs of one command, and its limits.
+// Invariant: no part is inherited from the process that starts the command. Errors: none; these are values.
 import Posix
 import Time
 
@@ -8,11 +7,11 @@ import Time
 public struct CommandOrder: Sendable, Hashable {
   /// The program with its arguments, its whole environment, its directory and its limits.
   public var program: ChildProcess.Program
-  /// Bytes that the command reads from its standard input, before the end of file.
+  /// Bytes that the command reads from its standard input. The end of file follows them.
   public var payload: [UInt8] = []
-  /// Time after which the command is ended; nil for never.
+  /// Time after which the runner ends the command; nil for no limit.
   public var timeout: TimeSpan?
-  /// Time from SIGTERM to SIGKILL, if the command is ended.
+  /// Time between SIGTERM and SIGKILL when the runner ends the command.
   public var grace: TimeSpan = .seconds(10)
   /// Time for which descendants may still write to the output after the command itself has exited.
   public var linger: TimeSpan = .milliseconds(100)
@@ -28,7 +27,8 @@ public struct CommandOrder: Sendable, Hashable {
   }
 }
 
-/// Resource limits of a command, as configured; nil inherits the limit of the process that starts it.
+/// Resource limits of a command, as configured. Nil means that the command inherits the limit of the process
+/// that starts it.
 public struct CommandLimits: Sendable, Hashable {
   /// Address space in bytes.
   public var memory: UInt64?
@@ -52,8 +52,8 @@ public struct CommandLimits: Sendable, Hashable {
     var limits: [ResourceLimit] = []
     if let memory { limits.append(ResourceLimit(.memory, memory)) }
     if let processorSeconds {
-      // At the soft limit the command receives SIGXCPU, which shows why it ended; SIGKILL a second later
-      // would not.
+      // At the soft limit the kernel sends SIGXCPU, which shows the reason of the exit. At the hard limit, a
+      // second later, the kernel sends SIGKILL, which does not show it.
       let (hard, overflow) = processorSeconds.addingReportingOverflow(1)
       limits.append(
         ResourceLimit(.processorSeconds, processorSeconds, hard: overflow ? processorSeconds : hard))

@@ -1,12 +1,12 @@
-// Outcome of a command, as a value. Its meaning for the customer is the part of ``ExitTable``.
-// Invariant: it is complete: it contains all that is known of the command.
+// Outcome of a command, as a value. ``ExitTable`` defines its meaning for the customer.
+// Invariant: an outcome contains all available facts about the command.
 import Glibc
 import Posix
 import Time
 
 /// A command's exit status, duration and output.
 public struct CommandOutcome: Sendable, Hashable {
-  /// Reason why the runner ended a command.
+  /// Reason for which the runner ended a command.
   public enum Interruption: Sendable, Hashable {
     /// The timeout of the command expired.
     case timeout
@@ -14,17 +14,18 @@ public struct CommandOutcome: Sendable, Hashable {
     case cancel
   }
 
-  /// Exit code or signal.
+  /// Exit code or signal of the command.
   public var ending: ExitStatus.Ending
-  /// Time from the start of the command to its own exit, without the time of processes it left behind.
+  /// Time from the start of the command to its own exit. The time in which the runner ends its descendants is
+  /// not included.
   public var duration: TimeSpan
-  /// Nil if the command exited by itself.
+  /// Reason for which the runner ended the command; nil if the command exited by itself.
   public var interruption: Interruption?
   /// Captured standard output.
   public var output: CapturedOutput
   /// Captured standard error.
   public var errors: CapturedOutput
-  /// Descendants that could not be ended; usually empty.
+  /// Process ids of descendants that could not be ended; usually empty.
   public var leftBehind: [pid_t]
 
   public init(
@@ -36,6 +37,6 @@ public struct CommandOutcome: Sendable, Hashable {
     (self.output, self.errors, self.leftBehind) = (output, errors, leftBehind)
   }
 
-  /// True if the command was ended by its timeout.
+  /// True if the runner ended the command because its timeout expired.
   public var isTimedOut: Bool { interruption == .timeout }
 }

@@ -1,20 +1,21 @@
 // Reasons why a command cannot start at all, except temporary shortages.
-// Invariant: each reason has the exit code that a shell would have returned, so that one table judges it
-// together with the codes of commands that ran.
+// Invariant: each reason has the exit code that a shell would have returned, so one ``ExitTable`` applies to
+// commands that ran and to commands that did not start.
 import ByteText
 import Posix
 
 /// Reason why a command was not started.
 public enum CommandRefusal: Error, Sendable, Hashable {
-  /// No such program. `searched` is the `PATH` that was searched; nil for a path that leads to no file.
+  /// There is no such program. `searched` is the `PATH` that was searched; nil if the program is given as a
+  /// path.
   case programMissing(String, searched: String?)
-  /// The program exists but cannot be run: it is not executable, or something that it needs is missing.
+  /// The program exists but cannot be run: it is not executable, or its interpreter is missing.
   case notExecutable(String, reason: String)
   /// The working directory is missing, or cannot be entered.
   case directoryUnusable(String, reason: String)
-  /// The payload is an argument, and longer than the kernel accepts.
+  /// The payload is an argument and exceeds the kernel's limit for one argument.
   case argumentTooLong(bytes: Int)
-  /// The payload is an argument and contains a zero byte, which would end it.
+  /// The payload is an argument and contains a zero byte, which would terminate the argument.
   case zeroByteInArgument
 
   /// Exit code that a shell would have returned: 127 for a missing program, 126 for one that cannot be run,
@@ -29,8 +30,8 @@ public enum CommandRefusal: Error, Sendable, Hashable {
 }
 
 extension CommandRefusal: CustomStringConvertible {
-  /// A sentence without its full stop: the missing thing, the searched path, or the reason why the program
-  /// cannot be run.
+  /// A sentence without its full stop. It contains the missing program or directory, the searched path, or the
+  /// reason why the program cannot be run.
   public var description: String {
     switch self {
     case .programMissing(let name, let searched?):

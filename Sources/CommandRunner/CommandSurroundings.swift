@@ -1,18 +1,20 @@
-// Environment variables of every program that is not of this build.
-// Invariant: such a program gets the variables of its service and six usual ones, and nothing else of the
-// bank's environment. Secrets of the shell that opened the bank, and the bank's own `BANK_HOME`, are not
-// passed on. Nothing here can fail.
+// Environment variables of every program that is not part of this build, such as a worker that a user has
+// written.
+// Invariant: such a program receives the variables of its service and six common ones, and no others. Secrets
+// of the shell in which the bank was opened, and the bank's own `BANK_HOME`, are not passed on. No function can
+// fail.
 import Posix
 
-/// The environment of programs that are not of this build.
+/// The environment of programs that are not part of this build.
 public enum CommandSurroundings {
-  /// Inherited from this process unless the service sets them: search path, user's home, language, time zone
-  /// and user name. Most programs were never tested without them.
+  /// Variables that a program inherits from this process unless its service sets them: search path, home
+  /// directory of the user, language, time zone and user name. Most programs were never tested without them.
   public static let inherited = ["PATH", "HOME", "LANG", "TZ", "USER", "LOGNAME"]
-  /// The variables of a program.
+  /// Returns the environment of a program.
   ///
   /// - Parameters:
-  ///   - settings: `NAME=VALUE` each, as the service configures them; the last one wins if a name comes twice.
+  ///   - settings: settings of the form `NAME=VALUE`, as configured for the service. Of two with the same name
+  ///     the last one is used.
   ///   - own: the variables of this process.
   public static func common(_ settings: [String], own: Variables) -> Variables {
     var common = own.filter { inherited.contains($0.key) }

@@ -1,6 +1,6 @@
-// A command as it is configured: a list of words, with placeholders among them.
-// Invariant: a placeholder is a whole word and becomes exactly one argument. Nothing is inserted into another
-// word, and no shell reads any of it. Errors: a refusal with the reason why a customer's payload cannot be an
+// A command as it is configured: a list of words, some of which are placeholders.
+// Invariant: a placeholder is a whole word and becomes exactly one argument. The runner inserts no text into
+// other words and starts no shell. Errors: a refusal with the reason why a customer's payload cannot be an
 // argument.
 import ByteText
 
@@ -8,18 +8,17 @@ import ByteText
 public struct CommandTemplate: Sendable, Hashable {
   /// Placeholder for the customer's payload.
   public static let payload = "{payload}"
-  /// Placeholder for the customer's key.
+  /// Placeholder for the customer's `BANK_KEY`.
   public static let key = "{key}"
-  /// Bytes of the longest argument that the kernel accepts, without its final zero byte. MAX_ARG_STRLEN,
-  /// `execve(2)`
+  /// Maximum length of one argument in bytes, without its final zero byte. MAX_ARG_STRLEN, `execve(2)`
   public static let longestArgument = (128 << 10) - 1
 
-  /// The program as configured: a name to search in `PATH`, or a path.
+  /// The program as configured: a name that is searched in `PATH`, or a path.
   public let program: String
   /// The words after the program.
   public let arguments: [String]
 
-  /// Makes a command from these words.
+  /// Makes a command from configured words.
   ///
   /// - Returns: nil if there are no words, if the first is empty or a placeholder, or if a word contains a
   ///   zero byte.
@@ -31,13 +30,14 @@ public struct CommandTemplate: Sendable, Hashable {
     arguments = Array(words.dropFirst())
   }
 
-  /// True if the payload is an argument of the command. It is its standard input in any case.
+  /// True if the payload is an argument of the command. The command can also read the payload from its standard
+  /// input.
   public var takesPayload: Bool { arguments.contains(Self.payload) }
 
-  /// The words for one customer, starting with the program.
+  /// The words of the command for one customer, starting with the program.
   ///
-  /// A word that only contains a placeholder, such as `--text={payload}`, stays unchanged.
-  /// - Returns: a refusal if the payload is an argument and cannot be one.
+  /// A word that contains a placeholder and other characters, such as `--text={payload}`, stays unchanged.
+  /// - Returns: a refusal if the payload is to be an argument and cannot be one.
   public func words(payload: [UInt8], key: String) -> Result<[[UInt8]], CommandRefusal> {
     if takesPayload {
       guard payload.count <= Self.longestArgument else {

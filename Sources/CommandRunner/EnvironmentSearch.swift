@@ -1,18 +1,19 @@
-// Search for a variable in the environment with which a process was started. Only the kernel's copy of that
-// first environment is read, piece by piece and up to a limit.
-// Invariant: a setting matches only as a whole. A process that has exited, belongs to another user, or has
-// overwritten its environment counts as not having the variable.
+// Search for a variable in the environment with which a process was started. This environment stays in the
+// memory of the process, at addresses that the kernel has recorded. The search reads it in pieces, up to a
+// limit.
+// Invariant: a setting matches only as a whole. If a process has exited, belongs to another user, or has
+// overwritten its environment, the search does not find the variable.
 import Glibc
 import Posix
 
 /// Looks for `NAME=VALUE` in `/proc/PID/environ`. `proc_pid_environ(5)`
 struct EnvironmentSearch {
-  /// Maximum of bytes to read. Arguments and environment together take at most a quarter of the stack limit,
-  /// at least 128 KiB and at most 6 MiB.
+  /// Maximum number of bytes to read. Arguments and environment together take at most a quarter of the stack
+  /// limit, at least 128 KiB and at most 6 MiB. `execve(2)`
   private static let most = 6 << 20
 
   private let setting: [UInt8]
-  /// True if only the start of the value is known.
+  /// True if `setting` contains only the start of the value.
   private let isPrefix: Bool
 
   init(_ name: String, _ value: String, isPrefix: Bool = false) {
@@ -34,23 +35,23 @@ struct EnvironmentSearch {
     }
   }
 
-  /// State of the comparison with the current variable.
+  /// State of the comparison with the variable that is being read.
   struct Progress {
     private let setting: [UInt8]
     private let isPrefix: Bool
-    /// Number of bytes that match so far; nil if the variable is another one.
+    /// Number of bytes that match so far; nil after a byte that differs.
     private var matched: Int? = 0
 
     init(_ setting: [UInt8], isPrefix: Bool = false) { (self.setting, self.isPrefix) = (setting, isPrefix) }
 
     var isAtMatch: Bool { matched == setting.count }
 
-    /// Compares the next bytes. Returns true if a variable that ends in them is the setting.
+    /// Compares the next bytes. Returns true if the setting ends within these bytes.
     mutating func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
       var place = 0
       while place < bytes.count {
         guard let count = matched else {
-          // Another variable: skip to the zero byte at its end.
+          // This is another variable: skip to the zero byte at its end.
           guard let end = memchr(bytes.baseAddress! + place, 0, bytes.count - place) else { return false }
           place = UnsafeRawPointer(end) - bytes.baseAddress! + 1
           matched = 0

@@ -1,20 +1,20 @@
 // Meaning of each exit for the customer and the service.
-// Invariant: every exit has exactly one meaning. Errors: a code that no process can exit with is refused.
+// Invariant: every exit has exactly one meaning. Errors: the table refuses a code outside 0 to 255.
 import Posix
 
-/// Consequence of a command's exit.
+/// Effect of a command's exit on its customer and its service.
 public enum CommandVerdict: Sendable, Hashable, CaseIterable {
   /// The work is done.
   case served
-  /// Retry later; not a failure. EX_TEMPFAIL
+  /// The customer is retried later, and the attempt does not count as a failure. EX_TEMPFAIL
   case later
-  /// Never retry: a dead letter at once.
+  /// The customer becomes a dead letter at once and is not retried.
   case dead
-  /// The command cannot be run at all: the service pauses, and the customer returns to the queue.
+  /// The command cannot be run for any customer: the service pauses, and the customer returns to its line.
   case pause
-  /// The command was killed; counted separately from failures.
+  /// The command was killed. Crashes are counted separately from failures.
   case crash
-  /// Retry, as often as the service allows.
+  /// The attempt failed. The customer is retried as often as the service allows.
   case failed
   /// The command was cancelled.
   case cancelled
@@ -22,10 +22,10 @@ public enum CommandVerdict: Sendable, Hashable, CaseIterable {
 
 /// Meaning of the exits of a service's commands.
 public struct ExitTable: Sendable, Hashable {
-  /// Table of a service without a table of its own. 0 is served. 75 (EX_TEMPFAIL of `sysexits.h`) is later.
-  /// 64 (EX_USAGE) and 65 (EX_DATAERR) are dead, because the same arguments would fail again. 126 and 127,
-  /// which shells return for a program that cannot be run or is missing, pause the service. All others are
-  /// failures.
+  /// Table of a service without a table of its own. 0 means `served`. 75 (EX_TEMPFAIL of `sysexits.h`) means
+  /// `later`. 64 (EX_USAGE) and 65 (EX_DATAERR) mean `dead`, because the same arguments would fail again. 126
+  /// and 127, which shells return for a program that cannot be run or is missing, mean `pause`. All other codes
+  /// mean `failed`.
   public static let standard = ExitTable()
 
   private var codes: [Int32: CommandVerdict] = [
@@ -33,9 +33,9 @@ public struct ExitTable: Sendable, Hashable {
   ]
   /// Meaning of a code that is not in the table.
   public var others: CommandVerdict = .failed
-  /// Meaning of a signal that this runner did not send.
+  /// Meaning of an exit by a signal that the runner did not send.
   public var signals: CommandVerdict = .crash
-  /// Meaning of a timeout, whatever the command does on SIGTERM.
+  /// Meaning of a timeout, whatever the command does after SIGTERM.
   public var timeouts: CommandVerdict = .failed
 
   public init() {}
@@ -45,7 +45,7 @@ public struct ExitTable: Sendable, Hashable {
 
   /// Sets the meaning of an exit code.
   ///
-  /// - Returns: false, without a change, for a code outside 0 to 255, with which no process can exit.
+  /// - Returns: false, without a change, for a code outside 0 to 255: no process can exit with it.
   public mutating func set(_ code: Int32, to verdict: CommandVerdict) -> Bool {
     guard (0...255).contains(code) else { return false }
     codes[code] = verdict

@@ -1,7 +1,7 @@
-// First line of a script: the interpreter it names, and whether that interpreter can be run.
-// Invariant: the line is read as the kernel reads it: at most 255 bytes, blanks before the name are skipped,
-// and everything after the name is one argument. Nil for a file that is not a script or cannot be read; such a
-// file may still be runnable.
+// First line of a script: the interpreter that it names, and whether that interpreter can be run.
+// Invariant: the line is parsed as the kernel parses it. Only the first 255 bytes count, blanks before the name
+// are skipped, and the whole text after the name is one argument. The result is nil for a file that is not a
+// script or cannot be read. The file may still be executable.
 import ByteText
 import Glibc
 import Posix
@@ -13,7 +13,7 @@ public struct FirstLine: Sendable, Hashable {
 
   /// Path of the interpreter, as written.
   public let interpreter: String
-  /// Everything after the interpreter.
+  /// The text after the interpreter, without the blanks around it.
   let argument: String?
 
   /// Reads the first line of a file.
@@ -42,7 +42,7 @@ public struct FirstLine: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - path: the file, as this process sees it.
-  ///   - search: the `PATH` in which `env(1)` looks.
+  ///   - search: the `PATH` that `env(1)` searches.
   ///   - directory: directory in which the command will start.
   public static func fault(of path: String, search: String?, directory: String?) -> String? {
     guard let line = FirstLine(of: path) else { return nil }
@@ -66,7 +66,8 @@ public struct FirstLine: Sendable, Hashable {
       + Self.advice(program)
   }
 
-  /// The kernel passes the rest of the line as one argument, so only a single name is a program; `env -S` splits it.
+  /// Name of the program that `env` starts; nil if it cannot be determined. The kernel passes the rest of the
+  /// line as one argument, and `env` splits this argument into words only after `-S`.
   private static func programOfEnv(_ argument: String) -> String? {
     var words = argument.utf8.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
       .map { String(Substring($0)) }

@@ -1,20 +1,20 @@
-// Search over all users for processes that an attempt has left behind. They are recognized by the attempt's
-// traces: a mark, the environment, or a known process as new parent.
-// Invariant: a process is compared again after its pidfd is open, so no signal reaches another process with
-// the same number. If a process exits before its pidfd is open, the search repeats: its child may have taken
-// its place.
-// Errors: a process that this user may not signal is reported, and never waited for.
+// Search for processes of all users that an attempt has left behind. The search recognizes them by the traces
+// of the attempt: a mark, the environment, or a known process as the new parent.
+// Invariant: after its pidfd is open, a process is identified once more, so no signal reaches another process
+// with the same number. If a process exits before its pidfd is open, the search is repeated, because the
+// process may have started a child that also has to be ended.
+// Errors: a process that this user may not signal is reported. The search does not wait for its exit.
 import Glibc
 import Posix
 import Time
 
-/// Traces by which left-behind processes are recognized.
+/// Traces by which the search recognizes left-behind processes.
 public struct OrphanTraces: Sendable {
   fileprivate let environment: EnvironmentSearch?
   fileprivate let mark: ProcessMark?
   fileprivate let keeper: pid_t?
 
-  /// The traces of one customer's attempts.
+  /// The traces of one customer's attempts: its `BANK_KEY`.
   public init(key: String) {
     environment = EnvironmentSearch(Orphans.variable, key)
     (mark, keeper) = (nil, nil)
@@ -23,16 +23,16 @@ public struct OrphanTraces: Sendable {
   /// The traces of all customers of one home directory.
   ///
   /// - Parameters:
-  ///   - prefix: start of each `BANK_KEY`. It counts only for a process without any mark: a process with
-  ///     another mark belongs to another home.
+  ///   - prefix: start of each `BANK_KEY`. It counts only for a process without any mark, because a process
+  ///     with another mark belongs to another home.
   ///   - mark: any mark of the home, for any service; nil for none.
-  ///   - keeper: a process that becomes the parent only of such processes; nil for none.
+  ///   - keeper: a process that adopts only such left-behind processes; nil for none.
   public init(keysFrom prefix: String, mark: ProcessMark?, keeper: pid_t?) {
     environment = EnvironmentSearch(Orphans.variable, prefix, isPrefix: true)
     (self.mark, self.keeper) = (mark, keeper)
   }
 
-  /// Service number of a process's trace, 0 if unknown; nil for a process without a trace.
+  /// Service number in the trace of a process, 0 if the trace contains none; nil for a process without a trace.
   fileprivate func service(of pid: pid_t, _ kinship: ProcessTable.Kinship) -> UInt16? {
     let marks = mark == nil ? [] : ProcessMark.marks(of: pid)
     if let own = marks.first(where: { mark?.isKin(of: $0) == true }) { return own.service }
@@ -50,7 +50,7 @@ public struct OrphanTraces: Sendable {
   }
 }
 
-/// This process, its ancestors and its descendants: none of them is ever an orphan.
+/// This process, its ancestors and its descendants. None of them ever counts as an orphan.
 private struct OwnFamily {
   private let own = CurrentProcess.pid
   private let above: Set<pid_t>
@@ -61,8 +61,8 @@ private struct OwnFamily {
     pid <= 1 || above.contains(pid) || Self.line(from: pid).contains(own)
   }
 
-  /// A process and its ancestors. The parents are not read at one moment, so a cycle is possible and ends the
-  /// loop.
+  /// A process and its ancestors. The parents are read one after the other and may change meanwhile. So a cycle
+  /// is possible; it ends the loop.
   private static func line(from pid: pid_t) -> [pid_t] {
     var line = [pid]
     while let parent = ProcessTable.parent(of: line[line.count - 1]), parent > 0, !line.contains(parent) {
@@ -74,27 +74,27 @@ private struct OwnFamily {
 
 /// Repeated search for left-behind processes, until none is left.
 final class OrphanSearch {
-  /// A process that exited before it was identified counts as a possible orphan for this time after the last
-  /// real trace, and for this number of full scans.
+  /// If a process exited before it was identified, it counts as a possible orphan. This applies for this time
+  /// after the last process with a trace, and for at least this number of full scans.
   private static let (suspicion, looks) = (TimeSpan.milliseconds(100), 10)
-  /// After a change, this number of short scans follow, each over this number of the newest processes. A
-  /// short scan takes less time than a process needs to start another one and exit.
+  /// After a change, this number of short scans follow. Each covers this number of the newest process ids and
+  /// takes less time than a process needs to start another one and exit.
   private static let (chases, reach) = (20, 32)
 
   private let traces: OrphanTraces
-  /// Process ids without a trace. A full scan clears them.
+  /// Process ids that have no trace. A full scan clears the set first.
   private var strangers: Set<pid_t> = []
-  /// Short scans that are still due before the next full one.
+  /// Number of short scans before the next full one.
   private var chasesLeft = 0
   private var seenAt: MonotonicTime?
   /// Full scans since `seenAt`.
   private var looksSince = 0
-  /// All orphans that were found, with their services.
+  /// All orphans found so far, with their services.
   private(set) var found: [Orphans.Left] = []
 
   init(_ traces: OrphanTraces) { self.traces = traces }
 
-  /// Scans once. See ``ProcessEnding/Search``
+  /// Scans once. See ``ProcessEnding/Search``.
   func look(for signal: CInt, room: Int, _ isHeld: (pid_t) -> Bool) throws(SystemError) -> ProcessEnding.Found
   {
     let isChase = chasesLeft > 0
@@ -102,8 +102,8 @@ final class OrphanSearch {
     let family = OwnFamily()
     var looked = ProcessEnding.Found()
     var (hasLost, hasMissed) = (false, false)
-    // Newest first: an orphan that keeps replacing itself is among the newest, and each copy runs only
-    // briefly.
+    // Newest first: an orphan that keeps replacing itself by a child is among the newest processes, and each
+    // child runs only briefly.
     let pids = isChase ? ProcessTable.latest(Self.reach) : ProcessTable.newestFirst()
     for pid in pids where !strangers.contains(pid) && !isHeld(pid) {
       guard looked.processes.count < room else { break }
@@ -123,7 +123,7 @@ final class OrphanSearch {
     return looked
   }
 
-  /// Decides whether to scan again at once, and over which processes.
+  /// Decides whether another scan follows at once, and whether it is a short one.
   private func settle(isChase: Bool, hasLost: Bool, hasMissed: Bool, _ looked: inout ProcessEnding.Found) {
     let now = SystemClock.monotonic()
     if hasLost || !looked.processes.isEmpty || seenAt == nil { (seenAt, looksSince) = (now, 0) }
@@ -134,12 +134,12 @@ final class OrphanSearch {
       if hasMissed && isRecent { isChanging = true }
     }
     if isChanging { chasesLeft = Self.chases }
-    // The last scan has to be a full one.
+    // The last scan has to be a full one, so a short scan is always followed by another scan.
     looked.isChanging = isChanging || isChase
   }
 
-  /// Opens pidfds for an orphan and its descendants, and sends each the signal. Descendants come first: when
-  /// their parent exits they lose what may be their only trace.
+  /// Opens pidfds for an orphan and its descendants, and sends the signal to each. Descendants are handled
+  /// first: when their parent exits, they lose the parent by which they are found.
   ///
   /// - Returns: false if the orphan exited before its pidfd was open.
   private func take(
@@ -148,16 +148,16 @@ final class OrphanSearch {
   ) throws(SystemError) -> Bool {
     let process: OtherProcess?
     do throws(SystemError) { process = try OtherProcess(pid: orphan.pid) } catch {
-      // This is the id of a thread: its process has another id, and is found by that one.
+      // The id belongs to a thread. The search finds its process by the id of the process.
       if error.code == EINVAL || error.code == ENOENT {
         strangers.insert(orphan.pid)
         return true
       }
-      // Keep the processes that were opened; the others are found when these have exited.
+      // Keep the processes whose pidfds are open. The search finds the remaining ones after these have exited.
       guard looked.processes.isEmpty else { return true }
       throw error
     }
-    // Only an open pidfd reserves the number, so the identity is checked only now.
+    // Only an open pidfd keeps the number from being reused, so the identity is checked after opening it.
     guard let process, orphan.isAlive else { return false }
     for pid in ProcessTable.descendants(directlyBelow: orphan.pid) {
       guard looked.processes.count + 1 < room else { break }

@@ -1,23 +1,23 @@
-// End of the processes that a command left behind after both its runner and the runner's parent were killed.
-// They are recognized by the traces that every process inherits from the command; see ``OrphanTraces``.
+// Ends the processes that a command left behind after both its runner and the runner's parent were killed.
+// ``OrphanTraces`` recognizes them by traces that every process inherits from the command.
 // Invariant: this process, its ancestors and its descendants are never ended, whatever traces they have.
-// Errors: a process that cannot be ended is reported, so that nothing starts beside it.
+// Errors: a process that cannot be ended is reported, so that the caller starts no work at the same time.
 import Glibc
 import Posix
 import Time
 
-/// Processes that attempts at customers have left behind.
+/// Processes that attempts have left behind.
 public final class Orphans {
   /// Environment variable of every command, inherited by every process that it starts.
   public static let variable = "BANK_KEY"
 
-  /// A process that is left.
+  /// A process that an attempt has left behind.
   public struct Left: Sendable, Hashable {
     /// Process id.
     public var pid: pid_t
-    /// Start time in clock ticks since boot: together with the process id it identifies one process.
+    /// Start time in clock ticks since boot. Together with the process id it identifies one process.
     public var startTime: UInt64
-    /// Number of its service; 0 if unknown.
+    /// Number of the service whose command started the process; 0 if unknown.
     public var service: UInt16
 
     public init(pid: pid_t, startTime: UInt64, service: UInt16) {
@@ -33,9 +33,10 @@ public final class Orphans {
   private let ending: ProcessEnding
   private let search: OrphanSearch
 
-  /// All processes with these traces, and their descendants. None is ended yet.
+  /// Prepares a search for all processes with these traces, and their descendants. It ends none before
+  /// ``end(grace:at:)``.
   ///
-  /// - Parameter patience: time from SIGKILL until the remaining processes are given up.
+  /// - Parameter patience: time to wait after SIGKILL for the remaining processes to exit.
   public init(_ traces: OrphanTraces, on loop: EventLoop, patience: TimeSpan = .seconds(10)) {
     let search = OrphanSearch(traces)
     self.search = search
@@ -44,8 +45,8 @@ public final class Orphans {
     }
   }
 
-  /// Process ids of the processes started with `BANK_KEY=key`, without descendants that were started without
-  /// it.
+  /// Ids of the processes that were started with `BANK_KEY=key`. Descendants that were started without the
+  /// variable are not included.
   public static func find(key: String) -> [pid_t] { OrphanTraces(key: key).find() }
 
   /// True if a process was started with `BANK_KEY=key`.
@@ -58,19 +59,19 @@ public final class Orphans {
     EnvironmentSearch(variable, prefix, isPrefix: true).matches(pid)
   }
 
-  /// True if none is left, or only processes that could not be ended. False before ``end(grace:at:)``.
+  /// True if no orphan is left, or only orphans that could not be ended. False before ``end(grace:at:)``.
   public var areGone: Bool { ending.isDone }
-  /// Orphans known to be left: they could not be ended, or have not exited yet.
+  /// Orphans that are known to run: they could not be ended, or have not exited yet.
   public var left: [Left] {
     let held = Set(ending.remaining)
     return search.found.filter { $0.isAlive && (held.contains($0.pid) || search.resisting.contains($0)) }
   }
-  /// Latest time for the next ``turn(at:)``; nil if only events require it.
+  /// Latest time for the next ``turn(at:)``; nil if no call is due before the next event.
   public var deadline: MonotonicTime? { ending.deadline }
 
-  /// Sends SIGTERM to all, and SIGKILL after `grace`; SIGKILL at once if `grace` is zero.
+  /// Sends SIGTERM to all orphans, and SIGKILL after `grace`; SIGKILL at once if `grace` is zero.
   public func end(grace: TimeSpan, at now: MonotonicTime) { ending.begin(grace: grace, at: now) }
 
-  /// Does the work that is due.
+  /// Does the work that is due: the next scan, or the step from SIGTERM to SIGKILL.
   public func turn(at now: MonotonicTime) { ending.turn(at: now) }
 }

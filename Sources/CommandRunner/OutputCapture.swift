@@ -1,16 +1,16 @@
 // Reading end of one pipe of a command, and the retained part of its data.
 // Invariant: memory use does not depend on the amount of data. A command that writes without end cannot block
-// the loop, because an iteration reads only a bounded amount. Errors: a pipe that cannot be read counts as
-// ended. A failure to write the file is reported in the captured output, and the command continues.
+// the loop, because each iteration reads a bounded amount. Errors: a pipe that cannot be read counts as ended.
+// A failure to write the file is reported in the captured output, and the command continues.
 import Posix
 
 /// Reads and retains the data of one pipe.
 public final class OutputCapture {
   /// Limits of the retained data.
   public struct Bounds: Sendable, Hashable {
-    /// Maximum number of first bytes.
+    /// Maximum number of bytes kept from the start of the stream.
     public var first: Int
-    /// Maximum number of last bytes.
+    /// Maximum number of bytes kept from the end of the stream.
     public var last: Int
     /// Path of a file that receives all data, up to ``fileLength``; nil for no file.
     public var file: String?
@@ -23,7 +23,8 @@ public final class OutputCapture {
   }
 
   private static let pieceSize = 64 << 10
-  /// A pipe holds 64 KiB, or 1 MiB after its user has enlarged it: this is certainly all the data in it.
+  /// A pipe holds 64 KiB, or up to 1 MiB after a process has enlarged it. So one read of this size empties it.
+  /// `pipe(7)`
   private static let mostInOneTurn = 1 << 20
 
   private let loop: EventLoop
@@ -47,8 +48,8 @@ public final class OutputCapture {
     self.pipe = consume pipe
   }
 
-  /// Makes the loop read the data from now on. Before that the pipe holds 64 KiB, and a process that writes
-  /// more blocks.
+  /// Makes the loop read the data from now on. Before this call a pipe accepts 64 KiB, and a process
+  /// that writes more blocks.
   public func attend() throws(SystemError) {
     guard registration == nil, !isAtEnd else { return }
     registration = try loop.register(fd: number, interest: .read) { [weak self] _ in
@@ -76,7 +77,7 @@ public final class OutputCapture {
       fileFailure: file?.failure)
   }
 
-  /// Reads all available data, and the end of file if it is there, without waiting.
+  /// Reads all available data without waiting, and the end of file if every writer has closed its end.
   public func readWhatIsThere() { read(atMost: Self.mostInOneTurn, untilEmpty: true) }
 
   /// Reads all available data and closes the pipe, even if other processes still hold the writing end.
@@ -94,7 +95,7 @@ public final class OutputCapture {
         ends.take(bytes)
         file?.append(bytes)
         done += count
-        // A short read has emptied the pipe: the loop reports later data, or the end.
+        // A short read has emptied the pipe. The loop reports later data or the end of file.
         if count < piece.count && !untilEmpty { return }
       case .wouldBlock: return
       case .endOfFile: return close()
@@ -104,7 +105,7 @@ public final class OutputCapture {
 
   private func readOnce() -> ReadResult {
     switch pipe {
-    // A failing read of our own pipe counts as end of file.
+    // An error when reading the own pipe counts as end of file.
     case .some(let open): (try? open.read(into: piece)) ?? .endOfFile
     case .none: .endOfFile
     }

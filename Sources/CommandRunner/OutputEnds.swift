@@ -1,14 +1,15 @@
 // The first and last bytes of a stream whose middle is discarded.
-// Invariant: holds at most `firstLimit` and `lastLimit` bytes, however long the stream is. While nothing is
-// lost, both parts together are the stream. Nothing here can fail: the count saturates at the largest
-// integer.
+// Invariant: the value holds at most `firstLimit` and `lastLimit` bytes, however long the stream is. As long as
+// no byte was discarded, `first` and `last` together are the stream. No function can fail: the length saturates
+// at the largest integer.
 
 /// The first and last bytes of a stream, and its length.
 struct OutputEnds {
   private let firstLimit: Int
   private let lastLimit: Int
   private(set) var first: [UInt8] = []
-  /// Bytes after `first`, in order, until the limit is reached; then a ring whose oldest byte is at `oldest`.
+  /// Bytes after `first`: in order until `lastLimit` is reached, then a ring buffer whose oldest byte is at
+  /// `oldest`.
   private var ring: [UInt8] = []
   private var oldest = 0
   private(set) var length: Int64 = 0
@@ -17,7 +18,7 @@ struct OutputEnds {
     (self.firstLimit, self.lastLimit) = (max(0, firstLimit), max(0, lastLimit))
   }
 
-  /// The last bytes of those after `first`.
+  /// The last bytes of the stream, in order, without those in `first`.
   var last: [UInt8] { Array(ring[oldest...] + ring[..<oldest]) }
 
   mutating func take(_ bytes: UnsafeRawBufferPointer) {
@@ -25,7 +26,7 @@ struct OutputEnds {
     length = overflow ? .max : sum
     let beginning = min(firstLimit - first.count, bytes.count)
     if beginning > 0 { first.append(contentsOf: bytes[..<beginning]) }
-    // Skip the bytes that would be overwritten at once.
+    // Skip the bytes that later bytes of the same call would overwrite.
     keep(UnsafeRawBufferPointer(rebasing: bytes[max(beginning, bytes.count - lastLimit)...]))
   }
 

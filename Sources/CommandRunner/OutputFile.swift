@@ -1,26 +1,26 @@
 // File that stores a command's output, up to a limit.
-// Invariant: it belongs to this attempt alone, is never longer than the limit, and contains the start of the
-// output. Without output there is no file, because most commands write nothing and a file costs more than all
-// else. Its directories are created with it.
-// Errors: the first failure is kept, and nothing is written after it. A file that was removed before the end
-// counts as a failure, too.
+// Invariant: the file belongs to one attempt alone, is never longer than the limit, and contains the start of
+// the output. A command without output gets no file: most commands write nothing, and creating a file costs
+// more than the rest of the capture. Missing directories are created with the file.
+// Errors: the first failure is kept, and nothing is written after it. If the file was removed before it is
+// closed, that counts as a failure, too.
 import Glibc
 import Posix
 
-/// A bounded file, created with its first byte.
+/// A file with a maximum size. It is created when its first byte is written.
 final class OutputFile {
   private let path: String
   private let bound: Int64
   private var file: FileDescriptor?
   private(set) var length: Int64 = 0
-  /// Reason why the file is shorter than it could be; nil if it is not.
+  /// Error because of which the file is shorter than its limit allows; nil if there was none.
   private(set) var failure: SystemError?
 
-  /// - Parameter path: path of the file; a file of an earlier attempt is removed.
+  /// - Parameter path: path of the file. A file that an earlier attempt has left there is removed.
   init(path: String, bound: Int64) {
     (self.path, self.bound) = (path, max(0, bound))
     do throws(SystemError) { try Directory.unlink(path) } catch {
-      // A missing directory is reported with the first byte, if there is one.
+      // A missing directory is reported when the first byte is written.
       if !error.isMissing { failure = error }
     }
   }
@@ -41,7 +41,7 @@ final class OutputFile {
     }
   }
 
-  /// Closes the file. Its name shows whether it was removed meanwhile; then nothing of it is left.
+  /// Closes the file. If its path no longer leads to it, it was removed, and its length becomes 0.
   func close() {
     defer { file = nil }
     guard failure == nil, isLost else { return }
@@ -60,7 +60,7 @@ final class OutputFile {
     }
   }
 
-  /// Creates the file, and its directory if it is missing: the file may be the first of its day.
+  /// Creates the file, and its directory if it is missing: the file may be the first one of its business day.
   private func create() throws(SystemError) -> FileDescriptor {
     let options: OpenOptions = [.writeOnly, .create, .exclusive, .noFollow]
     do throws(SystemError) { return try FileDescriptor.open(path, options, mode: 0o600) } catch {
@@ -68,7 +68,7 @@ final class OutputFile {
       let day = Paths.directory(of: path)
       do throws(SystemError) { try Directory.create(path: day, recursive: false) } catch {
         guard error.isMissing else { throw error }
-        // The directory of all days was removed. A home directory that is gone is not created again.
+        // The parent directory of all business days was removed. A missing home directory is not created again.
         try Directory.create(path: Paths.directory(of: day), recursive: false)
         try Directory.create(path: day, recursive: false)
       }

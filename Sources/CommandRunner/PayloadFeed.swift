@@ -1,11 +1,11 @@
-// Writing end of a command's standard input, and the part that is still to be written.
-// Invariant: the end of file comes only after the last byte, for as long as this process runs. A payload that
-// fits into the pipe is there completely before the command starts, even if this process is killed. A command
-// that reads nothing blocks nothing. Errors: none that matter: a command need not read its payload, so a
-// closed reader ends the feed.
+// Writing end of a command's standard input, and the part of the payload that is not written yet.
+// Invariant: as long as this process runs, the command reads the end of file only after the last byte. A
+// payload that fits into the pipe is written completely before the command starts, so the command receives it
+// even if this process is killed. A command that does not read its input does not block this process. Errors: a
+// closed reader ends the feed without an error, because a command need not read its payload.
 import Posix
 
-/// Writes a payload into a pipe as its reader reads it, and closes it.
+/// Writes a payload into a pipe as fast as the command reads it, and then closes the pipe.
 final class PayloadFeed {
   private let loop: EventLoop
   private var pipe: FileDescriptor?
@@ -13,19 +13,20 @@ final class PayloadFeed {
   private var written = 0
   private var registration: Registration?
 
-  /// Writes as much as fits into the pipe and leaves the rest to the loop. There is no rest if the pipe may
-  /// be as large as the payload.
+  /// Writes as much as fits into the pipe. The loop writes the rest, if the pipe cannot be made as large as the
+  /// payload.
   ///
-  /// Make it before the command is started. If this process is killed while it is still writing, the command
-  /// reads an end of file in the middle of its payload, and the kernel kills it only a moment later.
+  /// Make the feed before the command is started. If this process is killed while it is still writing, the
+  /// command reads an end of file in the middle of its payload, and the kernel kills the command only a moment
+  /// later.
   ///
-  /// This process ignores SIGPIPE. See `ProcessStart.prepare(as:)`
+  /// This process must ignore SIGPIPE. See `ProcessStart.prepare(as:)`.
   init(_ payload: [UInt8], into pipe: consuming FileDescriptor, on loop: EventLoop) throws(SystemError) {
     self.loop = loop
     self.payload = payload
     let number = pipe.rawValue
     if !payload.isEmpty { try pipe.setNonBlocking(true) }
-    // If the pipe may not grow that much, the loop writes the payload piece by piece.
+    // If the kernel does not permit a pipe of this size, the loop writes the payload piece by piece.
     if payload.count > DescriptorPair.pipeCapacity { try? pipe.widenPipe(to: payload.count) }
     self.pipe = consume pipe
     write()
@@ -36,7 +37,7 @@ final class PayloadFeed {
 
   deinit { close() }
 
-  /// True if everything was written, or the reader has closed.
+  /// True if everything was written, or the reader has closed its end.
   var isDone: Bool {
     switch pipe {
     case .some: false
@@ -67,7 +68,7 @@ final class PayloadFeed {
     switch pipe {
     case .some(let open):
       payload.withUnsafeBytes { bytes in
-        // A failing write to our own pipe means that it has no reader.
+        // An error when writing to the own pipe means that the pipe has no reader.
         (try? open.write(UnsafeRawBufferPointer(rebasing: bytes[written...]))) ?? .peerClosed
       }
     case .none: .peerClosed

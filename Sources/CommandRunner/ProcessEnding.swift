@@ -1,8 +1,8 @@
-// End of a set of processes whose complete list is unknown, because they start others while they are ended.
-// Invariant: each process is held by its pidfd from its discovery to its exit, so no signal reaches an
-// unrelated process. The search repeats after each exit, until it finds nothing.
-// Errors: a process that cannot be ended (it has become another user's, or waits for a dead disk) is given up
-// after a time, and reported.
+// Ends a set of processes whose complete list is unknown, because they may start others meanwhile.
+// Invariant: a pidfd is held for each process from its discovery to its exit, so no signal reaches an unrelated
+// process. The search is repeated after each exit, until it finds no process.
+// Errors: a process that cannot be ended (it runs as another user by now, or waits for a disk that does not
+// respond) is reported after a time limit.
 import Glibc
 import Posix
 import Time
@@ -12,9 +12,9 @@ protocol HeldProcess: AnyObject {
   var pid: pid_t { get }
   /// Pidfd: readable after the process has exited.
   var fd: CInt { get }
-  /// Sends SIGTERM or SIGKILL.
+  /// Sends a signal, SIGTERM or SIGKILL.
   func end(by signal: CInt)
-  /// Reaps the process, which has exited.
+  /// Reaps the process if it is a child. It is called after the exit.
   func release()
 }
 
@@ -22,7 +22,7 @@ protocol HeldProcess: AnyObject {
 final class ProcessEnding {
   private enum Phase {
     case idle
-    /// SIGTERM was sent; SIGKILL follows at this time.
+    /// SIGTERM was sent; SIGKILL follows at `until`.
     case asked(until: MonotonicTime)
     case killed(giveUpAt: MonotonicTime)
     case done
@@ -30,30 +30,31 @@ final class ProcessEnding {
 
   private struct Entry {
     let process: any HeldProcess
-    /// Nil if the kernel refuses to watch the process.
+    /// Nil if the loop cannot watch the process, for example for lack of kernel memory.
     var registration: Registration?
-    /// Polled while the kernel does not watch the process.
+    /// Polled for an exit while `registration` is nil.
     var hasEnded: () -> Bool = { false }
   }
 
   /// The result of one scan.
   struct Found {
-    /// Processes that were not held before, and have been signalled.
+    /// Processes that were not held before the scan. They have received the signal.
     var processes: [any HeldProcess] = []
-    /// True if there may be others by now, because a process exited during the scan.
+    /// True if new processes may exist, because a process exited during the scan.
     var isChanging = false
   }
 
-  /// Scans for processes that are to be ended and are not held yet, at most `room` of them. It sends each the
-  /// signal as soon as it is found, because the process may be starting another.
+  /// Scans for processes that are to be ended and are not held yet, at most `room` of them. It sends the signal
+  /// to each as soon as it finds it, because the process may be about to start another.
   typealias Search = (
     _ signal: CInt, _ room: Int, _ isHeld: (pid_t) -> Bool
   ) throws(SystemError) -> Found
 
-  /// Maximum number of held processes: each costs a descriptor. The others are found when these have exited.
+  /// Maximum number of held processes, each of which needs a descriptor. The search finds the remaining ones
+  /// after these have exited.
   private static let mostHeld = 256
-  /// Maximum number of immediate rescans for processes that start others faster than they are found. After
-  /// that the loop handles other events first.
+  /// Maximum number of immediate rescans for processes that start others faster than the search finds them.
+  /// After the last one the loop handles other events first.
   private static let mostLooks = 64
   /// Pause before the next scan after descriptors or memory have run out.
   private static let pause = TimeSpan.milliseconds(10)
@@ -64,24 +65,24 @@ final class ProcessEnding {
   private var phase = Phase.idle
   private var held: [pid_t: Entry] = [:]
   private var lookAt: MonotonicTime?
-  /// Time at which processes that the kernel does not watch are polled again; nil if it watches all.
+  /// Time of the next poll of the processes that the loop cannot watch; nil if it watches all.
   private var watchAt: MonotonicTime?
 
-  /// - Parameter patience: time from SIGKILL until the remaining processes are given up.
+  /// - Parameter patience: time to wait after SIGKILL for the remaining processes to exit.
   init(on loop: EventLoop, patience: TimeSpan, search: @escaping Search) {
     (self.loop, self.patience, self.search) = (loop, patience, search)
   }
 
   deinit { for case let registration? in held.values.map(\.registration) { loop.deregister(registration) } }
 
-  /// True if none is left, or only processes that could not be ended. False before ``begin(grace:at:)``.
+  /// True if no process is left, or only processes that could not be ended. False before ``begin(grace:at:)``.
   var isDone: Bool { if case .done = phase { true } else { false } }
   /// True after ``begin(grace:at:)`` was called.
   var isBegun: Bool { if case .idle = phase { false } else { true } }
   /// Process ids of the known processes that have not exited.
   var remaining: [pid_t] { held.keys.sorted() }
 
-  /// Latest time for the next ``turn(at:)``; nil if only events require it.
+  /// Latest time for the next ``turn(at:)``; nil if no call is due before the next event.
   var deadline: MonotonicTime? {
     switch phase {
     case .idle: watchAt
@@ -91,8 +92,8 @@ final class ProcessEnding {
     }
   }
 
-  /// Holds a process that is known before the search. It runs already, so it is held even if the kernel has
-  /// no memory to watch it; until it has, `hasEnded` is polled.
+  /// Holds a process that is known before the search. The process runs already, so it is held even if the
+  /// kernel has no memory to watch it. Until the kernel has memory again, `hasEnded` is polled.
   ///
   /// - Parameter hasEnded: returns true after the process has exited.
   func hold(known process: any HeldProcess, hasEnded: @escaping () -> Bool) {
@@ -122,7 +123,7 @@ final class ProcessEnding {
     }
   }
 
-  /// Sends SIGTERM to all, and SIGKILL after `grace`; SIGKILL at once if `grace` is zero.
+  /// Sends SIGTERM to all processes, and SIGKILL after `grace`; SIGKILL at once if `grace` is zero.
   func begin(grace: TimeSpan, at now: MonotonicTime) {
     guard case .idle = phase else { return hasten(to: now + grace, at: now) }
     guard grace > .zero else { return kill(at: now) }
@@ -131,7 +132,7 @@ final class ProcessEnding {
     look(at: now)
   }
 
-  /// Does the work that is due.
+  /// Does the work that is due: a poll, a scan, or the step from SIGTERM to SIGKILL.
   func turn(at now: MonotonicTime) {
     if let watchAt, watchAt <= now { watchUnwatched(at: now) }
     if let lookAt, lookAt <= now { look(at: now) }
@@ -158,8 +159,8 @@ final class ProcessEnding {
     guard let entry = held.removeValue(forKey: pid) else { return }
     if let registration = entry.registration { loop.deregister(registration) }
     entry.process.release()
-    // Its children have got a new parent before its exit was reported. The next iteration scans for them,
-    // once for all processes that exited in this one.
+    // The kernel gave the children of the process a new parent before it reported the exit. The next iteration
+    // scans once for the children of all processes whose exits this iteration handles.
     if isBegun { lookAt = loop.wokeAt }
   }
 
@@ -185,7 +186,7 @@ final class ProcessEnding {
       }
       lookAt = now
     } catch {
-      // Out of descriptors or kernel memory: both are temporary.
+      // Descriptors or kernel memory have run out. Both shortages are temporary.
       lookAt = now + Self.pause
     }
   }

@@ -1,15 +1,15 @@
-// A command's process and all its descendants, wherever they have gone: into other process groups or
-// sessions, or away from parents that have exited. This process is a subreaper, so a process that loses its
-// parent becomes its child. A child keeps its process id until this process reaps it, so only children are
-// signalled, level by level.
-// Invariant: a child that this process has started for another purpose is never signalled and never reaped
-// here.
+// A command's process and all its descendants, also those in other process groups or sessions, and those whose
+// parents have exited. This process is a subreaper, so a descendant that loses its parent becomes a child of
+// this process. A child keeps its process id until this process reaps it. So only children are signalled, level
+// by level.
+// Invariant: a child that this process has started for another purpose is never signalled and never reaped by
+// this class.
 // Errors: a process that cannot be ended is reported.
 import Glibc
 import Posix
 import Time
 
-/// A process with its descendants, which are ended together.
+/// A process and its descendants, which are ended together.
 ///
 /// Call `Subreaper.become()` before the process is started.
 public final class ProcessTree {
@@ -18,16 +18,17 @@ public final class ProcessTree {
   private let ending: ProcessEnding
   private let group: EndedGroup?
 
-  /// Watches a tree until it is to be ended.
+  /// Watches a tree until the caller ends it.
   ///
   /// - Parameters:
-  ///   - root: leader of a session; nil if only the processes that another runner left behind are meant.
-  ///   - group: control group in which the root was started, and which contains no process that has to survive.
-  ///     All its members are killed in one system call before the search. All other descendants are still
-  ///     collected one by one.
-  ///   - patience: time from SIGKILL until the remaining processes are given up.
-  ///   - adopts: true for a child of this process, other than the root, that belongs to the tree: all but those
-  ///     that this process has started itself. It is called repeatedly.
+  ///   - root: leader of a session; nil for a tree that consists only of the processes that another runner left
+  ///     behind.
+  ///   - group: control group in which the root was started, and in which no process has to survive. All its
+  ///     members are killed in one system call before the search. Descendants outside the group are still ended
+  ///     one by one.
+  ///   - patience: time to wait after SIGKILL for the remaining processes to exit.
+  ///   - adopts: returns true for a child of this process, other than the root, that belongs to the tree. These
+  ///     are all children that this process has not started itself. It is called repeatedly.
   public init(
     root: ChildProcess?, in group: ControlGroup? = nil, on loop: EventLoop, patience: TimeSpan = .seconds(10),
     adopts: @escaping (pid_t) -> Bool
@@ -38,7 +39,7 @@ public final class ProcessTree {
     let ended = group.map { EndedGroup($0) }
     self.group = ended
     ending = ProcessEnding(on: loop, patience: patience) { signal, room, isHeld throws(SystemError) in
-      // A process that forks faster than the scan is killed by this call.
+      // This call also kills a process that forks faster than the scan finds its children.
       if signal == SIGKILL, let ended, Subreaper.hasChildren { ended.kill() }
       return try Self.look(for: signal, room: room, ofGroup: rootPid) {
         $0 != rootPid && !isHeld($0) && adopts($0)
@@ -47,8 +48,8 @@ public final class ProcessTree {
     if let root { ending.hold(known: Root(root)) { root.reap() != nil } }
   }
 
-  /// Reaps descendants that have lost their parents and exited, while the tree is not being ended. Call it on
-  /// SIGCHLD: otherwise a command that keeps starting background processes fills the process table.
+  /// Reaps adopted descendants that have exited, while the tree is not being ended. Call it on SIGCHLD: if it
+  /// is not called, a command that keeps starting background processes fills the process table with zombies.
   public func collect() {
     guard !ending.isBegun else { return }
     for pid in Subreaper.children() where pid != root?.pid && adopts(pid) {
@@ -65,34 +66,35 @@ public final class ProcessTree {
       guard found.processes.count < room else { break }
       let child: ChildProcess?
       do throws(SystemError) { child = try ChildProcess.adopted(pid) } catch {
-        // Keep the processes that were opened; the others are found when these have exited.
+        // Keep the processes whose pidfds are open. The search finds the remaining ones after these have
+        // exited.
         guard found.processes.isEmpty else { break }
         throw error
       }
       guard let child else { continue }
       let descendant = Descendant(child, ofGroup: group)
       descendant.end(by: signal)
-      // The process has exited since the list was read, so its children are not in the list.
+      // If the process has exited since the list was read, its children may not be in the list.
       if child.reap() == nil { found.processes.append(descendant) } else { found.isChanging = true }
     }
     return found
   }
 
-  /// True if the control group was killed, so that nothing may start in it any more. See
-  /// ``ControlGroup/kill()``
+  /// True if the control group was killed. No process may be started in it any more; see
+  /// ``ControlGroup/kill()``.
   public var hasEndedGroup: Bool { group?.isEnded ?? false }
-  /// True if none is left, or only processes that could not be ended. False before ``end(grace:at:)``.
+  /// True if no process is left, or only processes that could not be ended. False before ``end(grace:at:)``.
   public var isGone: Bool { ending.isDone }
-  /// Process ids of the tree that are known to be left: children of this process, and the root.
+  /// Ids of the processes of the tree that are known to run: the root, and other children of this process.
   public var remaining: [pid_t] { ending.remaining }
-  /// Latest time for the next ``turn(at:)``; nil if only events require it.
+  /// Latest time for the next ``turn(at:)``; nil if no call is due before the next event.
   public var deadline: MonotonicTime? { ending.deadline }
 
-  /// Sends SIGTERM to the root's process group, and SIGKILL to the whole tree after `grace`; SIGKILL at once
-  /// if `grace` is zero. A second call can only shorten the grace.
+  /// Sends SIGTERM to the root's process group, and SIGKILL to the whole tree after `grace`; SIGKILL at once if
+  /// `grace` is zero. A second call can only shorten the time until SIGKILL.
   public func end(grace: TimeSpan, at now: MonotonicTime) { ending.begin(grace: grace, at: now) }
 
-  /// Does the work that is due.
+  /// Does the work that is due: a scan, or the step from SIGTERM to SIGKILL.
   public func turn(at now: MonotonicTime) { ending.turn(at: now) }
 
   private final class EndedGroup {
@@ -125,8 +127,8 @@ public final class ProcessTree {
     var pid: pid_t { child.pid }
     var fd: CInt { child.fd }
     func end(by signal: CInt) {
-      // A member of the root's group has received SIGTERM with the group; some programs treat a second one as
-      // "now".
+      // A member of the root's group has already received SIGTERM with the group. Some programs exit
+      // immediately, without cleaning up, when they receive a second one.
       if signal == SIGTERM && child.group == groupOfRoot { return }
       child.killGroup(signal)
       child.kill(signal)

@@ -1,17 +1,17 @@
 // Cache of paths at which programs were found: searching a long `PATH` again for each command took a tenth of
 // the runner's time.
-// Invariant: an entry is a path at which the program was found and executable, less than a second ago. A
-// failed search is never cached. Errors: the program may be gone by now; the caller that cannot run it clears
-// the cache and searches again.
+// Invariant: an entry is a path at which the program was found and executable, less than a second ago. A failed
+// search is never cached. Errors: the program may be missing by now. A caller that cannot run it clears the
+// cache and searches again.
 import ByteText
 import Posix
 import Time
 
-/// Searches for programs, and remembers their paths for a second. Not Sendable.
+/// Searches for programs, and caches their paths for a second. Not Sendable.
 public final class ProgramPlaces {
-  /// Lifetime of an entry. For this time a new program earlier in `PATH` may be missed.
+  /// Lifetime of an entry. During this time a new program in an earlier directory of `PATH` may be missed.
   static let span = TimeSpan.seconds(1)
-  /// Maximum number of entries, because customers may bring programs of their own.
+  /// Maximum number of entries. It bounds the memory, because programs can come from customers.
   static let most = 64
 
   private struct Question: Hashable {
@@ -27,7 +27,7 @@ public final class ProgramPlaces {
 
   public init() {}
 
-  /// Finds the path of a program. See ``ProgramSearch/find(_:path:directory:)``
+  /// Finds the path of a program. See ``ProgramSearch/find(_:path:directory:)``.
   public func find(
     _ program: String, path: String?, directory: String? = nil
   ) -> Result<String, CommandRefusal> {
@@ -50,7 +50,7 @@ public final class ProgramPlaces {
 
   /// Clears the cache, because a program could not be run at the path that was returned last.
   ///
-  /// - Returns: true if that path came from the cache, so that another search is worthwhile.
+  /// - Returns: true if that path was in the cache, so that another search may find a different one.
   public func forget() -> Bool {
     empty()
     defer { hasRemembered = false }

@@ -1,7 +1,7 @@
-// Search for a program by the rules of execvp(3), except its last one: execvp lets a shell read a file
-// without a first line that names an interpreter.
-// Invariant: nothing is run during the search. Errors: a refusal that names what is missing, or found and not
-// executable. A program that was found may be gone a moment later.
+// Search for a program by the rules of execvp(3), except its last one: execvp passes a file without an
+// interpreter in its first line to a shell.
+// Invariant: the search executes nothing. Errors: a refusal with the program that is missing, or with the file
+// that was found and is not executable. A program that was found may be missing a moment later.
 import Glibc
 import Posix
 
@@ -29,7 +29,7 @@ public enum ProgramSearch {
     if program.utf8.contains(UInt8(ascii: "/")) {
       let code = check(seen(program))
       if code == 0 { return .success(program) }
-      // If the directory is missing, it is the cause: no relative path can exist in it.
+      // If the directory is missing, the refusal names the directory, because no relative path can exist in it.
       if isAbsent(code), program.utf8.first != UInt8(ascii: "/"), let directory,
         (try? FileFacts.inspect(directory)) == .some(.none)
       {
@@ -46,7 +46,7 @@ public enum ProgramSearch {
       let candidate = Paths.join(place.isEmpty ? "." : String(Substring(place)), program)
       let code = check(seen(candidate))
       if code == 0 { return .success(candidate) }
-      // If no other can be run, the refusal names the first file that exists and is not executable.
+      // If no file can be run, the refusal names the first one that exists and is not executable.
       if !isAbsent(code), refused == nil { refused = notExecutable(seen(candidate), code) }
     }
     return .failure(refused ?? .programMissing(program, searched: searched))

@@ -1,8 +1,8 @@
-// One command from its start until nothing of it is left: the process and all its descendants, its payload,
-// its output, its time.
-// Invariant: the outcome is available only after the command and all processes that it left behind have
-// exited. A process that holds its pipes or ignores its signals delays the outcome by bounded times only.
-// Errors: a command that cannot start is a refusal; SystemError is a shortage that may pass.
+// One command from its start until none of its processes is left: the process and all its descendants, its
+// payload, its output, its timeout.
+// Invariant: the outcome is available only after the command and all processes that it left behind have exited.
+// A process that keeps its pipes open or ignores its signals delays the outcome by a bounded time. Errors: a
+// command that cannot start is a refusal; a SystemError is a shortage that may be temporary.
 import Glibc
 import Posix
 import Time
@@ -10,11 +10,12 @@ import Time
 /// A command that was started for one customer.
 ///
 /// Not Sendable: it belongs to the loop on which it waits. The caller runs the loop and calls ``turn(at:)``
-/// after each iteration, and at ``deadline`` at the latest. If the object is released, the command is killed
-/// with its group.
+/// after each iteration, and at ``deadline`` at the latest. If the object is released, the command and its
+/// process group are killed.
 public final class RunningCommand {
   private enum Phase {
-    /// The command runs. Its output stays in the pipes until `attendAt`; nil once the loop reads it.
+    /// The command runs. Its output stays in the pipes until `attendAt`, which is nil once the loop reads the
+    /// output.
     case running(attendAt: MonotonicTime?)
     /// The command has exited, but its descendants may still write to its output.
     case lingering(until: MonotonicTime)
@@ -36,7 +37,7 @@ public final class RunningCommand {
   private let linger: TimeSpan
   private var endedAt: MonotonicTime
   private var interruption: CommandOutcome.Interruption?
-  /// True if everything was killed at once, because this process exits.
+  /// True if ``end(at:)`` has killed everything at once, because this process exits.
   private var isGivenUp = false
   private var phase = Phase.running(attendAt: nil)
 
@@ -46,16 +47,16 @@ public final class RunningCommand {
   /// Starts a command.
   ///
   /// - Parameters:
-  ///   - now: time of the start; durations are measured from here.
-  ///   - unattended: time for which the output stays in the pipes, which hold 64 KiB each, while only the
-  ///     exit is awaited. A command that exits within this time costs a third less; one that writes more
-  ///     blocks until then.
+  ///   - now: time of the start. The duration and the timeout are measured from it.
+  ///   - unattended: time during which the output stays in the pipes, which hold 64 KiB each, while the loop
+  ///     waits only for the exit. A command that exits within this time costs a third less. A command that
+  ///     writes more than the pipes hold blocks until this time is over.
   ///   - adopts: returns true for the children of this process that belong to the command, other than the
-  ///     command itself: all but those that this process has started itself. If it returns true for any, call
-  ///     `Subreaper.become()` first.
-  /// - Throws: temporary shortages of processes, descriptors or memory; and ETXTBSY if another process is
-  ///   writing the program file. The command has not started then. A failure after the start is retried while
-  ///   the command runs.
+  ///     command itself. These are all children that this process has not started itself. If it returns true
+  ///     for any, call `Subreaper.become()` first.
+  /// - Throws: temporary shortages of processes, descriptors or memory, and ETXTBSY if another process is
+  ///   writing the program file. The command has not started then. A failure after the start is not thrown: the
+  ///   step is retried while the command runs.
   public static func start(
     _ order: CommandOrder, on loop: EventLoop, at now: MonotonicTime, unattended: TimeSpan = .zero,
     adopts: @escaping (pid_t) -> Bool
@@ -64,7 +65,7 @@ public final class RunningCommand {
     let input = try standardInput(order.payload, from: &feed, on: loop)
     let outputPipe = try DescriptorPair.pipe()
     let errorPipe = try DescriptorPair.pipe()
-    // Everything that can fail comes before the start: a started command is never undone.
+    // Every step that can fail comes before the start, because a start cannot be undone.
     let output = try OutputCapture(outputPipe.first, keeping: order.output, on: loop)
     let errors = try OutputCapture(errorPipe.first, keeping: order.errors, on: loop)
     let root: ChildProcess
@@ -81,7 +82,8 @@ public final class RunningCommand {
         adopts: adopts))
   }
 
-  /// A pipe that contains the payload; the null device if there is none, because it costs less.
+  /// Returns the reading end of a pipe that contains the payload. Without a payload it is the null device,
+  /// which costs less.
   private static func standardInput(
     _ payload: [UInt8], from feed: inout PayloadFeed?, on loop: EventLoop
   ) throws(SystemError) -> FileDescriptor {
@@ -108,21 +110,21 @@ public final class RunningCommand {
     guard root.reap() == nil else { return }
     group?.kill()
     root.killGroup(SIGKILL)
-    // Takes only a moment, because the process is killed. Nothing else would reap it later, unless this
-    // process exits and leaves it to its new parent.
+    // Waiting takes only a moment, because the process is killed. No later code would reap it, unless this
+    // process exits and the new parent reaps it.
     if isGivenUp { root.kill(SIGKILL) } else { root.end() }
   }
 
   /// Process id of the command; also the id of its session and its process group.
   public var pid: pid_t { root.pid }
 
-  /// True if the control group was killed with the command, so that no other command may start there.
+  /// True if the control group was killed with the command, so that no other command may start in that group.
   public var hasEndedGroup: Bool { tree.hasEndedGroup }
 
   /// Standard output and standard error captured so far.
   public var said: (output: CapturedOutput, errors: CapturedOutput) { (output.captured, errors.captured) }
 
-  /// Latest time for the next ``turn(at:)``; nil if only events require it.
+  /// Latest time for the next ``turn(at:)``; nil if no call is due before the next event.
   public var deadline: MonotonicTime? {
     switch phase {
     case .running(let attendAt):
@@ -133,16 +135,15 @@ public final class RunningCommand {
     }
   }
 
-  /// True while the output of the command stays in the pipes, and the processes it leaves behind are not
-  /// collected.
+  /// True while the output of the command stays in the pipes and its orphaned descendants are not reaped.
   public var isUnattended: Bool { if case .running(attendAt: _?) = phase { true } else { false } }
 
-  /// Ends the command with all its descendants: SIGTERM to its group, and SIGKILL to the whole tree after its
-  /// grace. Does nothing if the command has exited already, or is being ended.
+  /// Ends the command with all its descendants: SIGTERM to its process group, and SIGKILL to the whole tree
+  /// after the grace. Does nothing if the command has exited already, or is being ended.
   public func cancel(at now: MonotonicTime) { interrupt(.cancel, at: now) }
 
-  /// Kills everything at once by SIGKILL, regardless of the command's timeout, because this process exits.
-  /// The outcome is of no use then; ``turn(at:)`` still reports when nothing is left.
+  /// Kills everything at once by SIGKILL, whatever the command's grace is, because this process exits. The
+  /// caller discards the outcome then, but ``turn(at:)`` still reports when no process is left.
   public func end(at now: MonotonicTime) {
     isGivenUp = true
     switch phase {
@@ -159,18 +160,19 @@ public final class RunningCommand {
 
   /// Does the work that is due. Call it after each iteration of the loop.
   ///
-  /// - Returns: the outcome, once nothing of the command is left.
+  /// - Returns: the outcome, once no process of the command is left.
   public func turn(at now: MonotonicTime) -> CommandOutcome? {
     if case .running = phase, let timeoutAt, timeoutAt <= now { interrupt(.timeout, at: now) }
     if case .running(let attendAt?) = phase, attendAt <= now, !root.isReaped { attend(at: now) }
     tree.turn(at: now)
-    // A command that waits for a dead disk is given up; its exit status stays unknown.
+    // A command that waits for a disk that does not respond is given up. Its exit status stays unknown.
     if case .running = phase, root.isReaped || tree.isGone {
       endedAt = now
       feed?.close()
       output.readWhatIsThere()
       errors.readWhatIsThere()
-      // If the command was ended, the rest of its tree is being ended, too, and may still write the reason.
+      // If the runner ended the command, the rest of its tree is being ended, too, and may still write error
+      // messages.
       phase = interruption == nil ? .lingering(until: lingerEnd(at: now)) : .clearing
     }
     if case .lingering(let until) = phase, until <= now || output.isAtEnd && errors.isAtEnd {
@@ -184,7 +186,7 @@ public final class RunningCommand {
     return nil
   }
 
-  /// End of the time in which descendants may still write. If the loop cannot read the output, it is now.
+  /// End of the time in which descendants may still write: now, if the loop cannot read the output.
   private func lingerEnd(at now: MonotonicTime) -> MonotonicTime {
     do throws(SystemError) { try attend() } catch { return now }
     return now + linger
@@ -195,7 +197,7 @@ public final class RunningCommand {
       try attend()
       phase = .running(attendAt: nil)
     } catch {
-      // The kernel is out of memory, which is temporary. Until then a command with much output blocks.
+      // The kernel is out of memory, which is temporary. Until the retry a command with much output blocks.
       phase = .running(attendAt: now + Self.pause)
     }
   }
@@ -206,7 +208,7 @@ public final class RunningCommand {
   }
 
   private func interrupt(_ reason: CommandOutcome.Interruption, at now: MonotonicTime) {
-    // If the command exited before this was handled, it exited by itself.
+    // If the command exited before the interruption was handled, the command counts as exited by itself.
     guard case .running = phase, interruption == nil, root.reap() == nil else { return }
     interruption = reason
     tree.end(grace: grace, at: now)
@@ -221,7 +223,8 @@ public final class RunningCommand {
       output: output.captured, errors: errors.captured, leftBehind: tree.remaining)
   }
 
-  /// Refusal for a failed start that is due to the command; nil for a temporary state of this machine.
+  /// Refusal for a start that failed because of the command; nil if a temporary state of the machine was the
+  /// cause.
   private static func refusal(of program: ChildProcess.Program, _ error: SystemError) -> CommandRefusal? {
     let passing = [EAGAIN, ENOMEM, EMFILE, ENFILE, ETXTBSY, EINTR, EIO]
     guard !passing.contains(error.code) else { return nil }

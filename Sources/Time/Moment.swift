@@ -1,18 +1,17 @@
-// Readings of all clocks that were taken together.
-// Invariant: one step of a state machine sees one time.
+// Readings of all clocks, taken together. Invariant: one step of a state machine uses one `Moment`.
 
 /// One reading of all clocks at once.
 public struct Moment: Sendable, Equatable {
-  /// Clock for decisions.
+  /// Reading of the monotonic clock, for decisions.
   public var monotonic: MonotonicTime
-  /// Clock for people.
+  /// Reading of the wall clock, for display and for times that are stored.
   public var wall: WallTime
-  /// Clock for judging silence: it excludes the time in which this process was not listening.
+  /// Time for the timeouts of silent peers: it excludes the time in which this process did not poll for input.
   public var attended: MonotonicTime
 
-  /// Readings that were taken together.
+  /// Combines readings that the caller took together.
   ///
-  /// - Parameter attended: nil if this process has listened all the time.
+  /// - Parameter attended: nil if this process has polled for input all the time.
   public init(monotonic: MonotonicTime, wall: WallTime, attended: MonotonicTime? = nil) {
     self.monotonic = monotonic
     self.wall = wall

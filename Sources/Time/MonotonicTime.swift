@@ -1,7 +1,7 @@
-// Readings of the monotonic clock, for all decisions and measurements. Compare a reading only with those of
-// the same boot. Nothing here fails: arithmetic saturates at the ends of the range, 292 years away.
+// Readings of the monotonic clock, for all decisions and measurements. Compare a reading only with readings of
+// the same boot. No operation fails: arithmetic saturates at the ends of the range, 292 years away.
 
-/// A reading of a monotonic clock, in nanoseconds since some point of this boot.
+/// A reading of a monotonic clock, in nanoseconds since an arbitrary point of the current boot.
 public struct MonotonicTime: Sendable, Comparable, Hashable {
   /// Nanoseconds since an arbitrary origin.
   public let nanoseconds: Int64
@@ -13,7 +13,7 @@ public struct MonotonicTime: Sendable, Comparable, Hashable {
     left.nanoseconds < right.nanoseconds
   }
 
-  /// The time later by a span; saturates.
+  /// The time that is `span` later; saturates.
   public static func + (time: MonotonicTime, span: TimeSpan) -> MonotonicTime {
     let (sum, overflow) = time.nanoseconds.addingReportingOverflow(span.nanoseconds)
     return MonotonicTime(nanoseconds: overflow ? .max : sum)
@@ -22,13 +22,13 @@ public struct MonotonicTime: Sendable, Comparable, Hashable {
   /// Adds a span; saturates.
   public static func += (time: inout MonotonicTime, span: TimeSpan) { time = time + span }
 
-  /// The time earlier by a span; saturates.
+  /// The time that is `span` earlier; saturates.
   public static func - (time: MonotonicTime, span: TimeSpan) -> MonotonicTime {
     let (difference, overflow) = time.nanoseconds.subtractingReportingOverflow(span.nanoseconds)
     return MonotonicTime(nanoseconds: overflow ? .min : difference)
   }
 
-  /// Span from another time to this one; zero if the other one is later.
+  /// Span from `earlier` to this time; zero if `earlier` is the later one.
   public func since(_ earlier: MonotonicTime) -> TimeSpan {
     let (difference, overflow) = nanoseconds.subtractingReportingOverflow(earlier.nanoseconds)
     guard overflow else { return TimeSpan(nanoseconds: difference) }

@@ -1,7 +1,8 @@
-// Durations. Invariant: none is negative. Nothing here fails: arithmetic saturates at zero and at the longest
-// span, 292 years.
+// Durations. Invariant: no duration is negative. No operation fails: arithmetic saturates at zero and at the
+// longest span, 292 years.
 
-/// A length of time in nanoseconds, never negative. Swift's `Duration` has 128 bits and is slower where this is used.
+/// A length of time in nanoseconds, never negative. Swift's `Duration` has 128 bits, and its arithmetic is
+/// slower.
 public struct TimeSpan: Sendable, Comparable, Hashable {
   /// Nanoseconds, at least 0.
   public let nanoseconds: Int64
@@ -24,13 +25,13 @@ public struct TimeSpan: Sendable, Comparable, Hashable {
   /// A span in minutes.
   public static func minutes(_ count: Int64) -> TimeSpan { TimeSpan(nanoseconds: 60_000_000_000) * count }
 
-  /// The empty span.
+  /// A span of no length.
   public static let zero = TimeSpan(nanoseconds: 0)
 
   /// Whole milliseconds, rounded down.
   public var milliseconds: Int64 { nanoseconds / 1_000_000 }
 
-  /// Seconds as a floating-point number, for rates and for people.
+  /// Seconds as a floating-point number, for rates and for display.
   public var inSeconds: Double { Double(nanoseconds) / 1e9 }
 
   /// Ordered by length.
@@ -57,7 +58,7 @@ public struct TimeSpan: Sendable, Comparable, Hashable {
     return TimeSpan(nanoseconds: factor < 0 ? 0 : .max)
   }
 
-  /// The quotient, rounded down; the divisor is above zero.
+  /// The quotient, rounded down. The divisor must be positive.
   public static func / (span: TimeSpan, divisor: Int64) -> TimeSpan {
     precondition(divisor > 0, "a span is divided by \(divisor)")
     return TimeSpan(nanoseconds: span.nanoseconds / divisor)

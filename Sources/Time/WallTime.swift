@@ -1,8 +1,8 @@
-// Readings of the wall clock, for people and for times that outlive a boot. It jumps when it is set, so
-// nothing is measured by it.
+// Readings of the wall clock, for display and for times that are compared across boots. The clock jumps when it
+// is set, so no duration is measured with it.
 
-/// A reading of the wall clock: milliseconds since 1970 in UTC. It may jump, so no duration is measured by
-/// it.
+/// A reading of the wall clock: milliseconds since 1970 in UTC. The clock may jump, so do not measure durations
+/// with it.
 public struct WallTime: Sendable, Comparable, Hashable {
   /// Milliseconds since 1970-01-01T00:00:00Z.
   public var milliseconds: Int64
