@@ -1,20 +1,20 @@
-// Clock of the time in which a process was listening to others. It advances while the process waits for input
-// or works briefly, and hardly at all while the process is stopped, waits for a slow disk, or is busy for
-// long. The caller passes the readings of the monotonic clock.
-// Invariant: between two polls for input it advances by at most one stride. So no peer is judged by silence
-// during which this process could not have received anything, and a silent peer is still found after a
+// Clock of the time in which a process polled for input. It advances while the process waits for input or works
+// briefly, and hardly at all while the process is stopped, waits for a slow disk, or works for a long time
+// without a poll. The caller passes the readings of the monotonic clock.
+// Invariant: between two polls the clock advances by at most one stride. So the silence of a peer does not
+// count while this process could not have received anything, and a silent peer is still detected after a
 // bounded number of polls.
 
 import Time
 
-/// A clock for deadlines of peers.
+/// A clock for the timeouts of peers.
 ///
-/// A deadline on this clock is reached later than on the monotonic clock, by the time that was missed. Do not
-/// use it for anything that a person or a calendar waits for.
+/// A deadline is reached later on this clock than on the monotonic clock; the difference is the time without
+/// polls. Do not use this clock for a time that users or calendars refer to.
 public struct AttendedTime: Sendable {
-  /// Current time. It starts with the monotonic clock and falls behind.
+  /// Current time. It starts at the reading of the monotonic clock and lags more and more behind it.
   public private(set) var now: MonotonicTime
-  /// The most that counts between two polls.
+  /// Maximum time that counts between two polls.
   public var stride: TimeSpan { didSet { nanosecondsOfStride = max(1, stride.nanoseconds) } }
 
   // Plain integers, because this runs in every iteration of a loop.
@@ -31,7 +31,7 @@ public struct AttendedTime: Sendable {
     left = nanosecondsOfStride
   }
 
-  /// Records a poll for input; the input that arrived until then is delivered next.
+  /// Records a poll for input. The caller reads the input that arrived before the poll after this call.
   public mutating func listened(at moment: MonotonicTime) {
     left = nanosecondsOfStride
     advance(to: moment)
@@ -46,8 +46,8 @@ public struct AttendedTime: Sendable {
     now = MonotonicTime(nanoseconds: now.nanoseconds + passed)
   }
 
-  /// Time of the next poll by the monotonic clock, so that no stride is missed and a deadline on this clock
-  /// is met.
+  /// Time of the next poll, by the monotonic clock, for a deadline on this clock. It is at most one stride
+  /// ahead, because this clock would not count a longer wait.
   public func wake(for deadline: MonotonicTime) -> MonotonicTime {
     guard deadline > now else { return MonotonicTime(nanoseconds: read) }
     let (ahead, overflow) = deadline.nanoseconds.subtractingReportingOverflow(now.nanoseconds)

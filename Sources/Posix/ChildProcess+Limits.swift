@@ -1,31 +1,31 @@
-// Start of a foreign program: arguments of any bytes, standard streams that are pipes, limits in force before
-// its first instruction, its own session.
-// Invariant: the child has descriptors 0, 1, 2, and 3 if a channel was given, and no others. Every signal is
-// at its default and none blocked. The child is killed when the thread that started it exits.
-// Errors: SystemError, whose call is the failed step: `chdir` for the directory, `execve` for the program.
+// Start of a program that is not part of this build: arguments of any bytes, pipes as standard streams, limits
+// that apply before its first instruction, and its own session.
+// Invariant: the child has descriptors 0, 1 and 2, and 3 if a channel was passed, and no others. Every signal
+// has its default action and none is blocked. The kernel kills the child when the thread that started it exits.
+// Errors: SystemError. Its call is the step that failed: `chdir` for the directory, `execve` for the program.
 import ByteText
 import CLinux
 import Glibc
 
 extension ChildProcess {
-  /// A foreign program, with everything it starts with.
+  /// A program that is not part of this build, and everything that its start requires.
   public struct Program: Sendable, Hashable {
-    /// Path of the program; no search is made.
+    /// Path of the program. It is not searched in `PATH`.
     public var path: String
-    /// The arguments, starting with the program's own name, of any bytes but zero.
+    /// The arguments, starting with the program's own name. They may contain any bytes but zero.
     public var words: [[UInt8]]
-    /// The whole environment; nothing else is inherited.
+    /// The whole environment; no variable of this process is inherited.
     public var environment: Variables
-    /// Working directory; nil for that of the parent. A relative path of the program starts there.
+    /// Working directory; nil for that of the parent. A relative `path` starts from it.
     public var directory: String?
-    /// Resource limits. In addition, the child has the limit of open files that this process was started
-    /// with.
+    /// Resource limits. Unless they limit the open files, the child has the limit of open files with which this
+    /// process was started.
     public var limits: [ResourceLimit]
-    /// umask; nil for the one that this process was started with.
+    /// umask; nil for the one with which this process was started.
     public var mask: UInt32?
-    /// True if orphaned descendants of the child become its children.
+    /// True if orphaned descendants of the child become its children. `prctl(2)` PR_SET_CHILD_SUBREAPER
     public var isSubreaper: Bool
-    /// Control group in which the child and everything it starts run; nil for the group of the parent.
+    /// Control group in which the child starts and its descendants run; nil for the group of the parent.
     public var group: ControlGroup?
 
     public init(
@@ -38,12 +38,13 @@ extension ChildProcess {
     }
   }
 
-  /// Starts a program under its limits with a connected socket as its descriptor 3, and passes it to `watch`.
+  /// Starts a program under its limits, with one end of a socket pair as its descriptor 3, and passes the child
+  /// and the second end to `watch`.
   ///
   /// - Parameters:
-  ///   - said: becomes its standard output and its standard error, and is closed here, even if the start
-  ///     fails.
-  ///   - watch: takes ownership of the child and this end of the socket; see
+  ///   - said: becomes standard output and standard error of the child, and is closed in this process, even if
+  ///     the start fails.
+  ///   - watch: takes ownership of the child and of this process's end of the socket; see
   ///     ``spawn(executable:arguments:environment:watch:)``.
   public static func start(
     _ program: Program, said: consuming FileDescriptor,
@@ -63,13 +64,14 @@ extension ChildProcess {
   /// Starts a program under its limits, as the leader of its own session. `clone(2)`, `execve(2)`
   ///
   /// - Parameters:
-  ///   - input: becomes descriptor 0 of the child and is closed here, even if the start fails.
-  ///   - output: the same with descriptor 1.
-  ///   - errors: the same with descriptor 2.
-  ///   - channel: the same with descriptor 3; nil for none.
-  /// - Throws: EINVAL for a zero byte in an argument, or a variable without a name; errors of `chdir(2)` for
-  ///   the directory and of `execve(2)` for the program; EAGAIN and ENOMEM of `clone` if there can be no more
-  ///   processes; an error with ``ControlGroup/call`` as its call if the process cannot join its group.
+  ///   - input: becomes descriptor 0 of the child and is closed in this process, even if the start fails.
+  ///   - output: becomes descriptor 1 under the same rules.
+  ///   - errors: becomes descriptor 2 under the same rules.
+  ///   - channel: becomes descriptor 3 under the same rules; nil for none.
+  /// - Throws: EINVAL for a zero byte in an argument, or for a variable without a name; errors of `chdir(2)`
+  ///   for the directory and of `execve(2)` for the program; EAGAIN or ENOMEM of `clone(2)` if no more
+  ///   processes can be created; an error whose call is ``ControlGroup/call`` if the process cannot join its
+  ///   group.
   public static func start(
     _ program: Program, input: consuming FileDescriptor, output: consuming FileDescriptor,
     errors: consuming FileDescriptor, channel: consuming FileDescriptor? = nil
@@ -96,8 +98,8 @@ extension ChildProcess {
     _ program: Program, _ variables: [[UInt8]], _ sources: (CInt, CInt, CInt, CInt)
   ) throws(SystemError) -> ChildProcess {
     var limits = program.limits
-    // This process may have raised its own limit of open files. All other limits are unchanged since its
-    // start.
+    // This process may have raised its own limit of open files. Its other limits are unchanged since its start,
+    // and the child inherits them.
     if !limits.contains(where: { $0.resource == .openFiles }), let files = Surroundings.limit(.openFiles) {
       limits.append(files)
     }
@@ -163,7 +165,7 @@ extension ChildProcess {
     }
   }
 
-  /// Moves a descriptor above 2, so that dup2 in the child overwrites no other source.
+  /// Moves a descriptor above 2, so that dup2 in the child does not overwrite another source.
   private static func clearOfStandardStreams(
     _ descriptor: consuming FileDescriptor
   ) throws(SystemError) -> FileDescriptor {
@@ -171,7 +173,8 @@ extension ChildProcess {
   }
 }
 
-/// Calls `body` with a null-terminated array of C strings in one block of memory, as `execve(2)` requires it.
+/// Calls `body` with a null-terminated array of C strings, as `execve(2)` requires it. The strings are in one
+/// block of memory.
 private func withCStrings<Result>(
   _ words: [[UInt8]], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
 ) -> Result {

@@ -1,9 +1,10 @@
-// Start of a child: exactly which descriptors, signals, arguments and environment it has. No Swift code runs
-// between fork and exec: posix_spawn does all of it.
-// Invariant: the child has descriptors 0, 1, 2, 3 if a channel was given and 4 if a secondDescriptor was, and
-// no others. Every signal is at its default and none is blocked. The umask and the limit of open files are
-// those that this process was started with.
-// Errors: SystemError; a child that was started and cannot be watched is killed and reaped first.
+// Start of a child with a defined set of descriptors, signals, arguments and environment variables. No Swift
+// code runs between fork and exec: posix_spawn performs all steps.
+// Invariant: the child has descriptors 0, 1 and 2, 3 if a channel was passed, 4 if a secondDescriptor was
+// passed, and no others. Every signal has its default action and none is blocked. The umask and the limit of
+// open files are those with which this process was started.
+// Errors: SystemError. If the child has started but cannot be watched, it is killed and reaped before the error
+// is thrown.
 import ByteText
 import CLinux
 import Glibc
@@ -11,7 +12,7 @@ import Glibc
 extension ChildProcess {
   /// Source of the child's standard input.
   public enum Input: Sendable, Hashable {
-    /// Always at end of file: /dev/null.
+    /// The null device, /dev/null: always at end of file.
     case null
     case inherit
   }
@@ -20,15 +21,16 @@ extension ChildProcess {
   public enum Output: Sendable, Hashable {
     case inherit
     case null
-    /// Appends to this file, which is created with 0600 if it is missing.
+    /// Appends to this file, which is created with mode 0600 if it is missing.
     case append(path: String)
   }
 
-  /// Starts a program with a connected socket as its descriptor 3, and passes it to `watch`.
+  /// Starts a program with one end of a socket pair as its descriptor 3, and passes the child and the second
+  /// end to `watch`.
   ///
-  /// - Parameter watch: takes ownership of the child and this end of the socket. If it throws, the child is
-  ///   killed and reaped.
-  /// - Throws: as
+  /// - Parameter watch: takes ownership of the child and of this process's end of the socket. If it throws, the
+  ///   child is killed and reaped.
+  /// - Throws: the errors of
   ///   ``spawn(executable:arguments:environment:channel:secondDescriptor:standardInput:standardOutput:standardError:newSession:workingDirectory:)``,
   ///   and the errors of `watch`.
   public static func spawn(
@@ -47,13 +49,15 @@ extension ChildProcess {
   /// Starts a program. `posix_spawn(3)`
   ///
   /// - Parameters:
-  ///   - executable: path of the program; no search is made.
-  ///   - arguments: without the program's own name, which is prepended.
-  ///   - environment: the whole environment; nothing else is inherited. See ``Environment/all()``.
-  ///   - channel: becomes descriptor 3 of the child and is closed here, even if the start fails.
-  ///   - secondDescriptor: becomes descriptor 4 of the child and is closed here, even if the start fails.
-  ///   - newSession: the child leads its own session and receives no signals from the terminal (Ctrl-C,
-  ///     `setsid(2)`).
+  ///   - executable: path of the program. It is not searched in `PATH`.
+  ///   - arguments: the arguments without the program's own name, which this function prepends.
+  ///   - environment: the whole environment; no variable of this process is inherited. See
+  ///     ``Environment/all()``.
+  ///   - channel: becomes descriptor 3 of the child and is closed in this process, even if the start fails.
+  ///   - secondDescriptor: becomes descriptor 4 of the child and is closed in this process, even if the start
+  ///     fails.
+  ///   - newSession: true if the child leads its own session and receives no signals from the terminal, such as
+  ///     that of Ctrl-C. `setsid(2)`
   ///   - workingDirectory: working directory; nil for that of the parent.
   /// - Throws: ENOENT, EACCES, ENOEXEC for a program that cannot be run; EAGAIN if no more processes are
   ///   allowed.
@@ -101,8 +105,8 @@ extension ChildProcess {
       let watch = try FileDescriptor("pidfd_open", on: "process \(pid)") { Kernel.openProcess(pid) }
       return ChildProcess(pid: pid, pidDescriptor: watch)
     } catch {
-      // If the kernel reaps children automatically this one is gone, and its number may belong to another
-      // process.
+      // If the kernel reaps children automatically, this child is already reaped, and its number may belong to
+      // another process.
       guard error.code != ESRCH else { throw error }
       _ = Kernel.kill(pid, SIGKILL)
       if Kernel.simulated == nil {
@@ -113,7 +117,7 @@ extension ChildProcess {
     }
   }
 
-  // Opened here and not by the child, so that an error names the file.
+  // This process opens the file, not the child, so that an error contains the path.
   private static func source(of input: Input) throws(SystemError) -> FileDescriptor? {
     switch input {
     case .inherit: nil
@@ -130,7 +134,7 @@ extension ChildProcess {
     }
   }
 
-  /// Moves a descriptor above 4, so that dup2 in the child overwrites no other source.
+  /// Moves a descriptor above 4, so that dup2 in the child does not overwrite another source.
   static func clearOfTargets(
     _ descriptor: consuming FileDescriptor?
   ) throws(SystemError) -> FileDescriptor? {
@@ -148,13 +152,13 @@ extension ChildProcess {
 }
 
 extension CurrentProcess {
-  /// Replaces this process's program. The process, its terminal, its directory, its environment and all
-  /// descriptors without close-on-exec stay. The umask is again the one that this process was started with.
-  /// `execv(3)`
+  /// Replaces the program of this process. The process id, the terminal, the working directory, the environment
+  /// and all descriptors without close-on-exec are kept. The umask is reset to the one with which this process
+  /// was started. `execv(3)`
   ///
   /// - Parameters:
-  ///   - executable: path of the program; no search is made.
-  ///   - name: the first argument, by which the program was called.
+  ///   - executable: path of the program. It is not searched in `PATH`.
+  ///   - name: the first argument, the name under which the program is called.
   /// - Throws: ENOENT, EACCES, ENOEXEC for an executable that cannot be run.
   public static func become(
     executable: String, name: String, arguments: [String]

@@ -1,7 +1,7 @@
 // One child from its start until it is reaped: its pid, and the pidfd that reports its exit.
-// Invariant: a pid is signalled only here, and only while it certainly belongs to this child, which is until
-// it is reaped.
-// Errors: SystemError if starting fails; errors of signalling and reaping need no action of the caller.
+// Invariant: only this class signals the pid, and only until the child is reaped, because after that the number
+// may belong to another process.
+// Errors: SystemError if the start fails. Errors of signalling and reaping require no action of the caller.
 import CLinux
 import Glibc
 import Synchronization
@@ -11,7 +11,7 @@ public final class ChildProcess {
   /// Process id. After ``reap()`` or ``wait()`` the number may belong to another process.
   public let pid: pid_t
   private let pidDescriptor: FileDescriptor
-  /// Exit status, once it was reaped.
+  /// Exit status; nil until the child was reaped.
   public private(set) var exitStatus: ExitStatus?
 
   /// - Parameter isAdopted: true for an orphan that became a child of this process.
@@ -22,18 +22,18 @@ public final class ChildProcess {
   }
 
   deinit {
-    // Prevents a zombie if the child has exited; a running child is not waited for.
+    // Prevents a zombie if the child has exited. The destructor does not wait for a running child.
     _ = reap()
   }
 
-  /// Children that this process has started and not reaped.
+  /// Children that this process has started itself and not reaped yet.
   private static let own = Mutex<Set<pid_t>>([])
   /// True if this process has started the child with this pid itself, and has not reaped it.
   public static func isOwn(_ pid: pid_t) -> Bool {
     Kernel.simulated?.hasStarted(pid) ?? own.withLock { $0.contains(pid) }
   }
 
-  /// The pidfd: becomes readable when the child has exited. For an ``EventLoop``; borrowed, do not close it.
+  /// The pidfd, readable when the child has exited. It is borrowed for an ``EventLoop``: do not close it.
   /// `pidfd_open(2)`
   public var fd: CInt { pidDescriptor.rawValue }
   /// True after the child was reaped.
@@ -41,16 +41,16 @@ public final class ChildProcess {
 
   /// Sends a signal. `kill(2)`
   ///
-  /// A zombie accepts any signal, without effect.
-  /// - Returns: false if the child was reaped already (nothing is sent, because the pid may belong to another
-  ///   process), or if the kernel refuses because the child runs as another user.
+  /// A zombie accepts any signal without an effect.
+  /// - Returns: false if the child was reaped already (no signal is sent, because the pid may belong to another
+  ///   process), or if the kernel rejects the signal because the child runs as another user.
   @discardableResult
   public func kill(_ signal: CInt) -> Bool {
     guard exitStatus == nil else { return false }
     return Kernel.kill(pid, signal) == 0
   }
 
-  /// Reaps the child if it has exited; nil while it runs. Later calls return the same status. `wait4(2)`
+  /// Reaps the child if it has exited; nil while the child runs. Later calls return the same status. `wait4(2)`
   /// WNOHANG
   public func reap() -> ExitStatus? { exitStatus ?? collect(waiting: false) }
 
@@ -63,8 +63,8 @@ public final class ChildProcess {
     return status
   }
 
-  /// Kills a child and reaps it: a child that cannot be watched must neither run nor stay as a zombie.
-  /// `kill(2)` SIGKILL, `wait4(2)`
+  /// Kills a child and reaps it. It is for a child that cannot be watched, which must neither run nor stay as a
+  /// zombie. `kill(2)` SIGKILL, `wait4(2)`
   public func end() {
     kill(SIGKILL)
     _ = wait()
@@ -79,7 +79,7 @@ public final class ChildProcess {
     var ending = linux_ending()
     let reaped = uninterrupted { linux_reap(pid, waiting, &ending) }
     guard reaped != 0 else { return nil }
-    // ECHILD: it has exited and was reaped elsewhere in this process, or by the kernel if SIGCHLD is ignored.
+    // ECHILD: other code of this process has reaped the child, or the kernel has, because SIGCHLD is ignored.
     // The pid must not be signalled any more, because it may belong to another process.
     let status = reaped == 1 ? ExitStatus(ending) : ExitStatus(ending: .unseen, maxResidentBytes: 0)
     exitStatus = status
@@ -94,14 +94,14 @@ public struct ExitStatus: Sendable, Hashable, CustomStringConvertible {
     /// The child called exit (or returned from main) with this code, 0 to 255.
     case code(Int32)
     case signal(Int32, coreDumped: Bool)
-    /// The child has exited, but its status is not available to this process.
+    /// The child has exited, but its exit status is not available to this process.
     case unseen
   }
 
   /// Kind of exit, with the code or signal.
   public let ending: Ending
-  /// Peak resident memory in bytes. It starts from the size of the process that spawned it (the kernel counts
-  /// the time before exec), so it means little for a small child of a large parent.
+  /// Peak resident memory in bytes. The kernel includes the time before exec, when the child has the memory of
+  /// its parent. So for a small child of a large parent it is the size of the parent.
   public let maxResidentBytes: Int64
 
   public init(ending: Ending, maxResidentBytes: Int64) {
@@ -113,7 +113,7 @@ public struct ExitStatus: Sendable, Hashable, CustomStringConvertible {
     maxResidentBytes = ending.max_resident_kilobytes * 1024
   }
 
-  /// True if it exited with code 0.
+  /// True if the child exited with code 0.
   public var isSuccess: Bool { ending == .code(0) }
 
   /// `code 7`, `SIGKILL`, `SIGSEGV (core dumped)`, or `exit status unknown`.

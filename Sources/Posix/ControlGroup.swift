@@ -1,34 +1,35 @@
-// Control groups of this machine (cgroup2): the one of this process, whether it may create others below it,
-// and the killing of all processes in one. A process that starts in a group stays there with everything it
-// starts, in other sessions, after its parents' exit, and with another environment.
-// Invariant: a group that this process has not created is never changed. One system call kills all processes
-// of a group, and none of them can start another meanwhile.
-// Errors: nil if there is no such group, without a reason. A simulated machine has none.
+// Control groups of this machine (cgroup2): the group of this process, whether this process may create others
+// below it, and how to kill all processes of a group. A process that starts in a group stays there with all its
+// descendants, also in other sessions, after its parents' exit, and with another environment.
+// Invariant: a group that this process has not created is never changed. One system call kills all processes of
+// a group, and none of them can start another meanwhile.
+// Errors: nil if there is no such group, without a reason. A simulated machine has no control groups.
 import ByteText
 import CLinux
 import Glibc
 
 /// A group of processes below that of a service manager. `cgroups(7)`
 public struct ControlGroup: Sendable, Hashable {
-  /// Call in the SystemError of a process that could not start in its group.
+  /// The `call` of a SystemError that reports that a process could not start in its group.
   public static let call = "clone3"
 
-  /// Absolute path of its directory.
+  /// Absolute path of the group's directory.
   public let path: String
 
-  /// The group with this directory; it need not exist.
+  /// The group with this directory, which need not exist.
   public init(path: String) { self.path = path }
 
   // MARK: Membership
 
-  /// Environment variable that forbids a bank to create groups, if its value is `no`.
+  /// Environment variable that forbids a bank to create groups if its value is `no`.
   public static let variable = "BANK_CONTROL_GROUPS"
 
-  /// The group of this process, if this process may create others below it and start processes in them.
+  /// The group of this process; nil if this process may not create other groups below it and start processes in
+  /// them.
   ///
-  /// That is true for a group that a service manager has delegated (`Delegate=` of systemd), and for any
-  /// group of a bank that runs as root. The group itself is not changed: no controller, no limit, no member.
-  /// So its manager's limits apply to all groups below it, and killing it kills them all.
+  /// A process may do this in a group that a service manager has delegated (`Delegate=` of systemd), and in any
+  /// group if it runs as root. The group itself is not changed: no controller, no limit, no member. So the
+  /// manager's limits apply to all groups below it, and killing it kills them all.
   /// https://systemd.io/CGROUP_DELEGATION
   public static func divisible() -> ControlGroup? {
     guard Kernel.simulated == nil, Environment.value(variable) != "no", let group = own() else { return nil }
@@ -37,8 +38,7 @@ public struct ControlGroup: Sendable, Hashable {
     return mayWrite(group.path) && mayWrite(members) ? group : nil
   }
 
-  /// The group of this process, wherever cgroup2 is mounted; nil if it is not mounted, or not with this
-  /// group.
+  /// The group of this process; nil if no mount of cgroup2 contains it.
   public static func own() -> ControlGroup? {
     guard let groups = ProcessTable.text(of: "/proc/self/cgroup", limit: 1 << 20),
       let mounts = ProcessTable.text(of: "/proc/self/mountinfo", limit: 16 << 20),
@@ -48,7 +48,7 @@ public struct ControlGroup: Sendable, Hashable {
     for mount in mounts.split(separator: "\n").compactMap(Mount.init) {
       guard let path = mount.path(of: name) else { continue }
       let group = ControlGroup(path: path)
-      // In another cgroup namespace the path may exist without containing this process: verify.
+      // In another cgroup namespace the path may exist without containing this process, so check its members.
       if group.members.contains(CurrentProcess.pid) { return group }
     }
     return nil
@@ -67,7 +67,7 @@ public struct ControlGroup: Sendable, Hashable {
       (root, point) = (Self.unescaped(halves[3]), Self.unescaped(halves[4]))
     }
 
-    /// Path of the group with this name; nil if it is outside the mounted part.
+    /// Path of the group with this name; nil if the group is outside the mounted part of the hierarchy.
     func path(of name: String) -> String? {
       guard !name.split(separator: "/").contains("..") else { return nil }
       if root == "/" { return name == "/" ? point : point + name }
@@ -75,7 +75,7 @@ public struct ControlGroup: Sendable, Hashable {
       return point + name.dropFirst(root.count)
     }
 
-    /// Space, tab, newline and backslash are written as a backslash and three octal digits.
+    /// In mountinfo, space, tab, newline and backslash are written as a backslash and three octal digits.
     private static func unescaped(_ field: Substring) -> String {
       let parts = field.split(separator: "\\", omittingEmptySubsequences: false)
       return parts.dropFirst().reduce(String(parts[0])) { text, part in
@@ -89,7 +89,7 @@ public struct ControlGroup: Sendable, Hashable {
 
   // MARK: Operations
 
-  /// The group with this name below this one; created if it is missing. `mkdir(2)`
+  /// Returns the group with this name below this one, and creates it if it is missing. `mkdir(2)`
   ///
   /// - Parameter name: one path component.
   public func made(_ name: String) throws(SystemError) -> ControlGroup {
@@ -98,7 +98,7 @@ public struct ControlGroup: Sendable, Hashable {
     return group
   }
 
-  /// The groups directly below.
+  /// The groups directly below this one.
   public var below: [ControlGroup] {
     let names = (try? Directory.entries(of: path)) ?? []
     return names.map { ControlGroup(path: Paths.join(path, $0)) }.filter {
@@ -106,11 +106,11 @@ public struct ControlGroup: Sendable, Hashable {
     }
   }
 
-  /// True if the group exists and can be killed in one call; the root group cannot.
+  /// True if the group exists and can be killed in one call. The root group cannot.
   public var isThere: Bool { (try? FileFacts.inspect(Paths.join(path, "cgroup.kill"))) != nil }
 
-  /// True if this process may start others in it, and the kernel allows it: a system call filter may forbid
-  /// `clone3(2)`. The test tries to start a path that is not a program.
+  /// True if this process may start others in the group, and the kernel allows it: a system call filter may
+  /// forbid `clone3(2)`. The check tries to start a path that is not a program.
   public var takesProcesses: Bool {
     guard let none = try? FileDescriptor.open("/dev/null", .readWrite),
       let output = try? none.duplicate(atLeast: 3),
@@ -118,29 +118,29 @@ public struct ControlGroup: Sendable, Hashable {
     else { return false }
     let program = ChildProcess.Program(path: "/", words: [[UInt8(ascii: "/")]], environment: [:], group: self)
     do throws(SystemError) {
-      // A directory cannot be executed, so a process without an execve error was killed before that; see
-      // ``kill()``.
+      // A directory cannot be executed. If the start reports no error of execve, the child was killed before
+      // exec; see ``kill()``.
       try ChildProcess.start(program, input: none, output: output, errors: errors).end()
       return false
     } catch { return error.call == "execve" }
   }
 
-  /// True if a running process is in it, or below it. `cgroup.events`
+  /// True if a process runs in the group or below it. `cgroup.events`
   public var isPopulated: Bool {
     ProcessTable.text(of: Paths.join(path, "cgroup.events"), limit: 4096)?.contains("populated 1") ?? false
   }
 
-  /// Process ids of its members, without those of groups below.
+  /// Process ids of the group's members, without those of the groups below it.
   public var members: [pid_t] {
     let text = ProcessTable.text(of: Paths.join(path, "cgroup.procs"), limit: 32 << 20) ?? ""
     return text.split(separator: "\n").compactMap { pid_t($0) }
   }
 
-  /// Kills all processes in it and below it, by SIGKILL. `cgroup.kill`
+  /// Kills all processes in the group and below it, by SIGKILL. `cgroup.kill`
   ///
-  /// Start no process in it afterwards, nor in a group that was below it: Linux 6.18 was seen to kill
-  /// processes started from outside in a group that was ever killed, as if the kill had missed them. Remove
-  /// it and create another one.
+  /// Start no process in the group afterwards, nor in a group that was below it: Linux 6.18 was observed to
+  /// kill processes that are started from outside in a group that was once killed, as if they belonged to the
+  /// killed processes. Remove the group and create another one.
   ///
   /// - Returns: false if there is no such group.
   @discardableResult
@@ -151,9 +151,9 @@ public struct ControlGroup: Sendable, Hashable {
     return (try? file.writeAll([UInt8(ascii: "1")])) != nil
   }
 
-  /// Removes the group, with the groups below it; a group with members stays. `rmdir(2)`
+  /// Removes the group, with the groups below it. A group with members is kept. `rmdir(2)`
   ///
-  /// - Returns: true if the group is gone.
+  /// - Returns: true if the group does not exist any more.
   @discardableResult
   public func remove() -> Bool {
     if Directory.removeEmpty(path) { return true }
@@ -161,7 +161,7 @@ public struct ControlGroup: Sendable, Hashable {
     return Directory.removeEmpty(path)
   }
 
-  /// Opens the directory, for a process that starts in the group.
+  /// Opens the directory of the group, for a process that starts in it.
   func opened() throws(SystemError) -> FileDescriptor {
     do throws(SystemError) { return try FileDescriptor.open(path, [.readOnly, .directory]) } catch {
       guard !error.isShortage else { throw error }

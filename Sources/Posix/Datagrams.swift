@@ -1,5 +1,5 @@
 // Unix datagram sockets: receivers bound to a path, and single messages sent to an address.
-// Invariant: nothing here blocks; a message for a receiver that does not read is lost.
+// Invariant: no call blocks. A message for a receiver that does not read is lost.
 // Errors: SystemError; a missing or full receiver is an outcome.
 import CLinux
 import Glibc
@@ -9,18 +9,18 @@ import Synchronization
 public enum Datagrams {
   /// Result of sending a datagram.
   public enum SendOutcome: Sendable, Hashable {
-    /// The kernel has queued it for the receiver.
+    /// The kernel has queued the datagram for the receiver.
     case sent
-    /// No receiver (ENOENT, ECONNREFUSED), or the user may not send (EACCES, EPERM).
+    /// There is no receiver (ENOENT, ECONNREFUSED), or the user may not send to it (EACCES, EPERM).
     case nobody
     /// The receiver's queue is full (EAGAIN).
     case full
   }
 
-  /// Binds a receiver to a path, which may be too long for a socket address. An existing file is unlinked:
-  /// the caller holds the ``LockFile`` that every receiver of this path takes first.
+  /// Binds a receiver to a path, which may be longer than a socket address permits. An existing file is
+  /// unlinked, so the caller must hold the ``LockFile`` that every receiver of this path takes first.
   ///
-  /// - Returns: the socket, non-blocking and closed on exec; its file is 0600.
+  /// - Returns: the socket, non-blocking and closed on exec. Its file has mode 0600.
   public static func bind(path: String) throws(SystemError) -> FileDescriptor {
     let socket = try FileDescriptor("socket", on: path) { Kernel.makeDatagramSocket() }
     let number = socket.rawValue
@@ -35,8 +35,8 @@ public enum Datagrams {
 
   /// Receives the next datagram.
   ///
-  /// - Parameter limit: a longer datagram is truncated.
-  /// - Returns: nil if none is queued.
+  /// - Parameter limit: maximum length in bytes. A longer datagram is truncated.
+  /// - Returns: nil if no datagram is queued.
   public static func receive(
     from socket: borrowing FileDescriptor, limit: Int = 4096
   ) throws(SystemError) -> [UInt8]? {
@@ -49,8 +49,8 @@ public enum Datagrams {
     throw SystemError(call: "recv", subject: "descriptor \(number)", code: errno)
   }
 
-  /// Socket for all sent datagrams, made with the first and kept for the life of the process: it can still
-  /// send when no descriptor is left.
+  /// Socket for all sent datagrams. It is made for the first one and kept until the process exits, so that the
+  /// process can still send when no more descriptors are available.
   private static let sender = Mutex<CInt?>(nil)
 
   private static func sendingSocket(for address: String) throws(SystemError) -> CInt {
@@ -62,7 +62,7 @@ public enum Datagrams {
     }
   }
 
-  /// Sends one datagram to a path, or to an abstract address, which starts with `@`.
+  /// Sends one datagram to a path, or to an abstract address if it starts with `@`.
   public static func send(_ bytes: [UInt8], to address: String) throws(SystemError) -> SendOutcome {
     let number = Kernel.simulated == nil ? try sendingSocket(for: address) : -1
     func transmit(_ target: UnsafePointer<CChar>) -> CInt {
@@ -86,9 +86,9 @@ public enum Datagrams {
     return .sent
   }
 
-  /// True if a receiver is bound to a path; nothing is sent.
+  /// Returns true if a receiver is bound to a path. No datagram is sent.
   ///
-  /// - Returns: nil if that cannot be determined, for example without a free descriptor.
+  /// - Returns: nil if the check fails, for example without a free descriptor.
   public static func isReceived(at path: String) -> Bool? {
     do throws(SystemError) {
       let socket = try FileDescriptor("socket", on: path) { Kernel.makeDatagramSocket() }

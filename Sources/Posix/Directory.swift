@@ -1,6 +1,6 @@
-// Creation, listing and syncing of directories, and changes of names in them.
+// Creation, listing and syncing of directories, and changes of the names in them.
 // Invariant: a directory created here never had more permissions than requested.
-// Errors: SystemError with the path that failed, which may be a parent of the requested one.
+// Errors: SystemError with the path that failed. It may be a parent of the requested path.
 import ByteText
 import Glibc
 
@@ -13,7 +13,7 @@ public enum Directory {
     return ByteText.text(of: path)
   }
 
-  /// Creates a directory; an existing one is not changed. `mkdir(2)`
+  /// Creates a directory. An existing directory is not changed. `mkdir(2)`
   ///
   /// - Parameters:
   ///   - mode: permissions of every created directory, less the umask.
@@ -47,7 +47,7 @@ public enum Directory {
     defer { closedir(stream) }
     var names: [String] = []
     while true {
-      // Only errno distinguishes the end from an error.
+      // readdir returns null at the end and on an error; only errno distinguishes them.
       errno = 0
       guard let entry = readdir(stream) else {
         if errno != 0 { throw SystemError(call: "readdir", subject: path, code: errno) }
@@ -60,19 +60,20 @@ public enum Directory {
     }
   }
 
-  /// Renames a file; an existing file of the new name is replaced. `rename(2)`
+  /// Renames a file. An existing file with the new name is replaced. `rename(2)`
   public static func rename(_ path: String, to other: String) throws(SystemError) {
     guard !other.utf8.contains(0) else { throw SystemError(call: "rename", subject: other, code: EINVAL) }
     try pathCall("rename", path) { from in other.withByteString { Kernel.rename(from, to: $0) } }
   }
 
-  /// Removes a name; the file is deleted when its last descriptor is closed. `unlink(2)`
+  /// Removes a name. The kernel deletes the file when its last descriptor is closed, if it has no other name.
+  /// `unlink(2)`
   public static func unlink(_ path: String) throws(SystemError) {
     try pathCall("unlink", path) { Kernel.unlink($0) }
   }
 
-  /// Removes a directory with all its contents, or a file. A symbolic link is removed itself, without its
-  /// target. Entries that cannot be removed stay. `unlink(2)`, `rmdir(2)`
+  /// Removes a file, or a directory with all its contents. A symbolic link is removed without its target.
+  /// Entries that cannot be removed are kept. `unlink(2)`, `rmdir(2)`
   public static func removeTree(_ path: String) {
     guard let facts = try? FileFacts.inspect(path, followLinks: false) else { return }
     guard facts.isDirectory else { return _ = try? unlink(path) }
@@ -80,15 +81,15 @@ public enum Directory {
     _ = path.withByteString { rmdir($0) }
   }
 
-  /// Removes an empty directory; any other stays. `rmdir(2)`
+  /// Removes an empty directory. A directory with entries is kept. `rmdir(2)`
   ///
-  /// - Returns: true if it is gone.
+  /// - Returns: true if the directory does not exist any more.
   @discardableResult
   public static func removeEmpty(_ path: String) -> Bool {
     path.withByteString { rmdir($0) } == 0 || errno == ENOENT
   }
 
-  /// Makes the names in a directory durable: a file just created, renamed or removed. `fsync(2)`
+  /// Makes the names in a directory durable: files that were just created, renamed or removed. `fsync(2)`
   public static func sync(_ path: String) throws(SystemError) {
     try FileDescriptor.open(path, [.readOnly, .directory]).sync()
   }

@@ -1,6 +1,6 @@
-// Listing of a directory in parts, if it may have more names than one iteration of a loop can handle.
-// Invariant: a name that exists from the first part to the last is returned once. Errors: SystemError with
-// the path.
+// Listing of a directory in parts, for a directory with more names than one iteration of a loop can handle.
+// Invariant: a name that exists from the first part to the last is returned once. Errors: SystemError with the
+// path.
 import ByteText
 import Glibc
 
@@ -8,7 +8,7 @@ import Glibc
 public final class DirectoryStream {
   private let path: String
   private let stream: OpaquePointer?
-  /// Used on a simulated machine, which returns all names at once.
+  /// The remaining names on a simulated machine, which returns all names at once.
   private var simulated: ArraySlice<String> = []
 
   /// Opens a directory.
@@ -30,7 +30,8 @@ public final class DirectoryStream {
 
   deinit { if let stream { closedir(stream) } }
 
-  /// The next names, without `.` and `..`, in no particular order; none at the end.
+  /// Returns at most `limit` of the next names, without `.` and `..`, in no particular order; an empty array at
+  /// the end.
   public func next(_ limit: Int) throws(SystemError) -> [String] {
     guard let stream else {
       defer { simulated = simulated.dropFirst(limit) }
@@ -38,7 +39,7 @@ public final class DirectoryStream {
     }
     var names: [String] = []
     while names.count < limit {
-      // Only errno distinguishes the end from an error.
+      // readdir returns null at the end and on an error; only errno distinguishes them.
       errno = 0
       guard let entry = readdir(stream) else {
         if errno != 0 { throw SystemError(call: "readdir", subject: path, code: errno) }

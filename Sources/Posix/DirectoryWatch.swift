@@ -1,12 +1,12 @@
 // The inotify descriptor, which reports changes in directories without polling.
-// Invariant: an event names the watch it belongs to; if the kernel drops events, one event reports that.
+// Invariant: an event contains the token of its watch. If the kernel drops events, one event reports the loss.
 // Errors: SystemError. A missing path is ENOENT, too many watches are ENOSPC.
 import ByteText
 import Glibc
 
-/// Reports changes in directories; to wait for them, register its descriptor with a loop. `inotify(7)`
+/// Reports changes in directories. Register its descriptor with an event loop to wait for them. `inotify(7)`
 public final class DirectoryWatch {
-  /// One watched directory, until it is removed or the directory is gone.
+  /// Handle of one watched directory, valid until the watch is removed or the directory is deleted.
   public struct Token: Sendable, Hashable {
     let number: CInt
   }
@@ -31,20 +31,21 @@ public final class DirectoryWatch {
     public static let selfDeleted = Changes(rawValue: UInt32(IN_DELETE_SELF))
     /// The directory itself was renamed; the watch follows it. IN_MOVE_SELF
     public static let selfMoved = Changes(rawValue: UInt32(IN_MOVE_SELF))
-    /// The watch has ended; its token is never valid again. Reported without being requested. IN_IGNORED
+    /// The watch has ended, and its token is never valid again. It is reported without being requested.
+    /// IN_IGNORED
     public static let ended = Changes(rawValue: UInt32(IN_IGNORED))
-    /// Events were dropped: examine everything again. Reported without being requested, with no token.
-    /// IN_Q_OVERFLOW
+    /// The kernel dropped events, so the caller has to examine everything again. It is reported without being
+    /// requested, with no token. IN_Q_OVERFLOW
     public static let overflowed = Changes(rawValue: UInt32(IN_Q_OVERFLOW))
-    /// Any change that gives a name in the directory to another file.
+    /// Any change after which a name in the directory may lead to another file.
     public static let names: Changes = [.created, .deleted, .movedFrom, .movedTo]
-    /// Any change after which the path may lead to another directory.
+    /// Any change after which the path of the directory may lead to another directory.
     public static let itself: Changes = [.selfDeleted, .selfMoved]
   }
 
   /// One event.
   public struct Event: Sendable, Hashable {
-    /// The directory; nil for ``Changes/overflowed``.
+    /// The watched directory; nil for ``Changes/overflowed``.
     public let token: Token?
     /// Kinds of changes in this event.
     public let changes: Changes
@@ -55,7 +56,7 @@ public final class DirectoryWatch {
   private let descriptor: FileDescriptor
   private let buffer: UnsafeMutableRawBufferPointer
 
-  /// Makes an empty watch. `inotify_init1(2)`
+  /// Makes a watch without directories. `inotify_init1(2)`
   public init() throws(SystemError) {
     descriptor = try FileDescriptor("inotify_init1") { Kernel.makeWatch() }
     buffer = .allocate(byteCount: 64 << 10, alignment: MemoryLayout<inotify_event>.alignment)
@@ -63,13 +64,13 @@ public final class DirectoryWatch {
 
   deinit { buffer.deallocate() }
 
-  /// Descriptor for an event loop, readable when there are events. Borrowed: do not close it.
+  /// Descriptor for an event loop, readable when events are pending. It is borrowed: do not close it.
   public var fd: CInt { descriptor.rawValue }
 
-  /// Watches a directory. A second call for the same directory changes the reported changes, under the same
-  /// token. `inotify_add_watch(2)`
+  /// Watches a directory. A second call for the same directory replaces the kinds of reported changes and
+  /// returns the same token. `inotify_add_watch(2)`
   ///
-  /// - Throws: ENOENT for a missing path, ENOTDIR for another file.
+  /// - Throws: ENOENT for a missing path, ENOTDIR for a file that is not a directory.
   public func add(_ path: String, _ changes: Changes) throws(SystemError) -> Token {
     let number = descriptor.rawValue
     let mask = changes.rawValue | UInt32(IN_ONLYDIR)

@@ -1,7 +1,7 @@
-// Properties of this process: its variables, its name for `ps`, its limits, and its only source of
-// randomness.
-// Invariant: the environment is only read; a limit is only raised, never above the hard limit; randomness
-// comes from the kernel, never from a clock or a pid.
+// Properties of this process: its environment variables, its name for `ps`, its limits, and the only source of
+// random seeds.
+// Invariant: the environment is only read. A limit is only raised, never above the hard limit. Random bits are
+// read from the kernel and never derived from a clock or a pid.
 import ByteText
 import CLinux
 import Glibc
@@ -15,7 +15,7 @@ public enum Environment {
     return ByteText.text(of: value)
   }
 
-  /// All variables; the first of two with the same name, as with `getenv`.
+  /// All variables. If a name occurs twice the first value is used, as with `getenv(3)`.
   public static func all() -> Variables {
     if let kernel = Kernel.simulated { return kernel.environment }
     guard var entry = linux_environment() else { return [:] }
@@ -39,11 +39,11 @@ public enum CurrentProcess {
   /// The effective user. `geteuid(2)`
   public static var uid: uid_t { Kernel.simulated?.effectiveUser ?? geteuid() }
 
-  /// The arguments, starting with the program's name, of any bytes. They are those passed to `execve(2)`,
-  /// even if the environment was moved or `/proc` is missing.
+  /// The arguments, starting with the program's name. They may contain any bytes. They are those passed to
+  /// `execve(2)`, even if the environment was moved or `/proc` is missing.
   public static let arguments: [String] = {
     let count = linux_argument_count()
-    // Only a C library other than GNU's does not pass them.
+    // The C library passes the arguments to constructors; only libraries other than glibc do not.
     guard count >= 0 else { return ProcessTable.arguments(of: getpid()) }
     return (0..<count).compactMap { place in linux_argument(place).map { ByteText.text(of: $0) } }
   }()

@@ -1,5 +1,4 @@
-// Clock readings of a loop, including the time in which it was listening.
-// Nothing here can fail.
+// Clock readings of a loop, including the time in which the loop polled for input. No function can fail.
 import Time
 
 extension EventLoop {
@@ -10,13 +9,13 @@ extension EventLoop {
     return moment(at: now)
   }
 
-  /// The clocks as of the last poll for events.
+  /// Returns the readings as of the last poll for events.
   public func momentOfWaking() -> Moment { moment(at: wokeAt) }
 
   private func moment(at now: MonotonicTime) -> Moment {
     Moment(monotonic: now, wall: SystemClock.wall(), attended: attended.now)
   }
 
-  /// Time by the monotonic clock at which to wake for a deadline in attended time.
+  /// Time of the monotonic clock at which to wake up for a deadline in attended time.
   public func wake(for deadline: MonotonicTime) -> MonotonicTime { attended.wake(for: deadline) }
 }

@@ -9,11 +9,11 @@ public struct Interest: OptionSet, Sendable, Hashable {
   public let rawValue: UInt32
   public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-  /// Data or a connection is available, a child has exited (pidfd), or the end was reached.
+  /// Data or a connection is available, a child has exited (pidfd), or the end of file was reached.
   public static let read = Interest(rawValue: UInt32(LINUX_READABLE))
   /// Writing is possible.
   public static let write = Interest(rawValue: UInt32(LINUX_WRITABLE))
-  /// The peer has shut down writing, even if unread data precedes that.
+  /// The peer has shut down writing. This is reported even while data is unread.
   public static let peerClosed = Interest(rawValue: UInt32(LINUX_PEER_CLOSED))
 }
 
@@ -23,19 +23,20 @@ public struct Readiness: OptionSet, Sendable, Hashable {
   public let rawValue: UInt32
   public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-  /// A read will not block; it may return the end.
+  /// A read will not block. It may return end of file.
   public static let read = Readiness(rawValue: UInt32(LINUX_READABLE))
   /// A write will not block; it may fail because the reader has closed.
   public static let write = Readiness(rawValue: UInt32(LINUX_WRITABLE))
-  /// The peer has shut down writing; only if requested.
+  /// The peer has shut down writing. It is reported only if requested.
   public static let peerClosed = Readiness(rawValue: UInt32(LINUX_PEER_CLOSED))
-  /// Both halves are shut down. There may still be data to read. Reported without being requested.
+  /// Both directions are shut down. Unread data may remain. It is reported without being requested.
   public static let hangUp = Readiness(rawValue: UInt32(LINUX_HANG_UP))
-  /// An error is pending, or a pipe lost its reader. Reported without being requested.
+  /// An error is pending, or a pipe lost its reader. It is reported without being requested.
   public static let error = Readiness(rawValue: UInt32(LINUX_ERROR))
 }
 
-/// Handle of one registration on one ``EventLoop``. It is never valid again after it was deregistered.
+/// Handle of one registration on one ``EventLoop``. After it was deregistered, the handle never becomes valid
+/// again.
 public struct Registration: Sendable, Hashable {
   let fd: CInt
   let generation: UInt32

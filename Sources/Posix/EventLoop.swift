@@ -1,15 +1,15 @@
-// The epoll descriptor and the handlers of its registrations; the only place at which a process waits.
-// Invariant: a handler is called only for its own registration. Each registration has a generation, so an
-// event is ignored if its descriptor was closed and opened again in the same batch. Errors: SystemError;
-// deregistering a stale registration is never an error.
+// The epoll descriptor and the handlers of its registrations. A process waits only in this class.
+// Invariant: a handler is called only for its own registration. Each registration has a generation, so an event
+// is ignored if its descriptor was closed and opened again in the same batch. Errors: SystemError.
+// Deregistering a stale registration is not an error.
 import CLinux
 import Glibc
 import Time
 
 /// Waits for descriptors and calls their handlers, on one thread.
 ///
-/// Not Sendable: call it only from the thread that runs the loop, also from within handlers. Level-triggered:
-/// a handler that leaves data unread is called again. Source: `epoll(7)`.
+/// Not Sendable: call it only from the thread that runs the loop, which includes its handlers. It is
+/// level-triggered: a handler that does not read all data is called again. Source: `epoll(7)`.
 public final class EventLoop {
   private struct Slot {
     var generation: UInt32 = 0
@@ -17,22 +17,22 @@ public final class EventLoop {
     var handler: ((Readiness) -> Void)?
   }
 
-  /// Called once when events are ready, before the first handler: one reading of the clock serves all of
-  /// them.
+  /// Called once per batch of events, before the first handler, so that all handlers can use one reading of the
+  /// clock.
   public var onWake: (() -> Void)?
   /// Time of the last poll for events.
   public private(set) var wokeAt = MonotonicTime(nanoseconds: 0)
 
-  /// Time in which this loop was listening. Use it for deadlines of peers, so that none is blamed for time in
-  /// which this process was stopped or waited for a disk.
+  /// Time in which this loop polled for input. Use it for the timeouts of peers, so that no peer is blamed for
+  /// time in which this process was stopped or waited for a disk.
   public private(set) var attended = AttendedTime(at: SystemClock.monotonic())
   private let epoll: FileDescriptor
   private let batch: UnsafeMutablePointer<linux_event>
-  // Indexed by descriptor: numbers are small and dense, so finding a handler needs no hashing.
+  // Indexed by descriptor. Descriptors are small and dense numbers, so an array needs no hashing.
   private var slots: [Slot] = []
   private var isDelivering = false
-  /// Consecutive busy polls without an event, and the number of following ones that are skipped because of
-  /// them.
+  /// Number of consecutive calls of ``runAwake(for:asking:)`` that found no event. `leftOut` is the number of
+  /// following calls that poll only once because of them.
   private var vain = 0
   private var leftOut = 0
   /// Number of registrations.
@@ -66,8 +66,8 @@ public final class EventLoop {
     try systemCall("epoll_ctl", on: fd) {
       Kernel.add($0, to: epoll.rawValue, interest, token: registration.token)
     }
-    // An existing handler belongs to a descriptor that was closed without deregistering: the kernel dropped
-    // it, and so does this table.
+    // An existing handler belongs to a descriptor that was closed without being deregistered. The kernel has
+    // dropped that registration, and so does this table.
     if slots[index].handler == nil { count += 1 }
     slots[index] = Slot(generation: generation, interest: interest, handler: handler)
     return registration
@@ -94,7 +94,8 @@ public final class EventLoop {
     slots[Int(registration.fd)].handler = nil
     slots[Int(registration.fd)].interest = []
     count -= 1
-    // Fails only if the descriptor was closed too early, and then the kernel has dropped it already.
+    // The call fails only if the descriptor was closed before, and then the kernel has already dropped the
+    // registration.
     _ = uninterrupted { Kernel.remove(registration.fd, from: epoll.rawValue) }
   }
 
@@ -105,15 +106,15 @@ public final class EventLoop {
       && slots[index].handler != nil
   }
 
-  /// Advances ``attended`` to a reading of the monotonic clock, without a poll since the last reading.
+  /// Advances ``attended`` to a reading of the monotonic clock. The loop has not polled since the last reading.
   public func attend(until moment: MonotonicTime) { attended.advance(to: moment) }
-  /// Maximum time of one iteration that counts as attended: a fraction of the shortest timeout measured by
-  /// it.
+  /// Sets the maximum time that one iteration adds to ``attended``: a fraction of the shortest timeout that is
+  /// measured by this clock.
   public func attend(inStridesOf span: TimeSpan) { attended.stride = span }
 
   /// Handles all input that has arrived by now, without waiting. Call it before a peer is judged silent.
   ///
-  /// Bounded, because peers that keep sending could block it forever.
+  /// The number of iterations is bounded, because peers that keep sending could block the function forever.
   public func hearEverybody() throws(SystemError) {
     for _ in 0...(2 + 2 * count / Int(LINUX_EVENT_BATCH)) {
       guard try runOnce(until: wokeAt) > 0 else { return }
@@ -123,14 +124,14 @@ public final class EventLoop {
   /// Waits for events until the deadline, and calls the handlers of all that are ready.
   ///
   /// The whole batch is fetched before the first handler is called.
-  /// - Parameter deadline: nil waits without a timeout, so an idle process is never woken; a time in the past
-  ///   does not wait.
+  /// - Parameter deadline: nil to wait without a timeout, so that an idle process is never woken. With a time
+  ///   in the past the loop does not wait.
   /// - Returns: number of events fetched, 0 at the deadline. Some may belong to inactive registrations.
   @discardableResult
   public func runOnce(until deadline: MonotonicTime?) throws(SystemError) -> Int {
     precondition(!isDelivering, "a handler must not run the loop that called it")
     let fetched = try systemCall("epoll_wait", on: "") {
-      // Inside the retry: after an interruption only the remaining time is waited for.
+      // Each retry after EINTR computes the timeout again, so it waits only for the remaining time.
       Kernel.wait(in: epoll.rawValue, batch, until: deadline)
     }
     listened()
@@ -145,19 +146,19 @@ public final class EventLoop {
 
   /// Polls repeatedly for a while, without sleeping, and calls the handlers of the first events.
   ///
-  /// For a process that has just answered a peer that will answer in turn: sleeping and being woken costs
-  /// both of them more than this wait. Other processes can use this core meanwhile. After polls without an
-  /// event the function is skipped more and more often: after one in vain every second time, in the end all
-  /// but every thirty-second time. `sched_yield(2)`
+  /// Use it in a process that has just answered a peer and expects the peer's next message soon: sleeping and
+  /// waking up costs both processes more than polling. Other processes can use this core meanwhile. After a
+  /// call without an event, the following calls poll only once: one call after the first call in vain, up to 31
+  /// calls after five in a row. `sched_yield(2)`
   /// - Parameters:
-  ///   - span: duration; zero polls once.
-  ///   - ask: polls only the peer that is expected to answer, without waiting, and returns true for an
-  ///     answer. During the span no other input is read. nil polls all registrations.
+  ///   - span: duration of the polling. Zero polls once.
+  ///   - ask: polls only the peer that is expected to answer, without waiting, and returns true for an answer.
+  ///     No other input is read during the span. Nil to poll all registrations.
   /// - Returns: number of events fetched, 0 after the span.
   public func runAwake(for span: TimeSpan, asking ask: (() -> Bool)? = nil) throws(SystemError) -> Int {
     precondition(!isDelivering, "a handler must not run the loop that called it")
     let isLeftOut = leftOut > 0 || span <= .zero
-    // Set only if no event was ready at once: usually one is, and then the clock need not be read.
+    // Set after the first poll without an event, because usually an event is ready at once.
     var end: MonotonicTime?
     while true {
       if let ask {

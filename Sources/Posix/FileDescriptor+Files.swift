@@ -1,6 +1,6 @@
-// Operations that only files have: opening by path, reading and writing at an offset, syncing, truncating.
+// Operations that only files support: opening by path, reading and writing at an offset, syncing, truncating.
 // Invariant: every descriptor opened here is closed on exec.
-// Errors: SystemError, which contains the path if there was one. Treat a failed sync as fatal.
+// Errors: SystemError with the path, if the call had one. Treat a failed sync as fatal.
 import CLinux
 import Glibc
 
@@ -10,7 +10,7 @@ public struct OpenOptions: OptionSet, Sendable, Hashable {
   public let rawValue: CInt
   public init(rawValue: CInt) { self.rawValue = rawValue }
 
-  /// Reading only; the default without the other two.
+  /// Reading only. It is the default without ``writeOnly`` and ``readWrite``.
   public static let readOnly = OpenOptions([])
   /// Writing only.
   public static let writeOnly = OpenOptions(rawValue: O_WRONLY)
@@ -20,11 +20,11 @@ public struct OpenOptions: OptionSet, Sendable, Hashable {
   public static let create = OpenOptions(rawValue: O_CREAT)
   /// With `create`: fails (EEXIST) if the file exists.
   public static let exclusive = OpenOptions(rawValue: O_EXCL)
-  /// Empties the file.
+  /// Truncates an existing file to zero length.
   public static let truncate = OpenOptions(rawValue: O_TRUNC)
-  /// Every write goes to the current end.
+  /// Every write is appended at the current end of the file.
   public static let append = OpenOptions(rawValue: O_APPEND)
-  /// Fails (ELOOP) if the last part of the path is a symbolic link.
+  /// Fails (ELOOP) if the last component of the path is a symbolic link.
   public static let noFollow = OpenOptions(rawValue: O_NOFOLLOW)
   /// Fails (ENOTDIR) if the path is not a directory.
   public static let directory = OpenOptions(rawValue: O_DIRECTORY)
@@ -42,7 +42,8 @@ extension FileDescriptor {
     FileDescriptor(owning: try pathCall("open", path) { Kernel.open($0, flags: options.rawValue, mode) })
   }
 
-  /// Reads at an offset without moving the position; fewer bytes than requested mean the end. `pread(2)`
+  /// Reads at an offset without moving the file position. Fewer bytes than requested mean the end of the file.
+  /// `pread(2)`
   public borrowing func read(
     into buffer: UnsafeMutableRawBufferPointer, at offset: Int64
   ) throws(SystemError) -> Int {
@@ -57,7 +58,7 @@ extension FileDescriptor {
     return done
   }
 
-  /// Writes all of the bytes at an offset without moving the position. `pwrite(2)`
+  /// Writes all bytes at an offset without moving the file position. `pwrite(2)`
   public borrowing func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(SystemError) {
     let number = rawValue
     var done = 0
@@ -67,9 +68,9 @@ extension FileDescriptor {
     }
   }
 
-  /// Writes all of the bytes, waiting if the descriptor is non-blocking.
+  /// Writes all bytes. If the descriptor is non-blocking, it waits until the descriptor is writable.
   ///
-  /// - Throws: EPIPE if the reader has closed. Bytes written before an error stay written.
+  /// - Throws: EPIPE if the reader has closed its end. Bytes written before an error stay written.
   public borrowing func writeAll(_ bytes: UnsafeRawBufferPointer) throws(SystemError) {
     var rest = bytes
     while !rest.isEmpty {
@@ -81,9 +82,9 @@ extension FileDescriptor {
     }
   }
 
-  /// Writes all of an array's bytes; see ``writeAll(_:)-(UnsafeRawBufferPointer)``.
+  /// Writes all bytes of an array; see ``writeAll(_:)-(UnsafeRawBufferPointer)``.
   public borrowing func writeAll(_ bytes: [UInt8]) throws(SystemError) {
-    // The standard library's closure does not carry a typed error, so the failure comes out as a value.
+    // `withUnsafeBytes` does not rethrow a typed error, so the closure returns the error as a value.
     let failure: SystemError? = bytes.withUnsafeBytes { buffer in
       do throws(SystemError) { try writeAll(buffer) } catch { return error }
       return nil
@@ -98,7 +99,7 @@ extension FileDescriptor {
     let number = rawValue
     var bytes: [UInt8] = []
     while true {
-      // No zero-filled buffer: without optimization, filling takes longer than reading.
+      // The buffer is not filled with zeros: without optimization, filling takes longer than reading.
       let (count, code) = withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 16) { room in
         let count = uninterrupted { Kernel.read(number, room) }
         let code = errno
@@ -111,14 +112,14 @@ extension FileDescriptor {
     }
   }
 
-  /// Waits until the data, and the metadata needed to find it, are on disk. `fsync(2)`
+  /// Waits until the data, and the metadata needed to read it, are on disk. `fsync(2)`
   ///
-  /// After an error it is unknown which data reached the disk, and a second call may wrongly succeed.
+  /// After an error it is unknown which data is on disk, and a second call may wrongly succeed.
   public borrowing func sync() throws(SystemError) {
     try systemCall("fsync", on: rawValue) { Kernel.sync($0) }
   }
 
-  /// Sets the size, cutting off or adding zeros. `ftruncate(2)`
+  /// Sets the size. The file is cut off, or extended with zeros. `ftruncate(2)`
   public borrowing func truncate(to size: Int64) throws(SystemError) {
     try systemCall("ftruncate", on: rawValue) { Kernel.truncate($0, to: size) }
   }

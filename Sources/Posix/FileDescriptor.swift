@@ -1,36 +1,36 @@
 // One open descriptor: exactly one value owns it, and it is closed exactly once.
-// Invariant: the descriptor is open for as long as the value lives; closing a number that this value does not
-// own traps.
+// Invariant: the descriptor is open as long as the value exists. If other code has closed the descriptor, the
+// close of its owner traps.
 // Errors: SystemError; a closed peer and a call that would block are results, not errors.
 import CLinux
 import Glibc
 
-/// An owned file descriptor, closed when the value ends.
+/// An owned file descriptor. It is closed when the value is destroyed.
 public struct FileDescriptor: ~Copyable, Sendable {
-  /// The number, for calls and for registration with an ``EventLoop``. Borrowed: do not close it.
+  /// The number, for system calls and for registration with an ``EventLoop``. It is borrowed: do not close it.
   public let rawValue: CInt
 
-  /// Takes ownership of an open descriptor; from now on this value closes it.
+  /// Takes ownership of an open descriptor, which this value closes from now on.
   public init(owning rawValue: CInt) {
     precondition(rawValue >= 0, "a descriptor is never negative")
     self.rawValue = rawValue
   }
 
-  /// Takes ownership of the result of a call; -1 and errno mean that it has failed.
+  /// Takes ownership of the descriptor that `open` returns. If it returns -1, the error of errno is thrown.
   init(_ call: String, on subject: @autoclosure () -> String = "", _ open: () -> CInt) throws(SystemError) {
     self.init(owning: try systemCall(call, on: subject(), open))
   }
 
   deinit {
-    // After any other error of close the number is free; EBADF means that other code closed it wrongly.
+    // EBADF means that other code has closed the descriptor. After any other error the number is free.
     if Kernel.close(rawValue) == -1 {
       precondition(errno != EBADF, "descriptor \(rawValue) was closed by code that does not own it")
     }
   }
 
-  /// Closes the descriptor. Throws a write error that the kernel had delayed. `close(2)`
+  /// Closes the descriptor. Throws a write error that the kernel had deferred. `close(2)`
   ///
-  /// EINTR counts as closed: Linux has freed the number by then, and a second close could hit another
+  /// EINTR counts as closed: Linux has already freed the number, and a second close could close another
   /// descriptor.
   public consuming func close() throws(SystemError) {
     let number = take()
@@ -40,7 +40,7 @@ public struct FileDescriptor: ~Copyable, Sendable {
     if code != EINTR { throw SystemError(call: "close", subject: "descriptor \(number)", code: code) }
   }
 
-  /// Releases the ownership; the caller has to close the number.
+  /// Releases ownership. The caller has to close the returned descriptor.
   public consuming func take() -> CInt {
     let number = rawValue
     discard self
@@ -52,12 +52,12 @@ public struct FileDescriptor: ~Copyable, Sendable {
 
 /// Result of a read.
 public enum ReadResult: Sendable, Hashable {
-  /// Number of bytes, at least one.
+  /// Number of bytes read, at least one.
   case bytes(Int)
-  /// No data now, and the descriptor is non-blocking (EAGAIN).
+  /// No data is available, and the descriptor is non-blocking (EAGAIN).
   case wouldBlock
-  /// No more data: the end of a file, or the peer is gone. A reset (ECONNRESET) is also the end, because the
-  /// kernel first returns everything that had arrived before it.
+  /// There is no more data: the end of a file, or the peer has closed. A reset (ECONNRESET) is also the end,
+  /// because the kernel first returns all data that arrived before the reset.
   case endOfFile
 }
 
@@ -67,7 +67,7 @@ public enum WriteResult: Sendable, Hashable {
   case bytes(Int)
   /// Nothing was written, and the descriptor is non-blocking (EAGAIN).
   case wouldBlock
-  /// The reader is gone (EPIPE, ECONNRESET).
+  /// The reader has closed its end (EPIPE, ECONNRESET).
   case peerClosed
 }
 
@@ -81,7 +81,7 @@ extension FileDescriptor {
 
   /// Reads available data from a socket, at most `buffer.count` bytes, which must be at least one. `recv(2)`
   ///
-  /// The same as ``read(into:)``, on a shorter path through the kernel.
+  /// It has the same effect as ``read(into:)``, on a shorter path through the kernel.
   public borrowing func receive(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> ReadResult
   {
     precondition(!buffer.isEmpty, "a read into an empty buffer looks like the end of the stream")
@@ -99,21 +99,22 @@ extension FileDescriptor {
     }
   }
 
-  /// Writes as much as the kernel accepts. `write(2)`
+  /// Writes as many bytes as the kernel accepts. `write(2)`
   ///
-  /// A pipe without a reader raises SIGPIPE: see ``Signals/ignorePipe()``. For a socket prefer ``send(_:)``.
+  /// A pipe without a reader raises SIGPIPE; see ``Signals/ignorePipe()``. For a socket prefer ``send(_:)``.
   public borrowing func write(_ bytes: UnsafeRawBufferPointer) throws(SystemError) -> WriteResult {
     let number = rawValue
     return try written(uninterrupted { Kernel.write(number, bytes) }, by: "write")
   }
 
-  /// Writes to a socket as much as the kernel accepts, and never raises SIGPIPE. `send(2)` with MSG_NOSIGNAL
+  /// Writes as many bytes to a socket as the kernel accepts, and never raises SIGPIPE. `send(2)` with
+  /// MSG_NOSIGNAL
   public borrowing func send(_ bytes: UnsafeRawBufferPointer) throws(SystemError) -> WriteResult {
     let number = rawValue
     return try written(uninterrupted { Kernel.send(number, bytes) }, by: "send")
   }
 
-  /// Writes an array's bytes; see ``write(_:)-(UnsafeRawBufferPointer)``.
+  /// Writes the bytes of an array; see ``write(_:)-(UnsafeRawBufferPointer)``.
   public borrowing func write(_ bytes: [UInt8]) throws(SystemError) -> WriteResult {
     let number = rawValue
     let count = uninterrupted { bytes.withUnsafeBytes { Kernel.write(number, $0) } }
@@ -131,14 +132,15 @@ extension FileDescriptor {
 
   /// Switches between blocking and non-blocking calls. `fcntl(2)` F_SETFL
   ///
-  /// The mode belongs to the open file description, so every process that inherited it sees the change.
+  /// The mode belongs to the open file description, so it changes for every process that has inherited the
+  /// descriptor.
   public borrowing func setNonBlocking(_ nonBlocking: Bool) throws(SystemError) {
     try systemCall("fcntl", on: rawValue) { Kernel.setNonBlocking($0, nonBlocking) }
   }
 
-  /// A second descriptor for the same open file description, closed on exec. `fcntl(2)` F_DUPFD_CLOEXEC
+  /// Returns a second descriptor for the same open file description, closed on exec. `fcntl(2)` F_DUPFD_CLOEXEC
   ///
-  /// - Parameter lowest: the new number is at least this.
+  /// - Parameter lowest: lower bound of the new number.
   public borrowing func duplicate(atLeast lowest: CInt = 0) throws(SystemError) -> FileDescriptor {
     let number = rawValue
     return try FileDescriptor("fcntl", on: "descriptor \(number)") {

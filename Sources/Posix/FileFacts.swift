@@ -1,6 +1,6 @@
-// Metadata of a file by its path, or by an open descriptor whatever its name is by now.
-// Invariant: the metadata of a descriptor is that of the open file and not of a path, so no rename can
-// interfere.
+// Metadata of a file, read by its path or by an open descriptor.
+// Invariant: the metadata of a descriptor is that of the open file and not of a path, so a rename cannot change
+// its file.
 // Errors: SystemError; nil for a path that does not exist.
 import ByteText
 import CLinux
@@ -16,9 +16,9 @@ public struct FileFacts: Sendable, Hashable {
   public let mode: mode_t
   /// Size in bytes; meaningful for regular files.
   public let size: Int64
-  /// Together with ``inode`` the identity of the file; see ``identity``.
+  /// Device number. Together with ``inode`` it identifies the file; see ``identity``.
   public let device: UInt64
-  /// See ``device``.
+  /// Inode number on ``device``.
   public let inode: UInt64
   /// True for a directory.
   public let isDirectory: Bool
@@ -36,7 +36,7 @@ public struct FileFacts: Sendable, Hashable {
     (self.isDirectory, self.isFile, self.isSocket) = (isDirectory, isFile, isSocket)
   }
 
-  /// Identity of a file, whatever its name.
+  /// Identity of a file, independent of its name.
   public struct Identity: Sendable, Hashable {
     let device: UInt64
     let inode: UInt64
@@ -45,7 +45,7 @@ public struct FileFacts: Sendable, Hashable {
   /// Identity of this file.
   public var identity: Identity { Identity(device: device, inode: inode) }
 
-  /// Metadata of the file with this name; nil if there is none. `stat(2)`, `lstat(2)`
+  /// Metadata of the file with this path; nil if the path does not exist. `stat(2)`, `lstat(2)`
   public static func inspect(_ path: String, followLinks: Bool = true) throws(SystemError) -> FileFacts? {
     if let kernel = Kernel.simulated { return kernel.facts(of: path) }
     var facts = linux_file_facts()
@@ -60,7 +60,7 @@ public struct FileFacts: Sendable, Hashable {
 }
 
 extension FileFacts {
-  /// Checks whether this process may execute the file: 0 if it may, otherwise an errno value. For a directory
+  /// Checks whether this process may execute the file. Returns 0 if it may, or an errno value. For a directory
   /// it checks search permission. `faccessat(2)` X_OK for the effective user
   public static func execution(of path: String) -> CInt {
     guard !path.utf8.contains(0) else { return EINVAL }

@@ -1,5 +1,5 @@
-// Dispatch of each call: to the simulated kernel of this thread if it has one, otherwise to Linux.
-// Errors: as the calls themselves: -1 and errno.
+// Dispatch of each call: to the simulated kernel if this thread has one, and to Linux if it has none. Errors:
+// those of the calls themselves: -1 and errno.
 import ByteText
 import CLinux
 import Glibc
@@ -87,7 +87,7 @@ extension Kernel {
     return linux_epoll_wait(epoll, batch, max(0, deadline.nanoseconds - SystemClock.monotonic().nanoseconds))
   }
 
-  /// Returns the present events without waiting.
+  /// Returns the pending events without waiting.
   @inline(__always)
   static func look(in epoll: CInt, _ batch: UnsafeMutablePointer<linux_event>) -> CInt {
     if let simulated {
@@ -217,7 +217,7 @@ extension Kernel {
     simulated?.makeSignalDescriptor(signals) ?? linux_signal_descriptor(signals, CInt(signals.count))
   }
 
-  /// 1 if a signal was read, 0 if none is pending.
+  /// Returns 1 if a signal was read, 0 if none is pending.
   static func readSignal(_ descriptor: CInt, _ signal: inout linux_signal) -> CInt {
     guard let simulated else { return linux_signal_read(descriptor, &signal) }
     guard let number = simulated.readSignal(descriptor) else { return 0 }

@@ -1,19 +1,19 @@
-// Boundary between the bank and its machine: all requests of a running process to the kernel pass through
-// here. A thread can be put on a simulated machine, on which the same processes then run.
+// Boundary between the bank and its machine: all requests of a running process to the kernel pass through this
+// file. A thread can be switched to a simulated machine, on which the same code then runs.
 // Invariant: a thread without a simulated machine calls Linux, at the cost of reading one thread-local word.
-// All code above this file is the same on both.
-// Errors: as the calls themselves: -1 and errno.
+// All code above this file is the same for both.
+// Errors: those of the calls themselves: -1 and errno.
 import CLinux
 import Glibc
 import Time
 
-/// System calls of a process, with the names and results of the manual: -1 and `errno` for an error,
-/// otherwise a descriptor, a number of bytes, or 0. A simulated kernel implements them in place of Linux.
+/// System calls of a process, with the names and results of the manual pages: -1 and `errno` for an error, or
+/// else a descriptor, a number of bytes, or 0. A simulated kernel implements them in place of Linux.
 ///
-/// One process on one thread uses a kernel. The kernel never blocks: the simulation calls the process when
-/// there is work.
+/// One process on one thread uses a kernel. A call never blocks: the simulation runs the process when events
+/// are pending.
 public protocol SystemCalls: AnyObject {
-  /// True if a deliberate bug is to be enabled here, so that a test can prove that it is found. See
+  /// True if this deliberate bug is enabled, so that a test can prove that the checkers find it. See
   /// ``Kernel/makes(_:)``.
   func makes(_ mistake: StaticString) -> Bool
 
@@ -54,14 +54,15 @@ public protocol SystemCalls: AnyObject {
   func modify(_ descriptor: CInt, in epoll: CInt, interest: Interest, token: UInt64) -> CInt
   /// `epoll_ctl(2)` EPOLL_CTL_DEL
   func remove(_ descriptor: CInt, from epoll: CInt) -> CInt
-  /// Ready events, at most `limit`; empty at the deadline. It does not block: nil, reported as EAGAIN, means
-  /// that the process has to be suspended until an event is ready or the deadline has come. `epoll_wait(2)`
+  /// Ready events, at most `limit`; empty at the deadline. The call does not block. Nil, reported as EAGAIN,
+  /// means that the simulation has to suspend the process until an event is ready or the deadline is reached.
+  /// `epoll_wait(2)`
   func ready(in epoll: CInt, atMost limit: Int, until deadline: MonotonicTime?) -> [(UInt64, Readiness)]?
   /// Yields to other processes. `sched_yield(2)`
   func giveWay()
   /// `socket(2)` AF_UNIX, SOCK_STREAM
   func makeSocket(nonBlocking: Bool) -> CInt
-  /// `bind(2)` to a name, with these permissions, and `listen(2)`
+  /// `bind(2)` to a path, with these permissions, and `listen(2)`
   func listen(_ socket: CInt, at path: String, backlog: CInt, mode: mode_t) -> CInt
   /// `connect(2)`
   func connect(_ socket: CInt, to path: String) -> CInt
@@ -79,13 +80,13 @@ public protocol SystemCalls: AnyObject {
   func shutdownReading(_ socket: CInt) -> CInt
   /// `socket(2)` AF_UNIX, SOCK_DGRAM, non-blocking
   func makeDatagramSocket() -> CInt
-  /// `bind(2)` of a datagram socket to a name
+  /// `bind(2)` of a datagram socket to a path
   func bind(_ socket: CInt, to path: String) -> CInt
-  /// Sends one datagram from a socket without a name; 0, or -1. `sendto(2)`
+  /// Sends one datagram from an unbound socket; returns 0, or -1. `sendto(2)`
   func send(_ datagram: [UInt8], to path: String) -> CInt
   /// `flock(2)`
   func lock(_ descriptor: CInt, _ operation: CInt) -> CInt
-  /// Metadata of the file with this name; nil with ENOENT if there is none. `stat(2)`
+  /// Metadata of the file with this path; nil with ENOENT if the path does not exist. `stat(2)`
   func facts(of path: String) -> FileFacts?
   /// `fstat(2)`; nil with EBADF if there is no such descriptor.
   func facts(of descriptor: CInt) -> FileFacts?
@@ -110,14 +111,14 @@ public protocol SystemCalls: AnyObject {
   var environment: Variables { get }
   /// `geteuid(2)`
   var effectiveUser: uid_t { get }
-  /// Starts a program. Returns its process id, or -1. `descriptors` become 0, 1, 2, 3 and 4 of the child; -1
-  /// for none. A session leader is in a process group of its own. `posix_spawn(3)`
+  /// Starts a program. Returns its process id, or -1. The elements of `descriptors` become 0, 1, 2, 3 and 4 of
+  /// the child; -1 means no descriptor. A session leader has its own process group. `posix_spawn(3)`
   func spawn(
     _ path: String, arguments: [String], environment: [String], descriptors: [CInt], leadsSession: Bool
   ) -> pid_t
   /// `pidfd_open(2)`
   func openProcess(_ pid: pid_t) -> CInt
-  /// `kill(2)`, for a child that was not reaped, or for the process group of one.
+  /// `kill(2)`, for a child that was not reaped, or for the process group of such a child.
   func signal(_ pid: pid_t, _ signal: CInt) -> CInt
   /// `pidfd_send_signal(2)`
   func signal(through descriptor: CInt, _ signal: CInt) -> CInt
@@ -131,7 +132,7 @@ public protocol SystemCalls: AnyObject {
   func becomeSubreaper()
   /// /proc/self/task/*/children
   var children: [pid_t] { get }
-  /// True if this process has started the child itself, and has not reaped it.
+  /// True if this process has started the child itself and has not reaped it.
   func hasStarted(_ pid: pid_t) -> Bool
   /// `getpgid(2)`; nil if there is no such process.
   func group(of pid: pid_t) -> pid_t?
@@ -150,9 +151,10 @@ public enum Kernel {
     init(_ calls: any SystemCalls) { self.calls = calls }
   }
 
-  /// Runs a part of a process on a simulated machine: all its system calls go to `calls`.
+  /// Runs `body` on a simulated machine: all its system calls are passed to `calls`.
   ///
-  /// Calls may be nested, for another process; the outer one then continues with its own kernel.
+  /// Calls may be nested, for another process. After the inner call the outer one continues with its own
+  /// kernel.
   public static func run<Result, Failure: Error>(
     on calls: any SystemCalls, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -166,19 +168,19 @@ public enum Kernel {
     return try body()
   }
 
-  /// True if a deliberate bug of this name is enabled here: a bug that once existed or could exist, and that
-  /// the checkers of a simulation have to find. Always false on Linux.
+  /// True if the deliberate bug with this name is enabled: a bug that once existed or could exist, and that the
+  /// checkers of a simulation have to find. Always false on Linux.
   @inline(__always)
   public static func makes(_ mistake: @autoclosure () -> StaticString) -> Bool {
     guard let seat = linux_thread_kernel() else { return false }
     return calls(of: seat).makes(mistake())
   }
 
-  /// True if this thread calls Linux. For features that no simulation has, so that its histories do not
-  /// change.
+  /// True if this thread calls Linux. Check it for a feature that simulations do not support, so that their
+  /// histories do not change.
   public static var isLinux: Bool { simulated == nil }
 
-  /// Simulated kernel of this thread, for queries beyond the calls of Linux; nil for Linux.
+  /// Simulated kernel of this thread, for queries that are not system calls; nil for Linux.
   public static var simulation: (any SystemCalls)? { simulated }
 
   /// Simulated kernel of this thread; nil for Linux.

@@ -1,38 +1,40 @@
-// Lock that excludes other processes: a file that is locked for as long as its holder lives. A visitor
-// excludes holders and other visitors for a while, and a process that wants to hold the lock can distinguish
-// the two.
-// Invariant: the kernel releases the lock when the last holder exits, for any reason, so a lock is never
-// stale. The file itself is never unlinked: otherwise two processes could lock two files of the same name.
+// Lock that excludes other processes: a file that is locked as long as the holder of the lock runs. A visitor
+// excludes holders and other visitors for a short time, and a process that wants to hold the lock can
+// distinguish a holder from a visitor.
+// Invariant: the kernel releases the lock when the last holder exits, for any reason, so a lock is never stale.
+// The file itself is never unlinked: if it were, two processes could lock two files with the same name.
 // Errors: SystemError; a lock held by another process is an outcome.
 import CLinux
 import Glibc
 import Time
 
-/// A held lock, released when the value ends. `flock(2)`
+/// A held lock. It is released when the value is destroyed. `flock(2)`
 public struct LockFile: ~Copyable {
   private let descriptor: FileDescriptor
 
   /// Result of an attempt to take a lock.
   public enum Outcome: ~Copyable {
     case acquired(LockFile)
-    /// Another process holds the lock; its pid if the file contains one.
+    /// Another process holds the lock. The pid is nil if the file does not contain it.
     case heldBy(pid: pid_t?)
-    /// No process holds the lock, but a visitor has it.
+    /// No process holds the lock, but a visitor excludes holders.
     case visited
   }
 
-  /// Takes the lock if it is free, and writes the own pid into the file for others to read.
+  /// Takes the lock if it is free, and writes the pid of this process into the file for others to read.
   ///
-  /// The lock belongs to the open file description, is not inherited by spawned children, and conflicts also
-  /// within one process.
-  /// - Parameter patience: time to wait for visitors; a holder is never waited for.
-  /// - Throws: ELOOP if the path is a symbolic link, ENOENT if its directory is missing, and so on.
+  /// The lock belongs to the open file description. Spawned children do not inherit it. It also conflicts with
+  /// a second lock of the same process.
+  /// - Parameter patience: time to wait for visitors. The function never waits for a holder.
+  /// - Throws: errors of `open(2)`, such as ELOOP if the path is a symbolic link and ENOENT if its directory is
+  ///   missing.
   public static func acquire(path: String, patience: TimeSpan = .zero) throws(SystemError) -> Outcome {
     let descriptor = try FileDescriptor.open(path, [.readWrite, .create, .noFollow], mode: 0o600)
     let number = descriptor.rawValue
     let deadline = SystemClock.monotonic() + patience
     while try !lock(number, LOCK_EX, path) {
-      // A holder excludes shared locks, and visitors use shared ones: if this succeeds there is no holder.
+      // A holder excludes shared locks, and visitors use shared locks. So if a shared lock succeeds, there is
+      // no holder.
       guard try lock(number, LOCK_SH, path) else { return .heldBy(pid: holder(in: descriptor)) }
       _ = uninterrupted { Kernel.lock(number, LOCK_UN) }
       guard SystemClock.monotonic() < deadline else { return .visited }
@@ -42,7 +44,8 @@ public struct LockFile: ~Copyable {
     return .acquired(LockFile(descriptor: descriptor))
   }
 
-  /// Takes the lock as its only visitor, if it is free. Writes nothing, never waits.
+  /// Takes the lock as its only visitor, if it is free. The function writes nothing into the file and never
+  /// waits.
   public static func visit(path: String) throws(SystemError) -> Outcome {
     var descriptor: FileDescriptor
     var isWritable = true
@@ -55,11 +58,11 @@ public struct LockFile: ~Copyable {
     }
     let number = descriptor.rawValue
     guard try lock(number, LOCK_SH, path) else { return .heldBy(pid: holder(in: descriptor)) }
-    // A lock of the other kind needs a writable file. Visitors of a read-only file change nothing, so they
-    // may coincide.
+    // The lock between visitors needs a writable file. Visitors of a read-only file change nothing, so they
+    // need not exclude each other.
     guard isWritable else { return .acquired(LockFile(descriptor: descriptor)) }
     do throws(SystemError) {
-      // Visitors exclude each other by a lock of another kind, which holders do not use.
+      // Visitors exclude each other by a lock of `fcntl(2)`, which holders do not use.
       try systemCall("fcntl", on: path) { linux_lock_exclusively(number) }
     } catch {
       guard error.code == EAGAIN || error.code == EACCES else { throw error }
@@ -69,7 +72,7 @@ public struct LockFile: ~Copyable {
   }
 
   /// Opens the lock file on a read-only file system: a holder may have the same file mounted writable
-  /// elsewhere. If there is none the directory is locked instead, because the file cannot be created.
+  /// elsewhere. If the file is missing, the directory is locked instead, because the file cannot be created.
   private static func openWhereNobodyWrites(_ path: String) throws(SystemError) -> FileDescriptor {
     do throws(SystemError) { return try FileDescriptor.open(path, [.readOnly, .noFollow]) } catch {
       guard error.code == ENOENT else { throw error }
@@ -84,53 +87,52 @@ public struct LockFile: ~Copyable {
     return false
   }
 
-  /// Joins a lock that was passed on: an inherited descriptor from ``share()``.
+  /// Joins a lock that another process shares: `inherited` is a descriptor from its ``share()``.
   ///
-  /// - Parameter isHolder: true if the file has to contain this process's pid as the holder, instead of that
-  ///   of the process that shared the lock.
-  /// - Returns: `heldBy` if the descriptor does not belong to the file that has this name now, or if another
-  ///   open file description has the lock. A free lock is taken.
+  /// - Parameter isHolder: true to replace the pid in the file by that of this process.
+  /// - Returns: `heldBy` if the descriptor does not belong to the file that has this path now, or if another
+  ///   open file description has the lock. If the lock is free, it is taken.
   public static func join(
     _ inherited: consuming FileDescriptor, path: String, isHolder: Bool = true
   ) throws(SystemError) -> Outcome {
     let number = inherited.rawValue
     guard LockFile(descriptor: try inherited.duplicate()).isAt(path: path) else { return .heldBy(pid: nil) }
-    // No effect if this open file description has the lock already, which is the normal case.
+    // The call has no effect if this open file description has the lock already, which is the normal case.
     guard try lock(number, LOCK_EX, path) else { return .heldBy(pid: holder(in: inherited)) }
     if isHolder { note(pid: CurrentProcess.pid, in: inherited) }
     return .acquired(LockFile(descriptor: inherited))
   }
 
-  /// A descriptor with which a child joins the lock: it stays held until the last process that shares it has
-  /// exited, or one of them unlocks it.
+  /// Returns a descriptor with which a child joins the lock. The lock stays held until the last process that
+  /// shares it has exited, or one of them unlocks it.
   public borrowing func share() throws(SystemError) -> FileDescriptor { try descriptor.duplicate() }
 
-  /// True if the file that has this name now is the locked one; false if it was removed.
+  /// True if the file that has this path now is the locked one; false if the locked file was removed or
+  /// renamed.
   public borrowing func isAt(path: String) -> Bool {
     guard let own = try? descriptor.facts(), let named = try? FileFacts.inspect(path) else { return false }
     return named.identity == own.identity
   }
 
-  /// Ends the share of this value, like letting the value end. The lock is free if no other process shares
-  /// it.
+  /// Ends the share of this value, as its destruction does. The lock is free if no other process shares it.
   public consuming func release() {}
 
-  /// Frees the lock now, also for all that share it.
+  /// Frees the lock now, also for all processes that share it.
   public consuming func unlock() {
-    // Fails only for a descriptor without a lock.
+    // The call fails only for a descriptor without a lock.
     _ = uninterrupted { Kernel.lock(descriptor.rawValue, LOCK_UN) }
   }
 
   private init(descriptor: consuming FileDescriptor) { self.descriptor = descriptor }
 
-  /// Only a hint for people: on a full disk the pid is missing, and the lock is held nevertheless.
+  /// The pid is only a hint for people: on a full disk it is missing although the lock is held.
   private static func note(pid: pid_t, in descriptor: borrowing FileDescriptor) {
     try? descriptor.truncate(to: 0)
-    // By offset, because all that share an open file description also share its position.
+    // Write at an offset, because all processes that share an open file description also share its position.
     Array("\(pid)\n".utf8).withUnsafeBytes { bytes in _ = try? descriptor.write(bytes, at: 0) }
   }
 
-  /// The pid in the file, if the holder has written it by now. It is a hint for people, not a proof.
+  /// The pid in the file, if the holder has written it already. It is a hint for people, not a proof.
   private static func holder(in descriptor: borrowing FileDescriptor) -> pid_t? {
     guard let bytes = try? descriptor.readAll(limit: 64) else { return nil }
     return pid_t(String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self))

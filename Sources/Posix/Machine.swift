@@ -1,5 +1,5 @@
-// Name of this machine. It is read each time, so a change is visible at once. If the kernel does not
-// return it, it is `localhost`.
+// Name of this machine. It is read for each call, so a change is visible at once. The name is `localhost` if
+// the kernel returns an error.
 
 import Glibc
 

@@ -1,14 +1,15 @@
-// Detection of removed or renamed files that a process works with: each name, and the file it led to. It
-// reports lost names at once; ``NameWatch/repairAt`` is the time at which the process that removes files
-// should have finished.
-// Invariant: a file is identified by its inode, so another file in its place counts as lost. Nothing is read
-// from disk while the directories do not change. Errors: SystemError if the kernel has no watch left.
+// Detection of removed or renamed files that a process uses. It stores each name with the file to which the
+// name led. Lost names are reported at once; ``NameWatch/repairAt`` is a later time, at which a process that
+// removes files should have finished.
+// Invariant: a file is identified by its device and inode, so a name that leads to another file counts as lost.
+// Nothing is read from disk while the directories do not change. Errors: SystemError if the kernel permits no
+// more watches.
 import Glibc
 import Time
 
-/// Watch over names in a few directories.
+/// Watches names in a few directories.
 public final class NameWatch {
-  /// Requirement on the file of a name.
+  /// Requirement on the file to which a name leads.
   public enum Expectation: Sendable, Hashable {
     /// The file that had the name at the last ``remember()``.
     case same
@@ -17,8 +18,8 @@ public final class NameWatch {
 
   /// Called with the lost names, as soon as the kernel reports a change.
   public var onLoss: (([String]) -> Void)?
-  /// Time at which lost files should be restored; nil while none is lost. The delay lets a process that
-  /// removes a whole directory finish: nothing is put back into it meanwhile.
+  /// Time at which lost files should be restored; nil while no file is lost. The delay lets a process that
+  /// removes a whole directory finish, so that no file is restored during the removal.
   public private(set) var repairAt: MonotonicTime?
   private static let pause = TimeSpan.milliseconds(500)
   private let loop: EventLoop
@@ -30,9 +31,9 @@ public final class NameWatch {
   /// Names reported as lost since the last ``remember()``.
   private var told: Set<String> = []
 
-  /// A watch without names.
+  /// Makes a watch without names.
   ///
-  /// - Parameter directories: the directories of the names; their own removal is watched, too.
+  /// - Parameter directories: the directories of the names. Their own removal is detected, too.
   public init(in directories: [String], on loop: EventLoop) throws(SystemError) {
     self.loop = loop
     self.directories = directories
@@ -42,14 +43,14 @@ public final class NameWatch {
 
   deinit { if let registration { loop.deregister(registration) } }
 
-  /// Adds names. The files that they lead to now are the expected ones; a missing name is accepted when it
-  /// appears.
+  /// Adds names. The files to which they lead now are the expected ones. For a missing name the next file with
+  /// this name becomes the expected one.
   public func expect(_ paths: [String], _ expectation: Expectation = .same) {
     names += paths.map { ($0, expectation) }
   }
 
-  /// Accepts the files that exist now as the expected ones, and watches the directories that exist now. A
-  /// name that was lost since the last call of ``losses()``, for example during a repair, stays lost.
+  /// Accepts the existing files as the expected ones, and watches the existing directories. A lost name that
+  /// ``losses()`` has not reported yet, for example one lost during a repair, stays lost.
   public func remember() throws(SystemError) {
     repairAt = nil
     let changes = DirectoryWatch.Changes.names.union(.itself)
@@ -80,7 +81,7 @@ public final class NameWatch {
     }.map(\.path)
   }
 
-  /// Postpones the restoration, because it failed.
+  /// Postpones the restoration, for example because it failed.
   public func putOff() { repairAt = SystemClock.monotonic() + Self.pause }
 
   private func notice() {
@@ -97,7 +98,7 @@ public final class NameWatch {
   }
 
   private func file(at path: String) -> FileFacts.Identity? {
-    // If the file cannot be examined, keep its last known state.
+    // If the file cannot be examined, keep its last known identity.
     do { return try FileFacts.inspect(path, followLinks: false)?.identity } catch { return known[path] }
   }
 }

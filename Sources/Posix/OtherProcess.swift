@@ -1,5 +1,5 @@
 // A process that is not a child of this one: detection of its exit, and signals. Invariant: the process is
-// held by its pidfd, so a signal never reaches another process that gets its number later. Errors:
+// referenced by its pidfd, so a signal never reaches another process that gets the same number later. Errors:
 // SystemError; an exited process is a result.
 import CLinux
 import Glibc
@@ -12,9 +12,9 @@ public final class OtherProcess {
 
   /// Opens a pidfd.
   ///
-  /// The caller has to know that the number belongs to the right process: for a parent, call `getppid`
-  /// afterwards.
-  /// - Returns: nil if there is no such process any more.
+  /// The caller has to ensure that the number belongs to the right process. For the own parent, call `getppid`
+  /// afterwards and compare.
+  /// - Returns: nil if there is no process with this number.
   public init?(pid: pid_t) throws(SystemError) {
     guard pid > 0 else { return nil }
     do throws(SystemError) {
@@ -26,7 +26,7 @@ public final class OtherProcess {
     self.pid = pid
   }
 
-  /// Becomes readable when the process has exited. For an ``EventLoop``; borrowed, do not close it.
+  /// The pidfd, readable when the process has exited. It is borrowed for an ``EventLoop``: do not close it.
   public var fd: CInt { descriptor.rawValue }
 
   /// Sends a signal. `pidfd_send_signal(2)`

@@ -1,18 +1,18 @@
-// Return of memory of a running process to the system; the caller decides when it is useful.
-// Invariant: nothing is lost. Pages never written to are read again from their file; of the heap only free
-// memory is returned.
+// Return of memory to the kernel while the process runs. The caller decides when to call it.
+// Invariant: no data is lost. File pages that were never modified are read from their file again. Of the heap
+// only free memory is returned.
 import CLinux
 
 /// Memory management of this process.
 public enum OwnMemory {
-  /// Returns unmodified file pages of the program and its libraries.
+  /// Returns unmodified file pages of the program and its libraries to the kernel.
   ///
-  /// The kernel maps sixteen pages for each one accessed, and pages needed only once, above all at the start,
-  /// stay mapped for the life of the process: most of the apparent memory use of an idle process. They stay
-  /// in the page cache while there is space, so the next access costs a microsecond and no disk read.
-  /// `madvise(2)`, MADV_DONTNEED
+  /// The kernel maps sixteen pages for each one accessed, and pages that were needed only once, mostly at the
+  /// start, stay mapped until the process exits. They are most of the apparent memory use of an idle process.
+  /// They stay in the page cache as long as memory is available, so the next access costs a microsecond and no
+  /// disk read. `madvise(2)`, MADV_DONTNEED
   public static func giveBackProgram() { linux_unmap_program() }
 
-  /// Returns free memory of the heap. `malloc_trim(3)`
+  /// Returns free memory of the heap to the kernel. `malloc_trim(3)`
   public static func giveBackHeap() { linux_trim_heap() }
 }

@@ -1,12 +1,12 @@
 // Paths as text: joining, splitting, making absolute.
-// Invariant: the parts of a path join to a path of the same file.
+// Invariant: the parts of a path, joined again, lead to the same file.
 // Errors: SystemError from the kernel (working directory, executable).
 import ByteText
 import Glibc
 
 /// Operations on paths as text.
 public enum Paths {
-  /// Appends parts to `directory`; an absolute part replaces everything before it.
+  /// Appends parts to `directory`. An absolute part replaces all parts before it.
   public static func join(_ directory: String, _ parts: String...) -> String {
     var path = directory
     for part in parts where !part.isEmpty {
@@ -19,7 +19,7 @@ public enum Paths {
     return path
   }
 
-  /// Everything before the last part: `/a/b` for `/a/b/c`, `/` for `/a`, `.` for `a`. `dirname(3)`
+  /// The path without its last component: `/a/b` for `/a/b/c`, `/` for `/a`, `.` for `a`. `dirname(3)`
   public static func directory(of path: String) -> String {
     let bytes = trimmed(path)
     guard !bytes.isEmpty else { return path.isEmpty ? "." : "/" }
@@ -28,7 +28,7 @@ public enum Paths {
     return before.isEmpty ? "/" : ByteText.text(of: before)
   }
 
-  /// The last part: `c` for `/a/b/c` and for `/a/b/c/`; `/` for the root. `basename(3)`
+  /// The last component: `c` for `/a/b/c` and for `/a/b/c/`; `/` for the root. `basename(3)`
   public static func lastPart(of path: String) -> String {
     let bytes = trimmed(path)
     guard !bytes.isEmpty else { return path.isEmpty ? "." : "/" }
@@ -38,7 +38,8 @@ public enum Paths {
     return ByteText.text(of: bytes[(slash + 1)...])
   }
 
-  /// The absolute path, by the current working directory. Dots and links stay. `getcwd(3)`
+  /// The absolute path, based on the current working directory. Components `.` and `..` and symbolic links are
+  /// kept. `getcwd(3)`
   public static func absolute(_ path: String) throws(SystemError) -> String {
     if path.utf8.first == UInt8(ascii: "/") { return path }
     var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
@@ -48,7 +49,7 @@ public enum Paths {
     return join(text(buffer), path)
   }
 
-  /// The file this process runs. `proc(5)` /proc/self/exe
+  /// Path of the program file that this process runs. `proc(5)` /proc/self/exe
   public static func executable() throws(SystemError) -> String { try target(ofLink: "/proc/self/exe") }
 
   /// Target of a symbolic link. `readlink(2)`

@@ -1,47 +1,49 @@
-// Mark that a process and all its descendants carry in RLIMIT_RTTIME, with a value of some hundred thousand
-// years, which limits nothing. It survives what removes other traces: a cleared environment, another session,
-// another user, the exit of every parent. Any user can read it in /proc/PID/limits.
-// Invariant: a mark is at least 2⁶² µs, so no limit that an administrator sets is one; and a lower limit is
-// never raised.
-// Errors: a process under a lower limit cannot be marked, and a descendant that sets the limit itself loses
-// the mark.
+// Mark of a process and all its descendants in RLIMIT_RTTIME. The value is at least 146,000 years, so it limits
+// nothing. It is kept when other traces are lost: by a cleared environment, another session, another user, or
+// the exit of every parent. Any user can read it in /proc/PID/limits.
+// Invariant: a mark is at least 2⁶² µs, so no limit that an administrator sets is mistaken for a mark. A lower
+// limit is never raised.
+// Errors: a process with a lower limit cannot be marked, and a descendant that sets the limit itself loses the
+// mark.
 import CLinux
 import Glibc
 
-/// A number of 39 bits for the owner, and one of 16 bits for the service. `getrlimit(2)` RLIMIT_RTTIME
+/// A number of 39 bits for the owner, and one of 16 bits for the service, encoded in a limit. `getrlimit(2)`
+/// RLIMIT_RTTIME
 public struct ProcessMark: Sendable, Hashable {
   /// Number of the owner; only the lower 39 bits count.
   public let owner: UInt64
   /// Number of the marked service.
   public let service: UInt16
 
-  /// True if processes carry marks: on a simulated machine they have no limits.
+  /// True if this machine supports marks. A simulated machine has no resource limits.
   public static var areCarried: Bool { Kernel.simulated == nil }
 
   private static let ownerBits: UInt64 = (1 << 39) - 1
   private static let deepest: UInt64 = 127
 
-  /// A mark with the lower 39 bits of `owner`.
+  /// Makes a mark with the lower 39 bits of `owner`.
   public init(owner: UInt64, service: UInt16) {
     (self.owner, self.service) = (owner & Self.ownerBits, service)
   }
 
-  /// Parses the mark in a limit; nil for every other limit.
+  /// Decodes the mark in a limit; nil for a limit that is not a mark.
   init?(limit: UInt64) {
     guard limit >> 62 == 1 else { return nil }
     self.init(owner: limit >> 16, service: UInt16(truncatingIfNeeded: limit))
   }
 
-  /// True if the other mark has the same owner.
+  /// True if both marks have the same owner.
   public func isKin(of other: ProcessMark) -> Bool { owner == other.owner }
 
-  /// The mark as a limit. `height` leaves values for the marks of banks within a marked process, because a
-  /// limit can only be lowered.
+  /// Encodes the mark as a limit. A bank may run within a marked process, and a limit can only be lowered, so
+  /// `height` decreases with each level.
   private func number(height: UInt64) -> UInt64 { 1 << 62 | height << 55 | owner << 16 | UInt64(service) }
 
-  /// Limit for a child of this process; nil if this process has a lower one.
+  /// Limit for a child of this process; nil if this process has a lower limit that is not a mark, or if the
+  /// levels are used up.
   ///
-  /// In a marked process the hard limit keeps the existing mark, and the soft limit gets this one.
+  /// In a marked process the hard limit keeps the existing mark, and the soft limit is set to this one.
   public func limit() -> ResourceLimit? {
     guard Self.areCarried else { return nil }
     var (soft, hard): (UInt64, UInt64) = (0, 0)
@@ -52,9 +54,9 @@ public struct ProcessMark: Sendable, Hashable {
     return height == 0 ? nil : ResourceLimit(.realTime, number(height: height - 1), hard: hard)
   }
 
-  /// Marks this process, and everything it starts from now on.
+  /// Marks this process, and every process that it starts from now on.
   ///
-  /// - Returns: false if it cannot be marked.
+  /// - Returns: false if the process cannot be marked; see ``limit()``.
   @discardableResult
   public func adopt() -> Bool {
     guard let limit = limit() else { return false }
@@ -71,10 +73,10 @@ public struct ProcessMark: Sendable, Hashable {
 }
 
 extension ProcessMark: LosslessStringConvertible {
-  /// Form as a command-line argument.
+  /// Form as a command-line argument: `OWNER.SERVICE`.
   public var description: String { "\(owner).\(service)" }
 
-  /// Parses that form.
+  /// Parses the form of ``description``.
   public init?(_ description: String) {
     let parts = description.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 2, let owner = UInt64(parts[0]), let service = UInt16(parts[1]) else { return nil }

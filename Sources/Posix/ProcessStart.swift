@@ -1,34 +1,35 @@
-// Normalization of the state that a process inherits, once, before anything else happens: standard
-// descriptors, signals, signal mask, umask, limits.
-// Invariant: afterwards the process behaves the same under any shell, nohup, container or careless parent.
+// Normalization of the state that a process inherits: standard descriptors, signals, signal mask, umask,
+// limits. It happens once, before any other work.
+// Invariant: afterwards the process behaves the same under any shell, nohup or container, and under a parent
+// that has changed this state.
 // Errors: none that a caller could handle; a limit that cannot be raised stays.
 import CLinux
 import Glibc
 
-/// Start of a process.
+/// Preparation of a process at its start.
 public enum ProcessStart {
-  /// Kind of the starter.
+  /// Kind of process, by the process that started it.
   public enum Kind: Sendable, Hashable {
-    /// A process of the bank: no inherited state has a meaning.
+    /// Started by a process of the bank. Inherited state is never intended.
     case service
-    /// A user or a script. A hang-up, an interrupt or a stop by the terminal that they ignore, as `nohup` and
-    /// the `&` of a script do, stays ignored. `nohup(1)`
+    /// Started by a user or a script. A hang-up, an interrupt or a stop by the terminal that the starter
+    /// ignores, as `nohup` and the `&` of a script do, stays ignored. `nohup(1)`
     case command
   }
 
   /// Signals that the user of a command may have ignored on purpose.
   static let kept: [CInt] = [SIGHUP, SIGINT, SIGQUIT, SIGTSTP, SIGTTIN, SIGTTOU]
 
-  /// Every program calls this first.
+  /// Normalizes the inherited state. Every program calls it first.
   ///
   /// - Closed standard descriptors are opened to the null device.
   /// - No signal is blocked, and only two are ignored: SIGPIPE, because a write without a reader is an error
-  ///   (EPIPE), and SIGXFSZ, because a file at its size limit is like a full disk (EFBIG). Above all SIGCHLD
-  ///   is not ignored: otherwise the kernel would reap the children, and their exit status would be lost.
-  ///   `signal(7)`, `wait(2)`
-  /// - A service that is aborted ends at once, as the process that aborts it expects.
-  /// - New files are accessible to their owner alone. `umask(2)`
-  /// - A service may have as many files open as the hard limit allows. `getrlimit(2)` Other limits stay.
+  ///   (EPIPE), and SIGXFSZ, because a file at its size limit is handled like a full disk (EFBIG). In particular
+  ///   SIGCHLD is not ignored: if it were, the kernel would reap the children, and their exit status would be
+  ///   lost. `signal(7)`, `wait(2)`
+  /// - A service that receives SIGABRT or SIGQUIT exits at once, as the sender expects.
+  /// - New files are accessible only to their owner. `umask(2)`
+  /// - A service may have as many open files as the hard limit allows. Other limits stay. `getrlimit(2)`
   /// - The original umask and limits are saved for the children: ``Surroundings/inherited``.
   public static func prepare(as kind: Kind) {
     StandardStreams.fillGaps()
@@ -38,18 +39,19 @@ public enum ProcessStart {
     Signals.ignorePipe()
     Signals.ignoreFileSizeLimit()
     if kind == .service { Signals.endAtOnceWhenAborted() }
-    // Saved before it is changed here.
+    // Saved before the umask and the limits are changed here.
     linux_keep_surroundings(0o077)
-    // With fewer descriptors the process does what it can, and reports an error when one more is needed.
+    // If the limit cannot be raised, the process runs with fewer descriptors and reports an error when it needs
+    // more.
     if kind == .service { _ = try? ResourceLimits.raiseOpenFiles() }
   }
 
-  /// Leaves the directory in which the process was started, so that its file system can be unmounted.
-  /// `chdir(2)`
+  /// Changes the working directory to the root, so that the file system of the original directory can be
+  /// unmounted. `chdir(2)`
   ///
-  /// Every process that outlives its starter calls it, after making its path arguments absolute.
+  /// Every process that outlives its starter calls this function, after making its path arguments absolute.
   public static func leaveDirectory() {
-    // A process cannot have been started in a root directory that it may not enter.
+    // The call cannot fail: a process that may not enter its root directory could not have been started.
     _ = chdir("/")
   }
 }

@@ -1,7 +1,7 @@
 // Data of /proc about processes: whether one runs, its start time, and its children.
 // Invariant: a zombie is not alive. A pid together with its start time identifies one process, although pids
 // are reused.
-// Errors: nil, false or an empty list; data may be outdated as soon as it was read.
+// Errors: nil, false or an empty list. The data may be outdated as soon as it was read.
 import ByteText
 import Glibc
 import Time
@@ -15,17 +15,17 @@ public enum ProcessTable {
     return facts.state != UInt8(ascii: "Z") && facts.state != UInt8(ascii: "X")
   }
 
-  /// State of a process. proc_pid_stat(5)
+  /// State of a process. `proc_pid_stat(5)`
   public struct Activity: Sendable, Equatable {
-    /// Running or ready to run; asleep until an event; waiting for a disk; stopped by a signal; held by a
-    /// debugger.
+    /// In this order: running or ready to run; asleep until an event; waiting for a disk; stopped by a signal;
+    /// stopped by a debugger; exited.
     public enum State: Sendable { case running, sleeping, waitingForDisk, stopped, traced, ended }
 
     /// Current state.
     public var state: State
     /// Total processor time, in clock ticks.
     public var processorTicks: UInt64
-    /// True if the process has a controlling terminal, whose user may have stopped it.
+    /// True if the process has a controlling terminal, at which a user may have stopped the process.
     public var hasTerminal: Bool
 
     public init(state: State, processorTicks: UInt64, hasTerminal: Bool) {
@@ -33,13 +33,14 @@ public enum ProcessTable {
     }
   }
 
-  /// State of a process; nil if there is none. Fields 3, 7, 14 and 15 of /proc/PID/stat
+  /// State of a process; nil if there is no such process. Fields 3, 7, 14 and 15 of /proc/PID/stat
   public static func activity(of pid: pid_t) -> Activity? {
     if let kernel = Kernel.simulated { return kernel.activity(of: pid) }
     return facts(of: pid)?.activity
   }
 
-  /// Start time in clock ticks (1/100 s) since boot, or nil. Field 22 of /proc/PID/stat
+  /// Start time in clock ticks (1/100 s) since boot; nil if there is no such process. Field 22 of
+  /// /proc/PID/stat
   public static func startTime(_ pid: pid_t) -> UInt64? { facts(of: pid)?.startTime }
 
   /// All visible processes, including zombies, in no particular order.
@@ -47,8 +48,8 @@ public enum ProcessTable {
     Kernel.simulated?.processes ?? ((try? Directory.entries(of: "/proc")) ?? []).compactMap { pid_t($0) }
   }
 
-  /// Ids of all processes, the newest first as far as the numbers show: numbers are reused from the
-  /// lowest.
+  /// Ids of all processes. The newest are first, as far as the numbers show it: after the highest number the
+  /// kernel continues with the lowest free one.
   public static func newestFirst() -> [pid_t] {
     let last = lastNumber ?? pid_t.max
     let pids = all()
@@ -56,14 +57,14 @@ public enum ProcessTable {
     return newer.sorted(by: >) + older.sorted(by: >)
   }
 
-  /// The numbers assigned last, the last one first, including those of threads and of exited processes.
-  /// Faster than ``all()``.
+  /// The numbers that the kernel has assigned last, the last one first. They include those of threads and of
+  /// exited processes. It is faster than ``all()``.
   public static func latest(_ count: Int) -> [pid_t] {
     guard let last = lastNumber else { return newestFirst() }
     return (0..<pid_t(clamping: count)).map { last - $0 }.filter { $0 > 0 }
   }
 
-  /// The last field of /proc/loadavg, `proc_loadavg(5)`
+  /// The number that the kernel assigned last: the last field of /proc/loadavg. `proc_loadavg(5)`
   private static var lastNumber: pid_t? {
     guard Kernel.simulated == nil,
       let line = text(of: "/proc/loadavg", limit: 256)?.split(separator: "\n").first
@@ -71,8 +72,8 @@ public enum ProcessTable {
     return line.split(separator: " ").last.flatMap { pid_t($0) }
   }
 
-  /// The command line of a process, starting with its own name; empty for a zombie, and if there is none.
-  /// /proc/PID/cmdline
+  /// The command line of a process, starting with the program's name; empty for a zombie, and if there is no
+  /// such process. /proc/PID/cmdline
   public static func arguments(of pid: pid_t) -> [String] {
     guard let file = try? FileDescriptor.open("/proc/\(pid)/cmdline", .readOnly),
       let bytes = try? file.readAll(limit: 1 << 20)
@@ -89,7 +90,7 @@ public enum ProcessTable {
     return facts(of: pid)?.parent
   }
 
-  /// Identifying data of one process, read at one moment.
+  /// Identifying data of one process, from one read of /proc/PID/stat.
   public struct Kinship: Sendable, Equatable {
     /// Process id of the parent.
     public var parent: pid_t
@@ -99,7 +100,7 @@ public enum ProcessTable {
     public var isAlive: Bool
   }
 
-  /// Parent and start time of a process; nil if there is none.
+  /// Parent and start time of a process; nil if there is no such process.
   public static func kinship(of pid: pid_t) -> Kinship? {
     if let kernel = Kernel.simulated {
       guard let activity = kernel.activity(of: pid), let parent = kernel.parent(of: pid) else { return nil }
@@ -129,8 +130,8 @@ public enum ProcessTable {
     all().filter { parent(of: $0) == pid }.sorted()
   }
 
-  /// Age of a process, to a hundredth of a second; nil if there is none. proc_pid_stat(5) counts from the
-  /// boot, including suspended time: `CLOCK_BOOTTIME`.
+  /// Age of a process, to a hundredth of a second; nil if there is no such process. It includes time in which
+  /// the machine was suspended, because the start time counts by `CLOCK_BOOTTIME`. `proc_pid_stat(5)`
   public static func age(of pid: pid_t) -> TimeSpan? {
     guard let started = startTime(pid) else { return nil }
     let ticks = Int64(max(1, sysconf(CInt(_SC_CLK_TCK))))
@@ -141,9 +142,9 @@ public enum ProcessTable {
     return .seconds(Int64(now.tv_sec)) + .nanoseconds(Int64(now.tv_nsec)) - start
   }
 
-  /// Short name of a process (15 bytes at most); nil if there is none. /proc/PID/comm
+  /// Short name of a process, at most 15 bytes; nil if there is no such process. /proc/PID/comm
   public static func name(of pid: pid_t) -> String? {
-    // A simulated bank has no foreign processes, so none is searched by name.
+    // A simulated bank has no foreign processes, so no caller needs to search one by its name.
     guard Kernel.simulated == nil else { return nil }
     guard let text = text(of: "/proc/\(pid)/comm", limit: 256) else { return nil }
     return text.hasSuffix("\n") ? String(text.dropLast()) : text
@@ -191,7 +192,8 @@ public enum ProcessTable {
 
 /// The memory of a process. `proc(5)`
 public enum ProcessMemory {
-  /// Resident memory in bytes, shared pages counted in full; nil if the process is gone. /proc/PID/statm
+  /// Resident memory in bytes, with shared pages counted in full; nil if there is no such process.
+  /// /proc/PID/statm
   public static func residentBytes(pid: pid_t) -> Int64? {
     guard let text = ProcessTable.text(of: "/proc/\(pid)/statm", limit: 256) else { return nil }
     let fields = text.split(separator: " ")
@@ -199,10 +201,11 @@ public enum ProcessMemory {
     return pages * Int64(sysconf(CInt(_SC_PAGESIZE)))
   }
 
-  /// Proportional memory in bytes, a page shared by n processes counted as 1/n; nil if the process is gone or
-  /// another user's.
+  /// Proportional memory in bytes: a page shared by n processes counts as 1/n. Nil if there is no such process,
+  /// or if it belongs to another user.
   ///
-  /// The kernel walks all pages for it: use it for a report, not in a loop. /proc/PID/smaps_rollup
+  /// The kernel walks all pages of the process, so use it for a report and not in a loop.
+  /// /proc/PID/smaps_rollup
   public static func proportionalBytes(pid: pid_t) -> Int64? {
     guard let text = ProcessTable.text(of: "/proc/\(pid)/smaps_rollup", limit: 16 << 10) else { return nil }
     for line in text.split(separator: "\n") where line.hasPrefix("Pss:") {

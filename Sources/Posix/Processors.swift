@@ -1,5 +1,5 @@
-// Number of processors, without regard to the limit of a control group.
-// It is 1 if the kernel does not return it.
+// Number of processors, without regard to the limit of a control group. It is 1 if the kernel does not return
+// the number.
 
 import Glibc
 

@@ -1,40 +1,40 @@
-// Resource limits of the kernel, by name. Invariant: the start of a process only ever lowers a limit: the
-// parent's limits stay the maximum.
+// Resource limits of the kernel, by their names. Invariant: the start of a process only lowers limits, so the
+// limits of the parent are the maximum.
 import CLinux
 import Glibc
 
-/// Resource limit of a process. A limit is only ever lowered. `setrlimit(2)`
+/// Resource limit of a process. At the start of a child it is only lowered. `setrlimit(2)`
 public struct ResourceLimit: Sendable, Hashable {
-  /// Resources. The raw value is the name in `prlimit(1)`.
+  /// Resources that can be limited. The raw value is the name in `prlimit(1)`.
   public enum Resource: String, Sendable, Hashable, CaseIterable {
-    /// Bytes of address space. RLIMIT_AS
+    /// Address space in bytes. RLIMIT_AS
     case memory = "as"
-    /// Seconds of processor time. RLIMIT_CPU
+    /// Processor time in seconds. RLIMIT_CPU
     case processorSeconds = "cpu"
-    /// The number above the highest descriptor. RLIMIT_NOFILE
+    /// One more than the highest permitted descriptor. RLIMIT_NOFILE
     case openFiles = "nofile"
-    /// Bytes of each file that it writes. RLIMIT_FSIZE
+    /// Size in bytes of each file that the process writes. RLIMIT_FSIZE
     case fileSize = "fsize"
-    /// Bytes of data segment. RLIMIT_DATA
+    /// Data segment in bytes. RLIMIT_DATA
     case data
-    /// Bytes of stack. RLIMIT_STACK
+    /// Stack in bytes. RLIMIT_STACK
     case stack
-    /// Bytes of a core file. RLIMIT_CORE
+    /// Core file in bytes. RLIMIT_CORE
     case core
-    /// Processes of the process's user. RLIMIT_NPROC
+    /// Number of processes of the process's user. RLIMIT_NPROC
     case processes = "nproc"
-    /// Bytes of memory locked into RAM. RLIMIT_MEMLOCK
+    /// Memory locked into RAM, in bytes. RLIMIT_MEMLOCK
     case lockedMemory = "memlock"
-    /// Pending signals of the process's user. RLIMIT_SIGPENDING
+    /// Number of pending signals of the process's user. RLIMIT_SIGPENDING
     case pendingSignals = "sigpending"
-    /// Bytes of message queues of the process's user. RLIMIT_MSGQUEUE
+    /// Message queues of the process's user, in bytes. RLIMIT_MSGQUEUE
     case messageQueues = "msgqueue"
-    /// Ceiling of the priority. RLIMIT_NICE
+    /// 20 minus the lowest nice value that the process may set. RLIMIT_NICE
     case nice
-    /// Realtime priority. RLIMIT_RTPRIO
+    /// Ceiling of the realtime priority. RLIMIT_RTPRIO
     case realtimePriority = "rtprio"
-    /// Microseconds of processor time without a blocking system call, under a realtime scheduling class.
-    /// RLIMIT_RTTIME
+    /// Processor time in microseconds that a process under a realtime scheduling class may use without a
+    /// blocking system call. RLIMIT_RTTIME
     case realTime = "rttime"
 
     /// The kernel's number.
@@ -63,17 +63,17 @@ public struct ResourceLimit: Sendable, Hashable {
 
   /// Limited resource.
   public let resource: Resource
-  /// Limit in force; the process may raise it up to `hard`.
+  /// Limit that applies; the process may raise it up to `hard`.
   public let soft: UInt64
   /// Upper bound of `soft`.
   public let hard: UInt64
 
-  /// A limit; without `hard` it cannot be raised.
+  /// Makes a limit. Without `hard` the process cannot raise it.
   public init(_ resource: Resource, _ soft: UInt64, hard: UInt64? = nil) {
     (self.resource, self.soft, self.hard) = (resource, soft, hard ?? soft)
   }
 
-  /// The lowest soft and the lowest hard limit of each resource.
+  /// For each resource one limit, with the lowest soft and the lowest hard value.
   public static func lowest(of limits: [ResourceLimit]) -> [ResourceLimit] {
     var lowest: [ResourceLimit] = []
     for limit in limits {

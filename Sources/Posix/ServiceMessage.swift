@@ -1,17 +1,17 @@
-// Format of the messages of a service to its manager: lines of NAME=value, all of one message in one
-// datagram. Invariant: a value never contains a line feed, so no value can be mistaken for another field.
-// Invalid lines are skipped when a message is parsed.
+// Format of the messages that a service sends to its manager: lines of NAME=value, with all lines of one
+// message in one datagram. Invariant: a value never contains a line feed, so no part of a value can be mistaken
+// for another field. Lines that are not valid are skipped when a message is parsed.
 
 import Time
 
 /// One message of a service to its manager. `sd_notify(3)`
 public struct ServiceMessage: Sendable, Equatable {
-  /// The fields in order; of two with the same name the first counts.
+  /// The fields in order. If two have the same name, the first one is used.
   public private(set) var fields: [Field] = []
 
-  /// One line.
+  /// One line of a message.
   public struct Field: Sendable, Equatable {
-    /// `READY`, `STATUS`, `X_…`.
+    /// Name such as `READY`, `STATUS` or `X_…`.
     public let name: String
     /// Text after the `=`.
     public let value: String
@@ -19,7 +19,7 @@ public struct ServiceMessage: Sendable, Equatable {
 
   public init() {}
 
-  /// Parses a datagram.
+  /// Parses a datagram. Lines without a name or an equals sign are skipped.
   public init(_ bytes: [UInt8]) {
     for line in bytes.split(separator: UInt8(ascii: "\n")) {
       guard let equals = line.firstIndex(of: UInt8(ascii: "=")), equals > line.startIndex else { continue }
@@ -57,17 +57,17 @@ public struct ServiceMessage: Sendable, Equatable {
     ServiceMessage().with("READY", "1").with("STATUS", status)
   }
 
-  /// The service starts to end.
+  /// The service has started to shut down.
   public static var stopping: ServiceMessage { ServiceMessage().with("STOPPING", "1") }
   /// The service is alive.
   public static var watchdog: ServiceMessage { ServiceMessage().with("WATCHDOG", "1") }
-  /// Current activity of the service, for people.
+  /// Current activity of the service, as a text for people.
   public static func status(_ text: String) -> ServiceMessage { ServiceMessage().with("STATUS", text) }
-  /// True if the message reports the service ready.
+  /// True if the message reports that the service is ready.
   public var isReady: Bool { self["READY"] == "1" }
-  /// True if the message reports that the service starts to end.
+  /// True if the message reports that the service has started to shut down.
   public var isStopping: Bool { self["STOPPING"] == "1" }
-  /// Process id in the message.
+  /// Process id of the service, as stated in the message; nil if it is absent or invalid.
   public var mainPid: Int32? { self["MAINPID"].flatMap { Int32($0) } }
 
   private static let pulseField = "X_PROGRESS"
@@ -75,7 +75,7 @@ public struct ServiceMessage: Sendable, Equatable {
 
   /// Adds a numbered progress report, which the receiver acknowledges with the same number.
   ///
-  /// - Parameter patience: permitted silence of the sender; nil if the receiver has it already.
+  /// - Parameter patience: maximum time between two reports of the sender; nil if the receiver has it already.
   public func withPulse(_ number: Int64, patience: TimeSpan? = nil) -> ServiceMessage {
     let message = with(Self.pulseField, "\(number)")
     return patience.map { message.with(Self.patienceField, "\($0.milliseconds)") } ?? message
@@ -84,7 +84,7 @@ public struct ServiceMessage: Sendable, Equatable {
   /// Number of a progress report, or of its acknowledgement.
   public var pulse: Int64? { self[Self.pulseField].flatMap { Int64($0) } }
 
-  /// Permitted silence of the sender; nil if it is absent or invalid.
+  /// Maximum time between two reports of the sender, 1 ms to 24 hours; nil if it is absent or invalid.
   public var patience: TimeSpan? {
     guard let count = self[Self.patienceField].flatMap({ Int64($0) }), (1...86_400_000).contains(count) else {
       return nil
@@ -92,6 +92,6 @@ public struct ServiceMessage: Sendable, Equatable {
     return .milliseconds(count)
   }
 
-  /// The message without these fields.
+  /// The message without the fields of a progress report.
   public var withoutPulse: ServiceMessage { without(Self.pulseField).without(Self.patienceField) }
 }

@@ -1,6 +1,7 @@
-// Connection of a service to the manager that started it: its address, and the interval of its watchdog.
-// Invariant: sending never blocks and never fails the service: a manager that does not read misses the
-// message. Nil if there is no manager, or if its address has an unsupported form.
+// Connection of a service to the manager that started it: the address of the manager, and the interval of its
+// watchdog.
+// Invariant: sending never blocks and never stops the service. A manager that does not read loses the message.
+// Nil if there is no manager, or if its address has an unsupported form.
 import Glibc
 import Time
 
@@ -10,22 +11,23 @@ public struct ServiceNotifier: Sendable, Equatable {
   public static let addressVariable = "NOTIFY_SOCKET"
   /// The variable with the watchdog interval of the manager, in microseconds.
   public static let watchdogVariable = "WATCHDOG_USEC"
-  /// The variable with the process that has to send the watchdog message.
+  /// The variable with the pid of the process that has to send the watchdog message.
   public static let watchdogPidVariable = "WATCHDOG_PID"
   /// All variables of the protocol.
   public static let variables = [addressVariable, watchdogVariable, watchdogPidVariable]
-  /// Path, or abstract address after an `@`.
+  /// Path, or abstract address that starts with `@`.
   public let address: String
-  /// Interval within which the manager expects a message; nil for none. Half of it is a good pause.
+  /// Interval within which the manager expects a message; nil for none. Send a message after each half of
+  /// the interval.
   public let watchdog: TimeSpan?
 
   public init(address: String, watchdog: TimeSpan? = nil) {
     (self.address, self.watchdog) = (address, watchdog)
   }
 
-  /// The manager named in an environment.
+  /// The manager whose address is in an environment; nil if there is none.
   ///
-  /// - Parameter pid: this process; a watchdog for another process is ignored.
+  /// - Parameter pid: id of this process. A watchdog interval for another process is ignored.
   public init?(environment: Variables, pid: pid_t = CurrentProcess.pid) {
     guard let address = environment[Self.addressVariable], address.utf8.count > 1,
       address.hasPrefix("/") || address.hasPrefix("@")
@@ -36,17 +38,19 @@ public struct ServiceNotifier: Sendable, Equatable {
     watchdog = isMeant && interval > 0 ? .microseconds(interval) : nil
   }
 
-  /// Environment for children that must not contact this process's manager.
+  /// Returns the environment without the variables of the protocol, for children that must not contact this
+  /// process's manager.
   public static func strip(_ environment: Variables) -> Variables {
     environment.filter { !variables.contains($0.key) }
   }
 
   /// Sends a message to the manager.
   ///
-  /// - Returns: true if the kernel has queued it for a listening manager; false if none listens.
+  /// - Returns: true if the kernel has queued the message for the manager; false if no manager receives at the
+  ///   address.
   @discardableResult
   public func tell(_ message: ServiceMessage) -> Bool {
-    // The service continues in any case.
+    // The service continues whether or not the message was sent.
     (try? Datagrams.send(message.bytes, to: address)) == .sent
   }
 }

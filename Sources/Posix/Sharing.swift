@@ -1,11 +1,11 @@
-// Access of a Unix group to a file or a directory; and the calendar day at this process's location. A group
+// Access of a Unix group to a file or a directory, and the calendar days of this process's time zone. A group
 // that does not exist is a SystemError with ENOENT.
 import ByteText
 import Glibc
 
-/// Access of a group to files that belong to their owner alone.
+/// Access of a group to files that are otherwise accessible only to their owner.
 public enum Sharing {
-  /// Number of a group with this name. See getgrnam_r(3).
+  /// Group id of the group with this name. `getgrnam_r(3)`
   public static func group(named name: String) throws(SystemError) -> gid_t {
     var entry = Glibc.group()
     var found: UnsafeMutablePointer<Glibc.group>?
@@ -17,7 +17,7 @@ public enum Sharing {
     return entry.gr_gid
   }
 
-  /// Gives the file of this path to a group, with exactly these permissions. See chown(2) and chmod(2).
+  /// Changes the group of the file with this path, and its permissions to exactly these. `chown(2)`, `chmod(2)`
   public static func share(_ path: String, with group: gid_t, mode: mode_t) throws(SystemError) {
     guard path.withByteString({ chown($0, uid_t.max, group) }) == 0 else {
       throw SystemError(call: "chown", subject: path, code: errno)
@@ -30,8 +30,8 @@ public enum Sharing {
 
 /// Calendar in the local time zone of this process.
 public enum LocalCalendar {
-  /// A local time of day on the day of a moment, or `later` days after it, in milliseconds since 1970. See
-  /// mktime(3).
+  /// Milliseconds since 1970 at `hour`:`minute` local time, on the day that contains `milliseconds` or `days`
+  /// days later; nil if the time cannot be represented. `mktime(3)`
   public static func moment(
     hour: Int32, minute: Int32, onTheDayOf milliseconds: Int64, later days: Int32 = 0
   ) -> Int64? {
@@ -40,17 +40,17 @@ public enum LocalCalendar {
     guard (isSimulated ? gmtime_r(&moment, &parts) : localtime_r(&moment, &parts)) != nil else { return nil }
     (parts.tm_hour, parts.tm_min, parts.tm_sec) = (hour, minute, 0)
     parts.tm_mday += days
-    // Let the time zone decide about daylight saving time.
+    // With -1, mktime determines whether daylight saving time applies.
     parts.tm_isdst = -1
     let found = isSimulated ? timegm(&parts) : mktime(&parts)
     return found == -1 ? nil : Int64(found) * 1_000
   }
 
-  /// The local day at a moment, counted from 1970-01-01. See localtime_r(3).
+  /// The local day that contains a time, as the number of days since 1970-01-01. `localtime_r(3)`
   public static func day(atMilliseconds milliseconds: Int64) -> Int64 {
     let seconds = milliseconds >= 0 ? milliseconds / 1_000 : (milliseconds - 999) / 1_000
     var (moment, parts) = (time_t(seconds), tm())
-    // A simulated machine uses UTC, whatever the time zone of the simulation.
+    // A simulated machine uses UTC, whatever the time zone of the real machine is.
     let isLocal = Kernel.simulated == nil && localtime_r(&moment, &parts) != nil
     let offset = isLocal ? Int64(parts.tm_gmtoff) : 0
     let local = seconds + offset

@@ -1,11 +1,11 @@
 // Signals as events: they are blocked and read from a descriptor, so no code ever runs in a signal handler.
-// Invariant: a process has one thread when it makes a source; otherwise another thread could receive the
-// signals in the usual way. Errors: SystemError when it is made; later only a broken kernel could fail, and
-// that traps.
+// Invariant: a process has one thread when it makes a source. If the process had another thread, that thread
+// would not block the signals, and their default actions would apply. Errors: SystemError when the source is
+// made. A failure of a later read is impossible on a working kernel, so it traps.
 import CLinux
 import Glibc
 
-/// A signal that arrived.
+/// A received signal.
 public struct SignalReport: Sendable, Hashable {
   /// Signal number.
   public let signal: CInt
@@ -17,15 +17,16 @@ public struct SignalReport: Sendable, Hashable {
 
 /// Delivers signals through an ``EventLoop``. `signalfd(2)`
 ///
-/// Several pending signals of one kind are delivered once. Signals stay blocked when the source ends.
+/// Several pending signals with the same number are delivered once. Signals stay blocked after the source is
+/// released.
 public final class SignalSource {
   private let loop: EventLoop
   private var registration: Registration?
   private let delivery: Delivery
 
-  /// Blocks `signals` in this thread and calls `handler` with each arrival, from the loop.
+  /// Blocks `signals` in this thread. The loop calls `handler` for each received signal.
   ///
-  /// A signal that is ignored at this moment stays ignored, as with `nohup`.
+  /// A signal that is ignored at the time of this call stays ignored, as with `nohup`.
   public init(
     _ signals: [CInt], on loop: EventLoop, handler: @escaping (SignalReport) -> Void
   ) throws(SystemError) {
@@ -41,7 +42,7 @@ public final class SignalSource {
     pause()
   }
 
-  /// Pauses delivery. Signals that arrive meanwhile are delivered once, after ``resume()``.
+  /// Pauses delivery. Signals received meanwhile are delivered after ``resume()``, each number once.
   public func pause() {
     if let registration { loop.deregister(registration) }
     registration = nil
@@ -51,12 +52,13 @@ public final class SignalSource {
   public func resume() throws(SystemError) {
     guard registration == nil else { return }
     let delivery = delivery
-    // The loop holds the delivery, not this source, so releasing the source ends it.
+    // The loop holds the delivery and not this source, so releasing the source ends the delivery.
     registration = try loop.register(fd: delivery.number, interest: .read) { _ in delivery.run() }
   }
 }
 
-/// The descriptor outlives a source that is released by its own handler, until the handler has returned.
+/// Owner of the descriptor. If a handler releases its own source, the descriptor stays open until the handler
+/// has returned.
 private final class Delivery {
   let descriptor: FileDescriptor
   let handler: (SignalReport) -> Void

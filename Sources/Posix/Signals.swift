@@ -5,7 +5,7 @@ import Glibc
 
 /// Signals of this process. `signal(7)`
 public enum Signals {
-  /// `SIGKILL` for 9, `SIGRTMIN+3` for a realtime signal, `signal 99` for an invalid number.
+  /// Name of a signal: `SIGKILL` for 9, `SIGRTMIN+3` for a realtime signal, `signal 99` for an invalid number.
   public static func name(_ signal: CInt) -> String {
     if let abbreviation = linux_signal_abbreviation(signal) { return "SIG" + String(cString: abbreviation) }
     let first = linux_realtime_signal_minimum()
@@ -13,23 +13,23 @@ public enum Signals {
     return signal == first ? "SIGRTMIN" : "SIGRTMIN+\(signal - first)"
   }
 
-  /// Makes a write without a reader an error (EPIPE), instead of ending the process.
+  /// Makes a write without a reader an error (EPIPE), so that SIGPIPE does not kill the process.
   public static func ignorePipe() {
     let result = linux_signals_ignore(SIGPIPE)
     precondition(result == 0, "SIGPIPE exists and can be ignored")
   }
 
-  /// Makes a write beyond the file size limit an error (EFBIG), instead of ending the process.
+  /// Makes a write beyond the file size limit an error (EFBIG), so that SIGXFSZ does not kill the process.
   static func ignoreFileSizeLimit() {
     let result = linux_signals_ignore(SIGXFSZ)
     precondition(result == 0, "SIGXFSZ exists and can be ignored")
   }
 
-  /// Makes SIGABRT and SIGQUIT end the process at once, with a core dump if these are enabled.
+  /// Makes SIGABRT and SIGQUIT end the process at once, with a core dump if core dumps are enabled.
   ///
-  /// If its tools are installed, the language's runtime handles these signals with a backtrace. Both come
-  /// from outside, and SIGKILL follows soon after. A backtracer whose process is killed waits forever, and
-  /// keeps inherited descriptors open.
+  /// If the tools for it are installed, the Swift runtime handles these signals by printing a backtrace.
+  /// Another process sends both, and sends SIGKILL soon after. A backtracer whose process is killed waits
+  /// forever and keeps inherited descriptors open.
   static func endAtOnceWhenAborted() {
     for signal in [SIGABRT, SIGQUIT] {
       let result = linux_signals_default(signal)
@@ -37,9 +37,10 @@ public enum Signals {
     }
   }
 
-  /// Sets every signal to its default and blocks none, for a process with an unknown starter.
+  /// Sets every signal to its default action and blocks none, for a process whose starter may have changed
+  /// them.
   ///
-  /// Children of ``ChildProcess`` start like this already.
+  /// Children that ``ChildProcess`` starts have this state already.
   public static func resetForChild() {
     let result = linux_signals_reset()
     precondition(result == 0, "an empty mask is a valid mask")
@@ -52,12 +53,13 @@ public enum Signals {
 
   /// Stops this process as Ctrl-Z does, and returns when it is continued.
   ///
-  /// Returns at once if no process could continue it, as in a group without a shell. SIGTSTP is blocked
-  /// before and afterwards.
-  /// - Parameter group: true to stop its whole process group, as with processes that were started together.
+  /// Returns at once if no process could continue this one, for example in a process group without a shell.
+  /// SIGTSTP is blocked before and after the call.
+  /// - Parameter group: true to stop the whole process group, which contains the processes that were started
+  ///   together with this one.
   public static func stop(group: Bool) throws(SystemError) {
     try unblock([SIGTSTP])
-    // An unblocked signal to the own process is delivered before the call returns. kill(2)
+    // The kernel delivers an unblocked signal to the own process before the call returns. `kill(2)`
     _ = group ? kill(0, SIGTSTP) : raise(SIGTSTP)
     var blocked = sigset_t()
     sigemptyset(&blocked)
@@ -66,14 +68,13 @@ public enum Signals {
     precondition(result == 0, "SIGTSTP exists and can be blocked")
   }
 
-  /// Ends this process by a signal with its default action, so that the parent sees that signal in the exit
-  /// status.
+  /// Ends this process by a signal with its default action, so that the exit status contains the signal.
   ///
   /// Returns only for a signal that does not end the process. `raise(3)`
   public static func end(by signal: CInt) {
     resetForChild()
     _ = raise(signal)
-    // The kernel does not deliver signals without a handler to process 1 of a container.
+    // In a container, the kernel does not deliver signals without a handler to process 1.
     if getpid() == 1, [SIGTERM, SIGINT, SIGHUP, SIGQUIT].contains(signal) { _exit(128 + signal) }
   }
 }

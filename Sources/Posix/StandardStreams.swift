@@ -1,7 +1,7 @@
-// Unbuffered output to standard output and standard error, complete and in order; there is no buffer that a
-// crash could lose. Invariant: the written bytes are a prefix of the requested ones, even if another process
-// made the terminal non-blocking. Errors: SystemError (a full disk); a closed reader is an outcome. SIGPIPE
-// has to be ignored first.
+// Unbuffered writing to standard output and standard error, complete and in order. There is no buffer whose
+// data a crash could lose. Invariant: the written bytes are a prefix of the requested ones, even if another
+// process made the terminal non-blocking. Errors: SystemError, for example for a full disk; a closed reader is
+// an outcome. SIGPIPE must be ignored.
 import CLinux
 import Glibc
 
@@ -21,24 +21,24 @@ public enum StandardStreams {
   /// Result of a write.
   public enum Outcome: Sendable, Hashable {
     case written
-    /// The reader is gone (as with `| head`), or the stream was closed: write no more and exit.
+    /// The reader has exited (as with `| head`), or the stream was closed. The caller should stop writing and
+    /// exit.
     case readerGone
   }
 
-  /// Opens the null device in the place of closed standard descriptors, as after `>&-`.
+  /// Opens the null device for each closed standard descriptor; a shell closes one with `>&-`.
   ///
-  /// Call it before anything else is opened: otherwise the first socket would get the free number, and output
-  /// for the user would go to a server.
+  /// Call it before any other open. If it is not called, the first socket gets the free number, and output for
+  /// the user is sent to a server.
   public static func fillGaps() {
     for fd in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(fd, F_GETFD) == -1 {
-      // The open file gets the lowest free number, which is this one, because lower ones were filled
-      // before.
+      // open returns the lowest free number, which is `fd`, because lower numbers are open by now.
       _ = open("/dev/null", O_RDWR)
     }
   }
 
-  /// True if unread data is in standard input: in a pipe, a socket or a file. Input typed at a terminal does
-  /// not count.
+  /// True if standard input is a pipe, a socket or a file with unread data. Input typed at a terminal does not
+  /// count.
   public static var hasUnreadInput: Bool { linux_unread(STDIN_FILENO) > 0 }
 
   /// Writes all of the text. See ``write(_:to:)-([UInt8],_)``.
@@ -47,7 +47,7 @@ public enum StandardStreams {
     try write(Array(text.utf8), to: stream)
   }
 
-  /// Writes all of the bytes, blocking as long as necessary. `write(2)`
+  /// Writes all of the bytes, and blocks as long as necessary. `write(2)`
   @discardableResult
   public static func write(_ bytes: [UInt8], to stream: Stream) throws(SystemError) -> Outcome {
     try write(bytes, toDescriptor: stream.fd)

@@ -1,7 +1,7 @@
 // Children that this process has not started itself: orphaned descendants.
-// Invariant: a child stays in the list until it is reaped, and only this process reaps it. So a number from
-// the list belongs to that child until this process reaps it.
-// Errors: SystemError; nil for a child that is gone.
+// Invariant: only this process reaps its children, and an exited child stays in the list until it is reaped. So
+// until then a number in the list belongs to the same child.
+// Errors: SystemError; nil for a child that does not exist any more.
 import CLinux
 import Glibc
 
@@ -13,7 +13,7 @@ public enum Subreaper {
     try systemCall("prctl", on: "PR_SET_CHILD_SUBREAPER") { linux_become_subreaper() }
   }
 
-  /// True if there is any child, including zombies. One system call. `waitid(2)`
+  /// True if this process has any child, including zombies. It takes one system call. `waitid(2)`
   public static var hasChildren: Bool {
     Kernel.simulated.map { !$0.children.isEmpty } ?? linux_has_children()
   }
@@ -25,7 +25,7 @@ public enum Subreaper {
     guard hasChildren else { return [] }
     var children: [pid_t] = []
     for task in (try? Directory.entries(of: "/proc/self/task")) ?? [] {
-      // Enough for the maximum number of processes (pid_max is at most 4,194,304), at eight bytes each.
+      // The limit permits the maximum number of processes (pid_max is at most 4,194,304), at eight bytes each.
       guard let text = ProcessTable.text(of: "/proc/self/task/\(task)/children", limit: 32 << 20) else {
         // The thread has exited meanwhile, or the kernel was built without these files.
         return ProcessTable.children(of: CurrentProcess.pid)
@@ -46,9 +46,9 @@ public enum Subreaper {
 }
 
 extension ChildProcess {
-  /// A child that this process has not started itself.
+  /// Opens a child that this process has not started itself.
   ///
-  /// - Parameter pid: from ``Subreaper/children()``, and not reaped since.
+  /// - Parameter pid: a number from ``Subreaper/children()`` that was not reaped since.
   /// - Returns: nil if there is no such process any more.
   public static func adopted(_ pid: pid_t) throws(SystemError) -> ChildProcess? {
     do throws(SystemError) {
@@ -62,7 +62,7 @@ extension ChildProcess {
 
   /// Process group of the child; nil if the child was reaped. `getpgid(2)`
   ///
-  /// Until a child is reaped it is a member of its group, so the number cannot be reused.
+  /// A child is a member of its group until it is reaped, so the number of the group cannot be reused before.
   public var group: pid_t? {
     guard !isReaped else { return nil }
     if let kernel = Kernel.simulated { return kernel.group(of: pid) }
@@ -70,9 +70,10 @@ extension ChildProcess {
     return group > 0 ? group : nil
   }
 
-  /// Sends a signal to its whole process group, if that is in another session than this process. `kill(2)`
+  /// Sends a signal to the child's whole process group, if that group is not in the session of this process.
+  /// `kill(2)`
   ///
-  /// The kernel does it in one step, in which no process of the group can start another.
+  /// The kernel signals the group in one step, during which no process of the group can start another.
   /// - Returns: false if no process was signalled.
   @discardableResult
   public func killGroup(_ signal: CInt) -> Bool {

@@ -1,22 +1,23 @@
-// Start state of this process that its child programs get as well: umask and limits.
-// Invariant: the values are those from the parent; they are saved before ``ProcessStart`` changes this
-// process. If they were never saved they are unknown, and a child gets the current ones.
+// umask and resource limits with which this process was started, and with which its child programs start as
+// well.
+// Invariant: the values are those of the parent, saved before ``ProcessStart`` changes this process. If they
+// were never saved, a child gets the current ones.
 import CLinux
 
-/// umask and limits at the start of a process. `umask(2)`, `getrlimit(2)`
+/// umask and limits with which a process was started. `umask(2)`, `getrlimit(2)`
 public struct Surroundings: Sendable, Hashable {
-  /// umask, as `umask(1)` shows it; nil for that of the starting process.
+  /// umask, as `umask(1)` shows it. Nil means that the child inherits the umask of the process that starts it.
   public var mask: UInt32?
   /// The limits, each resource at most once.
   public var limits: [ResourceLimit]
 
   public init(mask: UInt32? = nil, limits: [ResourceLimit] = []) { (self.mask, self.limits) = (mask, limits) }
 
-  /// Start state of this process; empty if ``ProcessStart`` was not called, and in a simulation.
+  /// Values with which this process was started; empty if ``ProcessStart`` was not called, and in a simulation.
   public static var inherited: Surroundings {
     guard Kernel.simulated == nil else { return Surroundings() }
     let mask = linux_inherited_mask()
-    // ``ProcessMark`` uses the other one.
+    // ``ProcessMark`` uses the limit of realtime processor time for its own purpose.
     let limits = ResourceLimit.Resource.allCases.filter { $0 != .realTime }.compactMap(limit)
     return Surroundings(mask: mask >= 0 ? UInt32(mask) : nil, limits: limits)
   }

@@ -1,5 +1,5 @@
-// The two clocks: a monotonic one for measuring, and the time of day, which may jump. State machines never
-// read a clock: their driver passes the time.
+// The two clocks: a monotonic one for measurements, and the wall clock, which may jump. State machines never
+// read a clock: their caller passes the time.
 import Glibc
 import Time
 
@@ -13,7 +13,7 @@ public enum SystemClock {
     return MonotonicTime(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
   }
 
-  /// Time of day. It jumps when the clock is set: never measure with it.
+  /// Time of day. The clock jumps when it is set, so do not measure with it.
   public static func wall() -> WallTime {
     if let kernel = Kernel.simulated { return kernel.wall }
     var time = timespec()
@@ -21,6 +21,6 @@ public enum SystemClock {
     return WallTime(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
   }
 
-  /// Both clocks, read now. The attended time is the monotonic one.
+  /// Reads both clocks now. The attended time is set to the monotonic one.
   public static func moment() -> Moment { Moment(monotonic: monotonic(), wall: wall()) }
 }

@@ -1,4 +1,4 @@
-// The only error type of this target, and the only place where a system call is retried and errno is read.
+// The only error type of this module, and the only file that retries system calls.
 // Invariant: `code` is the errno of `call`, read before anything else could change it.
 import ByteText
 import CLinux
@@ -8,29 +8,29 @@ import Glibc
 public struct SystemError: Error, Sendable, Hashable {
   /// C name of the call, such as `open`.
   public let call: String
-  /// Object of the call: a path, `descriptor 7`, `process 4242`, or empty.
+  /// Object of the call: a path, `descriptor 7`, `process 4242`, or an empty string.
   public let subject: String
-  /// The value of errno (errno(3)).
+  /// The value of errno. `errno(3)`
   public let code: CInt
 
   public init(call: String, subject: String, code: CInt) {
     (self.call, self.subject, self.code) = (call, subject, code)
   }
 
-  /// True if the object does not exist (ENOENT, ENOTDIR).
+  /// True if the path does not exist (ENOENT, ENOTDIR).
   public var isMissing: Bool { code == ENOENT || code == ENOTDIR }
 
   /// True for a temporary shortage: descriptors of the process or the system, or memory of the kernel
   /// (EMFILE, ENFILE, ENOMEM, ENOBUFS).
   public var isShortage: Bool { [EMFILE, ENFILE, ENOMEM, ENOBUFS].contains(code) }
-  /// Symbol of the code, such as `EACCES`, or its number if the C library has none.
+  /// Symbol of the code, such as `EACCES`; `errno 7` if the C library has no symbol for it.
   public var symbol: String { linux_error_name(code).map { String(cString: $0) } ?? "errno \(code)" }
-  /// The C library's text for the code, in English whatever the locale.
+  /// The C library's text for the code, in English for every locale.
   public var reason: String { linux_error_text(code).map { String(cString: $0) } ?? "Unknown error" }
 }
 
 extension SystemError: CustomStringConvertible {
-  /// `open("/x/y"): Permission denied (EACCES)`. Control characters of a path are escaped.
+  /// Text such as `open("/x/y"): Permission denied (EACCES)`. Control characters of a path are escaped.
   public var description: String {
     let isPlain = subject.isEmpty || subject.hasPrefix("descriptor ") || subject.hasPrefix("process ")
     let shown = isPlain ? subject : ByteText.quoted(subject)
@@ -47,7 +47,7 @@ func uninterrupted<Result: SignedInteger>(_ call: () -> Result) -> Result {
   }
 }
 
-/// Performs a call that returns -1 and sets errno on error; EINTR is retried here and nowhere else.
+/// Performs a call that returns -1 and sets errno on error. EINTR is retried.
 @inline(__always)
 @discardableResult
 func systemCall<Result: SignedInteger>(

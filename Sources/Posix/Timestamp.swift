@@ -1,19 +1,19 @@
-// Instants as text in the form of RFC 3339, always in UTC with milliseconds: 2026-11-21T08:00:00.123Z. It
-// does its own calendar arithmetic, so no C library state, time zone or locale is used.
-// Invariant: parse(utc(t)) is t for every t from 1970 to 9999. Texts of equal length sort like the instants.
-// Errors: nil for an invalid text; an instant outside the range becomes its nearest end.
+// Times as text in the form of RFC 3339, always in UTC with milliseconds: 2026-11-21T08:00:00.123Z. The
+// calendar arithmetic is in this file, so no C library state, time zone or locale is used.
+// Invariant: parse(utc(t)) is t for every t from 1970 to 9999. Texts of equal length sort like the times.
+// Errors: nil for an invalid text; a time outside the range becomes the nearest end of the range.
 
-/// Milliseconds since 1970 UTC to text and back.
+/// Converts milliseconds since 1970 UTC to text and back.
 public enum Timestamp {
-  /// The first instant: 1970-01-01T00:00:00.000Z.
+  /// The first time: 1970-01-01T00:00:00.000Z.
   public static let earliest: Int64 = 0
-  /// The last instant: 9999-12-31T23:59:59.999Z.
+  /// The last time: 9999-12-31T23:59:59.999Z.
   public static let latest: Int64 = 253_402_300_799_999
   /// The length of the text in bytes.
   public static let length = 24
   private static let millisecondsPerDay: Int64 = 86_400_000
 
-  /// The text of an instant, in milliseconds since 1970 UTC.
+  /// The text of a time in milliseconds since 1970 UTC.
   public static func utc(milliseconds: Int64) -> String {
     String(unsafeUninitializedCapacity: length) { buffer in
       write(milliseconds, to: buffer)
@@ -21,7 +21,7 @@ public enum Timestamp {
     }
   }
 
-  /// Appends the text of an instant to bytes, without making a string.
+  /// Appends the text of a time to bytes, without making a string.
   public static func appendUTC(milliseconds: Int64, to bytes: inout [UInt8]) {
     let start = bytes.count
     bytes.append(contentsOf: repeatElement(UInt8(ascii: "Z"), count: length))
@@ -52,16 +52,17 @@ public enum Timestamp {
     }
   }
 
-  /// The instant of a text, in milliseconds since 1970 UTC.
+  /// The time of a text, in milliseconds since 1970 UTC; nil for an invalid text.
   ///
-  /// Accepted: `YYYY-MM-DDTHH:MM:SSZ`, optionally with a fraction of 1 to 9 digits; only the first three
-  /// count. Years 1970 to 9999. Any other zone, lower-case letters and leap seconds: nil.
+  /// Valid is `YYYY-MM-DDTHH:MM:SSZ`, optionally with a fraction of 1 to 9 digits, of which only the first
+  /// three count. The year is from 1970 to 9999. Any other zone, lower-case letters and leap seconds are
+  /// invalid.
   public static func parse(_ text: String) -> Int64? {
     var text = text
     return text.withUTF8 { parse($0) }
   }
 
-  /// The instant of a text given as bytes; see ``parse(_:)-(String)``.
+  /// The time of a text given as bytes; see ``parse(_:)-(String)``.
   public static func parse(_ bytes: [UInt8]) -> Int64? { bytes.withUnsafeBufferPointer { parse($0) } }
 
   private static func parse(_ bytes: UnsafeBufferPointer<UInt8>) -> Int64? {
@@ -107,14 +108,14 @@ public enum Timestamp {
 extension Timestamp {
   private static let daysPerCentury: Int64 = 36_524
   private static let daysPerEra: Int64 = 146_097
-  /// From 0000-03-01 to 1970-01-01.
+  /// Days from 0000-03-01 to 1970-01-01.
   private static let daysToEpoch: Int64 = 719_468
 
   static func civilDate(ofDay day: Int64) -> (year: Int64, month: Int64, day: Int64) {
     let sinceMarchOfZero = day + daysToEpoch
     let era = sinceMarchOfZero / daysPerEra
     let dayOfEra = sinceMarchOfZero % daysPerEra
-    // Subtracting the leap days so far makes every year 365 days long.
+    // Subtracting the leap days before this day makes every year 365 days long.
     let leapDays = dayOfEra / 1460 - dayOfEra / daysPerCentury + dayOfEra / (daysPerEra - 1)
     let yearOfEra = (dayOfEra - leapDays) / 365
     let dayOfYear = dayOfEra - daysBefore(yearOfEra: yearOfEra)
@@ -133,7 +134,7 @@ extension Timestamp {
   }
 
   private static func daysBefore(yearOfEra year: Int64) -> Int64 { year * 365 + year / 4 - year / 100 }
-  /// 153 days in every five months from March.
+  /// Days before a month, counted from March: every five months have 153 days.
   private static func daysBefore(monthFromMarch month: Int64) -> Int64 { (153 * month + 2) / 5 }
 
   private static func daysIn(month: Int64, year: Int64) -> Int64 {

@@ -1,25 +1,25 @@
-// Socket addresses for paths of any length, and the removal of leftover socket files. Invariant: only a
-// socket without a listener is ever unlinked. Errors: SystemError with the path as the caller passed it.
+// Socket addresses for paths of any length, and the removal of socket files of dead servers. Invariant: only a
+// socket without a listener is ever unlinked. Errors: SystemError with the path that the caller passed.
 import ByteText
 import CLinux
 import Glibc
 
 extension UnixSocket {
-  /// Result of removing a leftover socket file.
+  /// Result of removing the socket file of a dead server.
   public enum StaleOutcome: Sendable, Hashable {
     case notThere
     /// A socket without a listener, which was removed.
     case removed
-    /// A process listens (or its owner forbids the check); not changed.
+    /// A process listens, or the check was not permitted. The file was not changed.
     case inUse
-    /// The file with that name is not a socket; not changed.
+    /// The file with this path is not a socket. It was not changed.
     case notASocket
   }
 
-  /// Unlinks the socket file of a dead server, and nothing else.
+  /// Unlinks the socket file of a dead server, and no other file.
   ///
-  /// Another server could bind meanwhile: the caller holds the ``LockFile`` that every server of this path
-  /// takes first.
+  /// Another server could bind the path during the call, so the caller must hold the ``LockFile`` that every
+  /// server of this path takes first.
   public static func removeStaleSocket(path: String) throws(SystemError) -> StaleOutcome {
     guard let facts = try FileFacts.inspect(path, followLinks: false) else { return .notThere }
     guard facts.isSocket else { return .notASocket }
@@ -37,13 +37,13 @@ extension UnixSocket {
     return .removed
   }
 
-  /// Removes the file of a socket that does not listen any more, if it exists. `unlink(2)`
+  /// Removes the file of a socket that does not listen any more, if the file exists. `unlink(2)`
   public static func remove(_ path: String) { _ = path.withByteString { Kernel.unlink($0) } }
 
   /// Calls `call` with a path of the same file that fits into a socket address.
   ///
-  /// A path that does not fit is replaced by its directory, opened and named by `/proc/self/fd`. Only the
-  /// last part of the path is limited then, to 80-odd bytes.
+  /// If the path is too long for an address, its directory is opened and replaced by the path of its descriptor
+  /// in `/proc/self/fd`. Then only the last component of the path is limited, to somewhat more than 80 bytes.
   static func atAddress(
     of path: String, call name: String, _ call: (UnsafePointer<CChar>) -> CInt
   ) throws(SystemError) {

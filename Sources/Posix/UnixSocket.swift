@@ -1,5 +1,5 @@
-// Unix stream sockets: listening, connecting, accepting, pairs, and the peer's credentials. Invariant: a
-// listening socket's file has mode 0600 (or the requested mode) before any client can connect to it. Errors:
+// Unix stream sockets: listening, connecting, accepting, pairs, and the peer's credentials. Invariant: the file
+// of a listening socket has mode 0600 (or the requested mode) before any client can connect to it. Errors:
 // SystemError; normal results of a connection attempt are outcomes, not errors.
 import CLinux
 import Glibc
@@ -12,32 +12,31 @@ public enum UnixSocket {
     case connected(FileDescriptor)
     /// There is no such file, or a directory of its path is missing (ENOENT, ENOTDIR).
     case notThere
-    /// The file exists without a listener: a leftover of a dead process (ECONNREFUSED).
+    /// The file exists, but no process listens: it belongs to a dead server (ECONNREFUSED).
     case refused
-    /// The user may not connect (EACCES, EPERM).
+    /// The user may not connect to the socket (EACCES, EPERM).
     case permissionDenied
-    /// The listener's queue is full, so a non-blocking attempt would have to wait (EAGAIN).
+    /// The listener's queue is full, and the attempt is non-blocking (EAGAIN).
     case busy
   }
 
-  /// Credentials of the process that opened the other end, recorded by the kernel at `connect` or
-  /// `socketpair`.
+  /// Credentials of the peer's process, which the kernel recorded at `connect`, `listen` or `socketpair`.
   public struct Peer: Sendable, Hashable {
     /// The effective user.
     public let uid: uid_t
     /// The effective group.
     public let gid: gid_t
     /// Process id of the peer, which may have exited since. For an inherited pair it is the process that
-    /// made the pair.
+    /// created the pair.
     public let pid: pid_t
 
     public init(uid: uid_t, gid: gid_t, pid: pid_t) { (self.uid, self.gid, self.pid) = (uid, gid, pid) }
   }
 
-  /// Binds and listens, non-blocking. `socket(2)`, `bind(2)`, `listen(2)`
+  /// Binds a socket to a path and listens, non-blocking. `socket(2)`, `bind(2)`, `listen(2)`
   ///
   /// - Parameters:
-  ///   - path: path of the socket's file, which may be too long for a socket address.
+  ///   - path: path of the socket's file, which may be longer than a socket address permits.
   ///   - mode: permissions of the file, regardless of the umask.
   /// - Throws: EADDRINUSE if the file exists already; see ``removeStaleSocket(path:)``.
   public static func listen(
@@ -49,7 +48,8 @@ public enum UnixSocket {
       try systemCall("listen", on: path) { kernel.listen(number, at: path, backlog: backlog, mode: mode) }
       return socket
     }
-    // On Linux bind gives the file the permissions of the socket, so it is never open to others.
+    // On Linux, bind gives the file the permissions of the socket, so other users can never connect before
+    // chmod.
     try systemCall("fchmod", on: path) { fchmod(number, mode) }
     try atAddress(of: path, call: "bind") { linux_unix_bind(number, $0) }
     do throws(SystemError) {
@@ -90,9 +90,9 @@ public enum UnixSocket {
 
   /// Accepts the next connection, non-blocking and closed on exec. `accept4(2)`
   ///
-  /// - Returns: nil if none is waiting, or if the waiting one has gone.
-  /// - Throws: EMFILE or ENFILE if there are no descriptors left. The connection then keeps waiting and the
-  ///   listener stays ready, so stop watching it until a descriptor was closed.
+  /// - Returns: nil if no connection is waiting, or if the waiting one was closed.
+  /// - Throws: EMFILE or ENFILE if no descriptors are left. The connection then stays in the queue and the
+  ///   listener stays ready, so stop watching the listener until a descriptor was closed.
   public static func accept(_ listener: borrowing FileDescriptor) throws(SystemError) -> FileDescriptor? {
     let number = listener.rawValue
     let accepted = uninterrupted { Kernel.accept(number) }
@@ -103,7 +103,7 @@ public enum UnixSocket {
     }
   }
 
-  /// Credentials of the process that opened the other end. `getsockopt(2)` SO_PEERCRED
+  /// Credentials of the peer's process. `getsockopt(2)` SO_PEERCRED
   public static func peer(of socket: borrowing FileDescriptor) throws(SystemError) -> Peer {
     var peer = linux_peer()
     try systemCall("getsockopt", on: socket.rawValue) { Kernel.peer(of: $0, &peer) }
@@ -115,8 +115,8 @@ public enum UnixSocket {
     try systemCall("shutdown", on: socket.rawValue) { Kernel.shutdownWriting($0) }
   }
 
-  /// Shuts down reading: the peer's next write fails (EPIPE), while data it wrote before is still read here,
-  /// followed by the end of file. `shutdown(2)`, as `unix(7)` sockets of Linux do it
+  /// Shuts down reading: the peer's next write fails (EPIPE). Data that the peer wrote before can still be
+  /// read, followed by the end of file. This is how `unix(7)` sockets of Linux behave. `shutdown(2)`
   public static func shutdownReading(_ socket: borrowing FileDescriptor) throws(SystemError) {
     try systemCall("shutdown", on: socket.rawValue) { Kernel.shutdownReading($0) }
   }
@@ -125,9 +125,9 @@ public enum UnixSocket {
 /// Two descriptors that belong together: both ends of a socket pair, or a pipe.
 @frozen
 public struct DescriptorPair: ~Copyable {
-  /// One end; the reading one of a pipe.
+  /// One end of a socket pair; the reading end of a pipe.
   public var first: FileDescriptor
-  /// The other end; the writing one of a pipe.
+  /// The second end of a socket pair; the writing end of a pipe.
   public var second: FileDescriptor
 
   public init(_ first: consuming FileDescriptor, _ second: consuming FileDescriptor) {
@@ -135,7 +135,7 @@ public struct DescriptorPair: ~Copyable {
     self.second = second
   }
 
-  /// A pipe, blocking and closed on exec. `pipe2(2)`
+  /// Makes a pipe, blocking and closed on exec. `pipe2(2)`
   public static func pipe() throws(SystemError) -> DescriptorPair {
     var numbers: (CInt, CInt) = (-1, -1)
     try systemCall("pipe2", on: "") { Kernel.makePipe(&numbers) }
@@ -147,7 +147,7 @@ public struct DescriptorPair: ~Copyable {
 }
 
 extension FileDescriptor {
-  /// Sets the capacity of a pipe to at least `bytes`, if the system allows that many: 1 MiB by default.
+  /// Sets the capacity of a pipe to at least `bytes`, if the system permits it: the default maximum is 1 MiB.
   /// `fcntl(2)` F_SETPIPE_SZ
   public borrowing func widenPipe(to bytes: Int) throws(SystemError) {
     let wanted = CInt(clamping: bytes)

@@ -1,6 +1,6 @@
 // Environment variables as a value: names and values of any bytes. Invariant: names are compared by their
-// bytes, so canonically equivalent ones are distinct; a name parsed from a setting is neither empty nor
-// contains an equals sign. Nothing here can fail.
+// bytes, so canonically equivalent names are distinct. A name parsed from a setting is not empty and contains
+// no equals sign. No function can fail.
 import ByteText
 
 /// The variables of an environment. `environ(7)`
@@ -10,13 +10,13 @@ public struct Variables: Sendable, Hashable, Sequence, ExpressibleByDictionaryLi
   /// An empty set of variables.
   public init() { values = [:] }
 
-  /// From a sequence; the last value of a duplicate name wins.
+  /// Copies a sequence. If a name occurs twice, the last value is used.
   public init(_ variables: some Sequence<(key: String, value: String)>) {
     values = [:]
     for (name, value) in variables { self[name] = value }
   }
 
-  /// From a literal; the last value of a duplicate name wins.
+  /// Copies a literal. If a name occurs twice, the last value is used.
   public init(dictionaryLiteral elements: (String, String)...) {
     self.init(elements.lazy.map { (key: $0.0, value: $0.1) })
   }
@@ -38,19 +38,19 @@ public struct Variables: Sendable, Hashable, Sequence, ExpressibleByDictionaryLi
     return AnyIterator { iterator.next().map { ($0.key.text, $0.value.text) } }
   }
 
-  /// Names with their values, in the order of the names' bytes.
+  /// Names with their values, sorted by the bytes of the names.
   public var inOrder: [(key: String, value: String)] {
     values.sorted { $0.key < $1.key }.map { ($0.key.text, $0.value.text) }
   }
 
-  /// The variables that match.
+  /// Returns the variables for which `isWanted` is true.
   public func filter(_ isWanted: ((key: String, value: String)) -> Bool) -> Variables {
     var kept = self
     kept.values = values.filter { isWanted((key: $0.key.text, value: $0.value.text)) }
     return kept
   }
 
-  /// Both sets combined; for a name in both, the value of `others`.
+  /// Returns the variables of both sets. For a name in both, the value of `others` is used.
   public func overlaid(by others: Variables) -> Variables {
     var all = self
     all.values.merge(others.values) { $1 }
@@ -60,7 +60,7 @@ public struct Variables: Sendable, Hashable, Sequence, ExpressibleByDictionaryLi
   /// Each variable as `NAME=VALUE`, in no particular order.
   public var settings: [String] { values.map { "\($0.key)=\($0.value)" } }
 
-  /// Name and value of `NAME=VALUE`; nil without a name or an equals sign.
+  /// Name and value of a text `NAME=VALUE`; nil if the name or the equals sign is missing.
   public static func parts(of setting: String) -> (name: String, value: String)? {
     let bytes = setting.utf8
     guard let equals = bytes.firstIndex(of: UInt8(ascii: "=")), equals != bytes.startIndex else { return nil }
