@@ -52,9 +52,9 @@ public enum Timestamp {
     }
   }
 
-  /// The time of a text, in milliseconds since 1970 UTC; nil for an invalid text.
+  /// Parses a text. Returns milliseconds since 1970 UTC, or nil if the text is invalid.
   ///
-  /// Valid is `YYYY-MM-DDTHH:MM:SSZ`, optionally with a fraction of 1 to 9 digits, of which only the first
+  /// The form is `YYYY-MM-DDTHH:MM:SSZ`, optionally with a fraction of 1 to 9 digits, of which only the first
   /// three count. The year is from 1970 to 9999. Any other zone, lower-case letters and leap seconds are
   /// invalid.
   public static func parse(_ text: String) -> Int64? {

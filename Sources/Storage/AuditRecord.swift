@@ -1,6 +1,7 @@
-// Findings of an audit, and two checks that all stores share: each ticket is stored exactly once, and the money of a
-// receipt belongs to it.
-// Invariant: memory does not grow with the queue; the first hundred findings are stored, further ones only counted.
+// Findings of an audit, and two checks that all stores share: each ticket is stored exactly once, and the
+// transfer of a receipt matches its service, outcome and account.
+// Invariant: memory does not grow with the queue. The first hundred findings are stored, and further ones are
+// only counted.
 
 import BankModel
 import QueueCore
@@ -14,9 +15,9 @@ package struct AuditRecord {
 
   package mutating func note(_ problem: @autoclosure () -> Remark) { findings.note(problem()) }
 
-  /// Adds a finding if two counts differ.
+  /// Adds a finding if the two counts differ.
   ///
-  /// - Parameter about: the counted object: values that precede the two counts.
+  /// - Parameter about: names of the counted object. In the finding they precede the two counts.
   package mutating func compare(
     _ kind: Remark.Kind, _ about: @autoclosure () -> [String] = [], books: Int64, rows: Int64
   ) {
@@ -26,9 +27,10 @@ package struct AuditRecord {
     note(remark)
   }
 
-  /// Compares the counters of the present day with the stored customers and the receipts.
+  /// Compares the counters of the current day with the stored customers and the receipts.
   ///
-  /// - Parameter delayed: stored counts of delayed customers by service; nil if none are stored.
+  /// - Parameter delayed: stored counts of delayed customers by the index of the service; nil if none are
+  ///   stored.
   package mutating func compare(
     _ books: Books, _ customers: CustomerCounts, _ receipts: DayReceipts?, delayed: [Int64]?
   ) {
@@ -57,7 +59,7 @@ package struct AuditRecord {
     (audit.delayed, audit.dead) = (customers.delayed, customers.dead)
   }
 
-  /// Adds errors in the money of one receipt to the ledger difference.
+  /// Adds the amount by which the transfer of one receipt is unbalanced or wrong to the ledger difference.
   mutating func weigh(_ receipt: ReceiptMoney) {
     if receipt.debit != nil { audit.ledgerDifference &+= receipt.amount }
     if receipt.credit != nil { audit.ledgerDifference &-= receipt.amount }
@@ -83,7 +85,7 @@ struct Findings {
     if told.count < Self.limit { told.append(problem()) } else { untold += 1 }
   }
 
-  /// All findings, or the stored ones followed by the number of the others.
+  /// The stored findings, followed by one with the number of those that were only counted, if there are any.
   var remarks: [Remark] { untold > 0 ? told + [Remark(.more, untold)] : told }
 }
 
@@ -93,7 +95,7 @@ package struct ReceiptMoney {
   var outcome: Outcome
   var amount: Won
   var account: AccountNumber
-  /// Codes of accounts; nil if nothing was transferred.
+  /// Codes of accounts; nil if the receipt has no transfer.
   var debit, credit: Int64?
 
   package init(
@@ -104,8 +106,9 @@ package struct ReceiptMoney {
     (self.account, self.debit, self.credit) = (account, debit, credit)
   }
 
-  /// True if the transfer follows from service, outcome and account. For a service with a configured posting rule the
-  /// receipt alone determines the accounts, because the configuration may have changed since.
+  /// True if the transfer matches the service, outcome and account. For a service with a configured posting
+  /// rule only the accounts of the receipt itself are checked, because the configuration may have changed
+  /// since.
   var isItsOwn: Bool {
     guard amount >= (service.movesMoney ? 1 : 0) else { return false }
     guard outcome == .served, service.movesMoney || debit != nil || credit != nil else {
@@ -160,7 +163,7 @@ package struct DayReceipts {
   }
 }
 
-/// Check of all receipts in commit order, counted by day.
+/// Checks all receipts in commit order, and counts them by day.
 package struct ReceiptWalk {
   let last: BusinessDay
   package private(set) var counts: [BusinessDay: DayReceipts] = [:]
@@ -168,7 +171,7 @@ package struct ReceiptWalk {
 
   package init(last: BusinessDay) { self.last = last }
 
-  /// Checks the next receipt; false if its day does not exist.
+  /// Checks the next receipt. Returns false if its day does not exist.
   package mutating func visit(
     _ day: BusinessDay, _ ticket: TicketNumber, _ money: ReceiptMoney, _ report: inout AuditRecord
   ) -> Bool {
@@ -179,7 +182,8 @@ package struct ReceiptWalk {
       report.note(Remark(.receiptOfNobody, money.sequence, ticket, day))
       return false
     }
-    // Subscripts with a default modify in place, so the counts of a day are not copied for every row.
+    // The subscript with a default modifies the value in place, so the counts of a day are not copied for every
+    // row.
     counts[day, default: DayReceipts()].count(money.service, money.outcome)
     if money.outcome.isAttended { report.audit.served += 1 } else { report.audit.cancelled += 1 }
     report.weigh(money)
@@ -187,7 +191,7 @@ package struct ReceiptWalk {
   }
 }
 
-/// Check of the tickets of one day, in ascending order, for missing and surplus ones.
+/// Checks the tickets of one day, in ascending order, and reports missing, repeated and surplus ones.
 package struct TicketWalk {
   let day: BusinessDay
   let issued: Int64
@@ -196,7 +200,7 @@ package struct TicketWalk {
 
   package init(day: BusinessDay, issued: Int64) { (self.day, self.issued) = (day, issued) }
 
-  /// Checks the next stored ticket; called once per place in which the ticket is stored.
+  /// Checks the next stored ticket. The caller calls it once for each row that contains the ticket.
   package mutating func visit(_ ticket: TicketNumber, _ report: inout AuditRecord) {
     guard ticket >= 1, ticket <= issued else {
       report.audit.duplicated += 1
@@ -215,7 +219,7 @@ package struct TicketWalk {
     repeats = 0
   }
 
-  /// Ends the check: issued tickets that were not visited are lost.
+  /// Ends the check. Issued tickets that were not visited are reported as lost.
   package mutating func end(_ report: inout AuditRecord) {
     skip(to: max(issued, 0) + 1, &report)
     last = max(issued, 0)

@@ -1,12 +1,12 @@
-// Records of the databases of a home about each other: named numbers in `meta`.
-// Invariant: a record is a transaction of its own, so it never commits anything else.
+// Records in `meta` with which the databases of a home refer to each other.
+// Invariant: a record is written in its own transaction, so its commit includes no other change.
 
 import BankModel
 import QueueCore
 import Time
 
 extension Transactions {
-  /// The last opening of a bank with which this database was used; nil for none.
+  /// The last recorded opening of a bank that used this database; nil for none.
   func readBank() throws(StoreError) -> BankMark? {
     guard let books = try database.note("bank books"), let opening = try database.note("bank opening"),
       let moment = try database.note("bank moment")
@@ -14,7 +14,7 @@ extension Transactions {
     return BankMark(books: books, opening: opening, openedAt: WallTime(milliseconds: moment))
   }
 
-  /// Records the opening of a bank with which this database is used. Nothing may be staged.
+  /// Records the opening of a bank that uses this database. Nothing may be staged.
   func write(_ bank: BankMark) throws(StoreError) {
     try requireHealth()
     precondition(!isOpen, "A mark is written in its own transaction.")
@@ -32,7 +32,7 @@ extension Transactions {
 }
 
 extension Database {
-  /// A named number; nil if it is not stored.
+  /// Returns a number from `meta` by its name, or nil if it is not stored.
   func note(_ name: String, while purpose: StaticString = "reading a named number") throws(StoreError)
     -> Int64?
   {
@@ -41,20 +41,19 @@ extension Database {
 }
 
 extension DatabaseStore {
-  /// The last opening of a bank with which the database of a service was used; nil for none.
+  /// The last recorded opening of a bank that used this database; nil for none.
   public func lastBank() throws(StoreError) -> BankMark? { try transactions.readBank() }
-  /// Records the opening of a bank with which the database of a service is used. Durable on return. Nothing may be
-  /// staged.
+  /// Records the opening of a bank that uses this database. Durable on return. Nothing may be staged.
   public func remember(_ bank: BankMark) throws(StoreError) { try transactions.write(bank) }
 }
 
 extension SQLiteStore {
-  /// Time of an opening of this bank; nil if no opening has this number.
+  /// Time of the opening with this number; nil if there is none.
   public func moment(ofOpening number: Int64) throws(StoreError) -> WallTime? {
     try database.note("\(Self.opening)\(number)").map { WallTime(milliseconds: $0) }
   }
 
-  /// Recorded state of another database, such as that of `stock`; nil if none was recorded.
+  /// Recorded state of the database of another process, such as `stock`; nil if none was recorded.
   public func knownDatabase(of service: String) throws(StoreError) -> KnownDatabase? {
     guard let identity = try database.note("\(service) identity"),
       let opening = try database.note("\(service) opening")
@@ -62,7 +61,7 @@ extension SQLiteStore {
     return KnownDatabase(identity: identity, opening: opening)
   }
 
-  /// Records the state of another database. Durable on return. Nothing may be staged.
+  /// Records the state of the database of another process. Durable on return. Nothing may be staged.
   public func remember(_ known: KnownDatabase, of service: String) throws(StoreError) {
     try requireHealth()
     try inTransaction { () throws(StoreError) in

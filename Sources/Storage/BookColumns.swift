@@ -1,4 +1,4 @@
-// Columns of the counters in a day's row, and their order.
+// Columns of the counters in the row of a business day, and their order.
 // Invariant: values are bound and read in the same order.
 
 import BankModel
@@ -6,15 +6,16 @@ import QueueCore
 import Time
 
 enum BookColumns {
-  /// Counters of the present day only, empty in the row of a closed day: waiting customers by the number of the line;
-  /// served customers, and 1 for a paused service, both in the order of the services' numbers. See ``DayCounts``.
+  /// Counters of the current day only; the columns are empty in the row of a closed day. `waiting` contains the
+  /// waiting customers by the number of the line. `served_by_service` and `paused` contain the served
+  /// customers, and 1 for a paused service, in the order of the services' numbers. See ``DayCounts``.
   static let present = ["waiting", "served_by_service", "paused"]
-  /// Backward steps of the wall clock, over all days up to the end of this one.
+  /// Number of backward steps of the wall clock, over all days up to the end of this one.
   static let clock = "clock_steps"
   static let all = ["issued", "served", "cancelled", "delayed", "dead", "business_ns"] + present + [clock]
   static let list = all.joined(separator: ", ")
 
-  /// Binds the counters from a parameter on; returns the next parameter.
+  /// Binds the counters to consecutive parameters, starting at `first`. Returns the next parameter.
   @discardableResult static func bind(
     _ books: Books, _ lines: LineNumbers, _ texts: inout ServiceTexts, to statement: Statement,
     from first: Int32
@@ -35,7 +36,7 @@ struct DayRow {
   var books: Books
   var isClosed: Bool
   var firstSequence: Int64
-  /// True if all columns are valid.
+  /// True if the columns of the counts by line and by service are valid.
   let isReadable: Bool
 
   init(_ row: Statement, _ lines: LineNumbers, _ services: ServiceDirectory) {
@@ -50,7 +51,7 @@ struct DayRow {
     isReadable = Self.take(row, lines, &books)
   }
 
-  /// Reads the counters by line and by service; false if they are invalid.
+  /// Reads the counters by line and by service. Returns false if they are invalid.
   private static func take(_ row: Statement, _ lines: LineNumbers, _ books: inout Books) -> Bool {
     guard let waiting = DayCounts.numbers(in: row.utf8(10)), waiting.count % 2 == 0,
       let served = DayCounts.numbers(in: row.utf8(11)), served.count <= books.servedByService.count,

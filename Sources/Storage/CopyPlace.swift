@@ -1,7 +1,7 @@
-// Temporary directory for the inspection copy of a database. It is removed with this value; the directory of a killed
-// process is removed by the next one.
-// Invariant: a directory in use is locked, so an unlocked one is abandoned. Only directories of this user with the name
-// prefix are examined, and only the files of a copy are removed.
+// Temporary directory for the copy of a database that is inspected. It is removed when this value is released.
+// If the process was killed before, the next process that makes a copy removes the directory.
+// Invariant: a directory in use is locked, so an unlocked one is abandoned. Only directories of this user with
+// the name prefix are examined, and only the files of a copy are removed.
 
 import ByteText
 import Glibc
@@ -13,13 +13,13 @@ final class CopyPlace {
   private static let name = "copy"
   private static let suffixes = ["", "-wal", "-journal", "-shm"]
 
-  /// Directory named by the environment variable TMPDIR; nil if it is not set.
+  /// Directory in the environment variable TMPDIR; nil if the variable is not set.
   static var wish: String? { getenv("TMPDIR").map { ByteText.text(of: UnsafePointer($0)) } }
 
   var database: String { "\(path)/\(Self.name)" }
 
   private let path: String
-  /// The directory itself, locked until it is closed. See flock(2).
+  /// The open directory. Its lock is held until the descriptor is closed. `flock(2)`
   private let descriptor: CInt
 
   private init(_ path: String, _ descriptor: CInt) {
@@ -33,7 +33,7 @@ final class CopyPlace {
   }
 
   static func make(in place: String) -> Result<CopyPlace, Trouble> {
-    // Another process that sweeps may lock the new directory first and remove it as abandoned.
+    // Another process that removes abandoned directories may lock the new directory first and remove it.
     for _ in 0..<16 {
       var template = ByteText.bytes(of: "\(place)/\(prefix)XXXXXX").map { CChar(bitPattern: $0) } + [0]
       guard mkdtemp(&template) != nil else {
@@ -45,7 +45,7 @@ final class CopyPlace {
     return .failure(Trouble(text: "in \(place) another process removes every directory"))
   }
 
-  /// Removes the directories of killed processes.
+  /// Removes the directories that killed processes have left.
   static func sweep(_ place: String) {
     guard let directory = place.withByteString({ opendir($0) }) else { return }
     defer { closedir(directory) }
@@ -59,7 +59,8 @@ final class CopyPlace {
     }
   }
 
-  /// Opens and locks a directory of this user; nil if it is not a directory, was removed, or is locked.
+  /// Opens and locks a directory of this user. Returns nil if the path is not a directory, was removed, or is
+  /// locked.
   private static func lock(_ path: String) -> CInt? {
     let descriptor = path.withByteString { open($0, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) }
     guard descriptor >= 0 else { return nil }

@@ -1,12 +1,12 @@
 // Attempts of a customer, packed into one column of its row.
-// Invariant: if no attempt counts against `max_attempts`, the column is the number of ended attempts, as in older
-// versions. An older program treats any other value as damage, and so does not serve a customer too often.
+// Invariant: if no attempt counts against `max_attempts`, the column is the number of ended attempts, as in
+// older versions. An older program rejects any other value as damage, so it never serves a customer too often.
 
 import BankModel
 
 /// The column `attempts` of a customer: `running << 48 | begun << 32 | ended`.
 struct CustomerAttempts: Equatable {
-  /// Attempts that ended without a receipt; each has a row in `attempt`.
+  /// Attempts that ended without a receipt. Each has a row in `attempt`.
   let ended: Int32
   /// Attempts that count against `max_attempts`, including a running one.
   let begun: Int16

@@ -1,19 +1,20 @@
-// Key of a stored customer: state, line and ticket packed into one integer, in the order of the lists.
-// Invariant: no two customers share a position, and positions of one line ascend with the ticket. Tickets are clamped,
-// so that no number can reach into another line.
+// Key of a stored customer: state, line and ticket packed into one integer, so that the rows of a line are in
+// ticket order.
+// Invariant: no two customers share a position, and the positions of one line ascend with the ticket. Tickets
+// are clamped, so that no ticket changes the bits of the line.
 
 import BankModel
 
-/// Key of a customer's row: `state << 60 | line << 40 | ticket`. The number of a line comes from ``LineNumbers``.
+/// Key of a customer's row: `state << 60 | line << 40 | ticket`. ``LineNumbers`` assigns the number of a line.
 struct CustomerPosition: Equatable {
   /// Packed key; always positive.
   let key: Int64
 
-  /// The highest ticket that fits; above `Limits.ticket`.
+  /// The highest ticket that fits into a key. It is above `Limits.ticket`.
   static let highestTicket: TicketNumber = 1 << 40 - 1
   static let keptStates: [CustomerState] = [.waiting, .delayed, .dead]
 
-  /// Creates the position of a ticket in a list; the ticket is clamped.
+  /// Makes the key of a ticket in a state and a line. The ticket is clamped.
   init(_ state: CustomerState, _ line: Int64, _ ticket: TicketNumber) {
     key = Int64(state.rawValue) << 60 | line << 40 | min(max(ticket, 0), Self.highestTicket)
   }

@@ -1,12 +1,12 @@
-// Read-only access to a database: nothing is changed, not even by log recovery or migration, and the directory may be
-// read-only.
+// Read-only access to a database: no file is changed, not even by recovery of the WAL or by a migration, and
+// the directory may be read-only.
 //
-// A sound database of the present version without a log is read in place. Any other one is copied with its log, and the
-// copy is opened normally. The files of the copy are unlinked before it is read. So it remains only if the process is
-// killed in between, and the next process that needs a copy removes it.
+// A valid database of the current version without a WAL is read in place. Any other one is copied with its WAL,
+// and the copy is opened normally. The files of the copy are unlinked before it is read. They remain only if
+// the process is killed before that, and then the next process that needs a copy removes them.
 //
-// Invariant: the inspected files stay byte for byte the same. The caller ensures that no other process writes to them.
-// Errors: StoreError with the inspected path, even for a copy.
+// Invariant: the inspected files stay byte for byte the same. The caller ensures that no other process writes
+// to them. Errors: StoreError with the inspected path, even for a copy.
 
 import BankModel
 import ByteText
@@ -25,7 +25,8 @@ extension Database {
     return try copied(path, schema)
   }
 
-  /// Opens a file that another connection keeps unchanged, without the content of its log. See ``freeze(onThaw:)``.
+  /// Opens a file that another connection keeps unchanged, without the content of its WAL. See
+  /// ``freeze(onThaw:)``.
   static func look(
     atFrozen path: String, on volume: any Volume, schema: Schema
   ) throws(StoreError) -> Database {
@@ -35,7 +36,7 @@ extension Database {
     return database
   }
 
-  /// The database in place; nil if it would have to be changed first.
+  /// Opens the database in place. Returns nil if its schema would have to be migrated first.
   private static func inPlace(
     _ path: String, _ schema: Schema, on volume: any Volume
   ) throws(StoreError) -> Database? {
@@ -47,7 +48,7 @@ extension Database {
     return database
   }
 
-  /// A copy in the first directory with enough space.
+  /// Copies the database to the first directory with enough space, and opens the copy.
   private static func copied(_ path: String, _ schema: Schema) throws(StoreError) -> Database {
     let wish = CopyPlace.wish
     var trouble = ""
@@ -60,11 +61,12 @@ extension Database {
         trouble = words.text
         continue
       }
-      // The files are unlinked when the copy is open or has failed.
+      // The deinitializer unlinks the files, after the copy was opened or has failed.
       defer { withExtendedLifetime(directory) {} }
       guard let failure = try copy(path, to: directory.database) else {
         let database = try open(path: directory.database, naming: path, schema: schema)
-        // The first read creates a log that was just switched on, and needs the file names.
+        // In a database without a WAL, the first read creates the WAL, and for that SQLite needs the names of
+        // the files.
         _ = try database.number("SELECT count(*) FROM sqlite_schema", while: "reading a copy")
         return database
       }
@@ -73,9 +75,9 @@ extension Database {
     throw .failed(path: path, detail: Remark(.notCopied, trouble))
   }
 
-  /// Copies a database with its log and journal.
+  /// Copies a database with its WAL and its rollback journal.
   ///
-  /// - Returns: the error of the target directory; nil on success.
+  /// - Returns: the error of writing to the target directory; nil on success.
   private static func copy(_ path: String, to target: String) throws(StoreError) -> String? {
     for suffix in ["", "-wal", "-journal"]
     where suffix.isEmpty || SystemVolume().length(of: path + suffix) > 0 {
@@ -85,7 +87,7 @@ extension Database {
     return nil
   }
 
-  /// Copies a file with mode 0600. See read(2) and write(2).
+  /// Copies a file to a new file with mode 0600. `read(2)`, `write(2)`
   ///
   /// - Returns: the error of writing; nil on success.
   /// - Throws: the error of reading.

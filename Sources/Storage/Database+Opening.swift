@@ -1,6 +1,7 @@
-// Opening of a database that must be ours and of the present version: creation, checks, lock, settings, migrations.
-// Invariant: a foreign, damaged or newer file is never written to: its header is checked before SQLite may read it. A
-// crash at any point leaves an empty file, or a complete database of some version.
+// Opening of a database that must be of this project and of the current version: creation, checks, lock,
+// settings, migrations.
+// Invariant: a foreign, damaged or newer file is never written to, because its header is checked before SQLite
+// may read it. A crash at any point leaves an empty file, or a complete database of some version.
 
 import BankModel
 import CSQLite
@@ -8,14 +9,14 @@ import Glibc
 import QueueCore
 
 extension Database {
-  /// SQLite page cache; a negative number counts KiB.
+  /// Size of SQLite's page cache. SQLite reads a negative number as KiB.
   private static let cacheSize = -8192
-  /// Largest file whose structure is checked at every open, in pages of 4 KiB.
+  /// Maximum size, in pages of 4 KiB, of a file whose structure is checked at every open.
   private static let examinedPages: Int64 = 2_048
-  /// Maximum size to which SQLite truncates the log after a large transaction, in bytes.
+  /// Size in bytes to which SQLite truncates the WAL after a large transaction. PRAGMA journal_size_limit
   private static let logSizeLimit = 16 << 20
 
-  /// Opens the database at a path, or creates it. Holds the file's lock from now on.
+  /// Opens the database at a path, or creates it. The file stays locked until the connection is closed.
   ///
   /// - Parameter maximumPages: limit on the size of the file in pages, for tests of a full disk.
   static func open(
@@ -39,15 +40,16 @@ extension Database {
     return database
   }
 
-  /// Controls whether closing the connection copies an existing log into the database. A log that may not be on disk
-  /// must not be copied: after a power failure half a copy without its log would be half a transaction.
+  /// Controls whether the close of the connection checkpoints an existing WAL. A WAL that may not be on disk
+  /// must not be copied: after a power failure a partial copy without its WAL would be a partial transaction.
   private func keepLogOnClose(_ keeps: Bool) {
     guard !keeps || length(of: file + "-wal") > 0 else { return }
     let code = sqlite_keep_log_on_close(handle, keeps ? 1 : 0)
     precondition(code == SQLITE_OK, "SQLite cannot leave a WAL unchanged (\(code)).")
   }
 
-  /// Refuses to create an empty database beside the log of a missing one, because SQLite would delete that log.
+  /// Refuses to create an empty database next to the WAL of a missing one, because SQLite would delete that
+  /// WAL.
   private static func requireFile(
     _ path: String, naming name: String, on volume: any Volume
   ) throws(StoreError) {
@@ -59,17 +61,17 @@ extension Database {
 
   /// Reads the first bytes of the file through the connection's own descriptor, without a lock.
   ///
-  /// A separate descriptor would not do: closing it would release every lock of this process on the file. See
-  /// https://sqlite.org/fileformat2.html#the_database_header and fcntl(2).
+  /// A second descriptor is not possible, because its close would release every lock of this process on the
+  /// file. See https://sqlite.org/fileformat2.html#the_database_header and fcntl(2).
   func examineHeader(_ schema: Schema) throws(StoreError) {
-    // Not queried from SQLite, which treats a file of one byte as empty.
+    // The length is not queried from SQLite, which treats a file of one byte as empty.
     let length = self.length(of: file)
     if length == 0 {
-      // SQLite would delete a log that it finds beside an empty database.
+      // SQLite would delete a WAL that it finds next to an empty database.
       if self.length(of: file + "-wal") > 0 { throw .damaged(path: path, detail: Remark(.emptyBesideLog)) }
       return
     }
-    // A crash during the creation of the file can leave half a header, with a journal that rolls it back.
+    // A crash during the creation of the file can leave a partial header and a journal that rolls it back.
     if self.length(of: file + "-journal") > 0 { return }
     let header = try fileStart(100)
     guard length >= 100, header.starts(with: "SQLite format 3\0".utf8) else {
@@ -79,13 +81,14 @@ extension Database {
       applicationID: Self.number(in: header, at: 68), version: Self.number(in: header, at: 60), by: schema)
   }
 
-  /// Takes the file's lock permanently, and recovers the log of a killed process.
+  /// Takes the file's lock permanently. The first read recovers the WAL of a killed process.
   private func takeLock() throws(StoreError) {
     try execute("PRAGMA locking_mode = EXCLUSIVE", while: "requesting the lock")
     _ = try number("SELECT count(*) FROM sqlite_schema", while: "taking the lock and reading the WAL")
   }
 
-  /// Checks the header again, now including the log. Returns the version; 0 for an empty database.
+  /// Checks the header again, now as SQLite reads it, with the content of the WAL. Returns the version; 0 for
+  /// an empty database.
   func examineContent(_ schema: Schema) throws(StoreError) -> Int64 {
     if try pageCount() == 0 { return 0 }
     let applicationID = try number("PRAGMA application_id", while: "reading the header") ?? 0
@@ -119,20 +122,20 @@ extension Database {
     }
   }
 
-  /// Checks for damage before the first write, if that takes a few milliseconds. Larger files are checked by an audit,
-  /// and wherever they are read.
+  /// Checks a file for damage before the first write, if the check takes only a few milliseconds. An audit
+  /// checks larger files, and SQLite checks each page that it reads.
   func examineStructure() throws(StoreError) {
     guard 1...Self.examinedPages ~= (try pageCount()) else { return }
     let finding = try text("PRAGMA quick_check(1)", while: "checking the file") ?? "ok"
-    // The first line only names the database.
+    // The first line of the result contains only the name of the database.
     let detail = finding.split(separator: "\n").last.map(String.init) ?? finding
     if finding != "ok" { throw .damaged(path: path, detail: Remark(.fileUnsound, detail)) }
   }
 
-  /// Migrates the schema to the present version, one transaction per step.
+  /// Migrates the schema to the current version, with one transaction per step.
   ///
-  /// The first step runs before the log is switched on, so that the file itself is identified from its first durable
-  /// byte.
+  /// The first step runs before the WAL is switched on, so the database file itself contains the application id
+  /// from its first durable byte.
   private func migrate(from version: Int64, with schema: Schema) throws(StoreError) {
     for (index, script) in schema.migrations.enumerated().dropFirst(Int(version)) {
       do throws(StoreError) {
@@ -151,11 +154,11 @@ extension Database {
     }
   }
 
-  /// Rewrites and syncs a log that another process has left, byte for byte.
+  /// Rewrites and syncs a WAL that another process has left, byte for byte.
   ///
-  /// That process may have exited after a failed sync. Linux marks pages clean after a failed write-back, so they can
-  /// be read from memory, but no later sync would write them. After a power failure the log would end there, and later
-  /// commits would be lost. See fsync(2) and https://lwn.net/Articles/752063/.
+  /// That process may have exited after a failed sync. Linux marks pages clean after a failed write-back, so
+  /// reads return them from memory, but no later sync would write them. After a power failure the WAL would end
+  /// before these pages, and later commits would be lost. See fsync(2) and https://lwn.net/Articles/752063/.
   private func rewriteLog() throws(StoreError) {
     let length = self.length(of: file + "-wal")
     guard length > 0, !volume.makes("believesTheLogThatIsThere") else { return }
@@ -185,8 +188,9 @@ extension Database {
     if mode != "wal" { throw .failed(path: path, detail: Remark(.logNotOn, mode)) }
   }
 
-  /// Replaces the log with a new one under the file name that the next process opens. The content of the old one is in
-  /// the database before the new one starts. In between a journal replaces it, so a crash at any moment loses nothing.
+  /// Replaces an unlinked WAL with a new one, under the name that the next process opens. SQLite copies the
+  /// content of the old WAL into the database before the new one starts. Between the two it uses a rollback
+  /// journal, so a crash at any time loses no data.
   func renewLog() throws(StoreError) {
     thaw()
     let mode = try text("PRAGMA journal_mode = DELETE", while: "leaving WAL mode") ?? ""
@@ -195,7 +199,7 @@ extension Database {
     forgetLog()
   }
 
-  /// The connection's open file. See https://sqlite.org/c3ref/io_methods.html.
+  /// The open file of the connection. See https://sqlite.org/c3ref/io_methods.html.
   private func openFile() throws(StoreError) -> UnsafeMutablePointer<sqlite3_file> {
     var file: UnsafeMutablePointer<sqlite3_file>?
     let code = sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file)
@@ -205,7 +209,7 @@ extension Database {
     return file
   }
 
-  /// The first bytes of the file; zeros beyond its end.
+  /// Reads the first bytes of the file. Bytes beyond its end are zero.
   private func fileStart(_ count: Int) throws(StoreError) -> [UInt8] {
     let file = try openFile()
     var bytes = [UInt8](repeating: 0, count: count)

@@ -1,6 +1,7 @@
-// One connection to one SQLite database: opening, scripts, statements, size of the log, closing.
-// Invariant: one connection per file, on one thread, holding the file's lock from the first read to the end. Errors:
-// StoreError; after a failed write that matters the owner abandons the connection.
+// One connection to one SQLite database: opening, scripts, statements, size of the WAL, closing.
+// Invariant: each file has one connection, on one thread, and the connection holds the file's lock from its
+// first read until it is closed. Errors: StoreError. If the outcome of a failed write is unknown, the owner
+// abandons the connection.
 
 import BankModel
 import ByteText
@@ -10,24 +11,24 @@ import QueueCore
 
 final class Database {
   let handle: OpaquePointer
-  /// File name for messages.
+  /// File name for error messages.
   let path: String
-  /// Open file; differs from ``path`` if a copy is inspected.
+  /// Path of the open file. It differs from ``path`` if a copy is inspected.
   let file: String
   let isReadOnly: Bool
   let volume: any Volume
-  /// Frames in the write-ahead log after the last commit. Before the first commit: an upper bound for a log that
-  /// another process has left.
+  /// Number of frames in the WAL after the last commit. Before the first commit it is an upper bound for a WAL
+  /// that another process has left.
   private(set) var logFrames: Int32 = 0
   private var isOpen = true
-  /// Called when the file may change again; nil if it is not frozen.
+  /// Called before the file changes again; nil if the file is not frozen.
   private var onThaw: (() -> Void)?
   /// Called repeatedly during long operations of this connection.
   private let onProgress: (() -> Void)?
   /// SQLite VM instructions between two calls of ``onProgress``: a few milliseconds.
   private static let progressStep: Int32 = 100_000
 
-  /// Opens an existing file, without reading it and without a lock.
+  /// Opens an existing file. Nothing is read and no lock is taken.
   convenience init(
     path: String, naming name: String? = nil, on volume: any Volume = SystemVolume(),
     onProgress: (() -> Void)? = nil
@@ -37,7 +38,8 @@ final class Database {
       on: volume, onProgress)
   }
 
-  /// Opens a file that does not change meanwhile, without locks and without a log. See https://sqlite.org/uri.html.
+  /// Opens a file that does not change while it is open, without locks and without its WAL. See
+  /// https://sqlite.org/uri.html.
   convenience init(immutable path: String, on volume: any Volume = SystemVolume()) throws(StoreError) {
     let name = "file:" + Self.escaped(Self.plainName(path)) + "?immutable=1"
     try self.init(
@@ -65,8 +67,8 @@ final class Database {
     self.isReadOnly = isReadOnly
     sqlite3_extended_result_codes(handle, 1)
     if onProgress != nil {
-      // Driven by executed instructions, not by a timer, so it stops if the operation hangs. See
-      // sqlite3_progress_handler.
+      // SQLite calls the handler after a number of instructions and not by a timer, so the calls stop if the
+      // operation hangs. See sqlite3_progress_handler.
       sqlite3_progress_handler(
         handle, Self.progressStep,
         { context in
@@ -85,10 +87,10 @@ final class Database {
 
   deinit { if isOpen { close() } }
 
-  /// Creates an empty file that only its owner may read, unless the file exists. See open(2).
+  /// Creates an empty file with mode 0600, unless the file exists. `open(2)`
   ///
-  /// SQLite creates its log and its journal with the permissions of the database. It syncs the directory before the
-  /// first transaction is durable.
+  /// SQLite creates its WAL and its journal with the permissions of the database. It syncs the directory before
+  /// the first transaction is durable.
   static func createFile(_ path: String, on volume: any Volume = SystemVolume()) throws(StoreError) {
     if path.utf8.contains(0) { throw .failed(path: path, detail: Remark(.zeroByte)) }
     switch volume.create(path) {
@@ -100,13 +102,13 @@ final class Database {
     }
   }
 
-  /// Initialised once, before the first connection. The memory statistics are unused, and a receipt takes a tenth less
-  /// time without them (1,190 instead of 1,350 ns, measured by a loop in C).
+  /// Initialised once, before the first connection. The memory statistics are not used, and without them a
+  /// receipt takes a tenth less time (1,190 instead of 1,350 ns, measured by a loop in C).
   private static let settings: Void = { _ = sqlite_leave_out_memory_statistics() }()
   /// SQLite interprets names such as `:memory:` and `file:…`. A name that starts with `/` or `./` is always a path.
   private static func plainName(_ path: String) -> String { path.hasPrefix("/") ? path : "./" + path }
 
-  /// Percent-encodes a path for a URI, except letters, digits and `/._-`.
+  /// Percent-encodes all bytes of a path for a URI except letters, digits and `/._-`.
   private static func escaped(_ path: String) -> String {
     ByteText.bytes(of: path).map { byte in
       switch byte {
@@ -119,7 +121,7 @@ final class Database {
     }.joined()
   }
 
-  /// Executes statements whose rows are not needed. See sqlite3_exec.
+  /// Executes statements and ignores their rows. See sqlite3_exec.
   func execute(_ script: String, while purpose: StaticString) throws(StoreError) {
     let code = sqlite3_exec(handle, script, nil, nil, nil)
     if code != SQLITE_OK { throw StoreError(sqlite: handle, code: code, path: path, while: purpose) }
@@ -159,7 +161,7 @@ final class Database {
     try number("PRAGMA page_count", while: "reading the size") ?? 0
   }
 
-  /// Lets SQLite verify the whole file. See https://sqlite.org/pragma.html#pragma_integrity_check.
+  /// Runs SQLite's check of the whole file. See https://sqlite.org/pragma.html#pragma_integrity_check.
   func examine(into findings: inout Findings) throws(StoreError) {
     try withStatement("PRAGMA integrity_check(\(Findings.limit))", while: "checking the file") {
       row throws(StoreError) in
@@ -170,11 +172,11 @@ final class Database {
     }
   }
 
-  /// True if a transaction is open. SQLite rolls back automatically after some errors.
+  /// True if a transaction is open in SQLite, which rolls back by itself after some errors.
   var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
   var changes: Int64 { sqlite3_changes64(handle) }
 
-  /// Copies the log into the database. See sqlite3_wal_checkpoint_v2.
+  /// Checkpoints the WAL. See sqlite3_wal_checkpoint_v2.
   func checkpoint(_ mode: Int32) throws(StoreError) {
     thaw()
     if volume.makes("copiesTheLogWithoutSyncing") {
@@ -192,10 +194,10 @@ final class Database {
     logFrames = 0
   }
 
-  /// Keeps the file unchanged from now on, for a process that reads it in place; commits go to the log only. Call it
-  /// after a checkpoint.
+  /// Keeps the file unchanged from now on, for a process that reads it in place. Commits then change only the
+  /// WAL. Call it after a checkpoint.
   ///
-  /// - Parameter onThaw: called before the file changes again, at the latest when it is closed.
+  /// - Parameter onThaw: called before the file changes again, at the latest when the connection is closed.
   func freeze(onThaw: @escaping () -> Void) {
     thaw()
     self.onThaw = onThaw
@@ -209,15 +211,15 @@ final class Database {
     onThaw()
   }
 
-  /// Initialises the frame count from the size of the existing log. SQLite reports it only with a commit, and on a full
-  /// disk no commit succeeds before the log is copied.
+  /// Initialises the frame count from the size of the existing WAL. SQLite reports the count only with a
+  /// commit, and on a full disk no commit succeeds before a checkpoint.
   func noteLog() { logFrames = Int32(clamping: length(of: path + "-wal") / HeldRoom.frame) }
   func forgetLog() { logFrames = 0 }
 
   /// Makes the file grow in steps of this many bytes, each allocated as a whole. See SQLITE_FCNTL_CHUNK_SIZE.
   func growInSteps(of bytes: Int64) {
     var size = Int32(clamping: bytes)
-    // If this is unsupported the file grows page by page, and another process may take the space first.
+    // If this is not supported, the file grows page by page, and another process may use the space first.
     _ = sqlite3_file_control(handle, "main", SQLITE_FCNTL_CHUNK_SIZE, &size)
   }
 
@@ -227,7 +229,7 @@ final class Database {
     _ = sqlite3_file_control(handle, "main", SQLITE_FCNTL_SIZE_HINT, &size)
   }
 
-  /// Finalizes all statements and closes the connection; SQLite copies the log and removes it.
+  /// Finalizes all statements and closes the connection. SQLite checkpoints the WAL and removes it.
   func close() {
     precondition(isOpen, "The connection is already closed.")
     thaw()
@@ -238,8 +240,8 @@ final class Database {
 
   /// Leaves the connection open until the process exits.
   ///
-  /// Closing would copy the log into the database. After a failed fsync the log in memory and the log on disk may
-  /// differ, so nothing may be copied. The next start reads the log from the disk.
+  /// A close would checkpoint the WAL. After a failed fsync the WAL in memory and the WAL on disk may differ,
+  /// so it must not be copied. The next start reads the WAL from the disk.
   func abandon() {
     guard isOpen else { return }
     thaw()

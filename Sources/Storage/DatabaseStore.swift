@@ -1,5 +1,5 @@
-// Common part of all SQLite stores: opening, inspecting and closing a database, its space reserve, and the handling of
-// removed files.
+// Common part of all SQLite stores: opening, inspecting and closing a database, its space reserve, and the
+// reaction to removed files.
 // Invariant: a store has one connection, and all its transactions belong to one `Transactions`.
 // Errors: StoreError.
 
@@ -12,7 +12,7 @@ public class DatabaseStore {
   final let transactions: Transactions
 
   class var schema: Schema { preconditionFailure("Every kind of store has its own schema.") }
-  /// Amount of space that this kind of store reserves for unforeseen needs.
+  /// Amount of space that this kind of store reserves in addition to the need of its customers.
   class var reservePlan: HeldRoom.Plan { preconditionFailure("Every kind of store has its own plan.") }
 
   init(_ database: Database) throws(StoreError) {
@@ -23,18 +23,18 @@ public class DatabaseStore {
   /// Opens the database at a path, or creates one with mode 0600.
   ///
   /// - Parameters:
-  ///   - volume: file system on which the path is resolved.
-  ///   - onProgress: called every few milliseconds during a long operation, from within the call of the store. It must
-  ///     not call the store.
-  /// - Throws: `.inUse` while another process has it open; `.newerSchema`; `.damaged` if the file is foreign or
-  ///   incomplete (it is unchanged then); `.diskFull`; `.failed` with the system's reason.
+  ///   - volume: file system that contains the path.
+  ///   - onProgress: called every few milliseconds during a long operation, from within the call of the store.
+  ///     It must not call the store.
+  /// - Throws: `.inUse` while another process has the database open; `.newerSchema`; `.damaged` if the file is
+  ///   foreign or incomplete, which is left unchanged; `.diskFull`; `.failed` with the system's reason.
   public convenience init(
     path: String, on volume: any Volume = SystemVolume(), onProgress: (() -> Void)? = nil
   ) throws(StoreError) {
     try self.init(try Database.open(path: path, on: volume, schema: Self.schema, onProgress: onProgress))
   }
 
-  /// Opens a database with a schema of the caller and, for tests of a full disk, a limit on its pages.
+  /// Opens a database with another schema and, for tests of a full disk, a limit on its pages.
   convenience init(
     path: String, schema: Schema, maximumPages: Int64? = nil, onProgress: (() -> Void)? = nil
   ) throws(StoreError) {
@@ -42,49 +42,49 @@ public class DatabaseStore {
       try Database.open(path: path, schema: schema, maximumPages: maximumPages, onProgress: onProgress))
   }
 
-  /// Opens a database for inspection: nothing is changed, and the directory may be read-only. The caller ensures that
-  /// no other process uses it.
+  /// Opens a database for inspection: no file is changed, and the directory may be read-only. The caller
+  /// ensures that no other process uses the database.
   ///
   /// - Throws: the errors of ``init(path:on:onProgress:)``.
   public convenience init(inspecting path: String) throws(StoreError) {
     try self.init(try Database.inspect(path: path, schema: Self.schema))
   }
 
-  /// Opens a database that another process has open and keeps unchanged meanwhile, without the content of its log.
+  /// Opens a database that another process has open and has frozen, without the content of its WAL.
   ///
   /// - Throws: the errors of ``init(path:on:onProgress:)``.
   public convenience init(frozen path: String, on volume: any Volume = SystemVolume()) throws(StoreError) {
     try self.init(try Database.look(atFrozen: path, on: volume, schema: Self.schema))
   }
 
-  /// Copies the log into the database and closes it; staged changes are dropped. The store cannot be used again.
+  /// Checkpoints the WAL and closes the database. Staged changes are dropped. The store cannot be used again.
   ///
-  /// - Throws: errors of the copy. No data is lost then, because the log remains beside the database.
+  /// - Throws: errors of the checkpoint. No data is lost then, because the WAL remains next to the database.
   public func close() throws(StoreError) { try transactions.close() }
 
   final func damage(_ detail: Remark) -> StoreError { .damaged(path: database.path, detail: detail) }
   final var room: HeldRoom { transactions.room }
-  /// Bytes that are reserved now.
+  /// Number of bytes that are reserved now.
   public final var reservedBytes: Int64 { room.bytes }
   /// True if a part of the reserve was released. See `QueueStore`, `StockStore` and `VendingStore`.
   public final var isShort: Bool { room.isShort }
-  /// Starts to reserve space for a full disk. Without this call no space is reserved.
+  /// Starts to reserve space for a full disk. No space is reserved before this call.
   public func keepReserve() { room.keep() }
-  /// Checks again for free space. See `QueueStore`, `StockStore` and `VendingStore`.
+  /// Checks again whether enough space is free. See `QueueStore`, `StockStore` and `VendingStore`.
   public func lookForRoom() { room.look() }
-  /// Handlers for removed files of the store.
+  /// Handlers for the removal of the store's files.
   public final var files: DatabaseFiles { DatabaseFiles(transactions) { [unowned self] in keepReserve() } }
 }
 
-/// Files of one open store, for a watcher that reports removed ones.
+/// Files of one open store. A watcher calls it when a file was removed.
 ///
-/// An unlinked log is still open, so its content exists for this process and for no other. It is copied into the
-/// database at once, and after every commit, until a log exists that the next process finds. So durable data is always
-/// in a file with a name; otherwise the store reports an error.
+/// An unlinked WAL is still open, so only this process can read its content. The WAL is checkpointed at once,
+/// and after every commit, until a WAL exists that the next process finds. So durable data is always in a file
+/// with a name. If that is impossible, the store reports an error.
 public final class DatabaseFiles {
   /// Path of the database.
   public let database: String
-  /// Path of its log.
+  /// Path of the WAL.
   public var log: String { database + "-wal" }
 
   private let transactions: Transactions
@@ -96,19 +96,20 @@ public final class DatabaseFiles {
     database = transactions.database.path
   }
 
-  /// Handles the removal of the log: copies it, if no transaction is open, and after every commit from now on.
+  /// Handles the removal of the WAL: checkpoints it, if no transaction is open, and after every commit from now
+  /// on.
   public func logIsLost() throws(StoreError) { try transactions.logIsLost() }
 
-  /// Creates a new log in place of a removed one.
+  /// Creates a new WAL in place of a removed one.
   ///
   /// - Returns: false if that is impossible now, because a transaction is open or the disk is full.
   public func renewLog() throws(StoreError) -> Bool { try transactions.renewLog() }
 
-  /// Reserves the space of a removed reserve file again.
+  /// Reserves space again after the reserve file was removed.
   public func renewReserve() { keepReserve() }
 
-  /// Handles the removal or replacement of the database itself: nothing is written any more, and the files are left
-  /// alone at process exit.
+  /// Handles the removal or replacement of the database itself: nothing is written any more, and the files are
+  /// not changed at process exit.
   public func abandon() {
     transactions.abandon(because: .failed(path: database, detail: Remark(.fileRemoved)))
   }

@@ -1,12 +1,12 @@
-// JSON form of a day's counts by line and by service, one text each in the day's row. A commit changes one row, and it
-// is readable with sqlite3 (json_each).
-// Invariant: text of any other form is refused, and never traps.
+// JSON form of a day's counts by line and by service. Each is one text in the row of the day, so a commit
+// changes one row. The texts are readable with sqlite3 (json_each).
+// Invariant: a text of any other form is rejected, and never traps.
 
 import BankModel
 import QueueCore
 
 enum DayCounts {
-  /// `{"4352":3,"4608":1}`: waiting customers by the number of the line, without empty lines.
+  /// Writes the waiting customers by the number of the line, without empty lines: `{"4352":3,"4608":1}`.
   static func write(_ waiting: LineCounts, _ lines: LineNumbers) -> [UInt8] {
     var text = DigitText(open: "{", room: 16 * waiting.lines.count)
     for (place, line) in waiting.lines.enumerated() where waiting[place] != 0 {
@@ -19,8 +19,8 @@ enum DayCounts {
     return text.bytes
   }
 
-  /// `[3,1,0]`, in the order of the services' numbers. Trailing zeros are left out, because a bank may have had a
-  /// thousand services, and this is written with every commit.
+  /// Writes counts in the order of the services' numbers: `[3,1,0]`. Trailing zeros are omitted, because a bank
+  /// may have had a thousand services, and this text is written with every commit.
   static func write(_ counts: some Collection<Int64>) -> [UInt8] {
     var told = ServiceName.branch.count
     for (place, count) in counts.enumerated() where count != 0 && place >= told { told = place + 1 }
@@ -52,14 +52,14 @@ enum DayCounts {
   }
 }
 
-/// Cache of the counts by service that were bound last. A statement keeps its bound values, and during an intake these
-/// do not change.
+/// Cache of the counts by service that were bound last. A statement keeps its bound values, and while customers
+/// only arrive, these counts do not change.
 struct ServiceTexts {
   /// Statement with the cached values; nil for none.
   private var bound: OpaquePointer?
   private var counts: (served: [Int64], paused: [Bool]) = ([], [])
 
-  /// Binds both texts to the parameter `first` and the next one, unless they are bound already.
+  /// Binds both texts to the parameter `first` and the next one, unless they are already bound.
   mutating func bind(_ books: Books, to statement: Statement, from first: Int32) throws(StoreError) {
     let isKept = bound == statement.handle
     bound = nil
@@ -75,7 +75,7 @@ struct ServiceTexts {
   }
 }
 
-/// Written with nearly every commit, so the capacity is reserved first.
+/// Text of numbers. It is written with nearly every commit, so the capacity is reserved first.
 private struct DigitText {
   private(set) var bytes: [UInt8] = []
 
@@ -99,7 +99,7 @@ private struct DigitText {
   }
 
   private mutating func appendDigits(of number: Int64) {
-    // The highest digit first. The divisor is at most 10¹⁸, which fits.
+    // The highest digit is written first. The divisor is at most 10¹⁸, which fits into 64 bits.
     var unit: UInt64 = 1
     while number.magnitude / unit >= 10 { unit *= 10 }
     while unit > 0 {

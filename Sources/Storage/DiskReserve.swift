@@ -1,6 +1,7 @@
-// Reserve file beside the database that holds disk space for the case of a full disk.
-// Invariant: the counted blocks are allocated, so no other process can take them; releasing some never fails. If the
-// file system cannot preallocate, or the file is unusable, there is no reserve, and `isPossible` is false.
+// Reserve file next to the database. Its blocks are released when the disk is full.
+// Invariant: the counted blocks are allocated, so no other process can use them, and releasing some of them
+// never fails. If the file system cannot preallocate, or the file is unusable, there is no reserve, and
+// `isPossible` is false.
 
 import ByteText
 import Glibc
@@ -31,7 +32,8 @@ final class DiskReserve: Reserve {
   /// See posix_fallocate(3).
   func grow(to wanted: Int64) -> Bool {
     guard isPossible, wanted > size else { return isPossible }
-    // Some file systems allocate all remaining space before they fail, and meanwhile no other process could write.
+    // Some file systems allocate all remaining space before they fail, and in that time no other process could
+    // write.
     if let free = room?.free, wanted - size > free { return false }
     while true {
       switch posix_fallocate(descriptor, off_t(size), off_t(wanted - size)) {
@@ -40,10 +42,10 @@ final class DiskReserve: Reserve {
         return true
       case EINTR: continue
       case ENOSPC, EDQUOT, EFBIG: break
-      // Not supported by this file system, or a broken disk, which other operations will report.
+      // The file system does not support the call, or the disk is broken, which other operations will report.
       default: isPossible = false
       }
-      // A part may have been allocated.
+      // Release blocks that the failed call may have allocated.
       _ = ftruncate(descriptor, off_t(size))
       return false
     }
@@ -55,7 +57,7 @@ final class DiskReserve: Reserve {
     size = wanted
   }
 
-  /// Space that is free for the user of this process. See statvfs(3).
+  /// Size of the file system, and the space that is free for the user of this process. `statvfs(3)`
   var room: (capacity: Int64, free: Int64)? {
     var facts = statvfs()
     guard isPossible, fstatvfs(descriptor, &facts) == 0 else { return nil }
@@ -67,7 +69,7 @@ final class DiskReserve: Reserve {
     return (bytes(facts.f_blocks), bytes(facts.f_bavail))
   }
 
-  /// Extends a file by allocated bytes; leaves it unchanged if there is no space.
+  /// Extends a file by allocated bytes. The file is unchanged if there is not enough space.
   static func extend(_ path: String, by bytes: Int64) {
     let file = path.withByteString { Glibc.open($0, O_RDWR | O_CLOEXEC | O_NOFOLLOW) }
     guard file >= 0 else { return }

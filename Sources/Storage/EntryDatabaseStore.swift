@@ -1,5 +1,5 @@
-// Common part of the service stores: entries are staged and committed, and staged again after a full disk for which
-// space was made.
+// Common part of the stores of the service processes. Entries are staged and committed. If the disk is full and
+// space can be freed, they are staged again.
 // Invariant: an entry is written completely, or the transaction is rolled back.
 
 import QueueCore
@@ -7,7 +7,7 @@ import QueueCore
 /// A store in a SQLite database to which entries are added.
 public class EntryDatabaseStore<Entry>: DatabaseStore {
   private var staged: [Entry] = []
-  /// True after the store was loaded; nothing may be staged before.
+  /// True after the store was loaded. Nothing may be staged before.
   final var isLoaded = false
 
   func write(_ entry: Entry) throws(StoreError) {
@@ -18,10 +18,10 @@ public class EntryDatabaseStore<Entry>: DatabaseStore {
   /// True if anything was staged since the last commit.
   public final var hasStagedChanges: Bool { transactions.isOpen }
 
-  /// Adds to the open transaction. See `EntryStore`.
+  /// Adds an entry to the open transaction. See `EntryStore`.
   ///
-  /// - Throws: `.diskFull`, or `.damaged` if an invariant would be violated, for example by a second order of the same
-  ///   name.
+  /// - Throws: `.diskFull`, or `.damaged` if an invariant would be violated, for example by a second order with
+  ///   the same id.
   public final func stage(_ entry: Entry) throws(StoreError) {
     try transactions.requireHealth()
     precondition(isLoaded, "A store is loaded before anything is staged.")
@@ -52,7 +52,7 @@ public class EntryDatabaseStore<Entry>: DatabaseStore {
     staged.removeAll(keepingCapacity: true)
   }
 
-  /// Writes named numbers of a new store, `('name', 1), …`, in a transaction of their own.
+  /// Writes named numbers of a new store, in the form `('name', 1), …`, in their own transaction.
   final func begin(_ notes: String, while purpose: StaticString) throws(StoreError) {
     try attempt { _ throws(StoreError) in
       try database.execute("INSERT OR IGNORE INTO meta VALUES \(notes)", while: purpose)
@@ -60,7 +60,8 @@ public class EntryDatabaseStore<Entry>: DatabaseStore {
     }
   }
 
-  /// Runs an operation on the open transaction, and again with all staged entries if space was made for it.
+  /// Runs an operation in the open transaction. After a full disk for which space was freed, runs it again with
+  /// all staged entries.
   private func attempt(_ body: (_ isAgain: Bool) throws(StoreError) -> Void) throws(StoreError) {
     do throws(StoreError) { try transactions.attempt(undo: unsettle, body) } catch {
       staged.removeAll(keepingCapacity: true)

@@ -1,24 +1,24 @@
-// Space that one database reserves for a full disk: when it is reserved, when some of it is released, and when it is
-// reserved again. The need beyond a base comes from the store.
-// Invariant: reserved space stays reserved until a full disk needs it. While a part is released the database is short:
-// new customers are refused, and the present ones are finished. Without a possible reserve it is never short, and a
-// full disk is handled when it occurs.
+// Space that one database reserves for a full disk: when it is reserved, when a part of it is released, and
+// when it is reserved again. The reserve is a base and the need that the store computes.
+// Invariant: reserved space stays reserved until the disk is full. While a part is released the database is
+// short: new customers are refused, and the accepted ones are finished. If no reserve is possible, the database
+// is never short, and a full disk is handled when it occurs.
 
 import CSQLite
 import Glibc
 import QueueCore
 
 final class HeldRoom {
-  /// Size of a page in the log, with its header.
+  /// Size of a frame of the WAL: a page with its header.
   static let frame: Int64 = 4_096 + 24
 
-  /// Amount of space reserved beyond the need.
+  /// Amount of space reserved in addition to the need.
   struct Plan {
-    /// Maximum base reserve in bytes: the log of a few transactions, and their data.
+    /// Maximum base reserve in bytes: the WAL of a few transactions, and their data.
     var limit: Int64
-    /// Divisor of the disk's capacity, which also limits the base reserve.
+    /// The base reserve is at most the disk's capacity divided by this number.
     var share: Int64
-    /// Bytes reserved in addition when the need grows, so that not every commit allocates.
+    /// Bytes reserved in addition when the reserve grows, so that not every commit allocates.
     var headroom: Int64 = 0
   }
 
@@ -26,25 +26,25 @@ final class HeldRoom {
   private(set) var isShort = false
   /// Base reserve in bytes.
   private(set) var base: Int64 = 0
-  /// Surplus of the reserve over the need at the last check, in bytes.
+  /// Bytes by which the reserve exceeded the need at the last check.
   private(set) var slack: Int64 = 0
 
-  /// True if the last ``make()`` gained space, so that a retry is useful.
+  /// True if the last ``make()`` freed space, so that a retry is useful.
   private(set) var hasMadeRoom = false
 
   private let database: Database
   private let plan: Plan
   private var reserve: (any Reserve)?
-  /// Consecutive transactions that found the disk full.
+  /// Number of consecutive transactions that failed because the disk was full.
   private var fullCommits = 0
 
-  /// Creates an object without a reserve, until ``keep(for:)`` is called.
+  /// Makes an object that reserves nothing before ``keep(for:)`` is called.
   init(_ database: Database, _ plan: Plan) {
     self.database = database
     self.plan = plan
   }
 
-  /// Starts the reserve: the base, and the need of the store.
+  /// Starts the reserve, with the base and the need of the store.
   func keep(for need: Int64 = 0) {
     let reserve = database.volume.reserve(at: database.path + "-reserve")
     guard reserve.isPossible, let capacity = reserve.room?.capacity else { return }
@@ -58,7 +58,7 @@ final class HeldRoom {
   /// Free bytes of the disk; nil without a reserve, or if the file system does not report them.
   var free: Int64? { reserve?.room?.free }
 
-  /// Reserves space for a need; false if there is not enough.
+  /// Reserves space for a need. Returns false if there is not enough.
   func holdBack(_ need: Int64) -> Bool {
     guard let reserve else { return true }
     let needed = whole(need)
@@ -73,8 +73,8 @@ final class HeldRoom {
     return isHeld
   }
 
-  /// Checks again for free space. More must be free than is needed, or the next transaction would find the disk full
-  /// again.
+  /// Checks again whether enough space is free. The base must be free in addition to the missing part of the
+  /// reserve. If only the missing part were free, the next transaction would find the disk full again.
   func look(for need: Int64 = 0) {
     guard isShort, let reserve, let free = reserve.room?.free else { return }
     guard free >= whole(need) - reserve.size + base else { return }
@@ -102,12 +102,13 @@ final class HeldRoom {
   }
 
   private var databaseGrowth: Int64 { max(0, databaseLength - database.length(of: database.path)) }
-  /// Step by which the database grows while the reserve is in use.
+  /// Step in bytes by which the database grows while the reserve is in use.
   private var step: Int64 { max(16 << 10, base / 16) }
 
-  /// Releases this many bytes of the reserve, or the rest of it; false if it is empty.
+  /// Releases this many bytes of the reserve, or all that remain. Returns false if the reserve is empty.
   ///
-  /// Releases no more than is used immediately, because other writers, such as the tellers' logs, would take the rest.
+  /// It releases no more than the caller uses immediately, because other writers, such as the tellers' log
+  /// files, would use the rest.
   private func giveUp(_ bytes: Int64) -> Bool {
     guard let reserve, reserve.size > 0 else { return false }
     becomeShort()
@@ -118,10 +119,10 @@ final class HeldRoom {
 
   func committed() { fullCommits = 0 }
 
-  /// Copies the log into the database, with space from the reserve if needed. The log then restarts in its existing
-  /// space.
+  /// Checkpoints the WAL, with space from the reserve if needed. Afterwards SQLite overwrites the WAL from its
+  /// start, so it needs no new space.
   ///
-  /// - Throws: errors that space cannot cure; `.diskFull` if the reserve is empty.
+  /// - Throws: errors other than a full disk; `.diskFull` if the reserve is empty.
   func copyLog(_ mode: Int32) throws(StoreError) {
     while true {
       do throws(StoreError) { return try database.checkpoint(mode) } catch {
@@ -133,15 +134,16 @@ final class HeldRoom {
     }
   }
 
-  /// True if the log has used three quarters of its file. It is copied before the next transaction finds it full.
+  /// True if the WAL has used three quarters of its file. It is checkpointed before a transaction fills the
+  /// file.
   var isLogNearlyFull: Bool {
     Int64(database.logFrames) * Self.frame > database.length(of: database.path + "-wal") / 4 * 3
   }
 
-  /// Makes space after a full disk, so that the present customers can be finished. Copies the log, which restarts in
-  /// its existing space, and extends the log file for a few transactions.
+  /// Frees space after a full disk, so that the accepted customers can be finished. It checkpoints the WAL,
+  /// whose space SQLite then uses again, and extends the WAL file for a few transactions.
   ///
-  /// - Returns: an error that is worse than a full disk; nil for none.
+  /// - Returns: an error other than a full disk; nil for none.
   func make() -> StoreError? {
     fullCommits += 1
     hasMadeRoom = false
@@ -155,7 +157,7 @@ final class HeldRoom {
       return error
     }
     let log = database.path + "-wal"
-    // Each further failed transaction doubles the size.
+    // Each further failed transaction doubles the size of the extension.
     let missing = (base / 4) << Int64(min(fullCommits - 1, 8)) - database.length(of: log)
     if missing > 0, giveUp(missing) { database.volume.extend(log, by: missing) }
     return nil

@@ -1,27 +1,28 @@
 // Numbers of the lines in the keys of their customers.
-// Invariant: no two lines share a number. Lines of the built-in services and grades have permanent numbers, the ones
-// that old databases used, so these need no rewriting. Any other line gets the next number when it gets its first
-// customer. It may lose the number when it has no customers: at the start of a day with an empty queue, and when the
-// numbers are used up.
+// Invariant: no two lines share a number. The lines of the built-in services and grades have permanent numbers.
+// Older databases used the same numbers, so their keys need not be rewritten. Any other line gets the next
+// number with its first customer. Its number may be released when it has no customers: at the start of a day
+// with an empty queue, and when all numbers are used.
 
 import BankModel
 
 struct LineNumbers {
   /// Highest number that fits into a key.
   static let highest: Int64 = 1 << 20 - 1
-  /// First number for lines without a permanent one.
+  /// First number for a line without a permanent one.
   static let firstGiven: Int64 = 1 << 16
 
   private var numbers: [Line: Int64] = [:]
   private var lines: [Int64: Line] = [:]
   private var next = firstGiven
-  /// Unused numbers below `next`.
+  /// Released numbers below `next`.
   private var free: [Int64] = []
 
-  /// Creates the permanent numbers.
+  /// Registers the permanent numbers.
   init() { for line in Line.graded { know(line, as: Self.fixed(line)) } }
 
-  /// Bits from 40 on of the keys of old databases: service and grade, 4 bits each, above 8 zero bits.
+  /// Permanent number of a line. In the keys of old databases the service was in bits 52 to 59 and the grade in
+  /// bits 48 to 51, which are the bits 12 to 19 and 8 to 11 of the number.
   private static func fixed(_ line: Line) -> Int64 {
     (Int64(line.service.number) << 4 | line.priority.code) << 8
   }
@@ -30,23 +31,23 @@ struct LineNumbers {
     line.priority.isGrade && line.service <= .juice ? Self.fixed(line) : numbers[line]
   }
   subscript(number: Int64) -> Line? { lines[number] }
-  /// All lines with their numbers, in ascending order.
+  /// All lines with their numbers, sorted by number.
   var all: [(number: Int64, line: Line)] { lines.sorted { $0.key < $1.key }.map { ($0.key, $0.value) } }
 
-  /// Adds a stored number.
+  /// Adds a number that was read from the database.
   mutating func know(_ line: Line, as number: Int64) {
     (numbers[line], lines[number]) = (number, line)
     next = max(next, number + 1)
   }
 
-  /// Assigns a number to a line; nil if all are used.
+  /// Assigns a number to a line. Returns nil if all numbers are used.
   mutating func give(to line: Line) -> Int64? {
     guard let number = free.popLast() ?? (next <= Self.highest ? next : nil) else { return nil }
     know(line, as: number)
     return number
   }
 
-  /// Releases assigned numbers, except the ones in use.
+  /// Releases assigned numbers, except those in `used`.
   mutating func takeBack(except used: Set<Int64>) {
     free = []
     for (number, line) in lines where number >= Self.firstGiven && !used.contains(number) {

@@ -1,21 +1,23 @@
 // Content of an in-memory store, with an undo step for every change.
-// Invariant: running the undo steps in reverse order restores the earlier content. The same constraints hold as in the
-// database: a second receipt, a missing customer or a second use of a key throws `.damaged`.
+// Invariant: the undo steps, run in reverse order, restore the content of the last commit. The constraints of
+// the database also apply here: a second receipt, a missing customer or a second use of a key throws
+// `.damaged`.
 
 import BankModel
 import QueueCore
 import Time
 
 struct MemoryContents {
-  /// Sorted keys of ``CustomerPosition``.
+  /// Sorted keys, as ``CustomerPosition`` packs them.
   private(set) var positions: [Int64] = []
   private(set) var customers: [Int64: StoredCustomer] = [:]
   var lines = LineNumbers()
-  /// By sequence number, from 1.
+  /// Receipts by sequence number, which starts at 1.
   private(set) var receipts: [Receipt] = []
   private(set) var receiptPlaces: [TicketOfDay: Int] = [:]
   private(set) var attempts: [TicketOfDay: [Attempt]] = [:]
-  /// Requests by the bytes of their keys, as in the database: two encodings of one character are two keys.
+  /// Requests by the bytes of their keys, as in the database: two encodings of one character are different
+  /// keys.
   private(set) var keys: [[UInt8]: KeyedRequest] = [:]
   /// Payloads by ticket number.
   private(set) var payloads: [TicketNumber: [UInt8]] = [:]
@@ -23,13 +25,13 @@ struct MemoryContents {
   private(set) var later: [TicketOfDay: WallTime] = [:]
   /// Cancelled tickets for which the stock may have reservations.
   private(set) var releases: Set<TicketOfDay> = []
-  /// Undo steps since the last commit, the latest at the end.
+  /// Undo steps since the last commit, the latest one at the end.
   private var wayBack: [(inout MemoryContents) -> Void] = []
 
   mutating func keep() { wayBack = [] }
   mutating func rollBack() { while let step = wayBack.popLast() { step(&self) } }
 
-  /// Applies one change. It can be undone, also if it throws halfway.
+  /// Applies one change. The change can be undone, even if it throws after a part of its work.
   mutating func write(_ change: StoreChange, day: BusinessDay?) throws(StoreError) {
     switch change {
     case .insert(let customer):
@@ -103,7 +105,7 @@ struct MemoryContents {
     return number
   }
 
-  /// Releases the numbers of lines when a day starts with an empty queue.
+  /// Releases the numbers of all lines if no customers are stored. It is called at the start of a day.
   mutating func forgetLines() {
     guard positions.isEmpty else { return }
     lines.takeBack()
@@ -133,7 +135,8 @@ struct MemoryContents {
     wayBack.append { $0.payloads[ticket] = payload }
   }
 
-  /// Changes only the counters of a customer; all else stays as inserted.
+  /// Changes only the state and the counters of attempts of a customer. Its other values stay as they were
+  /// inserted.
   private mutating func move(
     _ customer: Customer, from: CustomerState, to: CustomerState, dueAt: WallTime?
   ) throws(StoreError) {
@@ -198,7 +201,8 @@ struct MemoryContents {
     customers.values.contains { $0.customer.ticket >= first }
   }
 
-  /// Removes customers with numbers from `first` on, and the keys of these numbers when no such customer is left.
+  /// Removes customers with numbers from `first` on, and, when none of them is left, also the keys of these
+  /// numbers.
   mutating func withdraw(from first: TicketNumber, day: BusinessDay, limit: Int) {
     let keys = positions.filter { CustomerPosition(key: $0).ticket >= first }
     for key in keys.prefix(limit) {
@@ -224,7 +228,7 @@ struct MemoryContents {
     return found
   }
 
-  /// The next delayed customers after a position, below a number.
+  /// The next delayed customers after a position, with tickets below `bound`.
   func delayed(after place: DuePlace, below bound: TicketNumber, limit: Int) -> [DelayedCustomer] {
     let keys = CustomerPosition.keys(of: .delayed)
     let found = customers(after: keys.lowerBound, through: keys.upperBound, limit: .max)

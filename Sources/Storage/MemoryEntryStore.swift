@@ -1,14 +1,15 @@
-// Common part of the in-memory service stores, for tests and simulated histories, with injected crashes and failures.
-// Invariant: staged changes are made to a copy, so a rollback drops the copy.
+// Common part of the in-memory stores of the service processes, for tests and simulated histories, with
+// injected crashes and failures.
+// Invariant: staged changes are made to a copy, so a rollback only drops the copy.
 
 import BankModel
 import QueueCore
 
-/// A volatile store. Written for simplicity, not for speed.
+/// A volatile store, written for simplicity and not for speed.
 public class MemoryEntryStore<Contents> {
   final var contents: Contents
   private(set) final var committed: Contents
-  /// Errors of the next commit, the next entry and the next audit; nil for none.
+  /// Errors of the next commit, the next entry and the next audit; nil for success.
   private var nextFailure, nextRefusal, nextAuditFailure: StoreError?
   private var keepsFailed = false
   private var end: StoreError?
@@ -21,13 +22,13 @@ public class MemoryEntryStore<Contents> {
 
   init(empty contents: Contents) { (self.contents, committed) = (contents, contents) }
 
-  /// Makes the next commit fail. With `isKept` its data is on disk nevertheless, as after an fsync with an unknown
-  /// outcome.
+  /// Makes the next commit fail. With `isKept` its data is durable nevertheless, as after an fsync with an
+  /// unknown outcome.
   public final func failCommit(with error: StoreError, isKept: Bool = false) {
     (nextFailure, keepsFailed) = (error, isKept)
   }
 
-  /// Makes the next entry fail, and drops everything staged before it.
+  /// Makes the next entry fail. All staged entries are dropped then.
   public final func failStage(with error: StoreError) { nextRefusal = error }
   /// Makes the next audit throw this error.
   public final func failAudit(with error: StoreError) { nextAuditFailure = error }
@@ -62,7 +63,7 @@ public class MemoryEntryStore<Contents> {
     }
   }
 
-  /// Commits everything staged. See `EntryStore`.
+  /// Makes all staged entries durable. See `EntryStore`.
   public final func commit() throws(StoreError) {
     try requireHealth()
     if let error = nextFailure.take() {

@@ -1,5 +1,5 @@
-// In-memory stock with the guarantees of the store on disk.
-// Failures and crashes are in `MemoryEntryStore`.
+// In-memory stock with the guarantees of the store on disk. Injected failures and crashes are in
+// `MemoryEntryStore`.
 
 import BankModel
 import QueueCore
@@ -19,7 +19,7 @@ public final class MemoryStockStore: MemoryEntryStore<MemoryStock>, StockStore {
   /// Creates an empty store.
   public init() { super.init(empty: MemoryStock()) }
 
-  /// Reads the stored stock. A new store names its ledger `ledger`.
+  /// Reads the stored stock. In a new store, `ledger` becomes the number that identifies its ledger.
   public func load(newLedger ledger: Int64) throws(StoreError) -> StoredStock {
     try beginLoading()
     contents.ledger = contents.ledger ?? ledger
@@ -32,7 +32,7 @@ public final class MemoryStockStore: MemoryEntryStore<MemoryStock>, StockStore {
     contents.items.map { ItemStock(item: $0, lots: contents.shelves[$0] ?? []) }
   }
 
-  /// Adds to the open transaction. See `StockStore`.
+  /// Adds an entry to the open transaction. See `StockStore`.
   public func stage(_ entry: StockEntry) throws(StoreError) {
     try stage { () throws(StoreError) in
       for item in entry.items {
@@ -68,13 +68,13 @@ public final class MemoryStockStore: MemoryEntryStore<MemoryStock>, StockStore {
     contents.shelves[change.item] = lots
   }
 
-  /// The stored order of this name; nil if there is none.
+  /// The stored order with this id; nil if there is none.
   public func order(_ id: OrderID) throws(StoreError) -> StoredOrder? {
     try requireHealth()
     return contents.orders[id]
   }
 
-  /// Answered orders by name. See `StockStore`.
+  /// Orders that the stock has answered, sorted by id. See `StockStore`.
   public func orders(after id: OrderID?, limit: Int) throws(StoreError) -> [KeptOrder] {
     try requireHealth()
     let names = contents.orders.keys.filter { name in id.map { $0.text < name.text } ?? true }

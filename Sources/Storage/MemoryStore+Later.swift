@@ -1,13 +1,14 @@
 // Asynchronous commits of the in-memory store. The test decides when they complete, and how many.
-// Invariant: transactions in flight are visible but not durable. A refusal leaves what was reported as on disk. A crash
-// leaves this and a prefix of the transactions in flight.
+// Invariant: transactions in flight are visible but not durable. After an error the content is that of the last
+// transaction reported as durable. After a crash it is this content with a prefix of the transactions in
+// flight.
 
 import BankModel
 import QueueCore
 import Time
 
 extension MemoryStore {
-  /// All data that a transaction changes.
+  /// The data that a transaction changes.
   struct Image {
     var contents: MemoryContents
     var books: Books?
@@ -28,7 +29,7 @@ extension MemoryStore {
   /// Number of transactions in flight.
   public var underwayCount: Int { underway.count }
 
-  /// Completes this many transactions, the oldest first. ``takeResult()`` reports them.
+  /// Completes this many transactions in flight, the oldest first. ``takeResult()`` reports them.
   public func comeToDisk(_ count: Int = 1) {
     precondition(
       results + count <= underway.count,
@@ -36,7 +37,7 @@ extension MemoryStore {
     results += count
   }
 
-  /// Next result. See `QueueStore`.
+  /// Returns the next result of a transaction in flight. See `QueueStore`.
   public func takeResult() throws(StoreError) -> QueueEvent? {
     if let end { throw end }
     guard results > 0 else { return nil }
@@ -47,7 +48,7 @@ extension MemoryStore {
     return .committed
   }
 
-  /// Completes everything in flight, or lets it fail.
+  /// Completes all transactions in flight. An injected failure takes effect when ``takeResult()`` reports them.
   public func awaitResults() { results = underway.count }
 
   /// Makes the first `count` transactions in flight durable.
@@ -59,7 +60,7 @@ extension MemoryStore {
     if underway.isEmpty { onDisk = nil }
   }
 
-  /// Resets the store to what is on disk.
+  /// Resets the store to this content, with no transactions in flight.
   func restore(_ image: Image) {
     (contents, books) = (image.contents, image.books)
     (closedDays, arrivingFrom) = (image.closedDays, image.arrivingFrom)

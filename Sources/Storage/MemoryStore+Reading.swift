@@ -1,13 +1,13 @@
 // Queries and audit of the in-memory store.
-// Invariant: the same query returns the same answer as the store on disk after the same changes; one test suite checks
-// both.
+// Invariant: after the same changes, a query returns the same result as the store on disk. One test suite
+// checks both.
 
 import BankModel
 import QueueCore
 import Time
 
 extension MemoryStore {
-  /// The next waiting customers of a line with numbers above `after`, by number.
+  /// The next waiting customers of a line with tickets above `after`, in ticket order.
   public func page(of line: Line, after: TicketNumber, limit: Int) throws(StoreError) -> [Customer] {
     try beginReading()
     guard let line = contents.lines[line] else { return [] }
@@ -17,13 +17,13 @@ extension MemoryStore {
     ).map(\.customer)
   }
 
-  /// The next delayed customers, by due time.
+  /// The next delayed customers, in the order of their due times.
   public func delayed(after place: DuePlace, limit: Int) throws(StoreError) -> [DelayedCustomer] {
     try beginReading()
     return contents.delayed(after: place, below: bound, limit: limit)
   }
 
-  /// The waiting, delayed or dead customer with this number; nil if there is none.
+  /// The waiting, delayed or dead customer with this ticket; nil if there is none.
   public func find(_ ticket: TicketNumber) throws(StoreError) -> StoredCustomer? {
     try beginReading()
     guard 1...Limits.ticket ~= ticket, ticket < bound else { return nil }
@@ -35,13 +35,13 @@ extension MemoryStore {
     return nil
   }
 
-  /// Payload of a customer; nil if there is none.
+  /// Payload of a customer; nil if the customer has none.
   public func payload(of ticket: TicketNumber) throws(StoreError) -> [UInt8]? {
     try beginReading()
     return ticket < bound ? contents.payloads[ticket] : nil
   }
 
-  /// Customers of one state, line after line, at most `limit`.
+  /// Customers of one state, line by line, at most `limit`.
   public func customers(
     in state: CustomerState, after cursor: TicketCursor?, limit: Int
   ) throws(StoreError) -> [StoredCustomer] {
@@ -100,13 +100,13 @@ extension MemoryStore {
       contents.receipts.count { $0.day == day && $0.outcome == .cancelled && tickets.contains($0.ticket) })
   }
 
-  /// Number of receipts of a day with the outcome out of stock.
+  /// Number of receipts of a day with the outcome `out_of_stock`.
   public func countSentAway(on day: BusinessDay) throws(StoreError) -> Int64 {
     try beginReading()
     return Int64(contents.receipts.count { $0.day == day && $0.outcome == .outOfStock })
   }
 
-  /// The request that used an idempotency key; nil if there is none.
+  /// The request with this idempotency key; nil if there is none.
   public func request(forKey key: String) throws(StoreError) -> KeyedRequest? {
     try beginReading()
     return contents.keys[Array(key.utf8)]
@@ -129,7 +129,7 @@ extension MemoryStore {
     return page(of: contents.receipts[skipped..<end].lazy.filter { $0.service == service }, limit: limit)
   }
 
-  /// A page of at most `limit` receipts that ends early for long results.
+  /// A page of at most `limit` receipts. It ends early if the results of its receipts are long.
   private func page(of receipts: some Sequence<Receipt>, limit: Int) -> [Receipt] {
     var page: [Receipt] = []
     var bytes = 0
@@ -164,7 +164,7 @@ extension MemoryStore {
     }
   }
 
-  /// Verifies every invariant of committed data. Nothing may be staged.
+  /// Checks every invariant of the committed data. Nothing may be staged.
   public func audit() throws(StoreError) -> StoreAudit {
     try beginReading()
     precondition(!hasStagedChanges, "An audit reads committed data: commit or roll back first.")
@@ -218,7 +218,7 @@ extension MemoryStore {
     }
   }
 
-  /// Stored customers without those of an incomplete request, which have no tickets.
+  /// Stored customers, without those of an incomplete request, whose numbers are not issued yet.
   private var issuedCustomers: [StoredCustomer] {
     contents.customers.values.filter { $0.customer.ticket < bound }
   }

@@ -1,7 +1,7 @@
-// In-memory queue with the guarantees of the store on disk, for tests and simulated histories, with injected crashes
-// and failures, and optionally with asynchronous commits.
-// Invariant: uncommitted changes can always be undone, because every change has an undo step. It is the model against
-// which the store on disk is tested, so it is written for simplicity, not for speed.
+// In-memory queue with the guarantees of the store on disk, for tests and simulated histories. It can inject
+// crashes and failures, and can make commits asynchronous.
+// Invariant: uncommitted changes can always be undone, because every change has an undo step. The store is the
+// model against which the store on disk is tested, so it is written for simplicity and not for speed.
 
 import BankModel
 import QueueCore
@@ -9,12 +9,13 @@ import Time
 
 /// A volatile store of the queue.
 public final class MemoryStore: LocalQueueStore {
-  /// A kind of call that can be made to fail.
+  /// A kind of call whose failure a test can inject.
   public enum Call: Hashable, Sendable {
     case stage
-    /// `commit`, before anything is durable.
+    /// `commit`, which fails before any change is durable.
     case commit
-    /// `commit`, after everything is durable: the caller sees a failure, but the changes survive a crash.
+    /// `commit`, which fails after every change is durable: the caller receives an error, but the changes
+    /// survive a crash.
     case commitThatIsKept
     /// Any query.
     case read
@@ -25,15 +26,15 @@ public final class MemoryStore: LocalQueueStore {
   var contents = MemoryContents()
   /// Day counters of the last commit; nil before the first load.
   var books: Books?
-  /// Closed days, day 1 first.
+  /// Closed days, with day 1 first.
   var closedDays: [Books] = []
   private var incarnation: Int64 = 0
   /// Number of receipts at each start of the coordinator.
   private(set) var starts: [Int64] = []
   private var isLoaded = false
-  /// First number of an incomplete request, as of the last commit. See `QueueStore`.
+  /// First number of an incomplete request, as of the last commit; nil for none. See `QueueStore`.
   public internal(set) var arrivingFrom: TicketNumber?
-  /// The day after a staged reset; nil without one.
+  /// The business day that a staged reset starts; nil without a staged reset.
   private var stagedDay: BusinessDay?
   private var failures: [Call: (left: Int, error: StoreError)] = [:]
   private(set) var end: StoreError?
@@ -43,38 +44,38 @@ public final class MemoryStore: LocalQueueStore {
   /// State on disk while transactions are in flight, and the state after each of them.
   var onDisk: Image?
   var underway: [Image] = []
-  /// Completed transactions in flight that were not reported yet.
+  /// Number of completed transactions in flight that were not reported yet.
   var results = 0
   private var hasStaged = false
 
-  /// True if anything was staged since the last commit, or is in flight.
+  /// True if changes were staged since the last commit, or transactions are in flight.
   public var hasStagedChanges: Bool { hasStaged || onDisk != nil }
-  /// True if new customers must be refused; set by the test.
+  /// True if new customers must be refused. The test sets it.
   public var isShort = false
   /// Number of durable commits, for tests.
   public internal(set) var commits = 0
 
-  /// All services that ever had a number in this store.
+  /// All services to which this store has ever assigned a number.
   public private(set) var services = ServiceDirectory()
 
   public init() {}
   /// Does nothing: the test sets ``isShort``.
   public func lookForRoom() {}
-  /// True: a large transaction costs no more memory than many small ones.
+  /// Always true: a large transaction needs no more memory than many small ones.
   public func hasRoom(toMove customers: Int64) -> Bool { true }
 
-  /// Makes a call fail: the `number`-th of its kind from now, 1 for the next. At most one failure per kind.
+  /// Makes a call fail. `number` 1 is the next call of its kind. Each kind has at most one pending failure.
   public func fail(_ call: Call, number: Int = 1, with error: StoreError) {
     precondition(number >= 1, "The next call has the number 1.")
     failures[call] = (number, error)
   }
 
-  /// Lets all calls succeed again: the process that would have made the failing one is dead.
+  /// Removes all injected failures. It is used when the process whose call would have failed was killed.
   public func forgetFailures() { failures = [:] }
 
   /// Simulates a kill of the process: uncommitted changes are lost, and the store can be loaded again.
   ///
-  /// - Parameter kept: number of transactions in flight that are on disk nevertheless.
+  /// - Parameter kept: number of transactions in flight that are durable nevertheless.
   public func crash(keeping kept: Int = 0) {
     end = nil
     keepUnderway(kept)
@@ -116,7 +117,7 @@ public final class MemoryStore: LocalQueueStore {
     return StoredQueue(books: books, delayed: first)
   }
 
-  /// Counts the starts of the coordinator on this store, from 1.
+  /// Counts the starts of the coordinator on this store. Returns the number of this start, from 1.
   public func beginIncarnation(at now: WallTime) throws(StoreError) -> Int64 {
     try beginReading()
     precondition(!hasStagedChanges, "A transaction is open.")
@@ -150,7 +151,7 @@ public final class MemoryStore: LocalQueueStore {
     }
   }
 
-  /// Commits the day counters with everything staged. See `QueueStore`.
+  /// Commits the day counters with all staged changes. See `QueueStore`.
   @discardableResult
   public func commit(_ books: Books, arriving: ArrivingRequest?) throws(StoreError) -> CommitProgress {
     if let end { throw end }
@@ -161,7 +162,8 @@ public final class MemoryStore: LocalQueueStore {
     precondition(books.day >= saved.day, "A business day never repeats.")
     try attempt { () throws(StoreError) in
       if !answersLater { try meet(.commit) }
-      // An arriving request started after a reset, which has removed the incomplete requests of the day before.
+      // An arriving request started after the reset, which has removed any incomplete request of the previous
+      // day.
       if books.day > saved.day, arriving == nil { withdraw(limit: .max) }
       try requireNobodyLeft(from: saved, to: books, arriving)
     }
@@ -186,7 +188,7 @@ public final class MemoryStore: LocalQueueStore {
     return .onDisk
   }
 
-  /// Copies the state that no transaction changes.
+  /// Copies the state that is not part of a transaction.
   func takeOver(_ other: MemoryStore) {
     (services, incarnation, starts) = (other.services, other.incarnation, other.starts)
     (isLoaded, isShort) = (other.isLoaded, other.isShort)
@@ -212,10 +214,11 @@ public final class MemoryStore: LocalQueueStore {
     closedDays.append(books)
   }
 
-  /// Customers with this number or a higher one have no tickets.
+  /// Customers with this ticket or a higher one belong to an incomplete request; their numbers are not issued
+  /// yet.
   var bound: TicketNumber { arrivingFrom ?? .max }
 
-  /// Removes customers and keys of a request that will never be complete. See `QueueStore`.
+  /// Removes customers and keys of a request that will never be completed. See `QueueStore`.
   public func withdrawArrivals(limit: Int) throws(StoreError) {
     if let end { throw end }
     guard hasArrivals else { return }
@@ -232,7 +235,7 @@ public final class MemoryStore: LocalQueueStore {
   /// Does nothing: no work is deferred.
   public func tidyUp() {}
 
-  /// Drops everything that is not on disk.
+  /// Drops all changes that are not durable.
   public func rollBack() {
     if end != nil { return }
     contents.rollBack()

@@ -1,5 +1,5 @@
-// In-memory vending machine with the guarantees of the store on disk.
-// Failures and crashes are in `MemoryEntryStore`.
+// In-memory vending machine with the guarantees of the store on disk. Injected failures and crashes are in
+// `MemoryEntryStore`.
 
 import BankModel
 import QueueCore
@@ -16,12 +16,12 @@ public struct MemoryVending {
 public final class MemoryVendingStore: MemoryEntryStore<MemoryVending>, VendingStore {
   /// Creates an empty store.
   public init() { super.init(empty: MemoryVending()) }
-  /// All rows of the ledger on disk, for checks.
+  /// All committed rows of the ledger, for checks.
   public var committedChanges: [MoneyChange] { committed.changes }
-  /// All purchases on disk, for checks.
+  /// All committed purchases, for checks.
   public var committedPurchases: [StoredPurchase] { committed.purchases }
 
-  /// Reads the stored state. A new store names its machine `machine`.
+  /// Reads the stored state. In a new store, `machine` becomes the number that identifies the machine.
   public func load(newMachine machine: Int64) throws(StoreError) -> StoredVending {
     try beginLoading()
     contents.machine = contents.machine ?? machine
@@ -34,7 +34,7 @@ public final class MemoryVendingStore: MemoryEntryStore<MemoryVending>, VendingS
       unfinished: contents.purchases.filter { $0.state == .open || $0.state == .releasing })
   }
 
-  /// Adds to the open transaction. See `VendingStore`.
+  /// Adds an entry to the open transaction. See `VendingStore`.
   public func stage(_ entry: VendingEntry) throws(StoreError) {
     try stage { () throws(StoreError) in
       if let purchase = entry.purchase { try write(purchase) }
@@ -73,7 +73,7 @@ public final class MemoryVendingStore: MemoryEntryStore<MemoryVending>, VendingS
     return contents.changes.filter { $0.kind == .bought }.suffix(max(0, limit))
   }
 
-  /// The stored change or purchase of a request; nil if there is none.
+  /// The stored change or purchase with this request id; nil if there is none.
   public func request(_ id: OrderID) throws(StoreError) -> StoredRequest? {
     try requireHealth()
     if let change = contents.changes.first(where: { $0.request == id }) { return .done(change) }
@@ -82,7 +82,7 @@ public final class MemoryVendingStore: MemoryEntryStore<MemoryVending>, VendingS
 
   private func purchase(_ id: OrderID) -> StoredPurchase? { contents.purchases.first { $0.request == id } }
 
-  /// Completed purchases after a sequence number, in order.
+  /// Completed purchases after a sequence number, in commit order.
   public func purchases(after sequence: Int64, limit: Int) throws(StoreError) -> [MoneyChange] {
     try requireHealth()
     return Array(

@@ -1,21 +1,22 @@
-// Audit check that the customers of a line were
-// started in the order of their numbers.
+// Audit check that the customers of a line were started in the order of their tickets.
 //
-// A customer that was ordered for later may be overtaken until its time. A customer that was at a window before and
-// returned is explained by its recorded attempts. A customer that was at a window when the coordinator was killed has
-// no such record. So only customers that were started under the same coordinator are compared. A customer never
-// outlives its coordinator, so the position of its receipt determines the coordinator.
+// Three cases are not errors. A customer that was ordered for later may be served after higher tickets until
+// its due time. A customer that returned from a window has recorded attempts. A customer that was at a window
+// when the coordinator was killed has no recorded attempt. So only customers that were started under the same
+// coordinator process are compared. An attempt never outlives its coordinator, so the sequence number of the
+// receipt determines the process.
 //
-// Days with a backward step of the wall clock are skipped, because the order is judged by readings of that clock. The
-// queue counts all such steps in the day counters.
+// Days with a backward step of the wall clock are skipped, because the order is determined by readings of that
+// clock. The day counters contain the number of steps.
 //
 // Invariant: memory grows with the starts of the coordinator, never with the queue.
 
 import BankModel
 
-/// Check of the customers of all days, by day and number, for overtaken ones.
+/// Check of the customers of all days, by day and ticket. It reports customers that were started before a
+/// customer with a lower ticket.
 package struct OrderWalk {
-  /// Latest start of a first attempt in one line, under one coordinator.
+  /// Latest start of a first attempt in one line, under one start of the coordinator.
   private struct Latest {
     var ticket: TicketNumber
     var startedAt: Int64
@@ -27,9 +28,9 @@ package struct OrderWalk {
     var start: Int
   }
 
-  /// Number of receipts at each start of the coordinator, ascending.
+  /// Number of receipts at each start of the coordinator, in ascending order.
   private let starts: [Int64]
-  /// Days that cannot be judged.
+  /// Days that the check skips.
   private let disordered: Set<BusinessDay>
   private var day: BusinessDay = 0
   private var latest: [Place: Latest] = [:]
@@ -48,7 +49,7 @@ package struct OrderWalk {
       day, ticket, line, under: start, attempts: attempts, startedAt: startedAt, isLater: isLater, &report)
   }
 
-  /// Checks a customer of a known group: customers are compared with those of the same `start`.
+  /// Checks a customer. Customers are compared only with those of the same line and the same `start`.
   package mutating func visit(
     _ day: BusinessDay, _ ticket: TicketNumber, _ line: Line, under start: Int, attempts: Int64,
     startedAt: Int64, isLater: Bool = false, _ report: inout AuditRecord
@@ -71,12 +72,13 @@ package struct OrderWalk {
     }
   }
 
-  /// Drops the state of a line in a group that gets no more customers.
+  /// Drops the state of a line under a start, for which no more customers follow.
   package mutating func forget(_ line: Line, under start: Int) {
     latest[Place(line: line, start: start)] = nil
   }
 
-  /// The start of the coordinator under which a receipt was written; nil if no start was recorded before it.
+  /// Number of the start of the coordinator under which a receipt was written; nil if no start is recorded
+  /// before it.
   private func start(of receipt: Int64) -> Int? {
     var (low, high) = (0, starts.count)
     while low < high {
@@ -87,11 +89,11 @@ package struct OrderWalk {
   }
 }
 
-/// Days whose order of starts the audit cannot judge.
+/// Days whose order of starts the audit cannot check.
 enum DisorderedDays {
   /// The days on which the wall clock stepped back.
   ///
-  /// - Parameter days: all days in order, with the number of steps of the clock up to their ends.
+  /// - Parameter days: all days in order, each with the number of clock steps up to its end.
   static func among(_ days: [(day: BusinessDay, steps: Int64)]) -> Set<BusinessDay> {
     var disordered: Set<BusinessDay> = []
     var before: Int64 = 0
