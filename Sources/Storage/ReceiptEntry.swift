@@ -1,22 +1,22 @@
 // Text form of a receipt in its page: a JSON array of numbers, readable with sqlite3.
-// Invariant: written text is read back unchanged; any other text is refused, and never traps.
+// Invariant: written text is read back unchanged. Any other text is rejected, and never traps.
 
 import BankModel
 import Time
 
-/// Stored numbers of a receipt, without interpretation.
+/// Stored numbers of a receipt, as they are in the page.
 struct ReceiptEntry: Equatable {
   var sequence: Int64
   var day: BusinessDay
   var ticket: TicketNumber
-  /// Number of the service, and code of the priority.
+  /// Number of the service, and code of its priority.
   var service, priority: Int64
   var outcome: Int64
-  /// Place of the window; nil if the customer was at none.
+  /// Number of the window within its service; nil if the customer was at no window.
   var place: Int64?
   var generation, pid, attempts: Int64
   var amount, account: Int64
-  /// Codes of accounts; nil if nothing was transferred.
+  /// Codes of accounts; nil if the receipt has no transfer.
   var debit, credit: Int64?
   /// Milliseconds since 1970.
   var issued: Int64
@@ -24,7 +24,7 @@ struct ReceiptEntry: Equatable {
   var finished: Int64
   var article = ""
 
-  /// Number of values in an entry. An article may follow them.
+  /// Number of values in an entry. The name of an article may follow them.
   static let numbers = 15
 }
 
@@ -43,10 +43,12 @@ extension ReceiptEntry {
 
   /// Appends the entry to the text of a page.
   ///
-  /// - Parameter moment: time of the page. Earlier times are stored as differences, which shortens the text by a third.
+  /// - Parameter moment: base time of the page. Times are stored as differences, which shortens the text by a
+  ///   third.
   func write(to text: inout [UInt8], at moment: Int64) {
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.numbers * 21) { room in
-      // Written from the last digit to the first, as division yields them.
+      // The numbers are written from the last digit to the first, because division yields the digits in this
+      // order.
       var digits = BackwardDigits(room: room)
       digits.prepend(finished &- moment)
       digits.prepend(started.map { finished &- $0 })
@@ -63,7 +65,7 @@ extension ReceiptEntry {
       digits.prepend(priority)
       digits.prepend(service)
       digits.prepend(ticket)
-      // The bracket replaces the first comma.
+      // The bracket replaces the comma before the first number.
       digits.room[digits.start] = UInt8(ascii: "[")
       text.append(contentsOf: UnsafeBufferPointer(rebasing: room[digits.start...]))
     }
@@ -83,7 +85,7 @@ extension ReceiptEntry {
     text.append(UInt8(ascii: "\""))
   }
 
-  /// True for a byte that must be escaped in a JSON string. RFC 8259, 7
+  /// True for a byte that must be escaped in a JSON string. RFC 8259, section 7
   private static func isEscaped(_ byte: UInt8) -> Bool {
     byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
   }
@@ -107,11 +109,11 @@ extension ReceiptEntry {
 
   private static let hexadecimal = Array("0123456789abcdef".utf8)
 
-  /// The receipts in the text of a page; nil if it is invalid.
+  /// The receipts in the text of a page; nil if the text is invalid.
   ///
   /// - Parameters:
-  ///   - first: sequence number of the first one.
-  ///   - moment: time of the page.
+  ///   - first: sequence number of the first receipt.
+  ///   - moment: base time of the page.
   static func read(
     _ text: UnsafeBufferPointer<UInt8>, first: Int64, day: BusinessDay, at moment: Int64
   ) -> [ReceiptEntry]? {
@@ -129,7 +131,7 @@ extension ReceiptEntry {
   }
 }
 
-/// Writer of numbers from the end of a buffer towards its start, each preceded by a comma.
+/// Writes numbers from the end of a buffer towards its start, each with a comma before it.
 private struct BackwardDigits {
   let room: UnsafeMutableBufferPointer<UInt8>
   /// Index of the first written byte.
@@ -138,13 +140,13 @@ private struct BackwardDigits {
   init(room: UnsafeMutableBufferPointer<UInt8>) { (self.room, start) = (room, room.count) }
 
   mutating func prepend(_ number: Int64) {
-    // Most numbers of a receipt are codes and counts.
+    // Most numbers of a receipt are codes and counts with one digit.
     if 0..<10 ~= number {
       put(digit: UInt64(truncatingIfNeeded: number))
       return put(UInt8(ascii: ","))
     }
     var rest = number.magnitude
-    // Two digits per step, because each division depends on the previous one.
+    // Each division depends on the previous one, so a step writes two digits.
     while rest >= 10 {
       let (quotient, pair) = rest.quotientAndRemainder(dividingBy: 100)
       let (tens, ones) = pair.quotientAndRemainder(dividingBy: 10)
@@ -175,7 +177,7 @@ private struct BackwardDigits {
 private struct PageReader {
   let text: UnsafeBufferPointer<UInt8>
   private var place = 0
-  /// True after invalid input.
+  /// True after an invalid byte was read.
   private var isBroken = false
 
   init(text: UnsafeBufferPointer<UInt8>) { self.text = text }
@@ -220,7 +222,7 @@ private struct PageReader {
     let start = place
     var magnitude: UInt64 = 0
     while place < text.count, UInt8(ascii: "0")...UInt8(ascii: "9") ~= text[place] {
-      // Nineteen digits always fit; longer numbers are never written.
+      // Numbers of at most nineteen digits fit. Longer numbers are rejected below.
       magnitude = magnitude &* 10 &+ UInt64(text[place] &- UInt8(ascii: "0"))
       place += 1
     }
@@ -256,7 +258,7 @@ private struct PageReader {
     place += 1
     switch byte {
     case UInt8(ascii: "\""), UInt8(ascii: "\\"): return byte
-    // Escapes that SQLite itself has written, when an old database was migrated.
+    // Escapes that SQLite wrote when it migrated an older database.
     case UInt8(ascii: "b"): return 8
     case UInt8(ascii: "t"): return 9
     case UInt8(ascii: "n"): return 10

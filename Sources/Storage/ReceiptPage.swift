@@ -1,27 +1,28 @@
-// Two stored forms of receipts: the page that is being filled, and the block of tickets that maps them to receipts.
-// Invariant: a page contains consecutive receipts of one day; a ticket has at most one receipt.
+// Two stored forms: the page of receipts that is being filled, and the block of tickets that contains the
+// sequence number of each ticket's receipt.
+// Invariant: a page contains consecutive receipts of one day, and a ticket has at most one receipt.
 
 import BankModel
 
-/// Consecutive receipts of one day, as one row.
+/// Consecutive receipts of one day, stored as one row.
 ///
-/// One row per receipt and an index of the tickets would be two trees that every served customer changes. A page is one
-/// row for sixteen customers.
+/// One row per receipt and an index of the tickets would be two trees that every served customer changes. A
+/// page is one row for up to sixteen customers.
 struct ReceiptPage {
-  /// Maximum number of receipts in a page. So a look-up reads no more than these, and four full pages fill one SQLite
-  /// page.
+  /// Maximum number of receipts in a page. A look-up parses no more than these, and about four full pages fill
+  /// one page of SQLite.
   static let longest = 16
 
   /// Sequence number of the first receipt.
   private(set) var first: Int64 = 0
   private(set) var day: BusinessDay = 0
-  /// End time of the first receipt, in milliseconds since 1970.
+  /// End time of the first receipt in milliseconds since 1970. It is the base time of the page.
   private(set) var moment: Int64 = 0
   private(set) var count = 0
-  /// JSON text so far, without the final bracket.
+  /// JSON text of the receipts so far, without the final bracket.
   private(set) var text: [UInt8] = []
 
-  /// True if another receipt of this day fits.
+  /// True if a receipt of this day fits into the page.
   func hasRoom(on day: BusinessDay) -> Bool { count == 0 || (count < Self.longest && day == self.day) }
 
   mutating func append(_ entry: ReceiptEntry) {
@@ -36,7 +37,7 @@ struct ReceiptPage {
     count += 1
   }
 
-  /// Completes the text.
+  /// Completes the text with the final bracket.
   mutating func close() { text.append(UInt8(ascii: "]")) }
 
   mutating func forget() {
@@ -45,32 +46,35 @@ struct ReceiptPage {
   }
 }
 
-/// Receipts of a block of 64 tickets: numbers of 13 digits each, so that one is changed in place; zeros for none.
-/// `substr(sequences, 1 + 13 * (ticket & 63), 13)` is one of them.
+/// Sequence numbers of the receipts of 64 tickets. Each number has 13 digits, so that one number can be changed
+/// in place, and is 0 if the ticket has no receipt. In SQL, `substr(sequences, 1 + 13 * (ticket & 63), 13)`
+/// returns the number of a ticket.
 struct TicketBlock {
   static let tickets: Int64 = 64
   static let digits = 13
-  /// Highest sequence number that fits.
+  /// Highest sequence number that fits into the digits.
   static let highest: Int64 = 9_999_999_999_999
 
   private(set) var text: [UInt8]
 
-  /// Creates a block without receipts.
+  /// Makes a block without receipts.
   init() { text = Array(repeating: UInt8(ascii: "0"), count: Int(Self.tickets) * Self.digits) }
 
-  /// Creates a block from stored text; nil if its length is wrong. The numbers are checked when they are read.
+  /// Makes a block from stored text, or nil if its length is wrong. The digits are checked when a number is
+  /// read.
   init?(text: [UInt8]) {
     guard text.count == Int(Self.tickets) * Self.digits else { return nil }
     self.text = text
   }
 
-  /// Key of the block of a ticket: the day, and the ticket without its last six bits.
+  /// Key of the block that contains a ticket: the day, and the ticket without its last six bits.
   static func key(_ day: BusinessDay, _ ticket: TicketNumber) -> Int64 { day << 34 | ticket >> 6 }
   static func keys(of day: BusinessDay) -> ClosedRange<Int64> { day << 34...(day << 34 | (1 << 34 - 1)) }
 
   static func firstTicket(of key: Int64) -> TicketNumber { (key & (1 << 34 - 1)) << 6 }
 
-  /// Sequence number of the receipt of a ticket in this block; 0 for none, nil if the stored text is not a number.
+  /// Sequence number of the receipt of a ticket in this block; 0 for none, nil if the stored digits are
+  /// invalid.
   subscript(ticket: TicketNumber) -> Int64? {
     var number: Int64 = 0
     for byte in text[place(of: ticket)] {
@@ -80,7 +84,7 @@ struct TicketBlock {
     return number
   }
 
-  /// Sets the receipt of a ticket.
+  /// Stores the sequence number of a ticket's receipt.
   mutating func put(_ sequence: Int64, for ticket: TicketNumber) {
     precondition(1...Self.highest ~= sequence, "A receipt's number is out of range.")
     let digits = place(of: ticket)

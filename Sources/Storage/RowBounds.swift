@@ -1,11 +1,11 @@
-// Bounds on the keys of a sparsely used table.
-// Invariant: a key outside the bounds has no row, so it needs no query.
+// Bounds on the keys of a table with few rows.
+// Invariant: a key outside the bounds has no row, so it need not be queried.
 
-/// Range that contains all keys of the table.
+/// A range that contains all keys of the table.
 struct RowBounds {
   private var bounds: ClosedRange<Int64>?
 
-  /// Creates the bounds from the lowest and the highest key; nil for an empty table.
+  /// Makes the bounds from the lowest and the highest key; both are nil for an empty table.
   init(_ lowest: Int64? = nil, _ highest: Int64? = nil) {
     if let lowest, let highest, lowest <= highest { bounds = lowest...highest }
   }

@@ -1,6 +1,6 @@
 // Queries and audit of the stock on disk.
-// Invariant: an audit streams its rows, so memory is bounded for any length of the ledger. An invalid value throws
-// `.damaged` in a query, and is a finding in an audit.
+// Invariant: an audit streams its rows, so memory is bounded for any length of the ledger. An invalid value
+// throws `.damaged` in a query, and is a finding in an audit.
 
 import BankModel
 import QueueCore
@@ -8,7 +8,7 @@ import StockCore
 import Time
 
 extension SQLiteStockStore {
-  /// The stored order of this name; nil if there is none.
+  /// The stored order with this id; nil if there is none.
   public func order(_ id: OrderID) throws(StoreError) -> StoredOrder? {
     try transactions.requireHealth()
     try statements.order.bind(1, text: id.text)
@@ -21,7 +21,7 @@ extension SQLiteStockStore {
     }
   }
 
-  /// Answered orders by name. See `StockStore`.
+  /// Orders that the stock has answered, sorted by id. See `StockStore`.
   public func orders(after id: OrderID?, limit: Int) throws(StoreError) -> [KeptOrder] {
     try transactions.requireHealth()
     try statements.orders.bind(1, text: id?.text ?? "")
@@ -100,7 +100,7 @@ extension SQLiteStockStore {
     return shelves
   }
 
-  /// Verifies every invariant. See `StockStore`.
+  /// Checks every invariant of the committed data. See `StockStore`.
   public func audit() throws(StoreError) -> StockAudit {
     try transactions.requireHealth()
     precondition(!hasStagedChanges, "An audit reads committed data: commit or roll back first.")

@@ -1,6 +1,7 @@
-// Stock on disk: writing of entries. Queries are in the extension, error handling in `Transactions`.
-// Invariant: an entry is written completely, or the transaction is rolled back. An order is written once, which the
-// database enforces.
+// Stock on disk: writing of entries. Queries are in SQLiteStockStore+Reading, error handling is in
+// `Transactions`.
+// Invariant: an entry is written completely, or the transaction is rolled back. The primary key of the database
+// ensures that an order is written once.
 
 import BankModel
 import QueueCore
@@ -9,22 +10,22 @@ import StockCore
 /// Stock in a SQLite database: one process, one connection, one thread. See `SQLiteStore` for its settings.
 public final class SQLiteStockStore: EntryDatabaseStore<StockEntry>, StockStore {
   let statements: StockStatements
-  /// Names by number − 1, including staged ones.
+  /// Names of the items, with item n at index n − 1, including staged ones.
   var items: [ItemID] = []
   private var numbers: [ItemID: Int64] = [:]
   private var committedItems = 0
 
   override class var schema: Schema { .stock }
-  /// Reserves the log of a few orders, and the data of some thousand orders.
+  /// Reserves space for the WAL of a few orders, and for the data of some thousand orders.
   override class var reservePlan: HeldRoom.Plan { HeldRoom.Plan(limit: 2 << 20, share: 16) }
 
-  /// Creates the store of an open database.
+  /// Makes the store of an open database.
   override init(_ database: Database) throws(StoreError) {
     statements = try StockStatements(database)
     try super.init(database)
   }
 
-  /// Reads the stored stock. A new store names its ledger `ledger`.
+  /// Reads the stored stock. In a new store, `ledger` becomes the number that identifies its ledger.
   public func load(newLedger ledger: Int64) throws(StoreError) -> StoredStock {
     try transactions.requireHealth()
     precondition(!hasStagedChanges, "A store is loaded before anything is staged.")
@@ -138,7 +139,7 @@ struct StockStatements {
   let insertOrder, insertShortage, markReturned: Statement
   let items, lots, order, orders, shortages, changes: Statement
 
-  /// Columns of the ledger, in the order of reading and writing.
+  /// Columns of the ledger, in the order in which they are read and bound.
   static let changeColumns = "sequence, item, kind, made, expires, difference, lot, present, order_id, at_ms"
 
   init(_ database: Database) throws(StoreError) {
@@ -166,7 +167,7 @@ struct StockStatements {
       """, "returning an order")
 
     items = try prepare("SELECT number, name FROM item ORDER BY number", "reading the items")
-    // Lots without dates are sold last.
+    // Lots without dates are last, because they are sold last.
     lots = try prepare(
       "SELECT item, made, expires, quantity FROM lot ORDER BY item, expires = -1, expires, made",
       "reading the lots")

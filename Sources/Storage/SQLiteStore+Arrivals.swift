@@ -1,41 +1,43 @@
-// Customers of a request that is larger than a transaction: they are stored under numbers that are not issued yet,
-// commit after commit. They become valid with the commit that issues the numbers.
-// Invariant: while such rows exist, their lowest number is in `meta`. It is deleted in the transaction that deletes the
-// last row or issues the numbers. So a request is stored as a whole or not at all, over any crash.
+// Customers of a request that is larger than a transaction. They are stored in several commits, under numbers
+// that are not issued yet. They become valid with the commit that issues the numbers.
+// Invariant: while such rows exist, their lowest number is in `meta`. It is deleted in the transaction that
+// deletes the last row or issues the numbers. So a request is stored as a whole or not at all, also after a
+// crash.
 
 import BankModel
 import QueueCore
 
-/// State of the customers without issued numbers.
+/// State of the customers whose numbers are not issued yet.
 struct Arrivals {
-  /// Lowest of their numbers on disk; nil if there are none.
+  /// Lowest of these numbers on disk; nil if there are none.
   var first: TicketNumber?
-  /// True if the open transaction has deleted the last customer without a number.
+  /// True if the open transaction has deleted the last of these customers.
   var areWithdrawn = false
-  /// Partly arrived request, as of the last commit. Of an abandoned request only the numbers are known, and no space is
-  /// reserved for it.
+  /// The request that is arriving, as of the last commit; nil for none. An abandoned request is not stored
+  /// here: only its lowest number is known, and no space is reserved for it.
   var open: ArrivingRequest?
 
-  /// Customers with this number or a higher one have no tickets.
+  /// Customers with this ticket or a higher one belong to an incomplete request; their numbers are not issued
+  /// yet.
   var bound: TicketNumber { first ?? .max }
 }
 
 extension SQLiteStore {
   static let arriving = "incomplete request from"
 
-  /// The lowest number of customers without issued numbers. See `QueueStore`.
+  /// The lowest number of the customers whose numbers are not issued yet; nil for none. See `QueueStore`.
   public var arrivingFrom: TicketNumber? { arrivals.first }
 
-  /// Removes customers and keys of a request that will never be complete. See `QueueStore`.
+  /// Removes customers and keys of a request that will never be completed. See `QueueStore`.
   public func withdrawArrivals(limit: Int) throws(StoreError) {
     guard hasArrivals else { return }
     try changeStaged { () throws(StoreError) in try withdraw(limit: limit) }
   }
 
-  /// True if customers without numbers must be removed before all customers are counted.
+  /// True if customers of an incomplete request must be removed before all customers are counted.
   var hasUnwithdrawn: Bool { hasArrivals && !arrivals.areWithdrawn }
 
-  /// Removes at most `limit` customers without numbers in the open transaction.
+  /// Removes at most `limit` customers of an incomplete request, in the open transaction.
   func withdraw(limit: Int) throws(StoreError) {
     guard let first = arrivals.first, let saved, !arrivals.areWithdrawn else { return }
     try writeGathered()
@@ -72,7 +74,8 @@ extension SQLiteStore {
     arrivals.areWithdrawn = true
   }
 
-  /// Updates `meta` for the counters that are about to be committed; returns the new value.
+  /// Updates `meta` for the counters that are about to be committed. Returns the lowest number that is not
+  /// issued then.
   func noteArrivals(_ books: Books, _ arriving: ArrivingRequest?) throws(StoreError) -> TicketNumber? {
     let present = arrivals.first
     let areGone = arrivals.areWithdrawn || books.day != saved?.day
@@ -97,7 +100,7 @@ extension SQLiteStore {
     return wanted
   }
 
-  /// The lowest number that was not issued to its stored customer; nil if there is none.
+  /// The lowest stored number that is not issued yet; nil if there is none.
   func readArrivals() throws(StoreError) -> TicketNumber? {
     try database.note(Self.arriving, while: "looking for an arriving request")
   }

@@ -1,15 +1,15 @@
 // Audit: comparison of the counters with the rows.
-// Invariant: rows are streamed and counted, never collected, so memory is bounded for any length of queue and history.
-// An unreadable page is a finding; only an error of the system ends an audit early.
+// Invariant: rows are streamed and counted, never collected, so memory is bounded for any length of the queue
+// and the history. An unreadable page is a finding. Only an error of the system ends an audit early.
 
 import BankModel
 import QueueCore
 import Time
 
 extension SQLiteStore {
-  /// Verifies every invariant of committed data. See `QueueStore`.
+  /// Checks every invariant of the committed data. See `QueueStore`.
   ///
-  /// Nothing may be staged. Takes about one second per million rows.
+  /// Nothing may be staged. The audit takes about one second per million rows.
   public func audit() throws(StoreError) -> StoreAudit {
     try settle()
     precondition(!hasStagedChanges, "An audit reads committed data: commit or roll back first.")
@@ -30,7 +30,7 @@ extension SQLiteStore {
     return report.finished()
   }
 
-  /// Runs one part of the audit; damage that stops it becomes a finding.
+  /// Runs one part of the audit. If damage stops this part, it becomes a finding.
   private func find(
     into report: inout AuditRecord, _ part: (inout AuditRecord) throws(StoreError) -> Void
   ) throws(StoreError) {
@@ -40,7 +40,7 @@ extension SQLiteStore {
     }
   }
 
-  /// Rows of all days. They are few, and all other counts are compared with them.
+  /// Reads the rows of all days. They are few, and all other counts are compared with them.
   private func readDays(_ report: inout AuditRecord) throws(StoreError) -> [DayRow] {
     let days = try database.withStatement(
       "SELECT \(DayRow.columns) FROM day ORDER BY day", while: "reading the days"

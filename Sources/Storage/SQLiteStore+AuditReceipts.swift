@@ -1,6 +1,7 @@
-// Audit of the receipts: first in the order of their numbers, with their money, then in the order of the tickets, where
-// each ticket must be stored exactly once.
-// Invariant: only counts and some pages are held in memory. An invalid value is a finding and does not end the audit.
+// Audit of the receipts, in two passes: first in the order of their sequence numbers, with their transfers,
+// then in the order of the tickets, each of which must be stored exactly once.
+// Invariant: only counts and a few pages are held in memory. An invalid value is a finding and does not end the
+// audit.
 
 import BankModel
 import QueueCore
@@ -35,7 +36,9 @@ extension SQLiteStore {
     return walk.counts
   }
 
-  /// - Returns: true if the day of the receipt exists.
+  /// Checks one receipt.
+  ///
+  /// - Returns: true if the values of the receipt are valid and its day exists.
   private func visit(
     _ entry: ReceiptEntry, _ walk: inout ReceiptWalk, _ report: inout AuditRecord
   ) throws(StoreError) -> Bool {
@@ -54,8 +57,8 @@ extension SQLiteStore {
     return true
   }
 
-  /// Adds a finding if the receipt is not the one of its ticket: the ticket has another one, or none that a look-up
-  /// finds.
+  /// Adds a finding if the block of the receipt's ticket does not contain this receipt, but another one or
+  /// none.
   private func requirePlace(
     of entry: ReceiptEntry, in block: TicketBlock?, _ days: [DayRow], _ report: inout AuditRecord
   ) {
@@ -71,8 +74,8 @@ extension SQLiteStore {
           .neverIssued, entry.ticket, entry.day, days.first { $0.books.day == entry.day }?.books.issued ?? 0))
   }
 
-  /// Checks the tickets of every day: each is stored once, as a receipt or in the queue, and the customers of a line
-  /// were started in order.
+  /// Checks the tickets of every day. Each must be stored once, as a receipt or in the queue, and the customers
+  /// of a line must have been started in order.
   func auditTickets(_ days: [DayRow], _ report: inout AuditRecord) throws(StoreError) {
     let starts = try database.withStatement(
       "SELECT value FROM meta WHERE name LIKE '\(Self.receiptsBefore)%'", while: "reading the starts"
@@ -84,7 +87,8 @@ extension SQLiteStore {
       let number = day.books.day
       let isPresent = number == days.last?.books.day && !day.isClosed
       var tickets = TicketWalk(day: number, issued: day.books.issued)
-      // Customers of an incomplete request have no tickets. A closed day has no customers, so none are read.
+      // Customers of an incomplete request have no tickets. A closed day has no customers, so no customers are
+      // read for it.
       let issued = isPresent ? "ticket < \(try readArrivals() ?? .max)" : "0"
       try database.withStatement(
         "SELECT ticket FROM customer WHERE \(issued) ORDER BY ticket", while: "counting tickets"
@@ -116,7 +120,8 @@ extension SQLiteStore {
     }
   }
 
-  /// The receipt that a block assigns to a ticket; if it does not exist, nil and a finding.
+  /// Returns the receipt that a block assigns to a ticket. If it does not exist, returns nil and adds a
+  /// finding.
   private func receipt(
     numbered sequence: Int64, of ticket: TicketNumber, _ day: BusinessDay, _ pages: inout KeptPages,
     _ report: inout AuditRecord
@@ -128,7 +133,8 @@ extension SQLiteStore {
     return nil
   }
 
-  /// Visits the tickets of a day that have receipts, in order, with the sequence numbers.
+  /// Calls `visit` with each ticket of a day that has a receipt, in order, and with the receipt's sequence
+  /// number.
   private func eachHolder(
     of day: BusinessDay, _ visit: (TicketNumber, Int64) throws(StoreError) -> Void
   ) throws(StoreError) {
@@ -152,7 +158,7 @@ extension SQLiteStore {
   }
 }
 
-/// Ascending tickets of a statement, with the next one read ahead.
+/// Ascending tickets of a statement. The next one is read ahead.
 private struct TicketColumn {
   private let row: Statement
   private(set) var next: TicketNumber?
@@ -160,7 +166,7 @@ private struct TicketColumn {
 
   init(_ row: Statement) { self.row = row }
 
-  /// Skips all tickets below `bound`, and visits each.
+  /// Visits all tickets below `bound`.
   mutating func advance(before bound: TicketNumber, _ visit: (TicketNumber) -> Void) throws(StoreError) {
     if !hasBegun {
       hasBegun = true

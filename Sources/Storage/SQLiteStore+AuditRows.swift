@@ -1,6 +1,6 @@
-// Audit of customers, attempts and keys, row by row; receipts have a part of their own.
-// Invariant: each table is read once, in key order, and only counts are held in memory. An invalid value is a finding
-// and does not end the audit.
+// Audit of customers, attempts and keys, row by row. The audit of the receipts is in SQLiteStore+AuditReceipts.
+// Invariant: each table is read once, in key order, and only counts are held in memory. An invalid value is a
+// finding and does not end the audit.
 
 import BankModel
 import QueueCore
@@ -34,13 +34,14 @@ extension SQLiteStore {
     return counts
   }
 
-  /// Adds a finding if a ticket counts attempts and none is recorded. ``auditAttempts(_:)`` compares the numbers of the
-  /// others.
+  /// Adds a finding if the row of a ticket counts attempts and none is recorded. If any are recorded,
+  /// ``auditAttempts(_:)`` compares their number.
   func requireAttempts(
     _ counted: Int64, _ day: BusinessDay, _ ticket: TicketNumber, _ outcome: Outcome?,
     _ report: inout AuditRecord
   ) throws(StoreError) {
-    // A customer that was cancelled at a window has one attempt, which ended with the cancellation.
+    // A customer that was cancelled at a window has one attempt without a row, because the cancellation ended
+    // it.
     if counted == 0 || (counted == 1 && outcome == .cancelled) { return }
     if counted > 0, try hasAttempts(day, ticket) { return }
     report.note(Remark(.attemptsUnrecorded, ticket, day, counted))
@@ -52,7 +53,8 @@ extension SQLiteStore {
     return try statements.attempts.step()
   }
 
-  /// Checks that attempts are numbered from 1 without gaps, and that their number agrees with the ticket.
+  /// Checks that attempts are numbered from 1 without gaps, and that their number matches the count in the
+  /// ticket's row.
   func auditAttempts(_ report: inout AuditRecord) throws(StoreError) {
     let present = try database.number("SELECT max(day) FROM day", while: "looking for the current day")
     var (day, ticket, count): (BusinessDay, TicketNumber, Int64) = (0, 0, 0)
@@ -85,8 +87,8 @@ extension SQLiteStore {
     let counted: Int64
     if let receipt = try bareReceipt(day: day, ticket: ticket) {
       counted = Int64(receipt.attempts)
-      // The last attempt of a served customer is the receipt; a cancelled customer may or may not have been at a
-      // window.
+      // The last attempt of a served customer has no row, because the receipt records it. A cancelled customer
+      // may or may not have been at a window.
       possible = recorded + (receipt.outcome.isAttended ? 1 : 0)...recorded + 1
     } else if isPresent, let found = try find(ticket) {
       counted = Int64(found.customer.attempts)
@@ -97,7 +99,7 @@ extension SQLiteStore {
     if !possible.contains(counted) { report.note(Remark(.attemptsDiffer, ticket, day, counted, recorded)) }
   }
 
-  /// Checks for keys of tickets that were never issued.
+  /// Adds a finding for each key whose tickets were never issued.
   func auditKeys(_ report: inout AuditRecord) throws(StoreError) {
     try database.withStatement(
       """

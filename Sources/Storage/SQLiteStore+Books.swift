@@ -1,13 +1,14 @@
-// Reading and saving of the day counters, the change of the day, and the count of starts.
-// Invariant: only counters that differ from the last commit are written, in the transaction of the changes.
-// Inconsistent counters are refused when they are read.
+// Reading and saving of the day counters, the start of a new business day, and the count of the coordinator's
+// starts.
+// Invariant: only counters that differ from the last commit are written, in the same transaction as the changes
+// that they count. Inconsistent counters are rejected when they are read.
 
 import BankModel
 import QueueCore
 import Time
 
 extension SQLiteStore {
-  /// Reads the day counters and the first delayed customers; starts day 1 in a new store. See `QueueStore`.
+  /// Reads the day counters and the first delayed customers. Starts day 1 in a new store. See `QueueStore`.
   ///
   /// - Throws: `.damaged` if the counters are inconsistent.
   public func load(now: WallTime) throws(StoreError) -> StoredQueue {
@@ -27,7 +28,8 @@ extension SQLiteStore {
       books: books, delayed: try readDelayed(after: .first, limit: StoredQueue.firstPage))
   }
 
-  /// Counts the starts of the coordinator on this store, from 1. Durable on return.
+  /// Counts the starts of the coordinator on this store. Returns the number of this start, from 1. Durable on
+  /// return.
   public func beginIncarnation(at now: WallTime) throws(StoreError) -> Int64 {
     try requireHealth()
     return try inTransaction { () throws(StoreError) in
@@ -45,10 +47,10 @@ extension SQLiteStore {
     }
   }
 
-  /// Identity of this database. A database without one gets a new one, which is valid for the tickets after the present
-  /// ones.
+  /// Returns the identity of this database. A database without one gets a new one, which is valid for the
+  /// tickets that are issued from now on.
   ///
-  /// - Parameter number: number of the new identity.
+  /// - Parameter number: number of the identity that a database without one gets.
   public func booksName(new number: Int64) throws(StoreError) -> BooksName {
     if let known = try knownBooksName() { return known }
     guard let saved else { preconditionFailure("The identity is written after the store is loaded.") }
@@ -76,12 +78,13 @@ extension SQLiteStore {
     return BooksName(number: number, day: day, ticket: ticket)
   }
 
-  /// Prefix of the names in `meta` for the times of starts; the number of the start follows.
+  /// Prefix of the names in `meta` for the times of starts. The number of the start follows the prefix.
   static let opening = "opening "
-  /// Prefix of the names in `meta` for the last receipt before a start; the number of the start follows.
+  /// Prefix of the names in `meta` for the last receipt before a start. The number of the start follows the
+  /// prefix.
   static let receiptsBefore = "receipts before "
 
-  /// Stored lines with their numbers.
+  /// Reads the lines with their numbers.
   static func readLines(
     _ database: Database, _ services: ServiceDirectory
   ) throws(StoreError) -> LineNumbers {
@@ -100,7 +103,7 @@ extension SQLiteStore {
     return lines
   }
 
-  /// Services with numbers.
+  /// Reads the services with their numbers.
   static func readServices(_ database: Database) throws(StoreError) -> ServiceDirectory {
     var names: [ServiceName] = []
     try database.withStatement(
@@ -134,7 +137,7 @@ extension SQLiteStore {
     guard !new.isEmpty else { return }
     try inTransaction { () throws(StoreError) in
       for (place, name) in new.enumerated() {
-        // A service name contains no character that needs quoting.
+        // A service name contains only characters that need no quoting.
         try database.execute(
           "INSERT INTO service (number, name) VALUES (\(before + place + 1), '\(name)')",
           while: "assigning a number to a service")
@@ -149,7 +152,7 @@ extension SQLiteStore {
     try inTransaction { () throws(StoreError) in try open(books, firstSequence: 1) }
   }
 
-  /// Writes the changed counters into the open transaction.
+  /// Writes changed counters in the open transaction.
   func save(_ books: Books, over saved: Books, _ arriving: ArrivingRequest?) throws(StoreError) {
     precondition(books.day >= saved.day, "A business day never repeats.")
     if books.day > saved.day {
@@ -165,15 +168,16 @@ extension SQLiteStore {
 
   /// Closes the day of the saved counters and opens the day of the new ones.
   ///
-  /// A closed day has a receipt for every ticket. The last counters of the old day may never have been saved, so its
-  /// counts are taken from the receipts. Tickets that were saved as issued and have no receipt remain visible to the
-  /// audit.
+  /// A closed day has a receipt for every ticket. The last counters of the old day may never have been saved,
+  /// so its final counts are those of the receipts. If more tickets were saved as issued than have receipts,
+  /// that number is kept, so that the audit finds the difference.
   private func turnPages(
     from saved: Books, to books: Books, _ arriving: ArrivingRequest?
   ) throws(StoreError) {
-    // An arriving request started after a reset, which has removed the incomplete requests of the day before.
+    // An arriving request started after the reset, which has removed any incomplete request of the previous
+    // day.
     if arriving == nil { try withdraw(limit: .max) }
-    // Every stored customer belongs to the present day, so no customer of the old day may be left.
+    // Every stored customer belongs to the current day, so no customer of the old day may be left.
     let kept = try database.number("SELECT count(*) FROM customer", while: "closing a day") ?? 0
     if kept != books.kept + (arriving?.count ?? 0) {
       throw damage(Remark(.dayNotCarried, saved.day, kept, books.kept))
@@ -184,7 +188,7 @@ extension SQLiteStore {
     var first = try firstSequence(of: saved.day)
     var day = saved.day
     while true {
-      // Unsaved clock steps may belong to the day that ends.
+      // Clock steps that were not saved yet may belong to the old day.
       statements.closeDay.bindAll(
         day, books.openedAt.milliseconds, receipts.served, receipts.cancelled, books.clockSteps)
       try statements.closeDay.run()
@@ -192,7 +196,7 @@ extension SQLiteStore {
       first += receipts.served + receipts.cancelled
       day += 1
       if day == books.day { break }
-      // A day that started and ended within this transaction.
+      // This day started and ended within the open transaction.
       try open(Books(day: day, openedAt: books.openedAt, clockSteps: books.clockSteps), firstSequence: first)
       receipts = try countReceipts(of: day, from: first)
     }
@@ -252,18 +256,19 @@ extension SQLiteStore {
 extension Books {
   var kept: Int64 { waitingInAll + delayed + dead }
 
-  /// Upper bound of the customers that may get shortages. Counts all delayed and dead ones, because their services are
-  /// not stored here.
+  /// Upper bound for the number of customers that may get rows of shortages. All delayed and dead ones are
+  /// included, because the counters do not contain their services.
   var keptForJuice: Int64 {
     waiting.occupied.reduce(delayed + dead) { $0 + ($1.line.service.drawsOnStock ? $1.count : 0) }
   }
 
-  /// Upper bound of the customers whose work may store a result, including all delayed and dead ones.
+  /// Upper bound for the number of customers whose work may store a result, including all delayed and dead
+  /// ones.
   var keptWithResults: Int64 {
     waiting.occupied.reduce(delayed + dead) { $0 + ($1.line.service.leavesResults ? $1.count : 0) }
   }
 
-  /// An inconsistency of these counters; nil if they are consistent.
+  /// An inconsistency of the counters; nil if they are consistent.
   var contradiction: Remark? {
     var sum: Int64 = 0
     for count in [served, cancelled, delayed, dead] + waiting.occupied.map(\.count) {

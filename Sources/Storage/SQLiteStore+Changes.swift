@@ -1,6 +1,6 @@
 // Translation of changes into rows.
-// Invariant: a change that violates a constraint (a second receipt, a customer in another state) throws `.damaged` with
-// ticket and day. New customers and receipts are gathered first; see SQLiteStore+Gathering.
+// Invariant: a change that violates a constraint (a second receipt, a customer in another state) throws
+// `.damaged` with ticket and day. New customers and receipts are gathered first; see SQLiteStore+Gathering.
 
 import BankModel
 import QueueCore
@@ -103,8 +103,8 @@ extension SQLiteStore {
       broken: Remark(.attemptTwice, attempt.number, attempt.ticket, attempt.day))
   }
 
-  /// Records the attempt after which a customer became a dead letter, as a named number in `meta`. The rows of attempts
-  /// have no column for it, and it stays true after the customer was requeued or cancelled.
+  /// Records in `meta` the number of the attempt after which a customer became a dead letter. The rows of
+  /// attempts have no column for it. The record stays after the customer was requeued or cancelled.
   private func noteBurial(of customer: Customer) throws(StoreError) {
     guard let day = stagedDay ?? saved?.day else { return }
     try database.execute(
@@ -112,7 +112,8 @@ extension SQLiteStore {
         + "\(customer.attempts))", while: "recording a dead letter")
   }
 
-  /// Prefix of the names in `meta` for a ticket's dead letters; a space and the attempt follow.
+  /// Prefix of the names in `meta` for the dead letters of a ticket. A space and the number of the attempt
+  /// follow it.
   static func burials(of ticket: TicketNumber, _ day: BusinessDay) -> String { "dead \(day) \(ticket)" }
 
   private func remember(_ key: String, _ known: KeyedRequest) throws(StoreError) {
@@ -122,7 +123,7 @@ extension SQLiteStore {
     try statements.insertKey.run(broken: Remark(.keyRemembered, tickets.first, tickets.last, tickets.day))
   }
 
-  /// Position of a customer's row. A line without a number has no customers.
+  /// Position of a customer's row. Throws if the line has no number, because it has no customers then.
   private func position(
     _ customer: Customer, in state: CustomerState
   ) throws(StoreError) -> CustomerPosition {
@@ -136,12 +137,12 @@ extension SQLiteStore {
     if database.changes != 1 { throw damage(Remark(.notAmong, customer.ticket, presentDay, state.name)) }
   }
 
-  /// Day for error messages; nothing is written before the store is loaded.
+  /// Day for error messages. It is 0 before the store is loaded, when no change can be written.
   var presentDay: BusinessDay { saved?.day ?? 0 }
 }
 
 extension StoreChange {
-  /// True if the change concerns rows of customers or receipts, so that a pending reset must be completed first.
+  /// True if the change affects rows of customers or receipts, so that a pending reset must be completed first.
   fileprivate var meetsCustomers: Bool {
     switch self {
     case .record, .remember, .released: false

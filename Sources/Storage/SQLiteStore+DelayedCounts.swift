@@ -1,22 +1,24 @@
-// Numbers of delayed customers by service, stored in `meta`, so that a start does not count ten million rows. Only
-// changed numbers are written, in the transaction of the customers.
+// Numbers of delayed customers by service. They are stored in `meta`, so that a start need not count ten
+// million rows. Only changed numbers are written, in the same transaction as the customers.
 //
-// Invariant: the numbers match the rows if every start since they were first written used a program that maintains
-// them. The last such start is stored with them. An older program counts its starts but not the delayed customers.
-// After such a start, and in an older database, the rows are counted once.
+// Invariant: the numbers match the rows if the program of every start since they were first written maintains
+// them. The last start of a program that does so is stored with them. An older program counts its starts but
+// not the delayed customers. After a start of an older program, and in an older database, the rows are counted
+// once.
 //
-// Errors: numbers that do not add up to the day counters are ignored, and the rows are counted.
+// Errors: numbers whose sum differs from the day counter are ignored, and the rows are counted.
 
 import BankModel
 import QueueCore
 
 extension SQLiteStore {
-  /// Name in `meta` of the last start whose program maintained these numbers.
+  /// Name in `meta` of the number of the last start whose program maintained these numbers.
   private static let keeper = "delayed kept by"
-  /// Prefix of the names in `meta`; the number of the service follows. A count of 0 is not stored.
+  /// Prefix of the names in `meta`. The number of the service follows it. A count of 0 is not stored.
   private static let prefix = "delayed "
 
-  /// Reads the numbers, or counts the rows. Does nothing for an inspected database, where they are not needed.
+  /// Reads the stored numbers, or counts the rows. Does nothing for an inspected database, which does not need
+  /// them.
   func readDelayedByService(into books: inout Books) throws(StoreError) {
     guard books.delayed > 0, !database.isReadOnly else { return }
     if let kept = try keptDelayedByService(), kept.reduce(0, +) == books.delayed {
@@ -40,7 +42,7 @@ extension SQLiteStore {
     }
   }
 
-  /// Stored numbers by the index of the service; nil if they were not maintained since the last start.
+  /// Stored numbers by the index of the service; nil if the program of the last start did not maintain them.
   func keptDelayedByService() throws(StoreError) -> [Int64]? {
     let purpose: StaticString = "reading the counts of delayed customers"
     guard let keeper = try database.note(Self.keeper, while: purpose),
@@ -68,7 +70,7 @@ extension SQLiteStore {
     return areMeant ? counts : nil
   }
 
-  /// Starts to maintain the numbers, from this start on; replaces all stored ones.
+  /// Replaces all stored numbers by the current ones, and records that they are maintained from this start on.
   func keepDelayedByService(from start: Int64) throws(StoreError) {
     guard let saved else { return }
     try database.execute(
@@ -80,7 +82,7 @@ extension SQLiteStore {
     try write(saved.delayedByService, over: none)
   }
 
-  /// Writes the changed numbers into the open transaction.
+  /// Writes the changed numbers in the open transaction.
   func saveDelayedByService(_ books: Books, over saved: Books) throws(StoreError) {
     try write(books.delayedByService, over: saved.delayedByService)
   }

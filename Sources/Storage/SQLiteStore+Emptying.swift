@@ -1,7 +1,7 @@
-// Reset of the queue: a receipt for every customer, in ticket order, in pieces, because two million customers take
-// seconds and the coordinator must handle other events meanwhile.
-// Invariant: the receipts are in ticket order. After the last piece no customer is left, and one receipt was written
-// per customer. A call that needs the result completes the rest at once.
+// Reset of the queue: it writes a receipt for every customer, in ticket order. It works in pieces, because two
+// million customers take seconds and the coordinator must handle other events meanwhile.
+// Invariant: the receipts are in ticket order. After the last piece no customer is left, and each customer has
+// one receipt. A call that needs the complete result first writes all remaining pieces.
 
 import BankModel
 import QueueCore
@@ -15,10 +15,10 @@ struct QueueSweep {
   var after: TicketNumber = 0
 
   static let piece: TicketNumber = 1_024
-  /// Rows of an incomplete request that are removed per piece.
+  /// Maximum number of rows of an incomplete request that one piece removes.
   static let withdrawn = 2_048
 
-  /// Keys of ticket 0 by state and line, with the line's service and the code of its priority.
+  /// Keys of ticket 0 for each state and line, with the line's service and the code of its priority.
   static let bases = """
     (SELECT ((column1 << 60) | (number << 40)) AS base, service, code FROM line CROSS JOIN
       (VALUES \(CustomerPosition.keptStates.map { "(\($0.rawValue))" }.joined(separator: ", "))))
@@ -26,12 +26,12 @@ struct QueueSweep {
 }
 
 extension SQLiteStore {
-  /// Progress of the reset. See `QueueStore`.
+  /// Progress of the reset; nil if none is in progress. See `QueueStore`.
   public var emptying: EmptyingProgress? {
     sweep.map { EmptyingProgress(done: $0.done, total: max($0.done, $0.total)) }
   }
 
-  /// Writes the next piece. See `QueueStore`.
+  /// Writes the next piece of the reset. See `QueueStore`.
   public func emptyFurther() throws(StoreError) {
     guard sweep != nil else { return }
     try requireHealth()
@@ -42,7 +42,7 @@ extension SQLiteStore {
 
   private func writePiece() throws(StoreError) {
     guard var sweep else { return }
-    // Customers without tickets get no receipts.
+    // Customers of an incomplete request have no tickets, so they are removed without receipts.
     if hasUnwithdrawn { return try withdraw(limit: QueueSweep.withdrawn) }
     guard let first = try firstTicket(after: sweep.after) else { return try end(sweep) }
     sweep.after = try endOfPiece(of: first...first + QueueSweep.piece - 1)
@@ -55,7 +55,7 @@ extension SQLiteStore {
     self.sweep = sweep
   }
 
-  /// Writes the receipts of all customers with these numbers; returns how many they are.
+  /// Writes the receipts of all customers with these tickets. Returns the number of receipts.
   private func cancel(
     _ tickets: ClosedRange<TicketNumber>, _ sweep: QueueSweep
   ) throws(StoreError) -> Int64 {
@@ -76,7 +76,7 @@ extension SQLiteStore {
     return sequence - before
   }
 
-  /// The lowest ticket in the queue above `ticket`; nil for none.
+  /// The lowest stored ticket above `ticket`; nil for none.
   private func firstTicket(after ticket: TicketNumber) throws(StoreError) -> TicketNumber? {
     statements.firstTicket.bind(1, ticket)
     return try statements.firstTicket.first { $0.optional(0) } ?? nil

@@ -36,7 +36,7 @@ extension SQLiteStore: QueueExport {
     }
   }
 
-  /// Condition that excludes the keys of a partly arrived request, which has no tickets yet.
+  /// SQL condition that excludes the keys of an incomplete request, which has no tickets yet.
   private var hasTickets: String {
     hasArrivals
       ? "day < (SELECT max(day) FROM day) OR first < \(arrivals.bound)" : "true"

@@ -1,21 +1,21 @@
-// Rows that are gathered before they are written, several by one statement.
+// Rows that are gathered first, so that one statement writes several of them.
 // Invariant: every read, every other change of customers and every commit first writes the gathered rows, so an
-// operation that depends on a row finds it. A violated constraint is detected when the row is written, by a later call
-// than the one that staged it, and is reported with the ticket.
+// operation that depends on a row finds it. A violated constraint is detected when the row is written. So it is
+// reported, with the ticket, by a later call than the one that staged the row.
 
 import BankModel
 import QueueCore
 import Time
 
-/// Rows that wait to be written together.
+/// Rows that are gathered and not written yet.
 ///
-/// Sixteen rows in one statement take a third less time than sixteen statements (measured by a loop in C): the cursors
-/// stay in place, and the next row is inserted after the last. Consecutive departures of one line are one range of
-/// rows.
+/// Sixteen rows in one statement take a third less time than sixteen statements (measured by a loop in C),
+/// because SQLite keeps the position of its cursors and inserts each row after the previous one. If consecutive
+/// tickets of one line leave the queue, one range deletes their rows.
 struct GatheredRows {
   static let perStatement = 16
 
-  /// New customers of one line and one state; their rows are adjacent.
+  /// New customers of one line and one state, whose rows are adjacent.
   struct Newcomers {
     let line: Line
     let number: Int64
@@ -28,15 +28,15 @@ struct GatheredRows {
     var dueAt: WallTime?
   }
 
-  /// Maximum number of groups before all are written.
+  /// Maximum number of groups. When it is reached, all groups are written.
   static let lines = 64
   var newcomers: [Newcomers] = []
   var hasCustomers = false
-  /// Keys of the rows of departing customers.
+  /// Keys of the rows of customers that leave the queue.
   var departures: [CustomerPosition] = []
   /// The page of receipts that is being filled.
   var page = ReceiptPage()
-  /// Tickets of the receipts, including those of pages already written.
+  /// Tickets and sequence numbers of the gathered receipts, including those of pages that are already written.
   var holders: [Holder] = []
 
   struct Holder {
@@ -45,13 +45,13 @@ struct GatheredRows {
     let sequence: Int64
   }
 
-  /// Maximum number of gathered departures or receipts.
+  /// Maximum number of gathered departures or receipts. When it is reached, they are written.
   static let most = 256
 
   var isEmpty: Bool { !hasCustomers && departures.isEmpty && holders.isEmpty }
 
   mutating func forget() {
-    // A line may have lost its number.
+    // A rollback may have removed the numbers of the lines.
     newcomers.removeAll()
     hasCustomers = false
     departures.removeAll(keepingCapacity: true)
@@ -83,7 +83,7 @@ extension SQLiteStore {
     try writeCustomers(at: place)
   }
 
-  /// Number of a line. Assigns one in the open transaction if it has none.
+  /// Returns the number of a line. If it has none, assigns one in the open transaction.
   private func number(of line: Line) throws(StoreError) -> Int64 {
     if let known = lines[line] { return known }
     var given = lines.give(to: line)
@@ -110,7 +110,7 @@ extension SQLiteStore {
     for (number, line) in lines.all where number >= LineNumbers.firstGiven { try insert(line, number) }
   }
 
-  /// Numbers of the lines with customers, found by one look-up per line.
+  /// Numbers of the lines with customers. Each line takes one query.
   private func usedLines() throws(StoreError) -> Set<Int64> {
     var used: Set<Int64> = []
     for state in CustomerPosition.keptStates {
@@ -123,7 +123,7 @@ extension SQLiteStore {
     return used
   }
 
-  /// Deletes all lines of priorities that are no grades. The queue must be empty.
+  /// Deletes all lines without a permanent number. The queue must be empty.
   func forgetLines() throws(StoreError) {
     try statements.deleteLines.run()
     lines.takeBack()
@@ -156,7 +156,7 @@ extension SQLiteStore {
     gathered.newcomers[place].customers.removeAll(keepingCapacity: true)
   }
 
-  /// Gathers the departure of a customer.
+  /// Gathers the deletion of a customer's row.
   func gatherDeparture(of position: CustomerPosition) throws(StoreError) {
     gathered.departures.append(position)
     if gathered.departures.count == GatheredRows.most { try writeDepartures() }
@@ -164,7 +164,7 @@ extension SQLiteStore {
 
   private func writeDepartures() throws(StoreError) {
     guard !gathered.departures.isEmpty else { return }
-    // The departing customers may have been added in this transaction.
+    // The customers may have been added in this transaction.
     try writeCustomers()
     gathered.departures.sort { $0.key < $1.key }
     var rest = gathered.departures[...]
@@ -193,9 +193,10 @@ extension SQLiteStore {
     gathered.departures.removeAll(keepingCapacity: true)
   }
 
-  /// Writes rows by one statement, or one by one if they are fewer than one statement takes.
+  /// Writes rows: all with one statement if there are as many as `several` takes, or else one by one.
   ///
-  /// - Parameter bind: binds one row to a statement, from a parameter on; returns the number of its parameters.
+  /// - Parameter bind: binds one row to a statement, starting at a parameter. Returns the number of bound
+  ///   parameters.
   private func write<Row>(
     _ rows: [Row], by several: Statement, oneByOne single: Statement,
     _ bind: (Row, Statement, Int32) throws(StoreError) -> Int32, broken: (Row) -> Remark
@@ -209,7 +210,7 @@ extension SQLiteStore {
     }
     var parameter: Int32 = 1
     for row in rows { parameter += try bind(row, several, parameter) }
-    // The statement stops at the refused row; the preceding rows are written.
+    // The statement stops at the rejected row, and the preceding rows are written.
     try several.run(broken: broken(rows[min(max(0, Int(database.changes)), rows.count - 1)]))
   }
 
@@ -222,7 +223,7 @@ extension SQLiteStore {
     statement.bind(first + 1, customer.amount)
     statement.bind(first + 2, customer.account)
     statement.bind(first + 3, customer.issuedAt.milliseconds)
-    // A new customer has no started attempts, so the packed column equals the number of attempts.
+    // A new customer has no started attempt, so the packed column equals the number of ended attempts.
     statement.bind(first + 4, customer.attempts)
     statement.bind(first + 5, customer.crashes)
     statement.bind(first + 6, customer.failures)

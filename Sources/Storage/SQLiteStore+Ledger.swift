@@ -1,5 +1,5 @@
-// Sums of the ledger, computed from the receipts.
-// A receipt is its transfer, so no second table can disagree with it.
+// Sums of the ledger, computed from the receipts. A receipt contains its transfer, so no second table can
+// disagree with it.
 
 import BankModel
 import QueueCore
@@ -25,7 +25,7 @@ extension SQLiteStore {
       guard entry.debit == account || entry.credit == account else { return }
       sums.add(entry) { $0 == account }
       latest.append(entry)
-      // Drops the older half when twice the limit is held.
+      // If more than twice `limit` receipts are held, drop all but the last `limit`.
       if latest.count / 2 > limit { latest.removeFirst(latest.count - limit) }
     }
     var receipts: [Receipt] = []
@@ -35,7 +35,7 @@ extension SQLiteStore {
 }
 
 extension LedgerSums {
-  /// Adds a receipt's movement of the selected accounts. Amounts have 64 bits, their sums 128.
+  /// Adds the transfer of a receipt to the sums of the selected accounts. Amounts have 64 bits, their sums 128.
   fileprivate mutating func add(_ entry: ReceiptEntry, _ isMeant: (Int64) -> Bool) {
     if let debit = entry.debit, isMeant(debit) {
       self.debit += WonSum(entry.amount)

@@ -1,14 +1,15 @@
-// Rows of the customers' payloads. They are separate from the customers, because only some have payloads, and these are
-// read only for the work: pages and lists of customers skip them.
-// Invariant: a row is written and deleted in the transactions of its customer's row. A customer without a payload costs
-// nothing: the range of tickets with rows is known, and only tickets inside it are looked up.
+// Rows of the customers' payloads. They are not in the rows of the customers, because only some customers have
+// payloads, and only their work reads them. Pages and lists of customers do not read them.
+// Invariant: a row is written and deleted in the same transactions as the row of its customer. A customer
+// without a payload needs no query: the range of tickets with payloads is known, and only tickets in this range
+// are looked up.
 
 import BankModel
 import CSQLite
 import QueueCore
 
 extension SQLiteStore {
-  /// Payload of a customer. See `QueueStore`.
+  /// Payload of a customer; nil if the customer has none. See `QueueStore`.
   public func payload(of ticket: TicketNumber) throws(StoreError) -> [UInt8]? {
     try settle()
     guard payloads.mayHave(ticket), ticket < arrivals.bound else { return nil }
@@ -28,27 +29,27 @@ extension SQLiteStore {
           try statement.run(broken: Remark(.payloadTwice, ticket, presentDay))
         }
       } catch { failure = error }
-      // The pointer is invalid after this call.
+      // The pointer is invalid after this closure.
       statement.bind(2, optional: nil)
     }
     if let failure { throw failure }
   }
 
-  /// Deletes the payload of a departing customer.
+  /// Deletes the payload of a customer that leaves the queue.
   @inline(__always) func dropPayload(of ticket: TicketNumber) throws(StoreError) {
     guard payloads.mayHave(ticket) else { return }
     statements.deletePayload.bind(1, ticket)
     try statements.deletePayload.run()
   }
 
-  /// Deletes the payloads of all customers with these numbers.
+  /// Deletes the payloads of all customers with these tickets.
   func dropPayloads(of tickets: ClosedRange<TicketNumber>) throws(StoreError) {
     guard payloads.mayHaveAny(in: tickets) else { return }
     statements.deletePayloads.bindAll(tickets.lowerBound, tickets.upperBound)
     try statements.deletePayloads.run()
   }
 
-  /// Last ticket of a piece whose deletion is short: ``payloadPiece`` bytes of payloads, or one customer.
+  /// Last ticket of a piece that is deleted quickly: ``payloadPiece`` bytes of payloads, or one customer.
   func endOfPiece(of tickets: ClosedRange<TicketNumber>) throws(StoreError) -> TicketNumber {
     guard payloads.mayHaveAny(in: tickets) else { return tickets.upperBound }
     statements.payloadLengths.bindAll(tickets.lowerBound, tickets.upperBound)
@@ -73,7 +74,7 @@ extension SQLiteStore {
       try database.number("SELECT max(ticket) FROM payload", while: purpose))
   }
 
-  /// Checks that every payload has a customer.
+  /// Adds a finding for each payload without a customer.
   func auditPayloads(_ report: inout AuditRecord) throws(StoreError) {
     // The payloads of an incomplete request are deleted before its customers.
     let arriving = try readArrivals() ?? .max

@@ -1,13 +1,13 @@
-// Translation of rows into customers, receipts and attempts.
-// Invariant: reads include staged changes. An invalid value on disk throws `.damaged` and never traps. Memory is
-// bounded by the limits of the caller.
+// Translation of rows into customers and attempts, and the queries that return them.
+// Invariant: reads include staged changes. An invalid value on disk throws `.damaged` and never traps. Memory
+// is bounded by the limits of the caller.
 
 import BankModel
 import QueueCore
 import Time
 
 extension SQLiteStore {
-  /// The next waiting customers of a line with numbers above `after`, by number.
+  /// The next waiting customers of a line with tickets above `after`, in ticket order.
   public func page(of line: Line, after: TicketNumber, limit: Int) throws(StoreError) -> [Customer] {
     try settle()
     guard let line = lines[line] else { return [] }
@@ -19,7 +19,7 @@ extension SQLiteStore {
     }
   }
 
-  /// The waiting, delayed or dead customer with this number; nil if there is none.
+  /// The waiting, delayed or dead customer with this ticket; nil if there is none.
   public func find(_ ticket: TicketNumber) throws(StoreError) -> StoredCustomer? {
     try settle()
     guard 1...Limits.ticket ~= ticket, ticket < arrivals.bound else { return nil }
@@ -38,7 +38,8 @@ extension SQLiteStore {
         statements.customer.bind(1, next.key)
         return try statements.customer.first(customer)
       }
-      // The first position after this ticket is in the same line, or in a later line, which may contain lower tickets.
+      // The first position after this ticket is in the same line or in a later one, which may contain lower
+      // tickets.
       line = next.line > line && next.ticket < ticket ? next.line : max(line, next.line) + 1
     }
     return nil
@@ -53,7 +54,7 @@ extension SQLiteStore {
     return try statements.customers.first({ $0.integer(0) }).map(CustomerPosition.init(key:))
   }
 
-  /// Customers of one state, line after line. See `QueueStore`.
+  /// Customers of one state, line by line. See `QueueStore`.
   public func customers(
     in state: CustomerState, after cursor: TicketCursor?, limit: Int
   ) throws(StoreError) -> [StoredCustomer] {
@@ -67,7 +68,8 @@ extension SQLiteStore {
     return try statements.customers.all(customer)
   }
 
-  /// Customers of a state with tickets, while others without tickets exist, which are at the end of each line.
+  /// Customers of a state whose numbers are issued, while an incomplete request exists. The customers of that
+  /// request are at the end of each line.
   private func issued(
     _ state: CustomerState, after cursor: TicketCursor?, limit: Int
   ) throws(StoreError) -> [StoredCustomer] {
@@ -83,7 +85,8 @@ extension SQLiteStore {
     return customers
   }
 
-  /// Key after which a list continues. A line without a number had no listed customers.
+  /// Key after which a list continues; nil if the line of the cursor has no number, because it had no customers
+  /// then.
   private func key(of cursor: TicketCursor?) -> Int64? {
     guard let cursor, let line = lines[cursor.line] else { return nil }
     return CustomerPosition(cursor.state, line, cursor.after).key
@@ -144,9 +147,9 @@ extension SQLiteStore {
     return upper - lower < 2 ? 0 : try count(lower + 1...upper - 1)
   }
 
-  /// Number of receipts of a day with the outcome out of stock. See `QueueStore`.
+  /// Number of receipts of a day with the outcome `out_of_stock`. See `QueueStore`.
   ///
-  /// Counts rows of shortages. Each such receipt has at least one, so no receipts are read.
+  /// It counts tickets with shortages. Each such receipt has at least one shortage, so no receipts are read.
   public func countSentAway(on day: BusinessDay) throws(StoreError) -> Int64 {
     try settle()
     let count = try database.number(
@@ -154,7 +157,7 @@ extension SQLiteStore {
     return count ?? 0
   }
 
-  /// The next delayed customers, by due time.
+  /// The next delayed customers, in the order of their due times.
   public func delayed(after place: DuePlace, limit: Int) throws(StoreError) -> [DelayedCustomer] {
     try settle()
     return try readDelayed(after: place, limit: limit)
@@ -189,8 +192,8 @@ extension SQLiteStore {
   private func markBurials(
     in attempts: inout [Attempt], of ticket: TicketNumber, _ day: BusinessDay
   ) throws(StoreError) {
-    // The range `name + " "` to `name + "!"` contains only names that continue with a space, because `!` is the next
-    // character.
+    // The range from `name + " "` to `name + "!"` contains only names in which a space follows `name`, because
+    // `!` is the character after the space.
     let name = Self.burials(of: ticket, day)
     let fatal = try database.withStatement(
       "SELECT value FROM meta WHERE name > '\(name) ' AND name < '\(name)!'",
@@ -199,7 +202,7 @@ extension SQLiteStore {
     for place in attempts.indices { attempts[place].isFatal = fatal.contains(Int64(attempts[place].number)) }
   }
 
-  /// The request that used an idempotency key; nil if there is none.
+  /// The request with this idempotency key; nil if there is none.
   public func request(forKey key: String) throws(StoreError) -> KeyedRequest? {
     try settle()
     try statements.key.bind(1, text: key)
@@ -254,6 +257,8 @@ extension SQLiteStore {
     return service
   }
 
+  /// Makes a line from stored numbers.
+  ///
   /// - Parameter code: code of the priority.
   func line(service value: Int64, priority code: Int64) throws(StoreError) -> Line {
     let service = try service(value)

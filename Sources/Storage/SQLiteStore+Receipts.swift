@@ -1,6 +1,6 @@
-// Storage of receipts in pages, and look-up by number, day, service and ticket.
-// Invariant: receipts are numbered without gaps, in commit order, and written once. A second receipt of a ticket is
-// refused when the block of its ticket is written, before the commit.
+// Storage of receipts in pages, and queries by sequence number, day, service and ticket.
+// Invariant: receipts are numbered without gaps, in commit order, and written once. A second receipt of a
+// ticket is rejected when the block of the ticket is written, before the commit.
 
 import BankModel
 import QueueCore
@@ -19,7 +19,7 @@ extension SQLiteStore {
     try gather(ReceiptEntry(receipt, sequence: sequence))
   }
 
-  /// Gathers a receipt that has the next sequence number.
+  /// Gathers a receipt that already has its sequence number.
   func gather(_ entry: ReceiptEntry) throws(StoreError) {
     if !gathered.page.hasRoom(on: entry.day) { try writePage() }
     gathered.page.append(entry)
@@ -44,7 +44,8 @@ extension SQLiteStore {
     gathered.page.forget()
   }
 
-  /// Writes the tickets of the receipts: the row of each block is read and written once.
+  /// Writes the sequence numbers of the receipts into the blocks of their tickets. Each block is read and
+  /// written once.
   private func writeHolders() throws(StoreError) {
     gathered.holders.sort { ($0.day, $0.ticket) < ($1.day, $1.ticket) }
     var rest = gathered.holders[...]
@@ -71,7 +72,7 @@ extension SQLiteStore {
     return block
   }
 
-  /// Sequence number of the last receipt.
+  /// Sequence number of the last receipt; 0 for none.
   static func readLastReceipt(_ database: Database) throws(StoreError) -> Int64 {
     let last = try database.withStatement(
       "SELECT \(Statements.pageColumns) FROM receipt_page ORDER BY first DESC LIMIT 1",
@@ -101,7 +102,7 @@ extension SQLiteStore {
 
   /// Receipts of one service over all days. See `QueueStore`.
   ///
-  /// Scans all receipts in the range, because there is no index by service.
+  /// The function scans all receipts in the range, because there is no index by service.
   public func receipts(
     of service: Service, after sequence: Int64, through last: Int64, limit: Int
   ) throws(StoreError) -> [Receipt] {
@@ -118,7 +119,7 @@ extension SQLiteStore {
     return receipt
   }
 
-  /// The receipt of one ticket, without the result of the work.
+  /// The receipt of one ticket, without the result of the work; nil if there is none.
   func bareReceipt(day: BusinessDay, ticket: TicketNumber) throws(StoreError) -> Receipt? {
     try settle()
     guard 1...Limits.ticket ~= ticket, let block = try block(TicketBlock.key(day, ticket)) else { return nil }
@@ -151,12 +152,12 @@ extension SQLiteStore {
     return count
   }
 
-  /// Exclusive lower bound for the first page that may contain receipts after `sequence`.
+  /// Exclusive lower bound of the pages that may contain receipts after `sequence`.
   private static func page(before sequence: Int64) -> Int64 { max(0, sequence) - Int64(ReceiptPage.longest) }
 
-  /// A page of receipts with their results, which ends early for the bytes of the results.
+  /// Returns receipts with their results, at most `limit`. It ends early if the results are long.
   ///
-  /// - Parameter statement: returns the stored pages in order.
+  /// - Parameter statement: statement that returns the stored pages in order.
   private func page(
     _ statement: Statement, after sequence: Int64, through last: Int64 = .max, of service: Int64? = nil,
     limit: Int
@@ -186,7 +187,7 @@ extension SQLiteStore {
     return receipts
   }
 
-  /// The receipts of the next row; nil after the last one.
+  /// The receipts of the next row; nil after the last row.
   func nextPage(_ statement: Statement) throws(StoreError) -> [ReceiptEntry]? {
     guard try statement.step() else { return nil }
     guard let entries = Self.entries(statement) else {
@@ -195,14 +196,14 @@ extension SQLiteStore {
     return entries
   }
 
-  /// The receipts in a row; nil if it is invalid.
+  /// The receipts in a row; nil if the row is invalid.
   static func entries(_ row: Statement) -> [ReceiptEntry]? {
     row.withUTF8(3) {
       ReceiptEntry.read($0, first: row.integer(0), day: row.integer(1), at: row.integer(2))
     }
   }
 
-  /// Visits all receipts by number, with a statement of its own.
+  /// Visits all receipts in the order of their sequence numbers, with a separate statement.
   func eachEntry(_ visit: (ReceiptEntry) throws(StoreError) -> Void) throws(StoreError) {
     try settle()
     try database.withStatement(
@@ -214,7 +215,7 @@ extension SQLiteStore {
     }
   }
 
-  /// Converts an entry to a receipt without the result of the work.
+  /// Converts an entry to a receipt, without the result of the work.
   func receipt(_ entry: ReceiptEntry) throws(StoreError) -> Receipt {
     let line = try line(service: entry.service, priority: entry.priority)
     guard let outcome = UInt8(exactly: entry.outcome).flatMap(Outcome.init(rawValue:)) else {
@@ -248,9 +249,9 @@ extension SQLiteStore {
     }
   }
 
-  /// The receipt with this number; nil if there is none.
+  /// The receipt with this sequence number; nil if there is none.
   ///
-  /// - Parameter pages: cache of pages; callers that look up many receipts look up neighbours.
+  /// - Parameter pages: cache of pages. Callers that look up many receipts usually look up adjacent ones.
   func entry(numbered number: Int64, _ pages: inout KeptPages) throws(StoreError) -> ReceiptEntry? {
     if let known = pages.entry(numbered: number) { return known }
     statements.pageOfReceipt.bind(1, number)
@@ -262,12 +263,12 @@ extension SQLiteStore {
   }
 }
 
-/// Cache of the last pages read.
+/// Cache of the pages that were read last.
 struct KeptPages {
   private static let most = 32
   private var pages: [[ReceiptEntry]] = []
   private var next = 0
-  /// Index of the page of the last hit.
+  /// Index of the page in which a receipt was found last.
   private var latest = 0
 
   mutating func keep(_ entries: [ReceiptEntry]) {

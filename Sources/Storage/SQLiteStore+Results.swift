@@ -1,14 +1,14 @@
-// Rows of the results of served customers. They are separate from the receipts, which are scanned, counted and summed
-// without them.
-// Invariant: a row is written in the transaction of its receipt and never changed. Work without a result costs nothing:
-// the range of receipts with rows is known, and only receipts inside it are looked up. A page of receipts scans both
-// tables side by side, once, and reads only the results that it returns.
+// Rows of the results of served customers. They are not in the rows of the receipts, so that receipts can be
+// scanned, counted and summed without reading results.
+// Invariant: a row is written in the same transaction as its receipt and never changed. Work without a result
+// needs no query: the range of receipts with results is known, and only receipts in this range are looked up. A
+// page of receipts scans both tables side by side, once, and reads only the results that it returns.
 
 import BankModel
 import QueueCore
 import Time
 
-/// Columns of a result after the ones that identify its receipt, in order.
+/// Columns of a result after those that identify its receipt, in order.
 enum ResultColumns {
   static let ending = ["exit_code", "exit_signal"]
   static let lengths = [
@@ -29,13 +29,14 @@ extension SQLiteStore {
       result.ending?.exitSignal.map(Int64.init),
       result.duration.nanoseconds, result.output.length, result.output.filed, result.errors.length,
       result.errors.filed)
-    // The pointers are invalid after this call.
+    // The pointers are invalid after this function.
     defer { for column in 11...Int32(14) { statement.bind(column, optional: nil) } }
     let pieces = [result.output.first, result.output.last, result.errors.first, result.errors.last]
     try run(statement, with: pieces[...], from: 11, of: receipt)
   }
 
-  /// Binds the bytes without copying, one piece per nested call, and runs the statement while all pointers are valid.
+  /// Binds the bytes without copying, one piece in each nested call, and runs the statement while all pointers
+  /// are valid.
   private func run(
     _ statement: Statement, with pieces: ArraySlice<[UInt8]>, from column: Int32, of receipt: Receipt
   ) throws(StoreError) {
@@ -63,10 +64,10 @@ extension SQLiteStore {
     receipt.result = try result(of: receipt.sequence, &walk)
   }
 
-  /// Position of a forward scan over the results.
+  /// State of a forward scan over the results.
   struct ResultWalk {
     fileprivate(set) var hasBegun = false
-    /// Receipt of the present row; nil at the end.
+    /// Sequence number of the current row's receipt; nil at the end.
     fileprivate var place: Int64?
   }
 
@@ -77,7 +78,7 @@ extension SQLiteStore {
       walk.hasBegun = true
       walk.place = try row.step() ? row.integer(0) : nil
     }
-    // Of a skipped row only its number is read.
+    // Of a skipped row only the sequence number is read.
     while let place = walk.place, place < sequence { walk.place = try row.step() ? row.integer(0) : nil }
     guard walk.place == sequence else { return nil }
     return try result(row)
@@ -101,10 +102,10 @@ extension SQLiteStore {
       try database.number("SELECT max(sequence) FROM result", while: purpose))
   }
 
-  /// Checks that every result is valid, and belongs to a served receipt of the same ticket.
+  /// Adds a finding for each result that is invalid or does not belong to a served receipt of the same ticket.
   func auditResults(_ report: inout AuditRecord) throws(StoreError) {
     var pages = KeptPages()
-    // The length of a blob is in its row, so its content is not read.
+    // SQLite stores the length of a blob in its row, so the content of the blob is not read.
     try database.withStatement(
       """
       SELECT sequence, day, ticket,

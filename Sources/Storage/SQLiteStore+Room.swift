@@ -1,26 +1,28 @@
-// Space that the accepted customers need, and refusals when there is none. How space is reserved and released is in
-// `HeldRoom`.
-// Invariant: with a reserve, a customer is accepted only if its receipt can be written even if the disk is full a
-// moment later. While a part of the reserve is released the store is short: new customers are refused, and the present
-// ones are finished. Without a possible reserve the store is never short, and a full disk is handled when it occurs.
+// Space that the accepted customers need, and refusals when there is not enough. `HeldRoom` reserves and
+// releases the space.
+// Invariant: with a reserve, a customer is accepted only if its receipt can be written even if the disk becomes
+// full a moment later. While a part of the reserve is released the store is short: new customers are refused,
+// and the accepted ones are finished. If no reserve is possible, the store is never short, and a full disk is
+// handled when it occurs.
 
 import BankModel
 import QueueCore
 
 extension SQLiteStore {
-  /// Maximum growth of the database in bytes when one waiting customer is served: the receipt less the deleted row.
-  /// Measured, with each served alone: 50 bytes with everyday numbers, 112 with the largest ones; a ticket may have
-  /// nine more digits.
+  /// Maximum growth of the database in bytes when one waiting customer is served: the receipt less the deleted
+  /// row. Measured with customers that are served one by one: 50 bytes with everyday numbers, 112 with the
+  /// largest ones. A ticket may have nine more digits.
   static let growthPerCustomer: Int64 = 128
-  /// Additional growth per missing fruit, besides its name: the largest row of a shortage.
+  /// Additional growth in bytes per missing fruit, without the bytes of its name: the largest row of a
+  /// shortage.
   private static let growthPerShortage: Int64 = 40
-  /// Additional growth for work that may store a result: its row without bytes, because bytes are not stored while the
-  /// store is short.
+  /// Additional growth in bytes for work that may store a result: the row without output bytes, which are not
+  /// stored while the store is short.
   private static let growthPerResult: Int64 = 64
-  /// Maximum increase of the need by an accepted customer or a key, without the part of a juice: its row and its
-  /// receipt.
+  /// Maximum increase of the need, in bytes, by an accepted customer or a key: its row and its receipt. The
+  /// addition for a juice is not included.
   private static let growthPerChange: Int64 = 224
-  /// Bytes per customer in log and database when many are moved in one transaction.
+  /// Bytes per customer in WAL and database when many customers are moved in one transaction.
   private static let moved: Int64 = 256
 
   /// True if this number of customers can be moved in one transaction. See `QueueStore`.
@@ -30,7 +32,7 @@ extension SQLiteStore {
     return !overflow && needed <= free
   }
 
-  /// Sets the reserve per juice by the recipe with the most possible shortages. See `QueueStore`.
+  /// Sets the reserve per juice by the recipe whose shortages need most space. See `QueueStore`.
   public func holdBack(forJuicesOf assortment: Assortment) {
     let largest = assortment.juices.map { juice in
       juice.recipe.reduce(0) { $0 + Self.growthPerShortage + Int64($1.item.name.utf8.count) }
@@ -46,7 +48,7 @@ extension SQLiteStore {
       let (product, overflow) = count.multipliedReportingOverflow(by: bytes)
       return overflow ? .max / 4 : min(product, .max / 4)
     }
-    // Customers of a partly arrived request are not in the day counters.
+    // Customers of a partly arrived request are not in the day counters, so they are added.
     let leavingResults =
       hasOtherServices ? (books?.keptWithResults ?? 0) + (arriving?.leavingResults ?? 0) : 0
     return product((books?.kept ?? 0) + (arriving?.count ?? 0), Self.growthPerCustomer)
@@ -54,12 +56,12 @@ extension SQLiteStore {
       + product((books?.keptForJuice ?? 0) + (arriving?.juices ?? 0), growthPerJuice)
   }
 
-  /// True if any service may store results.
+  /// True if the store has a service that may store results.
   private var hasOtherServices: Bool { services.services.last?.leavesResults == true }
 
-  /// Reserves space, before a commit, for the receipts of the customers that it accepts.
+  /// Before a commit, reserves space for the receipts of the customers that the commit accepts.
   ///
-  /// - Throws: `.diskFull` if there is none. Space reserved before stays reserved.
+  /// - Throws: `.diskFull` if there is not enough space. Space that was reserved before stays reserved.
   func holdBack(for books: Books, _ arriving: ArrivingRequest?) throws(StoreError) {
     guard room.isKept, stagedAcceptances > 0 else { return }
     guard !isShort else { throw .diskFull(detail: Remark(.reserveInUse)) }
@@ -72,7 +74,7 @@ extension SQLiteStore {
     }
   }
 
-  /// Releases space that was reserved for customers served long ago. See `keepReserve()`.
+  /// Releases space that was reserved for customers that have been served meanwhile. See `keepReserve()`.
   func easeReserve() {
     guard let saved, !isShort else { return }
     let before = reservedBytes
@@ -82,7 +84,7 @@ extension SQLiteStore {
 }
 
 extension StoreChange {
-  /// True if the change increases the needed space.
+  /// True if the change increases the need for space.
   var isAcceptance: Bool {
     switch self {
     case .insert, .insertDelayed, .remember: true

@@ -1,61 +1,63 @@
-// Queue on disk: staging, commits with the day counters, and counts of the open transaction. Writing of changes, saving
-// of counters and reading of rows are in the extensions; error handling is in `Transactions`.
-// Invariant: staged changes become durable together, with the counters that count them, or not at all.
+// Queue on disk: staging, commits with the day counters, and counts of the open transaction. Writing of
+// changes, saving of counters and reading of rows are in the extensions; error handling is in `Transactions`.
+// Invariant: staged changes become durable together with the counters that count them, or not at all.
 
 import BankModel
 import QueueCore
 
 /// Queue in a SQLite database: one process, one connection, one thread.
 ///
-/// The database is in write-ahead mode with `synchronous=FULL`: a commit returns after the log was fsynced. The file is
-/// locked while the store is open, so the index of the log stays in memory and there is no `-shm` file.
+/// The database is in WAL mode with `synchronous=FULL`: a commit returns after the WAL was fsynced. The file is
+/// locked while the store is open, so the WAL index is in heap memory and there is no `-shm` file.
 ///
-/// Two rules for the caller. ``load(now:)`` comes before the first ``commit(_:)``. The counters of a new business day
-/// are committed with or after the changes that end the old one, never before.
+/// Two rules apply to the caller. ``load(now:)`` must precede the first ``commit(_:)``. The counters of a new
+/// business day must be committed with or after the changes that end the old day, never before.
 public final class SQLiteStore: DatabaseStore, LocalQueueStore {
   let statements: Statements
   /// Day counters on disk; nil until they were read.
   var saved: Books?
-  /// True if changes are staged, or were staged and lost without a report to the caller.
+  /// True if changes are staged, or if staged changes were lost and the caller has not received the error yet.
   public var hasStagedChanges: Bool { transactions.isOpen || loss != nil }
-  /// Error by which the open transaction was lost during a read. The next stage or commit throws it too, because
-  /// counters without their rows would be inconsistent.
+  /// Error that rolled back the open transaction during a read. The next stage or commit also throws it,
+  /// because counters without their rows would be inconsistent.
   private var loss: StoreError?
   /// Highest sequence number of a receipt, including staged ones.
   var sequence: Int64
   private var committedSequence: Int64
-  /// True if a commit was made since the size of the log was last checked.
+  /// True if the size of the WAL was not checked since the last commit.
   private var owesCheckpoint = false
   var gathered = GatheredRows()
   var staged = StagedReceipts()
-  /// The day after a staged reset; nil without one.
+  /// The business day that a staged reset starts; nil without a staged reset.
   var stagedDay: BusinessDay?
   var sweep: QueueSweep?
-  /// Maximum growth of the database, besides the receipt, when one customer is sent away for a shortage. Initially for
-  /// two fruits with everyday names; see `QueueStore.holdBack(forJuicesOf:)`.
+  /// Maximum growth of the database in bytes, in addition to the receipt, when one customer is sent away for a
+  /// shortage. The initial value is for two fruits with everyday names; see
+  /// `QueueStore.holdBack(forJuicesOf:)`.
   var growthPerJuice: Int64 = 96
-  /// Customers and keys staged since the need was last compared with the reserve, and those in the open transaction.
+  /// Number of customers and keys staged since the need was last compared with the reserve. `stagedAcceptances`
+  /// is their number in the open transaction.
   var acceptedSinceCheck: Int64 = 0
   var stagedAcceptances: Int64 = 0
   var arrivals = Arrivals()
-  /// All services that ever had a number in this store.
+  /// All services to which this store has ever assigned a number.
   public internal(set) var services: ServiceDirectory
-  /// Numbers of the lines, including staged ones, and as on disk.
+  /// Numbers of the lines, including staged ones. `committedLines` contains those on disk.
   var lines: LineNumbers
   private var committedLines: LineNumbers
   var texts = ServiceTexts()
-  /// Range of tickets with payloads, including staged ones, and as on disk.
+  /// Range of tickets with payloads, including staged ones. `committedPayloads` is the range on disk.
   var payloads: RowBounds
   private var committedPayloads: RowBounds
-  /// Range of receipts with results, including staged ones, and as on disk.
+  /// Range of receipts with results, including staged ones. `committedResults` is the range on disk.
   var results: RowBounds
   private var committedResults: RowBounds
 
   override class var schema: Schema { .bank }
-  /// Base reserve: the log of a few transactions, attempts, pauses.
+  /// Base reserve, for the WAL of a few transactions, attempts and pauses.
   override class var reservePlan: HeldRoom.Plan { HeldRoom.Plan(limit: 4 << 20, share: 8, headroom: 1 << 20) }
 
-  /// Creates the store of an open database.
+  /// Makes the store of an open database.
   override init(_ database: Database) throws(StoreError) {
     statements = try Statements(database)
     committedSequence = try Self.readLastReceipt(database)
@@ -70,22 +72,22 @@ public final class SQLiteStore: DatabaseStore, LocalQueueStore {
     try super.init(database)
   }
 
-  /// Copies the log into the database and closes it; staged changes are dropped. The store cannot be used again.
+  /// Checkpoints the WAL and closes the database. Staged changes are dropped. The store cannot be used again.
   ///
-  /// - Throws: errors of the copy. No data is lost then, because the log remains beside the database.
+  /// - Throws: errors of the checkpoint. No data is lost then, because the WAL remains next to the database.
   public override func close() throws(StoreError) {
     forgetStaged()
     owesCheckpoint = false
     try super.close()
   }
 
-  /// Starts to reserve space. Without this call no space is reserved.
+  /// Starts to reserve space. No space is reserved before this call.
   public override func keepReserve() {
     precondition(saved != nil, "The reserve is set up after the store is loaded.")
     room.keep(for: need(of: saved, arrivals.open))
   }
 
-  /// Checks again for free space. See `QueueStore`.
+  /// Checks again whether enough space is free. See `QueueStore`.
   public override func lookForRoom() {
     guard isShort, saved != nil else { return }
     acceptedSinceCheck = 0
@@ -94,8 +96,9 @@ public final class SQLiteStore: DatabaseStore, LocalQueueStore {
 
   /// Adds a change to the open transaction, and opens one if there is none. See `QueueStore`.
   ///
-  /// - Throws: `.diskFull`, or `.damaged` with ticket and day if a constraint is violated: a second receipt, a customer
-  ///   in another state. All staged changes are dropped then. The change at fault may be an earlier one.
+  /// - Throws: `.diskFull`, or `.damaged` with ticket and day if a constraint is violated: a second receipt, a
+  ///   customer in another state. All staged changes are dropped then. The violation may be in a change that
+  ///   was staged earlier.
   public func stage(_ change: StoreChange) throws(StoreError) {
     try changeStaged { () throws(StoreError) in
       try write(change)
@@ -112,7 +115,7 @@ public final class SQLiteStore: DatabaseStore, LocalQueueStore {
     } catch { throw recover(from: error) }
   }
 
-  /// Commits the day counters with all staged changes; durable on return. See `QueueStore`.
+  /// Commits the day counters with all staged changes. Durable on return. See `QueueStore`.
   ///
   /// If the counters start a new day, the old day is closed at the opening time of the new one.
   @discardableResult
@@ -141,15 +144,15 @@ public final class SQLiteStore: DatabaseStore, LocalQueueStore {
     arrivals = Arrivals(first: arrivingFrom, open: arriving)
     self.saved = books
     owesCheckpoint = true
-    // A commit is reported only after the next process can find it.
+    // A commit returns only after the next process can find its data.
     if transactions.isLogLost { try tidyUp() }
     return .onDisk
   }
 
-  /// Copies the log into the database if it has become long. See `QueueStore`.
+  /// Checkpoints the WAL if it has become long. See `QueueStore`.
   ///
-  /// Deferred until the reply was sent: measured with a million tickets, that increases the rate by 6 % (nine
-  /// alternating rounds).
+  /// The coordinator calls it after it has sent the reply: measured with a million tickets, this increases the
+  /// rate by 6 % (nine alternating rounds).
   public func tidyUp() throws(StoreError) {
     guard owesCheckpoint, !transactions.isOpen else { return }
     owesCheckpoint = false
@@ -177,7 +180,7 @@ public final class SQLiteStore: DatabaseStore, LocalQueueStore {
     stagedAcceptances = 0
   }
 
-  /// Runs `body` in a transaction of its own, and again after a full disk if space can be made.
+  /// Runs `body` in its own transaction. After a full disk for which space was freed, runs it again.
   func inTransaction<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
     precondition(!hasStagedChanges, "A transaction is open.")
     let result = try transactions.attempt(undo: forgetStaged) { _ throws(StoreError) in
@@ -205,29 +208,29 @@ public final class SQLiteStore: DatabaseStore, LocalQueueStore {
     if try transactions.checkpointIfDue() { easeReserve() }
   }
 
-  /// True if a read of all data takes longer than a loop iteration may: more than 2 MB of pages.
+  /// True if a read of all data takes longer than one iteration of the loop may take: more than 2 MB of pages.
   public func isLong() throws(StoreError) -> Bool { try database.pageCount() > 512 }
 
-  /// Keeps the file, with everything committed so far, unchanged while another process reads it in place; see
+  /// Keeps the file, with all committed data, unchanged while another process reads it in place; see
   /// ``init(frozen:)``. Nothing may be staged.
   ///
-  /// - Parameter onThaw: called once, before the file changes again; later reads are invalid.
-  /// - Returns: false if freezing is impossible now.
+  /// - Parameter onThaw: called once, before the file changes again. A read after this call is invalid.
+  /// - Returns: false if the file cannot be frozen now.
   public func freeze(onThaw: @escaping () -> Void) throws(StoreError) -> Bool {
     precondition(!hasStagedChanges, "Only a store without staged changes can be frozen.")
     return try transactions.freeze(onThaw: onThaw)
   }
 
-  /// Ends the freeze: no process reads the file any more.
+  /// Ends the freeze, because no process reads the file any more.
   public func thaw() {
     database.thaw()
-    // The log may have become long meanwhile, and no further commit may follow.
+    // The WAL may have become long during the freeze, and the check must not wait for another commit.
     owesCheckpoint = true
   }
 
   func requireHealth() throws(StoreError) { try transactions.requireHealth() }
 
-  /// Writes gathered rows before a read, so that it includes staged changes.
+  /// Writes gathered rows before a read, so that the read includes staged changes.
   func settle() throws(StoreError) {
     try requireHealth()
     if let loss { throw loss }
@@ -242,7 +245,7 @@ public final class SQLiteStore: DatabaseStore, LocalQueueStore {
     }
   }
 
-  /// Throws a pending loss before a change, so that no staged change is missing.
+  /// Throws the error of a lost transaction before a change is staged, so that no staged change is missing.
   private func requireTransaction() throws(StoreError) {
     try requireHealth()
     guard let loss else { return }
@@ -250,15 +253,15 @@ public final class SQLiteStore: DatabaseStore, LocalQueueStore {
     throw loss
   }
 
-  /// Rolls back, and returns the error that the caller must throw. If the disk is full, makes space so that the present
-  /// customers can be finished.
+  /// Rolls back, and returns the error that the caller must throw. If the disk is full, also frees space so
+  /// that the accepted customers can be finished.
   func recover(from error: StoreError) -> StoreError {
     defer { forgetStaged() }
     return transactions.recover(from: error)
   }
 }
 
-/// Receipts in the open transaction by outcome, which the saved counters do not include yet.
+/// Numbers of receipts in the open transaction, by outcome. The saved counters do not include them yet.
 struct StagedReceipts {
   var served: Int64 = 0
   var cancelled: Int64 = 0

@@ -8,7 +8,7 @@ import Time
 import VendingCore
 
 extension SQLiteVendingStore {
-  /// The stored change or purchase of a request; nil if there is none.
+  /// The stored change or purchase with this request id; nil if there is none.
   public func request(_ id: OrderID) throws(StoreError) -> StoredRequest? {
     try transactions.requireHealth()
     try statements.changeOfRequest.bind(1, text: id.text)
@@ -21,7 +21,7 @@ extension SQLiteVendingStore {
     return try statements.purchaseOfRequest.first(purchase)
   }
 
-  /// Completed purchases after a sequence number, in order. See `VendingStore`.
+  /// Completed purchases after a sequence number, in commit order. See `VendingStore`.
   public func purchases(after sequence: Int64, limit: Int) throws(StoreError) -> [MoneyChange] {
     try page(statements.bought, after: sequence, limit: limit, change)
   }
@@ -90,7 +90,7 @@ extension SQLiteVendingStore {
     return try statement.all(read)
   }
 
-  /// Verifies every invariant. See `VendingStore`.
+  /// Checks every invariant of the committed data. See `VendingStore`.
   public func audit() throws(StoreError) -> VendingAudit {
     try transactions.requireHealth()
     precondition(!hasStagedChanges, "An audit reads committed data: commit or roll back first.")

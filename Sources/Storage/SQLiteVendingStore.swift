@@ -1,6 +1,7 @@
-// Vending machine on disk: writing of entries. Queries are in the extension, error handling in `Transactions`.
-// Invariant: an entry is written completely, or the transaction is rolled back. A request is executed once, which the
-// database enforces.
+// Vending machine on disk: writing of entries. Queries are in SQLiteVendingStore+Reading, error handling is in
+// `Transactions`.
+// Invariant: an entry is written completely, or the transaction is rolled back. A unique constraint of the
+// database ensures that a request is executed once.
 
 import BankModel
 import QueueCore
@@ -11,16 +12,16 @@ public final class SQLiteVendingStore: EntryDatabaseStore<VendingEntry>, Vending
   let statements: VendingStatements
 
   override class var schema: Schema { .vending }
-  /// Reserves the log of a few changes, and the data of some thousand changes.
+  /// Reserves space for the WAL of a few changes, and for the data of some thousand changes.
   override class var reservePlan: HeldRoom.Plan { HeldRoom.Plan(limit: 1 << 20, share: 16) }
 
-  /// Creates the store of an open database.
+  /// Makes the store of an open database.
   override init(_ database: Database) throws(StoreError) {
     statements = try VendingStatements(database)
     try super.init(database)
   }
 
-  /// Reads the stored state. A new store names its machine `machine`.
+  /// Reads the stored state. In a new store, `machine` becomes the number that identifies the machine.
   ///
   /// - Throws: `.damaged` if the stored balance is not the sum of the rows.
   public func load(newMachine machine: Int64) throws(StoreError) -> StoredVending {
@@ -31,7 +32,8 @@ public final class SQLiteVendingStore: EntryDatabaseStore<VendingEntry>, Vending
       try database.number("SELECT max(number) FROM purchase", while: "counting purchases") ?? 0
     let plain = try database.note("plain purchases", while: "reading how purchases are named")
     if known == nil || plain == nil, !database.isReadOnly {
-      // Purchases of an older program named their stock orders by number alone, and keep these names.
+      // An older program named the stock orders of its purchases by the number alone, and these orders keep
+      // their names.
       try begin(
         "('machine', \(known ?? machine)), ('plain purchases', \(plain ?? lastPurchase))",
         while: "naming the machine")
@@ -91,7 +93,7 @@ struct VendingStatements {
   let changeOfRequest, purchaseOfRequest: Statement
   let changes, bought, latest, purchases, unfinished, sums, sales: Statement
 
-  /// Columns of the ledger, in the order of reading and writing.
+  /// Columns of the ledger, in the order in which they are read and bound.
   static let changeColumns = "sequence, kind, amount, balance, product, made, expires, request, at_ms"
   static let purchaseColumns = "number, request, product, price, state, at_ms"
 
@@ -115,7 +117,8 @@ struct VendingStatements {
     bought = try prepare(
       "SELECT \(Self.changeColumns) FROM ledger WHERE sequence > ? AND kind = 2 ORDER BY sequence LIMIT ?",
       "reading the purchases")
-    // The index of purchases is by product; between two purchases the ledger may have any number of coins.
+    // The index of purchases is by product. A scan of the ledger could read any number of coins between two
+    // purchases.
     latest = try prepare(
       """
       SELECT \(Self.changeColumns) FROM ledger WHERE kind = 2 AND product = ? ORDER BY sequence DESC LIMIT ?

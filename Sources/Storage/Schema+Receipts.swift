@@ -2,9 +2,9 @@
 // Invariant: a released migration never changes; see `Schema`.
 
 extension Schema {
-  /// Receipts in pages. Before, a served customer changed two trees permanently, the receipts and the index of their
-  /// tickets, and each row repeated the day and nearly the same time. Of the measured schemas (`Numbers.md`) this one
-  /// costs least while SQL can still read it.
+  /// Stores receipts in pages. Until version 6 each served customer changed two trees, the receipts and the
+  /// index of their tickets, and each row repeated the day and nearly the same time. Of the measured schemas
+  /// (`Numbers.md`) this one costs least among those that SQL can read.
   static let receiptPages = """
     -- Receipts of one day that were committed one after another, at most sixteen: one array for each, in the order of the
     -- columns of the view, from the ticket on.
@@ -76,7 +76,7 @@ extension Schema {
     FROM receipt_page AS page, json_each(page.entries) AS entry;
     """
 
-  /// A row of the former table as an entry of a page.
+  /// SQL expression that converts a row of the former table to an entry of a page.
   private static func entry(_ moment: String) -> String {
     let number = { (column: String) in "coalesce(\(column), 'null')" }
     return """

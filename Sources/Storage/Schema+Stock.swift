@@ -5,14 +5,16 @@ extension Schema {
   /// The stock's database ("STOC" in ASCII). Its tables:
   ///
   /// - `item`: every item that was ever stored, numbered in the order of first use.
-  /// - `lot`: present content of the shelves. A lot without dates has −1 for both. An empty lot has no row.
-  /// - `ledger`: all changes in commit order; rows are added and never changed. The sum of an item's rows is its
-  ///   quantity on the shelf.
-  /// - `stock_order`: the answer to every named order, which is returned again for a repetition. The rows of the ledger
-  ///   from `first` to `last` are its effect, those from `returned_first` to `returned_last` its return.
+  /// - `lot`: current content of the shelves. A lot without dates has −1 in both columns. An empty lot has no
+  ///   row.
+  /// - `ledger`: all changes in commit order. Rows are added and never changed. The sum of an item's rows is
+  ///   its quantity on the shelf.
+  /// - `stock_order`: the answer to every order, which is returned again if the order is repeated. The rows of
+  ///   the ledger from `first` to `last` are the effect of the order, and those from `returned_first` to
+  ///   `returned_last` are its return.
   /// - `shortage`: missing items of an order that was not executed.
-  /// - `meta`: named numbers; `ledger` identifies this ledger, and `bank books`, `bank opening` and `bank moment` are
-  ///   the last opening of a bank with which it was used, see `BankMark`.
+  /// - `meta`: named numbers. `ledger` identifies this ledger. `bank books`, `bank opening` and `bank moment`
+  ///   record the last opening of a bank that used this database, see `BankMark`.
   static let stock = Schema(applicationID: 0x5354_4F43, migrations: [stockVersion1])
 
   private static let stockVersion1 = """

@@ -4,13 +4,13 @@
 extension Schema {
   /// The vending machine's database ("VEND" in ASCII). Its tables:
   ///
-  /// - `ledger`: all changes of the money in commit order; rows are added and never changed. A bought drink is one row,
-  ///   which records both its price and its position in the history.
-  /// - `purchase`: every purchase that was ever started, with its state. Its row is written before the order to the
-  ///   stock, and ends in the transaction of its ledger row.
-  /// - `meta`: named numbers; `machine` identifies this machine. `plain purchases` is the last purchase whose stock
-  ///   order is named by its number alone. `bank books`, `bank opening` and `bank moment` are the last opening of a bank
-  ///   with which it was used, see `BankMark`.
+  /// - `ledger`: all changes of the money in commit order. Rows are added and never changed. A bought drink is
+  ///   one row with its price and its position in the history.
+  /// - `purchase`: every purchase that was ever started, with its state. Its row is written before the order to
+  ///   the stock. Its final state is written in the transaction of its ledger row.
+  /// - `meta`: named numbers. `machine` identifies this machine. `plain purchases` is the last purchase whose
+  ///   stock order is named by its number alone. `bank books`, `bank opening` and `bank moment` record the last
+  ///   opening of a bank that used this database, see `BankMark`.
   static let vending = Schema(applicationID: 0x5645_4E44, migrations: [vendingVersion1])
 
   private static let vendingVersion1 = """

@@ -1,57 +1,64 @@
-// Schemas of the databases: the tables, the numbers that identify our files, and the ordered list of migrations.
-// Invariant: a released migration never changes; a new schema is a new entry at the end of the list.
+// Schemas of the databases: the tables, the numbers that identify the files of this project, and the ordered
+// list of migrations.
+// Invariant: a released migration never changes. A new schema is a new entry at the end of the list.
 
 /// Schema of a database: its application, and the migrations from any earlier version.
 struct Schema: Sendable {
-  /// In the header of the file ("BANK" in ASCII), so that a foreign database is not mistaken for ours.
+  /// Application id in the header of the file ("BANK" in ASCII for the bank), so that a foreign database is
+  /// recognized.
   var applicationID: Int64
-  /// One script per version: the first creates version 1, the n-th upgrades version n − 1 to n.
+  /// One script per version. The first creates version 1, and the n-th upgrades version n − 1 to n.
   var migrations: [String]
 
   var version: Int64 { Int64(migrations.count) }
 
   /// The bank's database. Its tables:
   ///
-  /// - `customer`: unfinished customers of the present day. The key is one integer of state, line and ticket, so that
-  ///   the rows of one line are adjacent and in ticket order. A page of a line is one short scan, and the next in line
-  ///   is the first row of a range. (A table keyed by the columns took 1.5 times as long to fill.) The three parts are
-  ///   readable as generated columns. The upper half of `attempts` is the number of attempts that count against
-  ///   `max_attempts`, see ``CustomerAttempts``.
-  /// - `service`: names of the services, by the numbers used in all other tables. A service that is not offered any
-  ///   more keeps its row, so that its number is never reused.
-  /// - `line`: lines of waiting customers, a service and a priority each, with the numbers used in the keys.
-  /// - `payload`: payloads of customers of the present day. A row is written with the customer and deleted with the
-  ///   receipt, which contains no copy.
-  /// - `receipt_page`: receipts of the tickets in commit order, several in a row. The view `receipt` has a row for
-  ///   each. Debit and credit are account codes (cash −1, loans −2, customers from 0), null if nothing was transferred.
-  /// - `ticket_block`: receipts by ticket, 64 tickets in a row. It is written in the transaction of the receipt, once
-  ///   per ticket.
-  /// - `result`: results of served customers, if their work had any. Its key is the number of the receipt (`SELECT *
-  ///   FROM receipt CROSS JOIN result USING (sequence)`), and it is written in the same transaction. So results are
-  ///   only appended to their tree, and a page of receipts finds its results in one range. Day and ticket are
-  ///   redundant, for a comparison by the audit. Of a long stream the first and the last bytes are stored, with the
-  ///   true length.
-  /// - `attempt`: attempts that ended without a receipt, numbered from 1 per ticket, with the text of a failure.
-  /// - `request_key`: tickets of a client's idempotency key, and the digest of its request, so that a different request
-  ///   with the same key is detected; null if unknown.
-  /// - `day`: one row per business day, with its counters; the last row is the present day, the only one that is not
-  ///   closed. The receipts of a day start at `first_sequence` and end before those of the next day. The present day's
-  ///   row also has the waiting customers by line, the served ones by service, and the paused services, as JSON
-  ///   (`SELECT * FROM day, json_each(waiting)`); in a closed day's row these are empty. The `grade` of a receipt is 1
-  ///   to 3 for a grade, and the priority plus 4 for any other priority. `clock_steps` counts the backward steps of the
-  ///   wall clock until then, over all days; order is not judged in days where it grew.
-  /// - `scheduled_ticket`: due times of tickets that were ordered for later. The row stays after the receipt, because
-  ///   it explains why other customers were served before.
+  /// - `customer`: unfinished customers of the current day. The key is one integer of state, line and ticket,
+  ///   so that the rows of one line are adjacent and in ticket order. A page of a line is one short scan, and
+  ///   the next customer in line is the first row of a range. (A table keyed by the columns took 1.5 times as
+  ///   long to fill.) The three parts are readable as generated columns. The upper half of `attempts` is the
+  ///   number of attempts that count against `max_attempts`, see ``CustomerAttempts``.
+  /// - `service`: names of the services, by the numbers used in all other tables. A service that is not offered
+  ///   any more keeps its row, so that its number is never reused.
+  /// - `line`: lines of waiting customers, each with its service, its priority and the number used in the keys.
+  /// - `payload`: payloads of customers of the current day. A row is written with the customer and deleted with
+  ///   the receipt, which contains no copy.
+  /// - `receipt_page`: receipts of the tickets in commit order, several in a row. The view `receipt` has one
+  ///   row for each receipt. Debit and credit are account codes (cash −1, loans −2, customers from 0), null if
+  ///   the receipt has no transfer.
+  /// - `ticket_block`: sequence numbers of receipts by ticket, 64 tickets in a row. The number of a ticket is
+  ///   written once, in the transaction of the receipt.
+  /// - `result`: results of served customers, if their work had any. The key is the sequence number of the
+  ///   receipt (`SELECT * FROM receipt CROSS JOIN result USING (sequence)`), and the row is written in the same
+  ///   transaction. So rows are only appended to the tree, and the results of a page of receipts are in one
+  ///   range. Day and ticket are redundant; the audit compares them. Of a long stream the first and the last
+  ///   bytes are stored, with the true length.
+  /// - `attempt`: attempts that ended without a receipt, numbered from 1 per ticket, with the text of a
+  ///   failure.
+  /// - `request_key`: tickets of a client's idempotency key, and the digest of its request, so that a different
+  ///   request with the same key is detected. The digest is null if it is unknown.
+  /// - `day`: one row per business day, with its counters. The last row is the current day, the only one that
+  ///   is not closed. The receipts of a day start at `first_sequence` and end before those of the next day. The
+  ///   row of the current day also has the waiting customers by line, the served ones by service, and the
+  ///   paused services, as JSON (`SELECT * FROM day, json_each(waiting)`). In the row of a closed day these
+  ///   columns are empty. `clock_steps` counts the backward steps of the wall clock over all days up to the end
+  ///   of this one. The audit does not check the order of starts in days in which it increased.
+  /// - `scheduled_ticket`: due times of tickets that were ordered for later. The row stays after the receipt,
+  ///   because it explains why customers with higher tickets were served before.
   /// - `shortage`: missing items of a ticket that ended out of stock.
   /// - `stock_release`: cancelled tickets for which the stock may have a reservation.
-  /// - `meta`: named numbers. `dead D T N`: ticket T of day D became a dead letter after its attempt N. `delayed N`:
-  ///   number of delayed customers of service N. `delayed kept by`: the start up to which these are valid; after a
-  ///   start of a program that does not maintain them they are counted again. `incarnation`: number of starts of the
-  ///   coordinator. `opening N`: time of the N-th start, in milliseconds since 1970. `receipts before N`: last receipt
-  ///   before that start. `bank id`, `bank id day` and `bank id ticket`: identity of the database, see `BooksName`.
-  ///   `stock identity`, `stock opening` and the same of `vending`: last seen state of the other databases, see
-  ///   `KnownDatabase`. `incomplete request from`: first number of a request that is not complete, whose customers have
-  ///   no tickets yet.
+  /// - `meta`: named numbers. `dead D T N`: ticket T of day D became a dead letter after its attempt N.
+  ///   `delayed N`: number of delayed customers of service N. `delayed kept by`: number of the last start whose
+  ///   program maintained these counts. After a start of a program that does not maintain them, they are
+  ///   counted again. `incarnation`: number of starts of the coordinator. `opening N`: time of the N-th start,
+  ///   in milliseconds since 1970. `receipts before N`: last receipt before that start. `bank id`, `bank id
+  ///   day` and `bank id ticket`: identity of the database, see `BooksName`. `stock identity`, `stock opening`,
+  ///   `vending identity` and `vending opening`: last recorded state of the databases of `stock` and `vending`,
+  ///   see `KnownDatabase`. `incomplete request from`: first number of an incomplete request, whose customers
+  ///   have no tickets yet.
+  ///
+  /// The column `grade` of a receipt is 1 to 3 for a grade, and the priority plus 4 for any other priority.
   static let bank = Schema(
     applicationID: 0x4241_4E4B,
     migrations: [version1, version2, version3, version4, version5, version6, receiptPages, names])
@@ -158,7 +165,8 @@ struct Schema: Sendable {
     INSERT INTO meta VALUES ('incarnation', 0);
     """
 
-  /// Juice: a service that moves no money, whose customers order items and may be sent away without them.
+  /// Adds the service `juice`. It moves no money. Its customers order items, and may be sent away if the items
+  /// are missing.
   private static let version2 = """
     -- What the worker needs to know beyond the service; null for nothing.
     ALTER TABLE customer ADD COLUMN payload TEXT;
@@ -186,8 +194,8 @@ struct Schema: Sendable {
     INSERT INTO service_state SELECT 3, 0, 0 FROM service_state WHERE service = 1;
     """
 
-  /// One row for all counters of a day. Every commit changes some of them, and one row is in one page: a ticket that is
-  /// committed alone writes two pages of the log instead of three.
+  /// Stores all counters of a day in one row. Every commit changes some of them, and one row is in one page of
+  /// SQLite. So a ticket that is committed alone writes two pages to the WAL instead of three.
   private static let version3 = """
     ALTER TABLE day ADD COLUMN deposit_vvip INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE day ADD COLUMN deposit_vip INTEGER NOT NULL DEFAULT 0;
@@ -224,13 +232,15 @@ struct Schema: Sendable {
     UPDATE day SET clock_steps = day;
     """
 
-  /// Digest of the request of a key. Unknown for older keys, which are accepted without a comparison.
+  /// Adds the digest of a key's request. It is unknown for older keys, whose requests are accepted without a
+  /// comparison.
   private static let version4 = """
     ALTER TABLE request_key ADD COLUMN request INTEGER;
     """
 
-  /// Lines of any priority. The keys of customers stay unchanged: their service and grade are read as the number of a
-  /// line. The counts by line and by service are one column each, for any number of them.
+  /// Permits lines of any priority. The keys of customers stay unchanged: their service and grade are read as
+  /// the number of a line. The counts by line and by service are one column each, for any number of lines and
+  /// services.
   private static let version5 = """
     -- Where customers wait. Numbers from 65536 on are given when they are needed, and again on another day.
     CREATE TABLE line (
@@ -289,8 +299,8 @@ struct Schema: Sendable {
     ALTER TABLE day DROP COLUMN juice_paused;
     """
 
-  /// Configured services, results of work, and customers ordered for later: an index finds the first due ones among any
-  /// number. Customers that are not delayed have no entry in the index.
+  /// Adds configured services, results of work, and customers ordered for later. An index finds the first due
+  /// ones among any number. Customers that are not delayed have no entry in the index.
   private static let version6 = """
     -- The names of the service numbers. A row is never changed and never removed.
     CREATE TABLE service (

@@ -1,6 +1,7 @@
-// One prepared statement: binding, stepping, reading columns. The connection owns its memory and frees it on close.
-// Invariant: outside of a call the statement is reset, so that no read blocks a checkpoint. A failed step resets the
-// statement and throws SQLite's error.
+// One prepared statement: binding, stepping, reading columns. The connection owns its memory and frees it on
+// close.
+// Invariant: outside of a call the statement is reset, so that no read blocks a checkpoint. A failed step
+// resets the statement and throws SQLite's error.
 
 import BankModel
 import CSQLite
@@ -8,19 +9,20 @@ import QueueCore
 
 /// A statement that is prepared once and used many times.
 ///
-/// One pointer and one literal: passing it around allocates nothing and counts no references.
+/// It contains one pointer and one literal, so passing it allocates no memory and changes no reference counts.
 struct Statement {
   let handle: OpaquePointer
-  /// Purpose of the statement, for error messages with `while …`.
+  /// Purpose of the statement. It completes the text `while …` of error messages.
   let purpose: StaticString
 
-  /// Binds an integer to parameter `index`, from 1. See sqlite3_bind_int64.
+  /// Binds an integer to the parameter `index`, which counts from 1. See sqlite3_bind_int64.
   func bind(_ index: Int32, _ value: Int64) {
     let code = sqlite3_bind_int64(handle, index, value)
     precondition(code == SQLITE_OK, "A parameter was bound that the statement does not have.")
   }
 
-  /// Binds integers and nulls to consecutive parameters. Inlined, so that no array is created.
+  /// Binds integers and nulls to consecutive parameters. The function is inlined, so that no array is
+  /// allocated.
   @inline(__always) func bindAll(from first: Int32 = 1, _ values: Int64?...) {
     var index = first
     for value in values {
@@ -53,16 +55,16 @@ struct Statement {
 
   private func copyText(_ index: Int32, _ bytes: UnsafeRawBufferPointer) -> Int32 {
     bytes.withMemoryRebound(to: CChar.self) {
-      // The destructor argument −1 is SQLITE_TRANSIENT and requests a copy; the importer does not import that cast.
+      // The destructor argument −1 is SQLITE_TRANSIENT and requests a copy. Swift does not import that macro.
       sqlite3_bind_text64(
         handle, index, $0.baseAddress, UInt64($0.count),
         unsafeBitCast(-1, to: sqlite3_destructor_type.self), UInt8(SQLITE_UTF8))
     }
   }
 
-  /// Binds bytes without copying; they must stay valid until the statement has run. See sqlite3_bind_blob64.
+  /// Binds bytes without copying. They must stay valid until the statement has run. See sqlite3_bind_blob64.
   func bind(_ index: Int32, staying bytes: UnsafeRawBufferPointer) throws(StoreError) {
-    // SQLite treats a null pointer as NULL.
+    // SQLite reads a null pointer as NULL, so empty bytes are bound as an empty blob.
     let code =
       bytes.isEmpty
       ? sqlite3_bind_zeroblob(handle, index, 0)
@@ -84,7 +86,7 @@ struct Statement {
     if let text { try bind(index, text: text) } else { bind(index, optional: nil) }
   }
 
-  /// Steps to the next row; returns false, and resets the statement, if there is none. See sqlite3_step.
+  /// Steps to the next row. If there is none, resets the statement and returns false. See sqlite3_step.
   func step() throws(StoreError) -> Bool {
     let code = sqlite3_step(handle)
     if code == SQLITE_ROW { return true }
@@ -95,9 +97,9 @@ struct Statement {
     throw failure(code)
   }
 
-  /// Runs a statement without rows.
+  /// Runs a statement that returns no rows.
   ///
-  /// - Parameter broken: the violated invariant, if a constraint refuses the row.
+  /// - Parameter broken: description of the violated invariant if a constraint rejects the row.
   func run(broken: @autoclosure () -> Remark? = nil) throws(StoreError) {
     let code = sqlite3_step(handle)
     guard code == SQLITE_DONE || code == SQLITE_ROW else {
@@ -110,7 +112,7 @@ struct Statement {
     sqlite3_reset(handle)
   }
 
-  /// Converts all rows; resets the statement, also if a row is invalid.
+  /// Converts all rows. Resets the statement, even if a row is invalid.
   func all<Row>(
     reserving count: Int = 0, _ read: (Statement) throws(StoreError) -> Row
   ) throws(StoreError) -> [Row] {
@@ -127,7 +129,7 @@ struct Statement {
   }
 
   func reset() { sqlite3_reset(handle) }
-  /// The integer in a column, from 0; 0 for null.
+  /// The integer in a column, which counts from 0; 0 for null.
   func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(handle, column) }
   func optional(_ column: Int32) -> Int64? { isNull(column) ? nil : integer(column) }
   func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
@@ -145,7 +147,8 @@ struct Statement {
     return Array(UnsafeBufferPointer(start: text, count: count))
   }
 
-  /// The UTF-8 bytes of the text in a column without copying, valid until the next step; empty for null.
+  /// Calls `body` with the UTF-8 bytes of the text in a column, without copying. They are valid until the next
+  /// step; empty for null.
   func withUTF8<Result>(_ column: Int32, _ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
     let text = sqlite3_column_text(handle, column)
     return body(UnsafeBufferPointer(start: text, count: Int(sqlite3_column_bytes(handle, column))))
@@ -156,7 +159,7 @@ struct Statement {
     return String(cString: name)
   }
 
-  /// The error of this statement's last call; resets the statement.
+  /// The error of the statement's last call. Resets the statement.
   private func failure(_ code: Int32) -> StoreError {
     let error = StoreError(sqlite: sqlite3_db_handle(handle), code: code, path: path, while: purpose)
     sqlite3_reset(handle)

@@ -1,5 +1,5 @@
-// Statements that the store runs often, each prepared once when the store is opened.
-// Invariant: preparing them is also the check that the tables exist; a failure means a damaged database.
+// Statements that the store runs often. Each is prepared once, when the store is opened.
+// Invariant: the preparation also checks that the tables exist. If it fails, the database is damaged.
 
 import BankModel
 import CSQLite
@@ -18,15 +18,15 @@ struct Statements {
   let pages, pagesOfDay, pageOfReceipt, block, shortages, releases, attempts, key: Statement
   let insertResult, results: Statement
 
-  /// Columns of a customer's row, in reading order.
+  /// Columns of a customer's row, in the order in which they are read and bound.
   static let customerColumns =
     "position, amount, account, issued_ms, attempts, crashes, failures, due_ms, item_name"
   static let pageColumns = "first, day, base_ms, entries"
 
   static let customerParameters: Int32 = 9
 
-  /// Rows for one statement. The statement uses `OR FAIL`: rows written before a refused one stay, so SQLite needs no
-  /// statement journal to undo them. The transaction is rolled back anyway.
+  /// Values of several rows for one statement. The statement uses `OR FAIL`: rows written before a rejected one
+  /// are kept, so SQLite needs no statement journal to undo them. The transaction is rolled back then.
   private static func several(_ row: String) -> String {
     Array(repeating: row, count: GatheredRows.perStatement).joined(separator: ", ")
   }
@@ -41,8 +41,8 @@ struct Statements {
       INSERT OR FAIL INTO customer (\(Self.customerColumns)) VALUES \(Self.several(customerRow))
       """, "adding customers")
     deleteCustomer = try prepare("DELETE FROM customer WHERE position = ?", "removing a customer")
-    // With the partial index of delayed customers, SQLite would prepare the statement again for each value of the
-    // bounds.
+    // If SQLite may use the partial index of delayed customers, it prepares the statement again for each value
+    // of the bounds.
     deleteCustomers = try prepare(
       "DELETE FROM customer NOT INDEXED WHERE position BETWEEN ? AND ?", "removing customers")
     updateCustomer = try prepare(
@@ -110,7 +110,7 @@ struct Statements {
     insertPayload = try prepare("INSERT INTO payload (ticket, bytes) VALUES (?, ?)", "storing a payload")
     deletePayload = try prepare("DELETE FROM payload WHERE ticket = ?", "removing a payload")
     deletePayloads = try prepare("DELETE FROM payload WHERE ticket BETWEEN ? AND ?", "removing payloads")
-    // The length of a blob is in its row, so its content is not read.
+    // SQLite stores the length of a blob in its row, so the content of the blob is not read.
     payloadLengths = try prepare(
       "SELECT ticket, length(bytes) FROM payload WHERE ticket BETWEEN ? AND ? ORDER BY ticket",
       "measuring payloads")
@@ -138,8 +138,8 @@ struct Statements {
       "reading customers")
     customer = try prepare(
       "SELECT \(Self.customerColumns) FROM customer WHERE position = ?", "looking for a customer")
-    // If SQLite compares a parameter with the bounds of a partial index, it prepares the statement again for every
-    // other value.
+    // If SQLite compares a parameter with the bounds of a partial index, it prepares the statement again for
+    // each new value.
     countCustomers = try prepare(
       "SELECT count(*) FROM customer NOT INDEXED WHERE position BETWEEN ? AND ?", "counting customers")
     delayed = try prepare(

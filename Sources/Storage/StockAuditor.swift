@@ -1,6 +1,7 @@
-// Audit of a stock's rows, the same for every store: the ledger is complete, the shelves are its sum, and the rows of
-// an order match its content.
-// Invariant: rows are visited in ledger order and not stored; memory grows with the lots and not with the history.
+// Audit of a stock's rows, shared by all stores. It checks that the ledger is complete, that the shelves are
+// its sum, and that the ledger rows of an order match its content.
+// Invariant: rows are visited in ledger order and not stored, so memory grows with the number of lots and not
+// with the history.
 
 import BankModel
 import StockCore
@@ -8,7 +9,8 @@ import StockCore
 struct StockAuditor {
   var report = StockAudit()
   var findings = Findings()
-  /// Number of orders with rows, counted twice if they also have return rows. Set by the store.
+  /// Number of orders with ledger rows. An order that also has rows of its return counts twice. The store sets
+  /// it.
   var ordersWithRows: Int64 = 0
 
   private struct LotName: Hashable {
@@ -45,7 +47,7 @@ struct StockAuditor {
     run.append(change)
   }
 
-  /// Checks the consecutive rows of one order against its stored rows and its content. Must also be called at the end
+  /// Compares the consecutive ledger rows of one order with the stored order. Call it also after the last row
   /// of the ledger.
   mutating func endRun<Failure: Error>(_ order: (OrderID) throws(Failure) -> StoredOrder?) throws(Failure) {
     defer { run.removeAll(keepingCapacity: true) }

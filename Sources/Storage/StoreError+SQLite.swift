@@ -1,5 +1,5 @@
 // Translation of SQLite's result codes into errors of the store.
-// Invariant: every code has one meaning, and an unknown one means that the system refused.
+// Invariant: every code has one meaning, and an unknown code is treated as a failed system call.
 
 import BankModel
 import CSQLite
@@ -9,9 +9,9 @@ import QueueCore
 extension StoreError {
   /// The error of the last call on a connection. See https://sqlite.org/rescode.html.
   ///
-  /// A full disk is `SQLITE_FULL`. A quota, a failed creation, or a file size limit (RLIMIT_FSIZE, with SIGXFSZ
-  /// ignored) is another code, with the errno of the system. A failed fsync is never treated as a full disk,
-  /// regardless of its errno, because its effect is unknown.
+  /// A full disk is `SQLITE_FULL`. An exceeded quota, a failed creation, or a file size limit (RLIMIT_FSIZE,
+  /// with SIGXFSZ ignored) is another code, with the errno of the system. A failed fsync is never treated as a
+  /// full disk, whatever its errno is, because its effect is unknown.
   init(sqlite connection: OpaquePointer?, code: Int32, path: String, while purpose: StaticString) {
     let name = Self.name(of: code)
     let message =
@@ -19,7 +19,7 @@ extension StoreError {
     var detail = "\(name): \(message), while \(purpose)"
     switch code & 0xFF {
     case SQLITE_FULL: self = .diskFull(detail: Remark(quoting: detail))
-    // All SQL here is constant, so a statement that SQLite refuses means foreign tables.
+    // All SQL is written in this module, so a statement that SQLite rejects means foreign tables.
     case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_ERROR:
       self = .damaged(path: path, detail: Remark(quoting: detail))
     case SQLITE_BUSY, SQLITE_LOCKED: self = .inUse(path: path)
@@ -34,10 +34,11 @@ extension StoreError {
     }
   }
 
-  /// The errno values of the last error: of the log, and of the connection.
+  /// The errno values of the last error: that of the WAL file, and that of the connection.
   ///
-  /// Both are needed. A failed commit leaves the connection's value from an earlier error, and a failed checkpoint the
-  /// log's. So a disk counts as full only if no value contradicts it.
+  /// Both are needed. After a failed commit the value of the connection may be that of an earlier error, and
+  /// after a failed checkpoint the value of the WAL file may be. So a disk counts as full only if no value
+  /// contradicts it.
   private static func systemErrors(of connection: OpaquePointer) -> [Int32] {
     var last: Int32 = 0
     var log: UnsafeMutablePointer<sqlite3_file>?
@@ -48,8 +49,8 @@ extension StoreError {
     return [last, sqlite3_system_errno(connection)].filter { $0 != 0 }
   }
 
-  /// True if a call that failed for lack of space changed nothing relevant: a write to the log that is rolled back, a
-  /// file that was not created, or a file that could not grow.
+  /// True if a call that failed for lack of space had no lasting effect: a write to the WAL that is rolled
+  /// back, a file that was not created, or a file that could not grow.
   private static func leavesNothingBehind(_ code: Int32) -> Bool {
     code & 0xFF == SQLITE_CANTOPEN || code == ioErrorWrite || code == ioErrorTruncate
   }
@@ -58,7 +59,7 @@ extension StoreError {
   private static var ioErrorWrite: Int32 { SQLITE_IOERR | 3 << 8 }
   private static var ioErrorTruncate: Int32 { SQLITE_IOERR | 6 << 8 }
 
-  /// Name of a result code as in sqlite3.h, if it is one of the usual ones.
+  /// Name of a result code as in sqlite3.h; the number if the name is not in the table.
   static func name(of code: Int32) -> String {
     if let name = names[code] { return name }
     guard let name = names[code & 0xFF] else { return "SQLite result code \(code)" }

@@ -1,25 +1,26 @@
-// State of a store's database: its one open transaction, error handling, size of the log, end.
-// Invariant: staged changes become durable together or not at all. After a full disk or a violated constraint the store
-// rolls back and continues. After a failed write or fsync it refuses everything, because the content of the disk is
-// unknown.
+// State of a store's database: its one open transaction, error handling, checkpoints of the WAL, and the end of
+// its use.
+// Invariant: staged changes become durable together or not at all. After a full disk or a violated constraint
+// the store rolls back and continues. After a failed write or fsync it rejects every call, because the content
+// of the disk is unknown.
 
 import BankModel
 import CSQLite
 import QueueCore
 
 final class Transactions {
-  /// Frames in the log from which a commit copies it into the database: 8 MB of pages.
+  /// Number of frames in the WAL from which a commit is followed by a checkpoint: 8 MB of pages.
   static let checkpointThreshold: Int32 = 2_000
 
-  /// Minimum limit of the log while the file is frozen: 64 MB of pages.
+  /// Minimum limit, in frames, of the WAL while the file is frozen: 64 MB of pages.
   static let frozenThreshold: Int64 = 16_000
 
   let database: Database
   let room: HeldRoom
   private(set) var isOpen = false
-  /// Frames in the log from which the freeze ends.
+  /// Number of frames in the WAL from which a checkpoint ends the freeze.
   private var frozenLimit: Int32 = 0
-  /// True if the log was unlinked, so that no other process would find its content.
+  /// True if the WAL was unlinked, so that no other process would find its content.
   private(set) var isLogLost = false
   private var end: StoreError?
   private let begin, save, forget: Statement
@@ -41,7 +42,7 @@ final class Transactions {
     isOpen = true
   }
 
-  /// Makes the open transaction durable. The log may have to be copied afterwards.
+  /// Makes the open transaction durable. A checkpoint may be due afterwards.
   func commit() throws(StoreError) {
     do throws(StoreError) { try save.run() } catch {
       guard case .failed(_, let detail) = error else { throw error }
@@ -53,18 +54,19 @@ final class Transactions {
 
   func rollBack() {
     if database.isInTransaction && end == nil {
-      // An error here means that SQLite has rolled back already, or will at the next start.
+      // An error here means that SQLite has already rolled back, or will roll back at the next start.
       try? forget.run()
     }
     isOpen = false
   }
 
-  /// Copies the log into the database if it is long, was unlinked, or is nearly full while the reserve is in use.
+  /// Checkpoints the WAL if it is long, if it was unlinked, or if it is nearly full while the reserve is in
+  /// use.
   ///
-  /// Committed data is safe even if this fails. A full disk is handled at the next commit; a failed fsync must not be
-  /// retried.
+  /// Committed data is safe even if the checkpoint fails. A full disk is handled at the next commit. A failed
+  /// fsync must not be retried.
   ///
-  /// - Returns: true if it was copied.
+  /// - Returns: true if the WAL was checkpointed.
   @discardableResult func checkpointIfDue() throws(StoreError) -> Bool {
     let isUrgent = isLogLost || room.isShort && room.isLogNearlyFull
     let threshold = database.isFrozen ? frozenLimit : Self.checkpointThreshold
@@ -72,7 +74,7 @@ final class Transactions {
     return try unlessFull { () throws(StoreError) in try room.copyLog(SQLITE_CHECKPOINT_PASSIVE) }
   }
 
-  /// Runs an operation that a full disk may prevent; returns false in that case. Any other error ends the store.
+  /// Runs an operation. Returns false if the disk is full. Any other error ends the use of the store.
   private func unlessFull(_ body: () throws(StoreError) -> Void) throws(StoreError) -> Bool {
     do throws(StoreError) { try body() } catch {
       if case .diskFull = error { return false }
@@ -82,15 +84,15 @@ final class Transactions {
     return true
   }
 
-  /// Copies the log into the file, which then stays unchanged for a process that reads it in place; commits go to the
-  /// log.
+  /// Checkpoints the WAL. The file then stays unchanged for a process that reads it in place, and commits
+  /// change only the WAL.
   ///
-  /// The log may become as long as the file, because a reader needs that time, but never more than a quarter of the
-  /// free disk. A full disk, and every other copy of the log, ends the freeze.
+  /// The WAL may become as long as the file, because a reader needs that time, but never longer than a quarter
+  /// of the free space. A full disk and every other checkpoint end the freeze.
   /// - Parameters:
-  ///   - atLeast: minimum limit in frames, for a small file.
+  ///   - atLeast: minimum limit of the WAL in frames, for a small file.
   ///   - onThaw: called before the file changes again.
-  /// - Returns: false if freezing is impossible now.
+  /// - Returns: false if the file cannot be frozen now.
   func freeze(atLeast: Int64 = frozenThreshold, onThaw: @escaping () -> Void) throws(StoreError) -> Bool {
     try requireHealth()
     guard !isOpen, !isLogLost, !room.isShort, !database.isReadOnly else { return false }
@@ -105,14 +107,14 @@ final class Transactions {
     return true
   }
 
-  /// Copies an unlinked log, now and after every later commit.
+  /// Checkpoints an unlinked WAL now, and after every later commit.
   func logIsLost() throws(StoreError) {
     try requireHealth()
     isLogLost = true
     if !isOpen { try checkpointIfDue() }
   }
 
-  /// Replaces an unlinked log with a new one; false if that is impossible now.
+  /// Replaces an unlinked WAL with a new one. Returns false if that is impossible now.
   func renewLog() throws(StoreError) -> Bool {
     try requireHealth()
     guard isLogLost, !isOpen else { return !isLogLost }
@@ -120,12 +122,12 @@ final class Transactions {
     return !isLogLost
   }
 
-  /// Refuses everything from now on, and never touches the files again.
+  /// Rejects every call from now on, and does not change the files any more.
   func abandon(because error: StoreError) { end = error }
 
   /// Rolls back, and returns the error that the caller must throw.
   ///
-  /// - Parameter makesRoom: if true, a part of the reserve is released after a full disk.
+  /// - Parameter makesRoom: true to release a part of the reserve after a full disk.
   func recover(from error: StoreError, makesRoom: Bool = true) -> StoreError {
     if case .failed = error { end = error }
     rollBack()
@@ -135,8 +137,8 @@ final class Transactions {
     return second ?? error
   }
 
-  /// Runs an operation in the open transaction, which is opened if there is none. After a full disk for which space can
-  /// be made, it starts a new transaction and calls `body` again, with `isAgain` true.
+  /// Runs an operation in the open transaction, and opens one if there is none. After a full disk for which
+  /// space was freed, it starts a new transaction and calls `body` again, with `isAgain` true.
   ///
   /// - Parameter undo: called after staged changes were dropped.
   func attempt<Result>(
@@ -156,9 +158,9 @@ final class Transactions {
     }
   }
 
-  /// Copies the log into the database and closes it; staged changes are dropped. The store cannot be used again.
+  /// Checkpoints the WAL and closes the database. Staged changes are dropped. The store cannot be used again.
   ///
-  /// - Throws: errors of the copy. No data is lost then, because the log remains beside the database.
+  /// - Throws: errors of the checkpoint. No data is lost then, because the WAL remains next to the database.
   func close() throws(StoreError) {
     try requireHealth()
     rollBack()

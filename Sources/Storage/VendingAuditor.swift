@@ -1,5 +1,5 @@
-// Audit of a vending machine's rows, the same for every store: the ledger is complete, the balance is its sum, and
-// every purchase is in it once, with its price.
+// Audit of a vending machine's rows, shared by all stores. It checks that the ledger is complete, that the
+// balance is its sum, and that it contains every completed purchase once, with its price.
 // Invariant: rows are visited in ledger order and not stored.
 
 import BankModel

@@ -1,44 +1,46 @@
-// File system operations of a store besides SQLite's: lengths of files, creation of an empty file, reserved space.
-// SQLite uses the VFS that is named here. Production has one volume, the system's; a simulated one can lose power.
-// Invariant: a database and all files beside it are on one volume, on which SQLite and the store see the same files.
+// File system operations of a store other than those of SQLite: lengths of files, creation of an empty file,
+// reserved space. A volume contains the name of the VFS that SQLite uses. In production there is one volume,
+// that of the system. A simulated volume can lose power.
+// Invariant: a database and all files next to it are on one volume, on which SQLite and the store see the same
+// files.
 
 import ByteText
 import Glibc
 
 /// A file system for databases.
 public protocol Volume {
-  /// Name of SQLite's VFS for this volume; nil for the file system of the process. See sqlite3_vfs_register.
+  /// Name of SQLite's VFS for this volume; nil for SQLite's default VFS. See sqlite3_vfs_register.
   var vfs: String? { get }
-  /// True if nothing has this name, not even a dangling link.
+  /// True if no file has this path, not even a dangling link.
   func isMissing(_ path: String) -> Bool
   /// Length of a file in bytes; 0 if it does not exist.
   func length(of path: String) -> Int64
-  /// Creates an empty file that only its owner may read, unless the name exists.
+  /// Creates an empty file with mode 0600, unless the file exists.
   ///
-  /// - Returns: 0, also if the file exists; otherwise the errno.
+  /// - Returns: 0, also if the file exists; an errno value on failure.
   func create(_ path: String) -> Int32
-  /// The space reserve in a file of this name.
+  /// The space reserve in the file with this path.
   func reserve(at path: String) -> any Reserve
-  /// Extends a file by allocated bytes; leaves it unchanged if there is no space.
+  /// Extends a file by allocated bytes. The file is unchanged if there is not enough space.
   func extend(_ path: String, by bytes: Int64)
   /// Records a connection that is left open because its process is about to exit. See sqlite3_close_v2.
   func abandoned(_ connection: OpaquePointer)
-  /// True if the named planted bug must be executed at the calling place, to test that it is detected. Always false on
-  /// the system's volume.
+  /// True if the planted bug with this name must be executed by the caller, to test that it is detected. Always
+  /// false on the volume of the system.
   func makes(_ mistake: StaticString) -> Bool
 }
 
-/// Reserved space on a volume for the case of a full disk.
+/// Reserved space on a volume, for a full disk.
 public protocol Reserve: AnyObject {
   /// Reserved bytes.
   var size: Int64 { get }
   /// True if this volume can reserve space.
   var isPossible: Bool { get }
-  /// Grows the reserve to this many bytes; returns false, without a change, if there is not enough space.
+  /// Grows the reserve to this many bytes. Returns false, without a change, if there is not enough space.
   func grow(to wanted: Int64) -> Bool
   /// Shrinks the reserve to this many bytes.
   func cut(to wanted: Int64)
-  /// Total and free bytes of the volume; nil if it does not report them.
+  /// Total and free bytes of the volume; nil if the volume does not report them.
   var room: (capacity: Int64, free: Int64)? { get }
 }
 
