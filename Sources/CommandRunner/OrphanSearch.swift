@@ -148,7 +148,7 @@ final class OrphanSearch {
   ) throws(SystemError) -> Bool {
     let process: OtherProcess?
     do throws(SystemError) { process = try OtherProcess(pid: orphan.pid) } catch {
-      // The id belongs to a thread. The search finds its process by the id of the process.
+      // The id belongs to a thread. The search finds the process of the thread by another id.
       if error.code == EINVAL || error.code == ENOENT {
         strangers.insert(orphan.pid)
         return true

@@ -62,7 +62,7 @@ public final class OutputCapture {
     piece.deallocate()
   }
 
-  /// True if no more data can come: every writer has closed its end, or ``finish()`` was called.
+  /// True if no more data can be read: every writer has closed its end, or ``finish()`` was called.
   public var isAtEnd: Bool {
     switch pipe {
     case .some: false

@@ -52,16 +52,16 @@ public struct ServiceMessage: Sendable, Equatable {
   /// The message as a datagram.
   public var bytes: [UInt8] { Array(fields.map { "\($0.name)=\($0.value)" }.joined(separator: "\n").utf8) }
 
-  /// The service is ready to serve.
+  /// Message that the service is ready.
   public static func ready(status: String) -> ServiceMessage {
     ServiceMessage().with("READY", "1").with("STATUS", status)
   }
 
-  /// The service has started to shut down.
+  /// Message that the service has started to shut down.
   public static var stopping: ServiceMessage { ServiceMessage().with("STOPPING", "1") }
-  /// The service is alive.
+  /// Message that the service is alive.
   public static var watchdog: ServiceMessage { ServiceMessage().with("WATCHDOG", "1") }
-  /// Current activity of the service, as a text for people.
+  /// Message with the current activity of the service, as a text for people.
   public static func status(_ text: String) -> ServiceMessage { ServiceMessage().with("STATUS", text) }
   /// True if the message reports that the service is ready.
   public var isReady: Bool { self["READY"] == "1" }

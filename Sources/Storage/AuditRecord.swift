@@ -59,7 +59,7 @@ package struct AuditRecord {
     (audit.delayed, audit.dead) = (customers.delayed, customers.dead)
   }
 
-  /// Adds the amount by which the transfer of one receipt is unbalanced or wrong to the ledger difference.
+  /// Adds the unbalanced amount of one receipt to the ledger difference. A wrong transfer adds 1 and a finding.
   mutating func weigh(_ receipt: ReceiptMoney) {
     if receipt.debit != nil { audit.ledgerDifference &+= receipt.amount }
     if receipt.credit != nil { audit.ledgerDifference &-= receipt.amount }
@@ -107,8 +107,7 @@ package struct ReceiptMoney {
   }
 
   /// True if the transfer matches the service, outcome and account. For a service with a configured posting
-  /// rule only the accounts of the receipt itself are checked, because the configuration may have changed
-  /// since.
+  /// rule, the accounts of any rule are accepted, because the configuration may have changed since.
   var isItsOwn: Bool {
     guard amount >= (service.movesMoney ? 1 : 0) else { return false }
     guard outcome == .served, service.movesMoney || debit != nil || credit != nil else {

@@ -156,7 +156,7 @@ final class Database {
     try withStatement(sql, while: purpose) { row throws(StoreError) in try row.first { $0.text(0) } }
   }
 
-  /// Number of pages of the database, including those in the log.
+  /// Number of pages of the database, including those in the WAL.
   func pageCount() throws(StoreError) -> Int64 {
     try number("PRAGMA page_count", while: "reading the size") ?? 0
   }

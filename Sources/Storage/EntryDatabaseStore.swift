@@ -15,7 +15,7 @@ public class EntryDatabaseStore<Entry>: DatabaseStore {
   }
   func settle() {}
   func unsettle() {}
-  /// True if anything was staged since the last commit.
+  /// True if entries were staged since the last commit.
   public final var hasStagedChanges: Bool { transactions.isOpen }
 
   /// Adds an entry to the open transaction. See `EntryStore`.
@@ -31,7 +31,7 @@ public class EntryDatabaseStore<Entry>: DatabaseStore {
     }
   }
 
-  /// Makes everything staged durable. See `EntryStore`.
+  /// Makes all staged entries durable. See `EntryStore`.
   public final func commit() throws(StoreError) {
     try transactions.requireHealth()
     guard hasStagedChanges else { return }
@@ -45,7 +45,7 @@ public class EntryDatabaseStore<Entry>: DatabaseStore {
     if try transactions.checkpointIfDue() { room.ease() }
   }
 
-  /// Drops everything staged since the last commit.
+  /// Drops all entries staged since the last commit.
   public final func rollBack() {
     transactions.rollBack()
     unsettle()

@@ -14,7 +14,7 @@ public class MemoryEntryStore<Contents> {
   private var keepsFailed = false
   private var end: StoreError?
 
-  /// True if anything was staged since the last commit.
+  /// True if entries were staged since the last commit.
   public private(set) final var hasStagedChanges = false
 
   /// Number of audits.
@@ -80,7 +80,7 @@ public class MemoryEntryStore<Contents> {
     hasStagedChanges = false
   }
 
-  /// Drops everything staged since the last commit.
+  /// Drops all entries staged since the last commit.
   public final func rollBack() {
     contents = committed
     hasStagedChanges = false

@@ -41,7 +41,8 @@ public final class MemoryStore: LocalQueueStore {
 
   /// True if commits stay in flight until the test completes them; see `MemoryStore+Later.swift`.
   public var answersLater = false
-  /// State on disk while transactions are in flight, and the state after each of them.
+  /// Durable state while transactions are in flight; nil if there are none. `underway` contains the state after
+  /// each transaction in flight.
   var onDisk: Image?
   var underway: [Image] = []
   /// Number of completed transactions in flight that were not reported yet.

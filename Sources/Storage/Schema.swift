@@ -52,8 +52,8 @@ struct Schema: Sendable {
   ///   `delayed N`: number of delayed customers of service N. `delayed kept by`: number of the last start whose
   ///   program maintained these counts. After a start of a program that does not maintain them, they are
   ///   counted again. `incarnation`: number of starts of the coordinator. `opening N`: time of the N-th start,
-  ///   in milliseconds since 1970. `receipts before N`: last receipt before that start. `bank id`, `bank id
-  ///   day` and `bank id ticket`: identity of the database, see `BooksName`. `stock identity`, `stock opening`,
+  ///   in milliseconds since 1970. `receipts before N`: last receipt before that start. `bank id`,
+  ///   `bank id day` and `bank id ticket`: identity of the database, see `BooksName`. `stock identity`, `stock opening`,
   ///   `vending identity` and `vending opening`: last recorded state of the databases of `stock` and `vending`,
   ///   see `KnownDatabase`. `incomplete request from`: first number of an incomplete request, whose customers
   ///   have no tickets yet.

@@ -55,7 +55,7 @@ extension StoreError {
     code & 0xFF == SQLITE_CANTOPEN || code == ioErrorWrite || code == ioErrorTruncate
   }
 
-  // Extended codes as in sqlite3.h, because the importer does not import computed macros.
+  // Extended codes as in sqlite3.h, because Swift does not import computed macros.
   private static var ioErrorWrite: Int32 { SQLITE_IOERR | 3 << 8 }
   private static var ioErrorTruncate: Int32 { SQLITE_IOERR | 6 << 8 }
 
