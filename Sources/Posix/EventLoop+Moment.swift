@@ -1,4 +1,5 @@
-// Clock readings of a loop, including the time in which the loop polled for input. No function can fail.
+// Clock readings of a loop, including the time in which the loop polled for input.
+// Errors: none.
 import Time
 
 extension EventLoop {

@@ -1,4 +1,5 @@
-// Readings of all clocks, taken together. Invariant: one step of a state machine uses one `Moment`.
+// Readings of all clocks, taken together.
+// Invariant: one step of a state machine uses one `Moment`.
 
 /// One reading of all clocks at once.
 public struct Moment: Sendable, Equatable {
