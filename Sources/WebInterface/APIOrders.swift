@@ -1,6 +1,6 @@
-// `POST /api/v1/…`: commands of scripts over HTTP. Each becomes a request on one of the three sockets.
-// Invariant: with an `Idempotency-Key`, a request that adds, orders, pays or changes stock is executed
-// once, however often it is sent. The same key with another request is refused (409).
+// `POST /api/v1/…`: commands of scripts over HTTP. Each command becomes a request on one of the three sockets.
+// Invariant: with an `Idempotency-Key`, a request that adds, orders, pays or changes stock is executed once, however
+// often it is sent. A different request with the same key is refused (409).
 import BankModel
 import Posix
 import Reports
@@ -34,7 +34,7 @@ extension APIRoutes {
     } catch { refuse(exchange, error) }
   }
 
-  /// Accepted fields of each request.
+  /// Accepted fields of each command.
   private static let names: [String: Set<String>] = [
     "customers": ["count", "service", "grade", "priority", "amount", "account", "payload"], "reset": ["day"],
     "pause": ["service"], "resume": ["service"], "scale": ["service", "windows"],

@@ -1,5 +1,5 @@
 // Conversion of the coordinator's reports into the values of pages, without decisions.
-// Invariant: every value is on a page, or is left out on purpose. No value makes this process trap.
+// Invariant: every value is on a page, or is omitted on purpose. No value makes this process trap.
 import BankModel
 import Posix
 import Reports
@@ -61,7 +61,7 @@ extension WorkProgress {
 }
 
 extension EventRow {
-  /// - Parameter day: Day of an event that contains none.
+  /// - Parameter day: Business day for an event that contains none.
   init?(_ event: BoardEvent, day: BusinessDay) {
     guard let kind = Kind(rawValue: event.kind.name) else { return nil }
     self.init(
@@ -115,7 +115,7 @@ extension WindowDeath.Stage {
 }
 
 extension LobbyPage {
-  /// The call display: customers at the windows, and earlier calls as far back as the events go.
+  /// The call display: customers at the windows, then earlier calls from the events.
   init(_ frame: BoardFrame) {
     var calls: [(call: Call, time: Int64)] = frame.serving.map { serving in
       (

@@ -1,9 +1,9 @@
-// Client of the bank's coordinator: it connects, has several requests in flight and one subscription, and
-// retries while the coordinator restarts.
-// Invariant: every request gets exactly one result, from the coordinator or at its deadline. A subscription
-// is notified of a lost connection, and restarts with the next one. It connects only if there are requests
-// or a subscription.
-// Errors: a `Failure` of the protocol, also without any answer.
+// Client of the bank's coordinator. It connects, has several requests in flight and one subscription, and retries while
+// the coordinator restarts.
+// Invariant: every request gets exactly one result, from the coordinator or at its deadline. The listener of a
+// subscription is notified when the connection is lost, and the subscription restarts with the next connection. The
+// client connects only if there are requests or a subscription.
+// Errors: a `Failure` of the protocol, or `Failure.unanswered` at the deadline.
 import BankModel
 import Posix
 import Time
@@ -61,7 +61,7 @@ final class ControlLink {
 
   /// Sends a request. The listener is called once, in a later iteration.
   ///
-  /// - Parameter patience: Time in which the request is sent again after every reconnect. The request must
+  /// - Parameter patience: Time during which the client sends the request again after every reconnect. The request must
   ///   therefore be idempotent.
   func ask(
     _ command: ControlCommand, within patience: TimeSpan = .seconds(5),
@@ -211,7 +211,7 @@ final class ControlLink {
 }
 
 extension Failure {
-  /// Failure of a request without an answer in time. It may have been executed.
+  /// Failure of a request that got no answer in time. The coordinator may have executed it.
   static let unanswered = Failure(
     .system, detail: "no response in time; the request may or may not have taken effect")
   /// True if the coordinator has not answered in time.
@@ -219,7 +219,7 @@ extension Failure {
 }
 
 extension ControlOutcome {
-  /// The last answer converted by `kind`; a failure if it is of another kind.
+  /// The last answer, converted by `kind`; a failure if the answer is of another kind.
   func only<Value>(_ kind: (ControlAnswer) -> Value?) -> Result<Value, Failure> {
     flatMap { answers in
       answers.last.flatMap(kind).map { .success($0) }
@@ -228,7 +228,7 @@ extension ControlOutcome {
   }
 }
 
-/// The value of an answer of this kind; nil for any other.
+/// Each property returns the value of an answer of this kind, or nil for an answer of another kind.
 extension ControlAnswer {
   var status: StatusReport? { if case .status(let report) = self { report } else { nil } }
   var ticket: TicketReport? { if case .ticket(let report) = self { report } else { nil } }

@@ -1,7 +1,7 @@
-// Data sources of the pages: board, stock, vending machine. Each is subscribed to only while a page needs
-// it and three seconds longer, so that the event stream that follows a page request finds it ready.
-// Invariant: each value is the last one received. If the source is unavailable, `isOpen` does not contain
-// it, and the last value stays.
+// Data sources of the pages: board, stock, vending machine. Each source is subscribed to while a page needs it and for
+// three seconds longer, so that the event stream that follows a page request finds the subscription ready.
+// Invariant: each value is the last one received. If a source is unavailable, `isOpen` does not contain it, and its
+// last value stays.
 import BankModel
 import Posix
 import StockClient
@@ -12,7 +12,7 @@ import Wire
 /// A data source of pages.
 enum FeedKind: Hashable, CaseIterable {
   case board, stock, vending, manager
-  /// Timer of half a second.
+  /// Timer with an interval of half a second.
   case clock
 }
 
@@ -34,7 +34,7 @@ final class Feeds {
   private var stockClient: StockClient?
   private var vendingClient: VendingClient?
   private var managerClient: VendingClient?
-  /// End of each subscription that no page needs any more.
+  /// Time at which each subscription that no page needs ends.
   private var until: [FeedKind: MonotonicTime] = [:]
   private var needed: Set<FeedKind> = []
   private var nextTick: MonotonicTime?
@@ -62,7 +62,7 @@ final class Feeds {
     }
   }
 
-  /// Subscribes to these sources, for a short time from now.
+  /// Subscribes to these sources for `linger` from now.
   func want(_ kinds: Set<FeedKind>, at now: MonotonicTime) {
     for kind in kinds {
       until[kind] = now + Self.linger
@@ -70,7 +70,7 @@ final class Feeds {
     }
   }
 
-  /// Sets the sources that viewers need. All others end a moment later.
+  /// Sets the sources that viewers need. The subscriptions to all other sources end after `linger`.
   func need(_ kinds: Set<FeedKind>, at now: MonotonicTime) {
     for kind in needed.subtracting(kinds) { until[kind] = now + Self.linger }
     for kind in kinds.subtracting(needed) { open(kind, now) }
@@ -117,8 +117,7 @@ final class Feeds {
 
   private var isOver = false
 
-  /// Marks the bank as closed. This process receives no frame about that, and a late frame must not undo
-  /// it.
+  /// Marks the bank as closed. The coordinator sends no frame about its end, and a late frame must not undo the mark.
   func noteEndOfBank() {
     isOver = true
     board?.state = .closed
@@ -141,7 +140,7 @@ final class Feeds {
     }
   }
 
-  /// After each reconnect the service may have read another assortment file.
+  /// Reads the assortment again after each reconnect, because the service may have loaded another file.
   private func askForAssortment(_ client: StockClient) {
     stockWelcomes = client.welcomes
     client.ask(.assortment, until: SystemClock.monotonic() + .seconds(10)) { [weak self] answer in

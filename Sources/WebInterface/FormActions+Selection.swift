@@ -1,8 +1,7 @@
-// Selections of tickets: the confirmation with the number of customers, then the command for exactly the
-// confirmed ones.
-// Invariant: the command applies to the day, the highest ticket and the number of the confirmation, or
-// nothing is done. All tickets of a filter are processed page by page in the order of their numbers, each
-// once.
+// Selections of tickets: first the confirmation with the number of customers, then the command for exactly the
+// confirmed customers.
+// Invariant: the command applies to the day, the highest ticket and the number of the confirmation, or nothing is done.
+// The tickets of a filter are processed page by page in the order of their numbers, each ticket once.
 import BankModel
 import Posix
 import WebCore
@@ -10,7 +9,7 @@ import WebPages
 import Wire
 
 extension FormActions {
-  /// A selection, the command for it, and the progress.
+  /// A selection, its command, and the progress of the command.
   private struct Selection {
     let form: SentForm
     let isCancelling: Bool
@@ -29,7 +28,7 @@ extension FormActions {
       if refused > 0, case .tickets = choice {
         return form.answer(.partly(done: done, of: done + refused), at: page)
       }
-      // Customers who have left the filter since the confirmation are not included.
+      // Customers who no longer match the filter are not counted.
       guard done > 0 else { return form.refuse(.nothingSelected, at: page) }
       form.answer(isCancelling ? .cancelled(count: done) : .requeued(count: done), at: page)
     }
@@ -37,7 +36,7 @@ extension FormActions {
     func refuse(_ failure: Failure) { form.refuse(PageRefusal(failure), at: page) }
   }
 
-  /// Tickets by number, or all of a filter.
+  /// Tickets by number, or all customers of a filter.
   private enum Choice {
     case tickets([TicketNumber])
     case all(PageFilter)
@@ -85,7 +84,7 @@ extension FormActions {
     return .all(filter)
   }
 
-  /// The confirmed numbers of the form. A count alone needs the day of the form.
+  /// The confirmed numbers of the form. If the form contains only a count, it must also contain the day.
   private static func confirmed(
     _ fields: RequestFields, _ day: BusinessDay?
   ) throws(FieldFault) -> Confirmed? {
@@ -163,7 +162,7 @@ extension FormActions {
     }
   }
 
-  /// Counts the customers of a filter after a ticket number. The counters of the board cannot do that.
+  /// Counts the customers of a filter after a ticket number. The board has only counters of whole lines.
   private func count(
     _ filter: PageFilter, behind after: Int64, counted: Int64 = 0,
     _ listener: @escaping (Result<Int64, Failure>) -> Void
@@ -199,7 +198,7 @@ extension FormActions {
       case .success(let report):
         var done = selection
         (done.done, done.refused) = (report.done, Int64(report.refused.count))
-        // The reason is shown only for a single ticket.
+        // The reason for a refusal is shown only for a single ticket.
         if tickets.count == 1, let refused = report.refused.first {
           return selection.form.refuse(PageRefusal(of: refused.reason), at: selection.page)
         }

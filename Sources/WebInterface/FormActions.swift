@@ -1,8 +1,8 @@
-// The forms of the bank's pages: adding and cancelling customers, windows, reset. Each becomes a request on
-// the control socket.
-// Invariant: every form gets one answer, a notice. A form sent again under the same key is executed once. A
-// form that needs a confirmation does nothing unless exactly the number that was shown is confirmed.
-// Errors: a notice with the reason, and the status code for scripts.
+// The forms of the bank's pages: adding and cancelling customers, windows, reset. Each form becomes a request on the
+// control socket.
+// Invariant: every form gets one answer, a notice. A form sent again with the same key is executed once. A form that
+// needs a confirmation does nothing unless the user confirms exactly the number that was shown.
+// Errors: a notice with the reason, and an HTTP status for scripts.
 import BankModel
 import Posix
 import Reports
@@ -12,7 +12,7 @@ import WebPages
 import WebServer
 import Wire
 
-/// The reason for a refusal as shown on pages. The protocol has a type `Refusal` too.
+/// The reason for a refusal as shown on pages. The alias avoids a clash with the type `Refusal` of the protocol.
 typealias PageRefusal = WebPages.Refusal
 
 /// A form that was sent.
@@ -40,7 +40,7 @@ struct SentForm {
 
   /// Answers with a notice: as JSON for a script, or by a redirect to a page that shows it.
   ///
-  /// - Parameter isMoved: the script of the page shall open the address, too.
+  /// - Parameter isMoved: true if the script of the page must open the address.
   func answer(_ notice: Notice, at address: String, isMoved: Bool = false) {
     let request = exchange.request
     let sign = address.contains("?") ? "&" : "?"
@@ -110,7 +110,7 @@ final class FormActions {
       count: try fields.needed(try fields.number("count", in: 1...1_000_000), "count"),
       service: try fields.service(), priority: try fields.grade() ?? .regular, amount: nil, account: nil,
       seed: Self.seed(of: key), key: key, payload: try fields.text("payload").map { Array($0.utf8) })
-    // The coordinator refuses it too, with a message that is not for forms.
+    // The coordinator also refuses this order, but with a message that does not suit a form.
     if order.service == .juice { return form.refuse(.juiceUnnamed, at: page) }
     control.ask(.enqueue(order), within: .seconds(20)) { outcome in
       switch outcome.only(\.enqueued) {
@@ -127,8 +127,8 @@ final class FormActions {
     }
   }
 
-  /// Seed from the key, so that a repeated request creates the same customers and is recognised as the same
-  /// request.
+  /// Seed from the key. A repeated request thus creates the same customers, and the coordinator recognises it as the
+  /// same request.
   static func seed(of key: String) -> UInt64 {
     key.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
   }

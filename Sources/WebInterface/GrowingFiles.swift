@@ -1,5 +1,5 @@
 // Growing files on pages: the log of a worker, and the output of a ticket's command.
-// Invariant: at most 64 KiB of a file are read, however large it is, and no name leads outside its
+// Invariant: at most 64 KiB of a file are read, however large it is, and no name refers to a file outside its
 // directory. A piece has the same number and start whenever it is read.
 import Posix
 import WebPages
@@ -24,7 +24,7 @@ enum GrowingFiles {
     return lines.suffix(Self.lines)
   }
 
-  /// Output of a command, standard output first. `isCut`: an earlier part is left out.
+  /// Output of a command, standard output first. `isCut` is true if an earlier part is omitted.
   static func output(
     ofTicket ticket: Int64, day: Int64, in directory: String
   ) -> (chunks: [OutputChunk], isCut: Bool) {
@@ -34,8 +34,8 @@ enum GrowingFiles {
     return (output.chunks + errors.chunks, output.isCut || errors.isCut)
   }
 
-  /// Splits the output into pieces. Each ends after the first line break from a multiple of the piece size
-  /// on, so no character and no line is split.
+  /// Splits the output into pieces. Each piece ends after the first line break at or after a multiple of the piece
+  /// size, so no character and no line is split.
   private static func chunks(of path: String, isError: Bool) -> (chunks: [OutputChunk], isCut: Bool) {
     guard let (bytes, start) = end(of: path) else { return ([], false) }
     var chunks: [OutputChunk] = []
@@ -55,7 +55,7 @@ enum GrowingFiles {
     return (chunks, start > 0)
   }
 
-  /// The last bytes of a file, and their offset, a multiple of the piece size.
+  /// The last bytes of a file, and their offset, which is a multiple of the piece size.
   private static func end(of path: String) -> (bytes: [UInt8], start: Int64)? {
     guard let file = try? FileDescriptor.open(path, [.readOnly, .noFollow, .nonBlocking]),
       let size = try? file.size()

@@ -1,16 +1,16 @@
-// Budget of bytes for the lists of a page, per viewer.
-// Invariant: a small change is always sent. A large change is sent as soon as the budget allows, and is
-// never dropped. At full speed every row of a list changes twenty times a second. No user can read that,
-// and sending all of it to a thousand viewers would take the time in which customers are served.
+// Budget of bytes for the lists of a page, one per viewer.
+// Invariant: a small change is always sent. A large change is sent as soon as the budget allows, and is never dropped.
+// At full speed every row of a list changes twenty times a second. No user can read that, and sending all of it to a
+// thousand viewers would take CPU time from the workers.
 import Time
 
 struct ListPace {
-  /// Changes up to this size are always sent: they concern a few customers, and a viewer who waits for one
-  /// of them must see it at once.
+  /// Changes up to this size are always sent. They concern a few customers, and a viewer who waits for one of these
+  /// customers must see the change at once.
   private static let small = 4 << 10
   /// Maximum credit, in bytes.
   private static let burst: Int64 = 16 << 10
-  /// Bytes a second for a viewer among few, and for one of many: two kilobytes ten times a second.
+  /// Credit per second in bytes: with few viewers, and with many viewers (two kilobytes ten times a second).
   private static let (rate, rateInCrowd): (Int64, Int64) = (80_000, 20_000)
 
   /// Upper bound of one charge, so that the debt cannot overflow.
@@ -26,10 +26,10 @@ struct ListPace {
   mutating func take(_ bytes: Int, at now: MonotonicTime, inCrowd: Bool) -> MonotonicTime? {
     guard bytes > Self.small else { return nil }
     let rate = inCrowd ? Self.rateInCrowd : Self.rate
-    // Clamped: after this time any debt is paid.
+    // The maximum is long enough to pay off any debt.
     let passed = min(max(now.since(countedAt), .zero), .minutes(1_000))
     allowance = min(Self.burst, allowance + passed.milliseconds * rate / 1_000)
-    // The fraction of a millisecond counts the next time.
+    // The fraction of a millisecond is added to the next interval.
     countedAt = countedAt + passed - TimeSpan.nanoseconds(passed.nanoseconds % 1_000_000)
     if passed == .minutes(1_000) { countedAt = now }
     let wanted = min(Int64(bytes), Self.burst)

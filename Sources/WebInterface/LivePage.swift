@@ -1,15 +1,15 @@
-// One viewed page: its present regions, and the recent differences, each encoded once for all viewers.
-// Lists with very many changes are sent less often than the rest. All lists are sent together, so that no
-// customer is in two of them.
-// Invariant: a viewer receives the differences after its position, in order and without a gap, or a full
-// snapshot. Storage is bounded, however slowly a viewer reads.
+// One viewed page: its present regions, and the recent differences, each encoded once for all viewers. Lists with very
+// many changes are sent less often than the other regions. All lists are sent together, so that no customer is in two
+// of them.
+// Invariant: a viewer receives the differences after its position, in order and without a gap, or a full snapshot.
+// Storage is bounded, however slowly a viewer reads.
 import BankModel
 import Time
 import WebCore
 import WebPages
 import WebServer
 
-/// Everything that the encoding of a page depends on. Viewers with the same key share it.
+/// Everything on which the encoding of a page depends. Viewers with the same key share one encoding.
 struct PageKey: Hashable {
   var path: PagePath
   /// Path and query, as in the links of the page.
@@ -24,19 +24,19 @@ final class LivePage: EventFeed {
   /// True if a source has changed since the last load.
   var isStale = true
   var isLoading = false
-  /// True if the load was delayed once until its sources have a value.
+  /// True if the load was delayed once because its sources had no value yet.
   var wasPutOff = false
   /// Earliest time of the next load.
   var nextLoad = MonotonicTime(nanoseconds: 0)
   private(set) var viewers: [ObjectIdentifier: EventViewer] = [:]
-  /// Number of the last change, from 1; 0 before the first.
+  /// Number of the last change, from 1; 0 before the first change.
   private(set) var sequence: Int64 = 0
   private let epoch: UInt64
   /// The regions that viewers have received.
   private var regions: [Region] = []
   /// The present regions. Their lists differ from `regions` while lists are held back.
   private var latest: [Region] = []
-  /// Time until which lists are held back; nil if they are not.
+  /// Time until which lists are held back; nil if they are not held back.
   private(set) var heldUntil: MonotonicTime?
   private var pace = ListPace()
   private var changes: [EventBytes] = []
@@ -47,8 +47,8 @@ final class LivePage: EventFeed {
   /// Limits of the stored changes: number and bytes.
   private static let kept = 64
   private static let bytesAtMost = 256 << 10
-  /// With more viewers than `crowd`, changes are sent at this interval. A change is still on each screen
-  /// within a tenth of a second.
+  /// With more than `crowd` viewers, changes are sent at this interval. Each screen still shows a change within a tenth
+  /// of a second.
   private static let (crowd, intervalInCrowd) = (50, TimeSpan.milliseconds(75))
 
   init(_ key: PageKey, epoch: UInt64, onEmpty: @escaping (LivePage) -> Void) {
@@ -57,14 +57,14 @@ final class LivePage: EventFeed {
 
   private var hasCrowd: Bool { viewers.count > Self.crowd }
 
-  /// Minimum time between two changes. It is doubled while lists are held back, because more changes than a
-  /// user can read are pending.
+  /// Minimum time between two changes. It is doubled while lists are held back, because there are then more changes
+  /// than a user can read.
   var interval: TimeSpan {
     let interval = hasCrowd ? max(key.path.interval, Self.intervalInCrowd) : key.path.interval
     return heldUntil == nil ? interval : interval * 2
   }
 
-  /// Position to resume from; 0 if it is unknown here.
+  /// Position from which a client resumes; 0 if the id is of another page or process.
   func place(of id: String?) -> Int64 {
     guard let id = id.flatMap({ EventID($0) }), id.epoch == epoch, id.sequence <= sequence else { return 0 }
     return id.sequence
@@ -82,13 +82,13 @@ final class LivePage: EventFeed {
     tellLists(now)
   }
 
-  /// Sends the lists that were held back, if that is due.
+  /// Sends the lists that were held back if their time has come.
   func catchUp(_ now: MonotonicTime) {
     guard let heldUntil, heldUntil <= now else { return }
     tellLists(now)
   }
 
-  /// Sends the last change: the new frame of the page, and everything that was held back.
+  /// Sends the last change: the new frame of the page, and all changes that were held back.
   func finish(_ frame: PageFrame, at now: MonotonicTime) {
     let connection = frame.connection
     guard sequence > 0, let place = latest.firstIndex(where: { $0.name == connection.name }) else { return }

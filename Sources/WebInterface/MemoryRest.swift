@@ -1,15 +1,15 @@
-// Schedule for returning memory to the system: once a second while there is work, and once more after a
-// second without work. The caller returns it.
+// Schedule for returning memory to the system: once a second while there is work, and once more after a second without
+// work. This type only decides when; the caller returns the memory.
 // Invariant: an idle process is not woken.
 import Time
 
 struct MemoryRest {
   /// Memory to return.
   enum Part: Equatable {
-    /// Mapped pages of the program's files. Pages that are needed again are loaded on demand.
+    /// Mapped pages of the program's files. The kernel loads them again on demand.
     case program
-    /// Mapped pages of the program's files, and free pages of the heap. A busy process would only allocate
-    /// the latter again.
+    /// Mapped pages of the program's files, and free pages of the heap. A busy process would only allocate the free
+    /// pages again.
     case all
   }
 
@@ -33,8 +33,7 @@ struct MemoryRest {
       workedAt = now
       beganAt = beganAt ?? now
     }
-    // Work such as keep-alives is not worth a timer of its own, so the memory is returned in the same
-    // iteration.
+    // Work such as keep-alives does not justify a timer, so the memory is returned in the same iteration.
     guard isDue || beganAt == nil && now.since(gaveAt) >= Self.pause else { return nil }
     gaveAt = now
     guard isDue else { return .program }

@@ -1,6 +1,6 @@
-// Several pages of one browser on one stream. Before an event of another page than the last one, an event
-// with the index of that page is sent.
-// Invariant: each page has a position of its own, so a delay or gap of one page does not affect the others.
+// Several pages of one browser on one stream. If an event is of another page than the event before it, an event with
+// the index of its page is sent first.
+// Invariant: each page has its own position, so a delay or gap of one page does not affect the others.
 import WebCore
 import WebServer
 
@@ -17,8 +17,8 @@ final class PageBundle: EventFeed {
     }
 
     override func wake() { stream?.wake() }
-    // All pages pulse at the same time, and a stream counts consecutive pulses without room, so only one
-    // pulse is passed on.
+    // All pages pulse at the same time, and a stream counts consecutive pulses for which its buffer has no room. So
+    // only the first page passes its pulse on.
     override func pulse() { if isFirst { stream?.pulse() } }
     var isFirst = false
   }
@@ -26,7 +26,7 @@ final class PageBundle: EventFeed {
   private let parts: [Part]
   /// The stream holds its feed weakly, so the bundle keeps itself alive while it has a viewer.
   private var itself: PageBundle?
-  /// Index of the page of the last event, and of the page to check next.
+  /// Index of the page of the last event, and index of the page to check next.
   private var last = -1
   private var next = 0
 

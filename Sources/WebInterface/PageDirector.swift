@@ -1,6 +1,6 @@
-// Requested pages and viewed pages with their streams. `PageLoader` makes their contents.
-// Invariant: no source is subscribed to and no timer runs for a page without viewers. A requested page is
-// answered within its patience, with the values available by then.
+// Requested pages, and viewed pages with their streams. `PageLoader` creates their contents.
+// Invariant: no source is subscribed to and no timer runs for a page without viewers. A request for a page is answered
+// within `patience`, with the values available by then.
 import BankModel
 import Posix
 import Time
@@ -38,9 +38,9 @@ final class PageDirector {
 
   /// Maximum number of pages of one stream.
   static let mostTogether = 16
-  /// Time after which the sources include a change: the board is sent twenty times a second.
+  /// Time after which the sources include a change: the coordinator sends the board twenty times a second.
   private static let settling = TimeSpan.milliseconds(60)
-  /// Maximum wait for the sources of a page.
+  /// Maximum wait for the first values of a page's sources.
   private static let patience = TimeSpan.milliseconds(1_500)
   /// Interval of keep-alives, which detect disconnected viewers.
   private static let pulse = TimeSpan.seconds(15)
@@ -107,7 +107,7 @@ final class PageDirector {
     feeds.need(pages.keys.reduce(into: []) { $0.formUnion($1.path.feeds) }, at: SystemClock.monotonic())
   }
 
-  /// The frame of a page outside any viewed page.
+  /// The frame of a document that is not a viewed page.
   func frame(_ request: HTTPRequest, isManager: Bool = false, notice: Notice? = nil) -> PageFrame {
     let (visitor, server) = knowledge(request)
     let address = (try? PagePath.page(of: request.target))?.address ?? request.target.path
@@ -140,7 +140,7 @@ final class PageDirector {
     return frame
   }
 
-  /// True after the bank has closed. The pages show that before their streams end.
+  /// True after the bank has closed. The pages show this state before their streams end.
   private var isClosed = false
 
   var hasViewers: Bool { !pages.isEmpty }
@@ -217,7 +217,7 @@ final class PageDirector {
   }
 
   private func renew(_ page: LivePage, _ now: MonotonicTime) {
-    // The sources were requested just now, and notify when they have values.
+    // The sources were subscribed to just now, and notify this object when they have values.
     if page.sequence == 0, !feeds.has(page.key.path.feeds) {
       page.nextLoad = now + Self.patience
       if !page.wasPutOff {

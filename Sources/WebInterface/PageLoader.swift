@@ -1,4 +1,4 @@
-// Contents of pages, from the subscribed sources or from an answer of the bank.
+// Contents of pages, from the subscribed sources or from a response of the bank.
 // Invariant: each load calls its handler exactly once, with a page or the reason for its absence.
 import BankModel
 import Posix
@@ -29,7 +29,7 @@ final class PageLoader {
   private var audit: (page: AuditPage, at: MonotonicTime)?
   private var auditWaiters: [Done] = []
 
-  /// Rows of a page.
+  /// Maximum number of rows on a page.
   static let rows: Int64 = 200
   /// Time for which an audit is reused.
   private static let auditAge = TimeSpan.seconds(5)
@@ -111,8 +111,8 @@ final class PageLoader {
         let reports = answers.flatMap(\.tickets)
         let shown = reports.prefix(Int(Self.rows))
         let hasMore = reports.count > shown.count
-        // The board counts whole lines. After a start number the total is known only if one page contains
-        // all rows.
+        // The board counts whole lines. For a list that starts after a number, the total is known only if one page
+        // contains all rows.
         let total =
           filter.after == 0 ? total(filter.service, state) : hasMore ? nil : Int64(shown.count)
         done(

@@ -1,6 +1,5 @@
-// Page of an address, its sources and its minimum interval.
+// Maps an address to its page, with the sources and the minimum interval of the page.
 // Invariant: two addresses with an equal value show the same content, so their viewers share one encoding.
-// Other fields of the query are dropped.
 import BankModel
 import Time
 import WebCore
@@ -62,13 +61,13 @@ enum PagePath: Hashable {
     }
   }
 
-  /// A page without query fields of its own.
+  /// A page without its own query fields.
   private static func plain(_ page: PagePath, _ target: RequestTarget) throws(FieldFault) -> PagePath {
     _ = try fields(target)
     return page
   }
 
-  /// The fields of a query: those of the page, and those that every page has.
+  /// The fields of a query: those of the page, and those that every page accepts.
   private static func fields(
     _ target: RequestTarget, _ names: String...
   ) throws(FieldFault) -> RequestFields {
@@ -114,7 +113,7 @@ enum PagePath: Hashable {
   }
 }
 
-/// Filter of a list; the Hashable form of `RecordFilter`.
+/// Filter of a list, as a `Hashable` counterpart of `RecordFilter`.
 struct PageFilter: Hashable {
   var service: ServiceName?
   var state: CustomerState?
@@ -132,7 +131,7 @@ struct PageFilter: Hashable {
     day = try fields.day()
   }
 
-  /// The filter in the form of the pages.
+  /// The filter as a value of the pages.
   var record: RecordFilter {
     RecordFilter(service: service, state: state, outcome: outcome, after: after, day: day)
   }

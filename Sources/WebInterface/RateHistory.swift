@@ -1,24 +1,24 @@
 // Number of customers served per service over the last ten minutes, for the plots.
-// Invariant: the coordinator sends the history before the subscription, back to its own start. Later
-// customers are counted here.
+// Invariant: the coordinator sends the history since its own start at the beginning of a subscription. This type counts
+// the customers served later.
 import BankModel
 import Wire
 
 struct RateHistory {
-  /// Counts of each service per interval, the oldest first, always ``BoardHistory/partsAtMost``. The last
+  /// Counts of each service per interval, the oldest first, always ``BoardHistory/partsAtMost`` of them. The last
   /// interval is the running one.
   private var parts: [ServiceName: [Int64]] = [:]
   /// Start of the running interval, in milliseconds since 1970.
   private var since: Int64 = 0
-  /// Customers served on the day, as of the last frame.
+  /// Customers served on the day, from the last frame.
   private var served: [ServiceName: Int64] = [:]
   private var day: Int64 = 0
 
   /// Time of the last frame.
   private var time: Int64 = 0
 
-  /// The counts of a service; empty for an unknown service. The last one covers the six seconds before the
-  /// last frame: an interval that has just started would look like a stop of the service.
+  /// The counts of a service; empty for an unknown service. The last count covers the six seconds before the last
+  /// frame, because an interval that has just started would look as if the service had stopped.
   subscript(service: ServiceName) -> [Int64] {
     guard var own = parts[service] else { return [] }
     let before = own[own.count - 2]
@@ -58,7 +58,7 @@ struct RateHistory {
     (parts, since) = (adopted, history.since)
   }
 
-  /// Starts as many intervals as have passed.
+  /// Starts a new interval for each one that has passed.
   private mutating func advance(to moment: Int64) {
     let passed = max(0, moment &- since) / BoardHistory.part
     guard passed > 0 else { return }

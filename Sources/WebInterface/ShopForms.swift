@@ -1,6 +1,6 @@
 // The forms of the shop's pages: juices, stock, vending machine and its manager's side.
-// Invariant: the manager's socket is used only for sessions with the manager's right. Every change has the
-// form's key as its order id, so a repeated form is executed once.
+// Invariant: the manager's socket is used only for sessions with the manager's right. The form's key is the order id of
+// every change, so a repeated form is executed once.
 import BankModel
 import Posix
 import StockClient
@@ -88,7 +88,7 @@ final class ShopForms {
     }
   }
 
-  /// Ends the wait. The order stays in the queue if a station works, however busy it is; otherwise it is
+  /// Ends the wait. If a station works, however busy it is, the order stays in the queue. If none works, the order is
   /// cancelled.
   private func stopWaiting(_ form: SentForm, _ ticket: EnqueuedReport) {
     control.ask(.status) { [self] outcome in
@@ -104,7 +104,7 @@ final class ShopForms {
     form.answer(.refused(.unfinished), at: "/ticket/\(ticket.first)?day=\(ticket.day)", isMoved: true)
   }
 
-  /// No station works: cancels the order unless it is in progress.
+  /// Cancels the order, because no station works. An order in progress is kept.
   private func withdraw(_ form: SentForm, _ ticket: EnqueuedReport) {
     control.ask(.cancel(ticket.first, day: ticket.day)) { [self] outcome in
       switch outcome {
@@ -247,7 +247,7 @@ final class ShopForms {
 }
 
 extension StatusReport {
-  /// True if a juice station serves customers or is about to.
+  /// True if a juice station serves customers or is about to start.
   fileprivate var makesJuice: Bool {
     guard let own = services.first(where: { $0.service == .juice }), !own.paused else { return false }
     let elsewhere = (bank?.services.first { $0.service == .juice }?.windows ?? 0) > own.windows
@@ -259,7 +259,7 @@ extension StatusReport {
 }
 
 extension EnqueueOrder {
-  /// An order of one juice. A page and a script with the same key mean the same order.
+  /// An order of one juice. A page and a script that send the same key send the same order.
   init(juice: ItemID, key: String) {
     self.init(
       count: 1, service: .juice, priority: .regular, amount: nil, account: nil,

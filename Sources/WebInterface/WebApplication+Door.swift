@@ -1,6 +1,6 @@
-// Visitors of requests, and the start and end of sessions: links, logins, logouts, the list of sessions,
-// the proof of this server.
-// Invariant: only the owner's own requests need no session. The streams of a session end with it.
+// Visitors of requests, and the start and end of sessions: links, logins, logouts, the list of sessions, and the proof
+// that this server is the one of a session.
+// Invariant: only the owner's own requests need no session. The streams of a session end with the session.
 import BankModel
 import Configuration
 import JSON
@@ -16,7 +16,7 @@ struct Visitor {
   let role: WebRole
   let mayRun: Bool
   let isManager: Bool
-  /// Id of the session; nil for the owner's own requests.
+  /// Id of the session; nil for the owner's requests on the socket in the home.
   let session: String?
 }
 
@@ -58,7 +58,7 @@ extension WebApplication {
     return response
   }
 
-  /// Creates a link; only for the owner.
+  /// Creates a login link. Only the owner may do this.
   func issueLink(_ request: HTTPRequest) -> HTTPResponse {
     guard admission.isOwners(request) else {
       return refusal(request, .forbidden, "links are issued only on the socket in the home")
@@ -83,7 +83,7 @@ extension WebApplication {
     return .json(Array(document.text.utf8))
   }
 
-  /// Address for browsers; nil if this process has no port and no proxy is configured.
+  /// Address for browsers; nil if this process has no port and the options name no proxy.
   private var address: String? {
     portRefusal == nil ? admission.url : options.proxied.first.map { "https://\($0)" }
   }
@@ -97,8 +97,8 @@ extension WebApplication {
     return response
   }
 
-  /// `GET /sessions`: lists all. `POST /sessions?end=ID` or `?end=all`: ends one or all, then lists the
-  /// rest.
+  /// `GET /sessions` lists all sessions. `POST /sessions?end=ID` or `?end=all` ends one or all, then lists the
+  /// remaining ones.
   func tellSessions(_ request: HTTPRequest) -> HTTPResponse {
     guard admission.isOwners(request) else {
       return refusal(request, .forbidden, "sessions are listed only on the socket in the home")
@@ -126,7 +126,7 @@ extension WebApplication {
     return .json(Array(document.text.utf8))
   }
 
-  /// Gives the session the manager's rights after the code was entered.
+  /// Gives the session the manager's rights after its user entered the code.
   func makeManager(_ request: HTTPRequest) {
     guard let session = visitor(of: request)?.session else { return }
     credentials.makeManager(session)
@@ -152,7 +152,7 @@ extension WebApplication {
 
   // MARK: - Rights of a session
 
-  /// Refuses command lines unless the session's link permits them: they run as the bank's user.
+  /// Refuses command lines unless the session's link permits them, because they run as the bank's user.
   func refusalToRun(_ request: HTTPRequest) -> HTTPResponse? {
     guard request.method == .post, Self.ordersRun(request), visitor(of: request)?.mayRun != true else {
       return nil
@@ -173,8 +173,8 @@ extension WebApplication {
     }
   }
 
-  /// True if any `service` member of the object names the service that runs command lines. Repeated members
-  /// are all checked.
+  /// True if any `service` member of the object names the service that runs command lines. Every member is checked if
+  /// the name is repeated.
   private static func namesRun(_ body: [UInt8]) -> Bool {
     guard let node = try? JSONReader.read(body), case .object(let members) = node.content else {
       return false
@@ -197,7 +197,7 @@ extension WebApplication {
 
   // MARK: - Proof of this server
 
-  /// Proof for a page that it still reaches the bank of its session. It needs no cookie.
+  /// Proves to a page that it still reaches the server of its session. The request needs no cookie.
   func proof(_ request: HTTPRequest) -> HTTPResponse {
     let query = request.target.query
     guard let session = query["session"], let question = query["question"], session.utf8.count == 8,

@@ -1,14 +1,14 @@
-// Navigation from links of other sites. Browsers send no `SameSite=Strict` cookie with it.
-// Invariant: the answer to such a request shows nothing and changes nothing; it makes the browser repeat
-// the request from this site.
+// Navigation from links of other sites, in which browsers send no `SameSite=Strict` cookie.
+// Invariant: the response to such a navigation shows nothing and changes nothing. It makes the browser repeat the
+// request from this site.
 import WebCore
 import WebPages
 
 extension WebApplication {
   /// The answer to a navigation without a cookie from another site; nil for any other request.
   ///
-  /// The page requests its own address again. That request comes from this site, so it contains the cookie
-  /// if there is one.
+  /// The page requests its own address again. That request comes from this site, so it contains the cookie if the
+  /// browser has one.
   func answerFromElsewhere(_ request: HTTPRequest) -> HTTPResponse? {
     guard request.method == .get, !isForScripts(request),
       let site = request.headers["sec-fetch-site"], site != "same-origin", site != "none",

@@ -1,5 +1,5 @@
 // Pages and streams with an incomplete or invalid address: a ticket without its day, an invalid field.
-// Invariant: a stream of a ticket is bound to the day that the ticket had when the stream started.
+// Invariant: a stream of a ticket is bound to the day of the ticket at the start of the stream.
 import BankModel
 import WebCore
 import WebPages
@@ -7,7 +7,7 @@ import WebServer
 import Wire
 
 extension WebApplication {
-  /// Streams pages. A ticket without a day is looked up first, and streamed with its own day.
+  /// Streams pages. The day of a ticket without one is read from the coordinator first.
   func follow(_ paths: [PagePath], _ exchange: HTTPExchange, _ visitor: Visitor?) {
     var unbound: (place: Int, number: Int64)?
     for (place, path) in paths.enumerated() {

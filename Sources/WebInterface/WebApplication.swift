@@ -22,9 +22,9 @@ final class WebApplication: HTTPHandler {
   var credentials: Credentials
   let feeds: Feeds
   let director: PageDirector
-  /// Reason why this process may not listen on any port of 127.0.0.1; nil if it listens.
+  /// Reason why this process may not listen on any port of 127.0.0.1; nil if it does listen.
   let portRefusal: String?
-  /// Called with ended sessions, to end their streams.
+  /// Called with the ids of ended sessions, to end their streams.
   var onEnd: (([String]) -> Void)?
   private let assets = WebAssets()
   /// Connections to the stock and to the customers' side of the machine, for single requests.
@@ -56,7 +56,7 @@ final class WebApplication: HTTPHandler {
     }
   }
 
-  /// Set by each request, reset by the loop: there may be data to send.
+  /// Set by each request and reset by the event loop. True if there may be data to send.
   var wasAsked = false
   /// Amount of work done: requests, changes of sources, loaded pages.
   private(set) var requests = 0
@@ -111,7 +111,7 @@ final class WebApplication: HTTPHandler {
       && (["/login", "/identity"].contains(request.target.path) || request.target.segments.first == "assets")
   }
 
-  /// Requests that change nothing in the bank.
+  /// True for requests that change nothing in the bank.
   private func isOwnBusiness(_ request: HTTPRequest) -> Bool {
     WebRole.ownBusiness.contains(request.target.path)
       || ["/links", "/sessions"].contains(request.target.path)
@@ -129,7 +129,7 @@ final class WebApplication: HTTPHandler {
     } catch { return exchange.respond(refusal(exchange.request, error)) }
     let visitor = visitor(of: exchange.request)
     let isManager = visitor?.isManager == true
-    // The first page of a kiosk is the ticket terminal.
+    // A kiosk has the ticket terminal as its first page.
     if path == .bank, visitor?.role == .kiosk { return exchange.respond(.seeOther("/kiosk")) }
     if path == .vendingAdmin, !isManager {
       return exchange.respond(.page(ManagerLoginPage().html(director.frame(exchange.request))))
@@ -218,7 +218,7 @@ final class WebApplication: HTTPHandler {
     if director.isPulseDue(now) { removeExpired() }
     feeds.endTurn(now)
     director.endTurn(now)
-    // After the pages, because they add requests.
+    // The pages add requests, so the control link is flushed after them.
     control.endTurn()
     forms.endTurn()
     if stock.nextDeadline != nil { stock.endTurn() }

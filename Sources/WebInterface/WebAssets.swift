@@ -1,5 +1,5 @@
-// Assets of the pages, with an ETag each, so that a browser loads none twice.
-// Invariant: the tag depends only on the bytes. A browser asks each time and receives 304 if nothing has
+// Assets of the pages, each with an ETag, so that a browser loads no asset twice.
+// Invariant: the tag depends only on the bytes. A browser revalidates each time and receives 304 if nothing has
 // changed.
 import CWebAssets
 import WebCore

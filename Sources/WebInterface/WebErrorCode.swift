@@ -1,27 +1,27 @@
-// Error codes of this server itself, each with its HTTP status. Refusals of the coordinator, the stock and
-// the vending machine have the codes of those.
+// Error codes of this server, each with its HTTP status. A refusal of the coordinator, the stock or the vending machine
+// keeps its own code.
 // Invariant: one code means one condition and has one status.
 
 /// Reason for a refusal. The raw value is the `code` of the JSON error.
 enum WebErrorCode: String, CaseIterable, Sendable {
   /// Malformed head, query or body, or a field that is unknown, repeated or out of range.
   case badRequest = "bad_request"
-  /// No valid session.
+  /// The request has no valid session.
   case unauthenticated
-  /// Not permitted for the role of the session, or not over this socket.
+  /// Not permitted for the role of the session, or not on this socket.
   case forbidden
-  /// Change from a page of another origin.
+  /// A change from a page of another origin.
   case badOrigin = "bad_origin"
-  /// Change on a server started with `--read-only`.
+  /// A change on a server started with `--read-only`.
   case readOnly = "read_only"
-  /// Command line without a link of `--allow-run`.
+  /// A command line in a session whose link was not created with `--allow-run`.
   case runNotAllowed = "run_not_allowed"
   /// Unknown path.
   case notFound = "not_found"
   case noSuchJuice = "no_such_juice"
   case noSuchSession = "no_such_session"
   case methodNotAllowed = "method_not_allowed"
-  /// Incomplete request at the deadline.
+  /// The request was still incomplete at the deadline.
   case requestTimeout = "request_timeout"
   /// Too few ingredients.
   case outOfStock = "out_of_stock"
@@ -29,12 +29,12 @@ enum WebErrorCode: String, CaseIterable, Sendable {
   /// `Host` is not a name of this server.
   case wrongHost = "wrong_host"
   case headTooLarge = "head_too_large"
-  /// Unexpected kind of answer from a part of the bank.
+  /// A part of the bank sent an unexpected kind of answer.
   case unexpectedResponse = "unexpected_response"
   case tooManyConnections = "too_many_connections"
-  /// No answer of the bank in time; the request may have been executed.
+  /// The bank did not answer in time. It may have executed the request.
   case inDoubt = "in_doubt"
-  /// Juice ordered and not made yet.
+  /// The juice was ordered and is not ready yet.
   case orderPending = "order_pending"
   case stockUnavailable = "stock_unavailable"
   case vendingUnavailable = "vending_unavailable"
@@ -60,7 +60,7 @@ enum WebErrorCode: String, CaseIterable, Sendable {
     }
   }
 
-  /// The code of a request refused before routing, from its status.
+  /// The code for a request that was refused before routing, from its status.
   init(refusedHead status: Int) {
     self =
       switch status {

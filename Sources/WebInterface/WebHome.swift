@@ -45,7 +45,7 @@ struct WebHome {
     }
   }
 
-  /// The last port used instead of this one; nil for none.
+  /// The port that the last process used instead of this one; nil for none.
   func lastPort(whenAskedFor port: UInt16) -> UInt16? {
     let numbers = (read(portPath) ?? "").split(separator: " ").map { UInt16($0) }
     return numbers.count == 2 && numbers[0] == port ? numbers[1] : nil

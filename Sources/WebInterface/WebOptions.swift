@@ -6,13 +6,13 @@ import Wire
 public struct WebOptions: Sendable, Equatable {
   /// Absolute path of the home.
   public var home = ""
-  /// The first port to try; 0 for any free one.
+  /// The first port to try; 0 for any free port.
   public var port: UInt16 = Self.usualPort
   /// True if every change is refused.
   public var isReadOnly = false
   /// True if pages may kill tellers.
   public var hasChaos = false
-  /// Host names of a TLS proxy.
+  /// Host names of the TLS proxies in front of this server.
   public var proxied: [String] = []
 
   /// Default port.

@@ -1,7 +1,6 @@
 // The web server process: command line, exit code, two listeners, loop.
-// Invariant: it never outlives its coordinator. It listens only on 127.0.0.1 and on the socket in the home,
-// or only on the socket if it may not bind a port. After a restart it listens on the port of the preceding
-// process.
+// Invariant: the process never outlives its coordinator. It listens only on 127.0.0.1 and on the socket in the home, or
+// only on the socket if it may not bind a port. After a restart it listens on the port of the preceding process.
 // Errors: a failed start is reported to the coordinator on descriptor 3, and on standard error.
 import BankModel
 import Glibc
@@ -15,7 +14,7 @@ import Wire
 
 /// The web server as a process.
 public enum WebProcess {
-  /// Runs the server. Returns the exit code: 0 ended on request, 1 failed, 2 invalid arguments.
+  /// Runs the server until it has to end. Returns the exit code: 0 ended on request, 1 failed, 2 invalid arguments.
   public static func run(arguments: [String]) -> Int32 {
     ProcessStart.prepare(as: .service)
     let options: WebOptions
@@ -67,7 +66,7 @@ private final class WebRun {
 
   /// Number of ports to try after the requested one.
   private static let tries: UInt16 = 100
-  /// Answer to a connection for which no descriptor is left.
+  /// Response to a connection that gets no descriptor.
   private static let farewell = Array(
     "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".utf8)
   /// Time limit for writing the last answers.
@@ -85,7 +84,7 @@ private final class WebRun {
       worker: orders?.name ?? "web", generation: orders?.generation ?? 1,
       limit: orders?.logLimit ?? 10 << 20, keep: orders?.logKeep ?? 3)
     var limits = HTTPServer.Limits()
-    // The limits leave descriptors for the process itself.
+    // The limits keep descriptors free for the process itself.
     let room = Listener.room(for: 2 * limits.streams)
     limits.streams = min(limits.streams, room / 2)
     limits.waiting = min(limits.waiting, room / 4)
@@ -138,7 +137,7 @@ private final class WebRun {
     log.write(event: "ready") { $0.field("port", Int64(port)) }
   }
 
-  /// Listens on the socket in the home; again after its name was removed.
+  /// Listens on the socket in the home. It is called again after the name of the socket was removed.
   private func listenAtHome(_ home: WebHome) throws(SystemError) {
     local?.stop()
     listeners.removeAll { $0 === local }
@@ -170,7 +169,7 @@ private final class WebRun {
     let signals = try SignalSource([SIGTERM, SIGINT, SIGHUP], on: loop) { [unowned self] report in
       if report.signal == SIGTERM || link == nil { isAskedToEnd = true }
     }
-    // Lower priority than tellers: if every core is busy, pages are delayed and customers are not.
+    // Lower priority than the tellers: if every core is busy, pages are delayed and customers are not.
     _ = nice(5)
     link?.say(.ready)
     while !isAskedToEnd, link.map({ $0.state == .atWork }) ?? true { try turn(until: nil) }
@@ -185,8 +184,7 @@ private final class WebRun {
     return 0
   }
 
-  /// Shows viewers that the bank has closed before their streams end. Does nothing if only the web server
-  /// ends.
+  /// Shows viewers that the bank has closed, before their streams end. Does nothing if only the web server ends.
   private func tellEnd(until end: MonotonicTime) throws(SystemError) {
     final class Answer { var isClosing: Bool? }
     let answer = Answer()
@@ -208,8 +206,7 @@ private final class WebRun {
     let now = SystemClock.monotonic()
     for listener in listeners { listener.keepTime(now) }
     watch?.keepTime(now)
-    // Answers may cause new requests. They are handled in this iteration, because nothing else would wake
-    // the loop for them.
+    // An answer may cause new requests, which are handled in this iteration: no event would wake the loop for them.
     for _ in 0..<4 {
       application.wasAsked = false
       application.endTurn(now)

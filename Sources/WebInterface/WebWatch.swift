@@ -1,12 +1,11 @@
-// Watch over the web server's files in the home, from the table of the home: socket, port file, secrets,
-// log.
-// Invariant: a lost file is created again from memory after a delay, so that the remover has finished, and
-// only if the home still exists.
+// Watch over the web server's files in the home: socket, port file, secrets, log. `HomeTable` lists them.
+// Invariant: a lost file is created again from memory, and only if the home still exists. A delay before this lets the
+// process that removed the file finish.
 import BankModel
 import Posix
 import Time
 
-/// Detects lost files of the web server, and has them created again.
+/// Detects lost files of the web server, and calls a function that creates each again.
 final class WebWatch {
   private let home: WebHome
   private let remakes: [String: () throws(SystemError) -> Void]
@@ -14,7 +13,7 @@ final class WebWatch {
   /// Called with the names of files that were created again, and with failures.
   var onNews: (_ words: String, _ isRepaired: Bool) -> Void = { _, _ in }
 
-  /// - Parameter remakes: Functions by the names in the table.
+  /// - Parameter remakes: Functions that create a file again, by its name in the table.
   init(_ home: WebHome, on loop: EventLoop, _ remakes: [String: () throws(SystemError) -> Void]) {
     (self.home, self.remakes) = (home, remakes)
     do throws(SystemError) {

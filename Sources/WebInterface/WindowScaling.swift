@@ -8,13 +8,13 @@ struct WindowScaling {
   enum Outcome {
     /// The number of windows is as requested.
     case done(StatusReport)
-    /// Accepted; surplus windows close after their present customers.
+    /// Accepted; surplus windows close when their present customers have been served.
     case closing(StatusReport)
     case refused(Failure)
   }
 
   private let control: ControlLink
-  /// Maximum wait for windows to open and close. A browser without scripts waits as long.
+  /// Maximum wait for windows to open and close. A browser without scripts waits as long for its response.
   private static let patience = TimeSpan.seconds(5)
 
   init(_ control: ControlLink) { self.control = control }

@@ -1,12 +1,12 @@
-// Content of a confirmation, as its form sends it: number of tickets, highest ticket, day.
-// Invariant: the digits of a confirmation are parsed to the same confirmation. Any other text gives none.
+// Contents of a confirmation as its form sends them: number of tickets, highest ticket, day.
+// Invariant: the digits of a confirmation parse to an equal confirmation. Any other text is rejected.
 import BankModel
 
-/// A confirmation for this number of tickets, up to this ticket, on this day.
+/// What a user confirmed: a number of tickets, the highest possible ticket, and their business day.
 public struct Confirmed: Sendable, Equatable {
   /// Number of tickets in the confirmation.
   public var count: Int64
-  /// Highest ticket that was issued then.
+  /// Highest ticket that had been issued when the question was asked.
   public var last: TicketNumber
   /// Business day of the tickets.
   public var day: BusinessDay
@@ -17,7 +17,8 @@ public struct Confirmed: Sendable, Equatable {
 
   private static let width = 19
 
-  /// All values as one number, so that a client that returns only the number still returns all of them.
+  /// All three values as one string of digits, so that a client that returns only this field returns all of them. The
+  /// ticket and the day have 19 digits each.
   public var digits: String { "\(count)\(Self.padded(last))\(Self.padded(day))" }
 
   /// Parses a confirmation; nil for any other text.

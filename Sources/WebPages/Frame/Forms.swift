@@ -1,8 +1,8 @@
-// Field names of the forms of the pages, for the server that reads them. Every form has `key`. The script sets
-// a new one before each press, so that two presses are two requests and a repeated request is the same one.
-// Without scripts the server answers 303 to the page with `?notice=CODE` (``Notice/code``). To the script
-// (`Accept: application/json`) it answers 200 or 4xx with ``Notice/json(_:to:)``.
-// Invariant: the list is complete; the tests search for every name.
+// Field names of the forms of the pages, for the server that reads them. Every form has the idempotency key `key`. The
+// script sets a new key before each press: two presses are two requests, and a repeated request is a duplicate. Without
+// scripts the server answers 303 to the page with `?notice=CODE` (``Notice/code``). To the script (`Accept:
+// application/json`) it answers 200 or 4xx with ``Notice/json(_:to:)``.
+// Invariant: the list is complete; the tests search the pages for every name.
 //
 // /customers             count, from (bank, kiosk), and from the kiosk service ("" for random), grade, payload.
 //                        With from=kiosk and one customer the answer leads to /ticket/N?day=D.

@@ -1,5 +1,5 @@
 // Answer to a form for the script in a page.
-// Invariant: it contains complete sentences, so the script has no language and no rules.
+// Invariant: the answer contains complete sentences, so the script needs no texts and no rules.
 import BankModel
 import JSON
 
@@ -7,13 +7,13 @@ extension Notice {
   /// The sentence in a language.
   public func text(_ language: Language) -> String { PageWords(language: language).notice(self) }
 
-  /// The answer to a form sent by the script (`Accept: application/json`), on one line:
-  /// `{"notice":"added~10~1","tone": "done","text":"…"}`, and with a question
+  /// The answer to a form sent by the script (`Accept: application/json`), on one line: `{"notice":"added~10~1","tone":
+  /// "done","text":"…"}`. A question has two more members:
   /// `"yes":{"text":"예","href":"/juice/stock"},"no":{"text":"아니오"}`.
   ///
   /// - Parameters:
   ///   - to: address that the script opens; nil to stay on the page.
-  ///   - problem: the field because of which the form was refused.
+  ///   - problem: the invalid field, if that is the reason for the refusal.
   public func json(
     _ language: Language, to address: String? = nil, because problem: FieldProblem? = nil
   ) -> String {

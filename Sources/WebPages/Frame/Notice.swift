@@ -1,22 +1,22 @@
 // Result of the last form on a page. After a redirect it is in the query (`?notice=added~10~1`), as a code
 // with values and never as text, so a crafted link cannot make a page show arbitrary text.
-// Invariant: the code of a notice is parsed to the same notice. Any other text gives none.
+// Invariant: the code of a notice parses to an equal notice. Any other text is rejected.
 import BankModel
 
 /// Result of a form.
 public enum Notice: Sendable, Equatable {
   case added(count: Int64, first: TicketNumber)
-  /// The request was sent before; no customer was added again.
+  /// The same request was executed before; no customer was added again.
   case known(count: Int64, first: TicketNumber)
   case reset(day: Int64)
   case cancelled(count: Int64)
   case requeued(count: Int64)
-  /// Done for a part; the state of the others did not allow it.
+  /// Executed for some of the tickets; the state of the other tickets did not allow it.
   case partly(done: Int64, of: Int64)
   case paused(ServiceName)
   case resumed(ServiceName)
   case scaled(ServiceName, windows: Int64)
-  /// Accepted; surplus windows close after their customers were served.
+  /// Accepted; surplus windows close when their customers have been served.
   case scaling(ServiceName, windows: Int64)
   /// The teller of a window was killed.
   case ended(window: String)
@@ -52,8 +52,8 @@ public enum Notice: Sendable, Equatable {
   }
 }
 
-/// Reason for a refusal. Nothing was changed, except possibly for `inDoubt`. A condition that scripts can
-/// meet too has the error code for scripts.
+/// Reason for a refusal. Nothing was changed, except possibly for `inDoubt`. If a script can meet the same condition,
+/// the raw value is the error code that the script receives.
 public enum Refusal: String, Sendable, CaseIterable {
   case notOpen = "not_open"
   case draining
@@ -67,11 +67,11 @@ public enum Refusal: String, Sendable, CaseIterable {
   case noSuchJuice = "no_such_juice"
   case noSuchProduct = "no_such_product"
   case wrongState = "wrong_state"
-  /// The confirmed number is outdated.
+  /// The confirmed number of customers is outdated.
   case changed = "confirmation_outdated"
   /// Another business day has started, whose numbers belong to other customers.
   case dayChanged = "wrong_day"
-  /// Another process is at the window by now.
+  /// Another process has started at the window.
   case otherGeneration = "process_changed"
   case keyConflict = "key_conflict"
   case tooLittleMoney = "insufficient_balance"
@@ -87,9 +87,9 @@ public enum Refusal: String, Sendable, CaseIterable {
   case noStation = "no_juice_station"
   /// The juice was ordered and is not ready yet.
   case unfinished = "order_pending"
-  /// Customers for juice without the name of a juice.
+  /// A request for customers of the service juice without the name of a juice.
   case juiceUnnamed = "juice_name_required"
-  /// Payload for a service that reads none.
+  /// A payload for a service that reads none.
   case payloadUnread = "payload_not_accepted"
   /// The request may have been executed.
   case inDoubt = "in_doubt"
@@ -98,12 +98,12 @@ public enum Refusal: String, Sendable, CaseIterable {
   case readOnly = "read_only"
   case noChaos = "chaos_disabled"
   case notManager = "manager_code_required"
-  /// Not permitted for the role of the session.
+  /// The role of the session does not permit the request.
   case notAllowed = "forbidden"
-  /// Command line without a link of `--allow-run`.
+  /// A command line in a session whose link was not created with `--allow-run`.
   case runNotAllowed = "run_not_allowed"
   case wrongCode = "wrong_manager_code"
-  /// Codes are not checked for a while after several consecutive wrong ones.
+  /// The server checks no codes for a while after several consecutive wrong ones.
   case codePause = "too_many_wrong_codes"
   /// The branch serves no customers until it has joined the bank again.
   case leaseLost = "lease_lost"

@@ -1,15 +1,15 @@
 // Links of the navigation, in order, with their icons.
-// Invariant: each page needs only its path.
+// Invariant: every linked page opens with its path alone, without a query.
 import Arguments
 
 /// A page in the navigation.
 struct PageLink {
   let path: String
   let name: KeyPath<FixedWords, Text> & Sendable
-  /// Path of its icon, on 24 × 24.
+  /// SVG path data of the icon, in a view box of 24 × 24.
   let drawing: HTML
 
-  /// True if a public screen shows it.
+  /// True if a public screen shows the link.
   var isPublic: Bool { ["/kiosk", "/lobby", "/juice", "/vending"].contains(path) }
 
   var icon: HTML { #"<svg viewBox="0 0 24 24" aria-hidden="true"><path d="\#(drawing)"/></svg>"# }

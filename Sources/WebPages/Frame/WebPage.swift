@@ -1,4 +1,4 @@
-// Common protocol of pages: a page is a value that gives the document and its changing regions.
+// Common protocol of pages. A page is a value that returns the document and its changing regions.
 // Invariant: the document contains each region once, with exactly the contents of `regions`, so browsers
 // with and without JavaScript show the same.
 
@@ -16,19 +16,19 @@ public protocol WebPage: Sendable, Equatable {
   var sheets: [String] { get }
   /// Class of the document's body; "" for the default.
   var look: HTML { get }
-  /// Permanent address of this page if the requested one may mean another page later; otherwise nil.
+  /// Address that always means this page, if the requested address may mean another page later; otherwise nil.
   var lastingAddress: String? { get }
 }
 
 extension WebPage {
-  /// The default.
+  /// No class: the default look.
   public var look: HTML { "" }
   /// Nil: the address is permanent.
   public var lastingAddress: String? { nil }
-  /// Style sheets of every page but the first one.
+  /// The additional style sheet of every page but the first one.
   public var sheets: [String] { ["more.css"] }
 
-  /// All changing regions, those of the frame included.
+  /// All changing regions, including those of the frame.
   public func regions(_ frame: PageFrame) -> [Region] { [PageDocument.connection(frame)] + parts(frame) }
 
   /// The complete document.

@@ -27,7 +27,7 @@ public struct HTML: Sendable, Equatable, ExpressibleByStringInterpolation {
     Self.escape(text, into: &self.text)
   }
 
-  /// Text that was HTML before it became part of a region.
+  /// Text that is HTML already, such as the contents of a region. It is not escaped.
   init(trusted text: String) { self.text = text }
 
   /// Concatenation.
@@ -44,7 +44,7 @@ public struct HTML: Sendable, Equatable, ExpressibleByStringInterpolation {
     var plain = Substring(text).utf8[...]
     while let place = plain.firstIndex(where: isSpecial) {
       escaped += String(decoding: plain[..<place], as: UTF8.self)
-      // Characters with this first byte have three bytes.
+      // In UTF-8 a character whose first byte is 0xE2 has three bytes.
       let count = plain[place] == 0xE2 ? 3 : 1
       let end = plain.index(place, offsetBy: count, limitedBy: plain.endIndex) ?? plain.endIndex
       escaped += replacement(plain[place..<end])
@@ -96,7 +96,7 @@ public struct HTML: Sendable, Equatable, ExpressibleByStringInterpolation {
     public mutating func appendLiteral(_ literal: String) { text += literal }
     /// Appends HTML unchanged.
     public mutating func appendInterpolation(_ html: HTML) { text += html.text }
-    /// Appends HTML, or nothing.
+    /// Appends HTML; nil appends nothing.
     public mutating func appendInterpolation(_ html: HTML?) { text += html?.text ?? "" }
     /// Appends pieces of HTML.
     public mutating func appendInterpolation(_ pieces: [HTML]) { for piece in pieces { text += piece.text } }
@@ -106,7 +106,7 @@ public struct HTML: Sendable, Equatable, ExpressibleByStringInterpolation {
     }
     /// Appends a number.
     public mutating func appendInterpolation(_ number: some BinaryInteger) { text += String(number) }
-    /// Appends a name of the bank, escaped.
+    /// Appends a value such as the name of a service, escaped.
     public mutating func appendInterpolation(_ name: some CustomStringConvertible) {
       HTML.escape(name.description, into: &text)
     }

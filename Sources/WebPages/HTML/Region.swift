@@ -6,8 +6,7 @@
 public enum Region: Sendable, Equatable {
   /// A part that is replaced completely.
   case block(name: String, html: String)
-  /// A list whose single rows are inserted, replaced and removed. Each is one element with
-  /// `data-key="key"`.
+  /// A list whose rows are inserted, replaced and removed one by one. Each row is one element with `data-key="key"`.
   case rows(name: String, rows: [(key: String, html: String)])
 
   /// Name of the element in the document.
@@ -41,8 +40,8 @@ public enum Region: Sendable, Equatable {
 
   static func block(_ name: String, _ html: HTML) -> Region { .block(name: name, html: html.text) }
 
-  /// A list with a row for each value. Of values with the same key only the first has a row, because values
-  /// from a socket may have repeated keys.
+  /// A list with a row for each value. If several values have the same key, only the first has a row: data from a
+  /// socket may repeat keys.
   static func rows<Values: Sequence>(
     _ name: String, _ values: Values, key: (Values.Element) -> String, row: (Values.Element) -> HTML
   ) -> Region {
@@ -59,7 +58,7 @@ public enum Region: Sendable, Equatable {
 extension [Region] {
   /// The element of a region with its contents.
   ///
-  /// - Parameter attributes: further attributes of its tag, with a space before them.
+  /// - Parameter attributes: further attributes of the tag, with a space before them.
   func place(_ name: String, _ tag: HTML = "div", _ attributes: HTML = "") -> HTML {
     let inside = first { $0.name == name }.map { HTML(trusted: $0.html) }
     precondition(inside != nil, "a page places the region \(name) and does not have it")

@@ -90,21 +90,21 @@ extension RegionDifference {
   }
 }
 
-/// Templates of rows without their keys, each shared one once.
+/// Templates: the HTML of rows without their keys. A template that several rows share is stored once.
 private struct RowLooks {
   private var counts: [[UInt8]: Int] = [:]
   private var places: [[UInt8]: Int] = [:]
   /// The templates in use, in the order of their indices.
   private(set) var written: [String] = []
 
-  /// Documents do not contain this character, so it can stand for a key.
+  /// Documents do not contain this character, so it can mark the place of a key.
   private static let mark: UInt8 = 0x7F
 
   mutating func note(_ html: String, of key: String) {
     if let look = Self.look(html, key) { counts[look, default: 0] += 1 }
   }
 
-  /// Index of a row's template; nil if no other row has the same.
+  /// Index of a row's template; nil if no other row has the same template.
   mutating func place(of html: String, _ key: String) -> Int? {
     guard let look = Self.look(html, key), counts[look, default: 0] > 1 else { return nil }
     if let place = places[look] { return place }
@@ -113,8 +113,8 @@ private struct RowLooks {
     return written.count - 1
   }
 
-  /// The row with the placeholder for its key; nil if replacing it back would give another text, or the row
-  /// contains the placeholder.
+  /// The row with the placeholder instead of its key. Nil if the reverse replacement would not return the same row, or
+  /// if the row contains the placeholder.
   private static func look(_ html: String, _ key: String) -> [UInt8]? {
     let (html, key) = (Array(html.utf8), Array(key.utf8))
     guard let first = key.first, html.count > 2 * key.count else { return nil }

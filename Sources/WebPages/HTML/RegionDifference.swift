@@ -5,11 +5,11 @@ import JSON
 
 /// Change of one region.
 public enum RegionChange: Sendable, Equatable {
-  /// Inserts a row, or replaces the one with its key, before the row with a key or, with "", at the end.
+  /// A row that is inserted, or that replaces the row with the same key. It is placed before the row `before`.
   public struct Placement: Sendable, Equatable {
     /// Key and HTML of the row.
     public var key, html: String
-    /// Key of the following row, which exists when this change is applied; "" for none.
+    /// Key of the following row, which exists when this change is applied; "" to place the row at the end.
     public var before: String
   }
 
@@ -41,7 +41,7 @@ public struct RegionDifference: Sendable, Equatable {
   /// Changes by region; empty if the values are equal.
   public private(set) var changes: [RegionChange] = []
 
-  /// Snapshot, for a viewer without any or with too old a state.
+  /// All regions, for a viewer that has no state or too old a state.
   public init(snapshot regions: [Region]) {
     changes = regions.map {
       switch $0 {
@@ -51,7 +51,7 @@ public struct RegionDifference: Sendable, Equatable {
     }
   }
 
-  /// Changes from one value to the other. A region that is new or of another kind is sent completely.
+  /// Changes from one value of the page to another. A region that is new or has changed its kind is sent completely.
   ///
   /// - Parameter withoutLists: skip lists.
   public init(from old: [Region], to new: [Region], withoutLists: Bool = false) {
@@ -71,7 +71,7 @@ public struct RegionDifference: Sendable, Equatable {
     }
   }
 
-  /// With more changes than this a list is sent completely: that is shorter per row and faster to apply.
+  /// A list with more changes than this is sent completely, which takes fewer bytes per row and is faster to apply.
   private static let few = 64
 
   /// True if a list has changed.
@@ -82,8 +82,8 @@ public struct RegionDifference: Sendable, Equatable {
 
   private typealias Row = (key: String, html: String)
 
-  /// Rows in an unchanged order stay. Every other row is inserted, from the last to the first, so that its
-  /// following row exists.
+  /// Rows whose order is unchanged stay in place. Every other row is inserted, from the last to the first, so that the
+  /// row that follows it exists.
   private static func difference(
     from old: [Row], to new: [Row]
   ) -> (gone: [String], set: [RegionChange.Placement]) {

@@ -6,7 +6,7 @@ extension BankPage {
   /// Title of the page.
   public func title(_ frame: PageFrame) -> String { frame.words.bank }
 
-  /// None: this is the first page that is opened, and it must load fast.
+  /// No additional style sheet: most browsers open this page first, and it must load fast.
   public var sheets: [String] { [] }
 
   /// Changing regions of the page.
@@ -78,7 +78,7 @@ extension BankPage {
       """
   }
 
-  /// Empty for a bank with its database in its home.
+  /// List of the branches; empty for a bank whose database is in its home.
   private func branches(_ frame: PageFrame) -> HTML {
     guard !branches.isEmpty else { return "" }
     let items = branches.map { branch -> HTML in

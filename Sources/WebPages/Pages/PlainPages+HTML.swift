@@ -1,5 +1,5 @@
-// HTML of pages without state: confirmation, missing login, error.
-// Invariant: a confirmation contains the object and the number, and "no" changes nothing.
+// HTML of pages without state: confirmation, missing login, repeated navigation, error.
+// Invariant: a confirmation shows the object and the number, and the answer "no" changes nothing.
 import BankModel
 
 extension ConfirmPage {
@@ -107,7 +107,7 @@ extension ElsewherePage {
   /// None: the page does not change.
   public func parts(_ frame: PageFrame) -> [Region] { [] }
 
-  /// Content of the page. The link is for browsers that do not follow automatically.
+  /// Content of the page. The link is for browsers that ignore the `refresh` element.
   public func body(_ frame: PageFrame, _ regions: [Region]) -> HTML {
     """
     <meta http-equiv="refresh" content="0; url=\(address)">

@@ -1,6 +1,6 @@
 // HTML of long lists: customers, dead letters, receipts.
-// Invariant: a filter is only in the URL. A page has at most 200 rows. A command for a selection needs a
-// confirmation with the number.
+// Invariant: only the URL contains the filter. A page has at most 200 rows. A command for a selection needs a
+// confirmation that shows the number of customers.
 import BankModel
 
 extension RecordFilter {

@@ -1,6 +1,6 @@
 // HTML of the juice maker: order screen and stock editor.
-// Invariant: the button of a juice without enough fruit is grey and marked. It can still be pressed,
-// because the answer is the question of the original screen, which leads to the stock editor.
+// Invariant: the button of a juice without enough fruit is grey and marked. It can still be pressed: the server then
+// asks the question of the original screen, whose "yes" opens the stock editor.
 import BankModel
 
 extension JuicePage {
@@ -39,8 +39,7 @@ extension JuicePage {
       """
   }
 
-  /// Juices of two fruits come first and are larger, the others follow the order of the fruits, as on the
-  /// original screen.
+  /// Juices of two fruits are first and larger. The others are in the order of their fruits, as on the original screen.
   private var ordered: [JuiceRow] {
     let places = Dictionary(
       fruits.enumerated().map { ($0.element.id, $0.offset) }, uniquingKeysWith: { first, _ in first })

@@ -26,7 +26,7 @@ extension KioskPage {
   /// Content of the page.
   public func body(_ frame: PageFrame, _ regions: [Region]) -> HTML {
     let words = frame.words
-    // Juice is ordered by the name of a juice, on a page of its own.
+    // Juice is ordered on its own page, which offers the names of the juices.
     let names = services.isEmpty ? ServiceName.drawn : services.map(\.service).filter { $0 != .juice }
     let grades = zip(Priority.gradeNames, Priority.grades).reversed().map { ($0, words.phrases.standing($1)) }
     let taken: HTML? = latest.map {
@@ -78,10 +78,10 @@ extension TicketPage {
     ]
   }
 
-  /// True if its work may write output: the three built-in services do not.
+  /// True if the work of the customer may write output. Work of the three built-in services does not.
   private var mayWrite: Bool { ![.deposit, .loan, .juice].contains(service) || !output.isEmpty }
 
-  /// Remark above the output: a part is left out, or the reason why there is none.
+  /// Remark above the output: that a part is omitted, or why there is no output. Nil if the output is complete.
   private func outputRemark(_ words: PageWords) -> String? {
     if isCut { return words.outputCut }
     guard output.isEmpty else { return nil }
@@ -160,7 +160,7 @@ extension TicketPage {
     let (words, attempt) = (frame.words, numbered.element)
     let isBad = attempt.end.map { $0 != .served } ?? false
     let branch: HTML? = attempt.branch.map { ", \(words.branchNumber($0))" }
-    // Another branch has windows of the same names, and its logs are not on this machine.
+    // A window of another branch has no link: its name may exist here too, and its log is not on this host.
     let window: HTML =
       attempt.branch == nil
       ? #"<a href="/windows/\#(attempt.window)/log">\#(attempt.window)</a>"# : "\(attempt.window)"

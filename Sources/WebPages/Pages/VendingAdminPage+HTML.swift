@@ -1,5 +1,5 @@
-// HTML of the manager's side of the vending machine: lots, adding, expired drinks, and shares of the
-// purchases as a pie beside their table.
+// HTML of the manager's side of the vending machine: lots, the form that adds drinks, expired drinks, and the shares of
+// the purchases as a pie beside their table.
 // Invariant: the pie contains nothing that the table does not show in numbers.
 import BankModel
 
@@ -73,7 +73,7 @@ extension VendingAdminPage {
       """
   }
 
-  /// Parts of a description, none of which is split at the end of a line.
+  /// Splits a description at its commas, so that no part is broken at the end of a line.
   private func parts(_ description: String) -> [HTML] {
     let parts = description.split(separator: ", ")
     return parts.enumerated().map { offset, part in
@@ -83,8 +83,8 @@ extension VendingAdminPage {
 
   private var sold: Double { shelves.reduce(0.0) { $0 + Double(max(0, $1.sold)) } }
 
-  /// Pie chart: each share is a dash of a circle's stroke, which is twice as thick as the radius and so
-  /// fills the disc. The circumference has 1000 units.
+  /// Pie chart: each share is a dash of a circle's stroke. The stroke is twice as thick as the radius, so it fills the
+  /// disc. The circumference has 1000 units.
   private func pie(_ frame: PageFrame) -> HTML {
     guard sold > 0 else { return #"<p class="quiet">\#(frame.words.noPurchases)</p>"# }
     var start = 0

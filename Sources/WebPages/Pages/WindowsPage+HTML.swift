@@ -1,6 +1,5 @@
 // HTML of windows and services for an operator, and of the log of one worker.
-// Invariant: a button that kills a teller sends window, generation and pid, so it can never kill another
-// one.
+// Invariant: a button that kills a teller sends window, generation and pid, so it can never kill another process.
 import BankModel
 
 extension WindowsPage {

@@ -4,7 +4,7 @@
 import BankModel
 
 extension PageFrame {
-  /// A form that changes something, with its key.
+  /// A form that sends a change, with the idempotency key of the document.
   ///
   /// - Parameters:
   ///   - attributes: further attributes of its tag, with a space before them.
@@ -51,16 +51,15 @@ extension PageFrame {
       """
   }
 
-  /// The services, after an option for all of them.
+  /// A choice of one service. The text of the first option is `first`, and its value is "".
   func serviceChoice(_ services: [ServiceName], _ first: String, chosen: ServiceName?) -> HTML {
     select(
       "service", words.service,
       [("", first)] + services.map { ($0.text, words.phrases.service($0)) }, chosen: chosen?.text ?? "")
   }
 
-  /// Filter of the rows of the following list: those with a class `is-NAME`, or all. Implemented in the
-  /// style sheet alone, so it keeps its state while the list changes, and needs neither a script nor the
-  /// server.
+  /// Filter of the following list: it shows all rows, or only those with the class `is-NAME`. The style sheet alone
+  /// implements it, so the filter keeps its state while the list changes, and needs neither a script nor the server.
   func choice(_ label: String, _ options: [(name: HTML, text: String)]) -> HTML {
     let radios = options.enumerated().map { offset, option -> HTML in
       let chosen: HTML? = offset == 0 ? " checked" : nil

@@ -1,7 +1,7 @@
 // Drawings of the ten drinks, made for this project: three cartons, two cans of soda, three of coffee, two
 // of energy drinks.
-// Invariant: each is one symbol that a document contains once and refers to by name. A drink added by the
-// bank's own product table has the drawing of its kind.
+// Invariant: each drawing is one symbol that a document contains once and refers to by its id. A drink that only the
+// bank's own product table contains has the drawing of its kind.
 import BankModel
 
 enum DrinkPicture {
@@ -25,7 +25,7 @@ enum DrinkPicture {
     "monster",
   ]
 
-  /// All symbols, which a document needs once before their first use.
+  /// All symbols. A document contains them once, before their first use.
   static let sprite: HTML = """
     <svg class="sprite" aria-hidden="true"><defs>
     \(carton("strawberry-milk", "#f7a8bd", "#d9577b", "M24 49c-7-4-9-8-8-12 1-3 4-4 8-2 4-2 7-1 8 2 1 4-1 8-8 12z", "#e5344e"))

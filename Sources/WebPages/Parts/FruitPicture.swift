@@ -1,6 +1,6 @@
 // Drawings of the five fruits, made for this project.
-// Invariant: each is one symbol that a document contains once and refers to by name. A fruit added by the
-// bank's own stock file shows its emoji instead.
+// Invariant: each drawing is one symbol that a document contains once and refers to by its id. A fruit that only the
+// bank's own stock file contains is shown as its emoji.
 import BankModel
 
 enum FruitPicture {
@@ -14,7 +14,7 @@ enum FruitPicture {
       ##"<svg class="picture" viewBox="0 0 64 64" aria-hidden="true"><use href="#fruit-\##(fruit)"/></svg>"##
   }
 
-  /// All symbols, which a document needs once before their first use.
+  /// All symbols. A document contains them once, before their first use.
   static let sprite: HTML = """
     <svg class="sprite" aria-hidden="true"><defs>
     <symbol id="fruit-strawberry" viewBox="0 0 64 64"><path fill="#e5344e" d="M32 60C18 52 8 40 9 28c1-9 10-13 23-10 13-3 22 1 23 \

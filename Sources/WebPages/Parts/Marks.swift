@@ -3,7 +3,7 @@
 import BankModel
 
 extension PageFrame {
-  /// `7 - 예금`, a link to the ticket of its day.
+  /// `7 - 예금` as a link to the page of the ticket, followed by the mark of its grade.
   func ticketLink(
     _ ticket: TicketNumber, of day: BusinessDay, _ service: ServiceName, _ priority: Priority
   ) -> HTML {
@@ -56,7 +56,7 @@ extension PageFrame {
       #"<time class="since" data-since="\#(milliseconds)" datetime="\#(stamp.full)">\#(stamp.time)</time>"#
   }
 
-  /// Text of a customer or a command. A gap shows the number of bytes left out.
+  /// Text of a customer or a command. The number of omitted bytes is shown at the gap.
   func text(_ text: ShownText) -> HTML {
     guard text.hidden > 0 else { return "<pre>\(text.first)</pre>" }
     let gap = words.leftOut(text.hidden, of: text.length)
@@ -64,7 +64,7 @@ extension PageFrame {
     return #"<pre>\#(text.first)</pre><p class="quiet">\#(gap)</p>\#(last)"#
   }
 
-  /// A number with its name, one of a row of them.
+  /// One number of a row of numbers, with its name.
   func figure(_ name: String, _ number: String, _ look: HTML = "") -> HTML {
     #"<div class="figure \#(look)"><dt>\#(name)</dt><dd>\#(number)</dd></div>"#
   }
@@ -112,7 +112,7 @@ extension PageFrame {
   func plot(_ values: [Int64], _ label: String) -> HTML {
     let shown = Array(values.suffix(120))
     let top = max(shown.max() ?? 0, 1)
-    // A socket may send any number; the height of 60 is scaled to the highest one.
+    // A peer may send any number: negative ones count as 0, and the highest one is drawn 56 units high.
     let points = shown.enumerated().map { offset, value in
       let height = Int64((Double(max(value, 0)) / Double(top) * 56).rounded())
       return "\(offset * 4),\(60 - height)"

@@ -39,8 +39,8 @@ extension PageFrame {
     return #"<p class="row">\#(first)\#(following)</p>"#
   }
 
-  /// Command for customers of a list: path of the form, button texts for a selection and for all, and class
-  /// of the button.
+  /// Command for customers of a list: path of the form, text of the button for the selected customers, text of the
+  /// button for all customers, and class of the buttons.
   typealias ListAction = (path: String, some: String, all: String, look: HTML)
 
   /// A list of customers with checkboxes, and commands for the selected ones or for all that match the
@@ -80,7 +80,7 @@ extension PageFrame {
     return fields
   }
 
-  /// Columns of customers without a receipt, after the number.
+  /// Columns of customers without a receipt, to the right of the ticket number.
   var ticketColumns: [Column] {
     [
       (words.state, ""), (words.window, ""), (words.business, "n"), (words.attempts, "n"),
@@ -100,7 +100,7 @@ extension PageFrame {
       """)
   }
 
-  /// Columns of dead letters, after the number.
+  /// Columns of dead letters, to the right of the ticket number.
   var deadColumns: [Column] { [(words.reason, ""), (words.attempts, "n"), (words.issuedAt, "")] }
 
   /// A row of a dead letter; the reason comes first.

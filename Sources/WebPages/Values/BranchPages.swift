@@ -2,7 +2,7 @@
 // Invariant: a page is a value; equal pages give equal documents.
 import BankModel
 
-/// `/`: the two lists, the running timer, adding and reset.
+/// `/`: the two lists, the timer, and the buttons that add customers and reset the day.
 public struct BankPage: WebPage {
   /// State of the bank.
   public var state: BankState
@@ -10,7 +10,7 @@ public struct BankPage: WebPage {
   public var day: Int64
   /// Time of the day in which customers waited or were served.
   public var businessMilliseconds: Int64
-  /// True if that time is running.
+  /// True while the business time is running.
   public var timerRuns: Bool
   /// Counters of the day.
   public var counts: BranchCounts
@@ -74,9 +74,9 @@ public struct BranchRow: Sendable, Equatable {
 public struct KioskPage: WebPage {
   /// Services to choose from.
   public var services: [ServiceRow]
-  /// Last ticket taken here.
+  /// Last ticket taken on this page.
   public var latest: TicketNumber?
-  /// Business day of that ticket.
+  /// Business day of the last ticket.
   public var day: BusinessDay
 
   public init(services: [ServiceRow] = [], latest: TicketNumber? = nil, day: BusinessDay) {
@@ -104,9 +104,9 @@ public struct AttemptRow: Sendable, Equatable {
   public var code: Int32?
   /// Message of the worker.
   public var words: String?
-  /// True if the customer became a dead letter after it.
+  /// True if the customer became a dead letter after this attempt.
   public var isFatal: Bool
-  /// Branch of the attempt in a bank with several branches.
+  /// Number of the other branch that made the attempt; nil for this branch.
   public var branch: Int64?
 
   public init(
@@ -183,7 +183,7 @@ public struct OutputChunk: Sendable, Equatable {
   }
 }
 
-/// `/ticket/N`: one customer with the complete history.
+/// `/ticket/N`: one customer with all attempts.
 public struct TicketPage: WebPage {
   /// Business day.
   public var day: Int64
@@ -311,7 +311,7 @@ public struct WindowsPage: WebPage {
 
 /// One line of a log.
 public struct LogLine: Sendable, Equatable {
-  /// Byte offset of the line, its identity.
+  /// Byte offset of the line in the file, which identifies the line.
   public var number: Int64
   /// The line as in the file.
   public var text: String
@@ -333,7 +333,7 @@ public struct WindowLogPage: WebPage {
   }
 }
 
-/// `/services`: queues, and plots of the rates of ten minutes.
+/// `/services`: queues, and plots of the rates of the last ten minutes.
 public struct ServicesPage: WebPage {
   /// All services.
   public var services: [ServiceRow]

@@ -1,7 +1,7 @@
-// Values of several pages of the bank: counters, rows of the two lists, events, windows and services. They
-// are plain copies of data from the sockets. Times are milliseconds, since 1970 for points in time; rates
-// are thousandths of a customer a second.
-// Invariant: nothing here makes decisions.
+// Values of several pages of the bank: counters, rows of the two lists, events, windows and services. They are plain
+// copies of data from the sockets. Times are in milliseconds; a point in time counts from 1970. Rates are in
+// thousandths of a customer per second.
+// Invariant: these values make no decisions.
 import BankModel
 
 /// Counters of a day: always `issued = waiting + delayed + serving + served + dead + cancelled`.
@@ -30,7 +30,7 @@ public struct BranchCounts: Sendable, Equatable {
   }
 }
 
-/// Rates of served and issued tickets, in thousandths a second.
+/// Rates of served and issued tickets, in thousandths of a ticket per second.
 public struct BranchRates: Sendable, Equatable {
   /// Served, over the last second.
   public var servedSecond: Int64
@@ -104,7 +104,7 @@ public struct EventRow: Sendable, Equatable {
     case issued, started, served, cancelled, dead, failed, deferred
     /// A teller's process has ended; ``EventRow/signal`` is the reason.
     case died
-    /// The queue was emptied, and numbers start at 1 again.
+    /// The queue was emptied, and ticket numbers start at 1 again.
     case reset
   }
 
@@ -176,7 +176,7 @@ public struct ServiceRow: Sendable, Equatable {
   public var serving: Int64
   /// Dead letters.
   public var dead: Int64
-  /// Rate over the last ten minutes, in thousandths a second.
+  /// Rate of served customers over the last ten minutes, in thousandths per second.
   public var servedTenMinutes: Int64
   /// Served customers in equal parts of the last ten minutes, the oldest first, for the plot.
   public var history: [Int64]
@@ -215,9 +215,9 @@ public struct WindowRow: Sendable, Equatable {
   public var restarts: Int64
   /// Memory of the process in bytes; nil if unknown.
   public var memoryBytes: Int64?
-  /// Sentence with the reason why the worker does not work.
+  /// Sentence with the reason why the worker serves no customers.
   public var trouble: String?
-  /// True if the worker was given up after repeated failures.
+  /// True if the coordinator has stopped restarting the worker after repeated failures.
   public var isFailed: Bool
 
   public init(
@@ -234,7 +234,7 @@ public struct WindowRow: Sendable, Equatable {
 
 /// A teller killed from a page, and the result for its customer.
 public struct WindowDeath: Sendable, Equatable {
-  /// Progress of the measurement.
+  /// Progress of the measurement, which starts with the kill.
   public enum Stage: Sendable, Equatable {
     /// The kill was requested.
     case ordered
@@ -254,7 +254,7 @@ public struct WindowDeath: Sendable, Equatable {
   public var generation: Int64
   /// Process id.
   public var pid: Int32
-  /// Progress of the measurement.
+  /// Progress of the measurement, which starts with the kill.
   public var stage: Stage
 
   public init(window: String, generation: Int64, pid: Int32, stage: Stage) {

@@ -6,9 +6,9 @@ import BankModel
 public enum Confirmation: Sendable, Equatable {
   /// Empty the queue.
   case reset(day: Int64, waiting: Int64, serving: Int64)
-  /// Cancel customers, by number.
+  /// Cancel customers by their ticket numbers.
   case cancel([TicketNumber], Confirmed)
-  /// Requeue dead letters, by number.
+  /// Requeue dead letters by their ticket numbers.
   case requeue([TicketNumber], Confirmed)
   /// Cancel all customers of a filter.
   case cancelAll(RecordFilter, Confirmed)
@@ -40,7 +40,8 @@ public struct LoginPage: WebPage {
   }
 }
 
-/// Repeats a request from this site, after a link of another site came without the cookie.
+/// Page that makes the browser repeat a request from this site. The browser omits the cookie if the user follows a link
+/// on another site.
 public struct ElsewherePage: WebPage {
   /// The requested address.
   public var address: String

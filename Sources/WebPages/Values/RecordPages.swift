@@ -4,15 +4,15 @@ import BankModel
 
 /// Filter of a list; all fields are in the URL.
 public struct RecordFilter: Sendable, Equatable {
-  /// Only this service; nil for all. `service`.
+  /// Only this service; nil for all. Query field `service`.
   public var service: ServiceName?
-  /// Only this state; nil for all. `state`.
+  /// Only this state; nil for all. Query field `state`.
   public var state: CustomerState?
-  /// Only this outcome; nil for all. `outcome`.
+  /// Only this outcome; nil for all. Query field `outcome`.
   public var outcome: Outcome?
-  /// Only rows after this number. `after`.
+  /// Only rows after this number. Query field `after`.
   public var after: Int64
-  /// Business day; nil for the present one. `day`.
+  /// Business day; nil for the present one. Query field `day`.
   public var day: Int64?
 
   public init(
@@ -45,16 +45,16 @@ public struct TicketRow: Sendable, Equatable {
   public var issuedAt: Int64
   /// Number of attempts so far.
   public var attempts: Int64
-  /// End of a dead letter's last attempt; signal or exit code follow.
+  /// How the last attempt of a dead letter ended.
   public var end: AttemptEnd?
-  /// `SIGSEGV`.
+  /// Name of the signal that ended the last attempt: `SIGSEGV`.
   public var signal: String?
-  /// `65`.
+  /// Exit code of the last attempt: `65`.
   public var code: Int32?
-  /// Reason in the message of the worker or command.
+  /// Reason that the worker or the command reported.
   public var reason: String?
 
-  /// Key of the row over all days, so that a selected row is never one of another day.
+  /// Key of the row, unique over all days, so that a selected row is never one of another day.
   public var key: String { "\(day)-\(ticket)" }
 
   public init(
@@ -75,13 +75,13 @@ public struct TicketRow: Sendable, Equatable {
 public struct TicketList: Sendable, Equatable {
   /// Filter of the list.
   public var filter: RecordFilter
-  /// At most 200.
+  /// Customers of this page, at most 200.
   public var rows: [TicketRow]
-  /// Number of all customers of this filter; nil if not counted.
+  /// Number of all customers of this filter; nil if they were not counted.
   public var total: Int64?
   /// Business day of the list.
   public var day: BusinessDay
-  /// `after` of the next page; nil on the last.
+  /// Value of the query field `after` for the next page; nil on the last page.
   public var next: Int64?
   /// Services to choose from.
   public var services: [ServiceName]
@@ -115,9 +115,9 @@ public struct DeadPage: WebPage {
 public struct ReceiptsPage: WebPage {
   /// Filter of the list.
   public var filter: RecordFilter
-  /// At most 200.
+  /// Receipts of this page, at most 200.
   public var rows: [ReceiptRow]
-  /// `after` of the next page; nil on the last.
+  /// Value of the query field `after` for the next page; nil on the last page.
   public var next: Int64?
   /// Services to choose from.
   public var services: [ServiceName]
@@ -130,7 +130,7 @@ public struct ReceiptsPage: WebPage {
   }
 }
 
-/// One promise with its check.
+/// The result of the check of one promise.
 public struct PromiseRow: Sendable, Equatable {
   /// The promise.
   public var name: Promise
@@ -158,11 +158,11 @@ public enum Promise: String, Sendable, CaseIterable {
 
 /// `/audit`: the promises with their present checks.
 public struct AuditPage: WebPage {
-  /// Time of the check, in milliseconds since 1970; nil during the first one.
+  /// Time of the last check, in milliseconds since 1970; nil before the first check has ended.
   public var time: Int64?
-  /// Checks of all promises.
+  /// Results of the checks of all promises.
   public var promises: [PromiseRow]
-  /// Violations, a sentence each.
+  /// Violations, one sentence each.
   public var problems: [String]
   /// Remarks that are not violations.
   public var notes: [String]
@@ -198,7 +198,7 @@ public struct LedgerLine: Sendable, Equatable {
   public var debit: WonSum
   /// Sum of credits.
   public var credit: WonSum
-  /// Number of its transfers.
+  /// Number of transfers of the account.
   public var transfers: Int64
 
   public init(account: String, debit: WonSum, credit: WonSum, transfers: Int64 = 0) {

@@ -1,6 +1,6 @@
 // Values of the pages of the juice maker and the vending machine. Names are already in the viewer's
 // language.
-// Invariant: a page is a value. Availability comes from the services and is not computed here.
+// Invariant: a page is a value. The services decide what is available; a page only copies the result.
 import BankModel
 
 /// A fruit in stock.
@@ -89,11 +89,11 @@ public struct DrinkRow: Sendable, Equatable {
   public var volume: Int64
   /// Price in won.
   public var price: Won
-  /// Number that may be sold.
+  /// Pieces that may be sold.
   public var stock: Quantity
-  /// Number of expired ones.
+  /// Pieces that have expired.
   public var expired: Quantity
-  /// True if one can be bought now.
+  /// True if a customer can buy one piece now.
   public var isBuyable: Bool
   /// True for a hot drink.
   public var isHot: Bool
@@ -134,13 +134,14 @@ public struct VendingPage: WebPage {
   public var balance: Won
   /// All products.
   public var drinks: [DrinkRow]
-  /// Purchases, oldest first: the latest, or an earlier page.
+  /// One page of the purchases, oldest first.
   public var purchases: [PurchaseRow]
   /// Purchases since the machine was first filled.
   public var total: Int64
-  /// `before` of the page with earlier purchases; nil if there are none.
+  /// Value of the query field `before` for the page with earlier purchases; nil if there are none.
   public var older: Int64?
-  /// `before` of the page with later ones, 0 for the latest; nil on the latest.
+  /// Value of the query field `before` for the page with later purchases, 0 for the latest page; nil on the latest
+  /// page.
   public var newer: Int64?
   /// True if the machine answers.
   public var isOpen: Bool
@@ -164,7 +165,7 @@ public struct DrinkLot: Sendable, Equatable {
   public var quantity: Quantity
   /// Description of one drink.
   public var description: String
-  /// True if they must not be sold any more.
+  /// True if the drinks of the lot must not be sold any more.
   public var isExpired: Bool
 
   public init(
@@ -182,7 +183,7 @@ public struct DrinkShelf: Sendable, Equatable {
   public var drink: DrinkRow
   /// Lots in the order of sale.
   public var lots: [DrinkLot]
-  /// Number ever bought.
+  /// Number of pieces sold since the machine was first filled.
   public var sold: Int64
 
   public init(drink: DrinkRow, lots: [DrinkLot] = [], sold: Int64 = 0) {
@@ -196,7 +197,7 @@ public struct VendingAdminPage: WebPage {
   public var shelves: [DrinkShelf]
   /// Inserted money in won.
   public var balance: Won
-  /// Date for deciding what has expired.
+  /// Date on which the expiry of each lot is judged.
   public var today: DayNumber
   /// True if the machine answers.
   public var isOpen: Bool
@@ -210,7 +211,7 @@ public struct VendingAdminPage: WebPage {
 public struct ManagerLoginPage: WebPage {
   /// True after a wrong code.
   public var wasWrong: Bool
-  /// True while codes are not checked.
+  /// True while the server checks no codes because of too many wrong ones.
   public var isPaused: Bool
 
   public init(wasWrong: Bool = false, isPaused: Bool = false) {

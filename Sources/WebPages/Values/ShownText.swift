@@ -18,7 +18,7 @@ public struct ShownText: Sendable, Equatable {
     (first, last, hidden, length) = (text, "", 0, Int64(text.utf8.count))
   }
 
-  /// The first `limit` bytes of some bytes; nil for none.
+  /// The first `limit` bytes of an array; nil if it is empty.
   public init?(_ bytes: [UInt8], limit: Int = Excerpt.longest) {
     guard !bytes.isEmpty else { return nil }
     first = String(decoding: bytes.prefix(limit), as: UTF8.self)

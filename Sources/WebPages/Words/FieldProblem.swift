@@ -1,4 +1,4 @@
-// Error of a field of a form or an address, in both languages.
+// Error in a field of a form or of an address, in both languages.
 // Invariant: the sentence contains the name of the field.
 import BankModel
 

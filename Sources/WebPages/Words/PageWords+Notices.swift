@@ -1,5 +1,5 @@
 // Texts of form results, in both languages.
-// Invariant: a refusal contains what was not done, and a remedy if the user has one.
+// Invariant: a refusal states what was not done, and a remedy if the user has one.
 import Arguments
 import BankModel
 

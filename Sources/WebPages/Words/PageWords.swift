@@ -36,15 +36,14 @@ struct PageWords {
   /// `3 left`, `3개`.
   func pieces(_ number: Quantity) -> String { say("\(count(number)) left", "\(count(number))개") }
 
-  /// Display name of a fruit or drink from its name in commands; that name itself for an item of the bank's
-  /// own files.
+  /// Returns the display name of a fruit or drink, or the name in commands if only the bank's own files contain the
+  /// item.
   func item(_ id: ItemID) -> String {
     Assortment.standard.fruits.first { $0.id == id }?.name(in: language)
       ?? ProductTable.standard[id].map { language == .korean ? $0.name : $0.english } ?? id.name
   }
 
-  /// Display name of a juice from its name in commands; that name itself for a juice of the bank's own
-  /// files.
+  /// Returns the display name of a juice, or the name in commands if only the bank's own files contain the juice.
   func juice(_ id: ItemID) -> String {
     Assortment.standard.juices.first { $0.id == id }?.name(in: language) ?? id.name
   }
@@ -65,7 +64,7 @@ struct PageWords {
     say("Order \(juice)", "\(juice == "망고키위쥬스" ? "망키쥬스" : juice) 주문")
   }
 
-  /// A window in a call: `예금 2번 창구`; in English its name.
+  /// Name of a window in a call: `예금 2번 창구`, or `deposit-2` in English.
   func counter(_ window: String, _ service: ServiceName) -> String {
     let (head, number) = (service.text + "-", window.dropFirst(service.text.count + 1))
     guard language == .korean, window.hasPrefix(head), Int32(number) != nil else { return window }
@@ -77,7 +76,7 @@ struct PageWords {
   func generation(_ number: some BinaryInteger) -> String { say("generation \(number)", "\(number)세대") }
   func attempt(_ number: Int64) -> String { say("attempt \(number)", "\(number)번째 시도") }
 
-  /// A rate in thousandths a second: `12.3/s`, `초당 12.3명`; a small one per minute.
+  /// A rate in thousandths per second: `12.3/s`, `초당 12.3명`. A rate below 0.5 per second is shown per minute.
   func rate(_ thousandths: Int64) -> String {
     if 1..<500 ~= thousandths {
       let text = pace(thousandths * 60)
@@ -87,7 +86,7 @@ struct PageWords {
     return say("\(text)/s", "초당 \(text)명")
   }
 
-  /// Text of a gap.
+  /// Text at the place of omitted bytes.
   func leftOut(_ hidden: Int64, of length: Int64) -> String {
     say(
       "\(count(hidden)) of \(count(length)) bytes are left out here.",
@@ -109,7 +108,7 @@ struct PageWords {
     return parts.compactMap(\.self).joined(separator: " · ")
   }
 
-  /// The number without its unit: `123`, `12.3`, `0.12`.
+  /// A rate in thousandths, without its unit: `123`, `12.3`, `0.12`.
   func pace(_ thousandths: Int64) -> String {
     let number = max(0, thousandths)
     switch number {
