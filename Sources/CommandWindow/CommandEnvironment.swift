@@ -1,4 +1,4 @@
-// Environment of a command: the variables of every program that is not of this build, and those about its
+// Environment of a command: the variables that the bank gives to every program of its users, and those about the
 // customer. Nothing here can fail.
 import BankModel
 import CommandRunner
@@ -11,7 +11,7 @@ struct CommandEnvironment: Sendable {
   let common: Variables
 
   /// - Parameters:
-  ///   - settings: `NAME=VALUE` each, as the service configures them; the last one wins if a name comes twice.
+  ///   - settings: `NAME=VALUE` each, as the service configures them; the last value of a repeated name applies.
   ///   - own: the variables of this process.
   init(_ settings: [String], own: Variables) {
     common = CommandSurroundings.common(settings, own: own)
@@ -20,7 +20,7 @@ struct CommandEnvironment: Sendable {
   /// Variables of one customer's command.
   ///
   /// - Parameters:
-  ///   - variables: replaces ``common``; nil for that.
+  ///   - variables: the variables to use instead of ``common``; nil for ``common``.
   ///   - deadline: time at which the command will be ended; nil for never.
   func variables(
     of customer: CommandCustomer, deadline: WallTime?, over variables: Variables? = nil
@@ -31,8 +31,7 @@ struct CommandEnvironment: Sendable {
     all["BANK_TICKET"] = String(customer.ticket)
     all["BANK_DAY"] = String(customer.day)
     all["BANK_SERVICE"] = customer.service
-    // Wall-clock time, because the command has no other shared clock; the bank itself uses the monotonic
-    // clock.
+    // Wall-clock time, because every program can read that clock. The bank itself uses the monotonic clock.
     all["BANK_DEADLINE"] = deadline.map { Timestamp.utc(milliseconds: $0.milliseconds) }
     return all
   }

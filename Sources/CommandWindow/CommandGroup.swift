@@ -1,7 +1,7 @@
-// Control group in which the next command of a window starts. Invariant: no command starts in a group that
-// was killed: see `ControlGroup.kill()`. Commands that exit by themselves, which are nearly all, share one
-// group, so a group costs nothing per command. Errors: if no group can be made commands start in none, and
-// their trees are ended by searching for the processes.
+// Control group in which the next command of a window starts.
+// Invariant: no command starts in a group that was killed; see `ControlGroup.kill()`. Nearly all commands exit by
+// themselves and share one group, so a group costs nothing per command.
+// Errors: if no group can be made, commands start in none, and their trees are ended by searching for the processes.
 import Posix
 
 struct CommandGroup {

@@ -1,6 +1,6 @@
 // Conversion of a command's outcome into a result or a failure of its customer.
-// Invariant: a truncated result is recognizable by its true length. The text of a failure starts with the
-// exit of the command and closes with its last lines, whatever bytes those are. Nothing here can fail.
+// Invariant: a truncated result is recognizable by its true length. The text of a failure starts with the exit of the
+// command and ends with the last lines of its output, whatever bytes they contain. Nothing here can fail.
 import BankModel
 import CommandRunner
 import Posix
@@ -34,7 +34,7 @@ struct CommandJudgement {
       case CommandOrders.Meaning.others: table.others = verdict
       case CommandOrders.Meaning.signals: table.signals = verdict
       case CommandOrders.Meaning.timeouts: table.timeouts = verdict
-      // No process can exit with any other code.
+      // Any other code is ignored, because no process can exit with it.
       default: _ = table.set(meaning.code, to: verdict)
       }
     }
@@ -122,7 +122,7 @@ struct CommandJudgement {
     let isWhole = bytes.count <= room && stream.omitted == 0
     bytes = bytes.suffix(max(0, room))
     var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-    // The first line may be incomplete; it is kept only if there is no other.
+    // The first line may be incomplete; it is kept only if it is the only line.
     if !isWhole, lines.count > 1 { lines.removeFirst() }
     var text = lines.suffix(mostLines).map(Self.text).joined(separator: "\n")
     // Replacing invalid UTF-8 has made the text longer.

@@ -1,6 +1,7 @@
-// Payload of a customer who brings a command line, as `bankctl run` enqueues it.
-// Invariant: it contains no placeholders. Its words are passed on unchanged, byte by byte, and no shell reads
-// them. Errors: a sentence about an invalid payload, which is invalid in every attempt.
+// Payload of a customer with its own command line, as `bankctl run` enqueues it.
+// Invariant: it contains no placeholders. Its words are passed to the program unchanged, byte by byte, and no shell
+// reads them.
+// Errors: a sentence about an invalid payload, which is invalid in every attempt.
 import ByteText
 import JSON
 import Posix
@@ -22,7 +23,7 @@ struct CommandLinePayload: Equatable {
   var input: [UInt8] = []
   /// umask; nil for that of every command.
   var mask: UInt32?
-  /// Resource limits of the client that enqueued it.
+  /// Resource limits of the client that enqueued the command.
   var limits: [ResourceLimit] = []
 
   /// Error in a payload.
@@ -149,8 +150,7 @@ struct CommandLinePayload: Equatable {
   private static func text(_ node: JSONNode, of what: String) throws(Fault) -> String {
     let text = try anyText(node, of: what)
     guard !text.utf8.contains(0) else { throw Fault("\(what) contains a NUL byte") }
-    // A private character stands for a byte that is not UTF-8, and such bytes have to be base64 in the
-    // payload.
+    // A private character represents a byte that is not UTF-8, and such bytes have to be base64 in the payload.
     guard !ByteText.carriesForeignBytes(text) else { throw Fault("\(what) contains a private character") }
     return text
   }

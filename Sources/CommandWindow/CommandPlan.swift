@@ -1,8 +1,8 @@
-// Construction of one command from the orders of a window and a customer: its words, its environment, its
-// limits.
-// Invariant: data of a customer becomes a whole argument, the standard input or a whole variable, and never a
-// part of one. Errors: an invalid payload makes the customer a dead letter; an invalid command of the service
-// is not the customer's fault, and pauses the service.
+// Construction of one command from the orders of a window and a customer: its words, its environment, its limits.
+// Invariant: data of a customer becomes a whole argument, the standard input or a whole variable, and never a part of
+// one.
+// Errors: an invalid payload makes the customer a dead letter. An invalid command of the service is not the customer's
+// fault, and pauses the service.
 import BankModel
 import ByteText
 import CommandRunner
@@ -80,8 +80,8 @@ struct CommandPlan {
 
   /// The result of a command that has run.
   ///
-  /// A client that waits for its command line receives the first exit, and decides itself about a retry: exit
-  /// code 75 is then final, like any other.
+  /// A client that waits for its command line receives the first exit, and decides itself about a retry. Exit code 75
+  /// is then final, like any other code.
   func provision(of outcome: CommandOutcome, for assignment: Assignment) -> Provision {
     let provision = judgement.provision(of: outcome)
     guard takesCommandLines, case .failed(let failure) = provision, failure.consequence == .later,
@@ -118,7 +118,7 @@ struct CommandPlan {
     }
   }
 
-  /// The command that the customer brings. The lower one of the client's and the service's limits applies.
+  /// The command line of the customer. Of the client's and the service's limit, the lower one applies.
   private func commandLine(
     _ line: CommandLinePayload, _ customer: CommandCustomer, _ deadline: WallTime?
   ) throws(Unserved) -> ChildProcess.Program {

@@ -1,17 +1,16 @@
-// Work at a window whose customers are served by commands: one command at a time, from the assignment to the
-// answer.
-// Invariant: the answer comes only after nothing of the command is left, so that the customer's next worker
-// never runs beside it. When this process exits nothing of the command is left either.
-// Errors: a shortage on this machine causes a retry and is not counted as a failure. If a command's output
-// cannot be written to its file, the command continues without; the excerpt contains the length of the file,
-// and standard error the reason, once.
+// Work at a window whose customers are served by commands: one command at a time, from the assignment to the answer.
+// Invariant: the answer is reported only after no process of the command is left, so that the customer's next attempt
+// never runs beside it. When this process exits, no process of the command is left either.
+// Errors: a shortage of resources on this host causes a retry and is not counted as a failure. If a command's output
+// cannot be written to its file, the command continues without the file. The excerpt contains the length of the file,
+// and the reason is written once to standard error.
 //
-// The files `outputDirectory/DAY/TICKET.out` and `.err` are created with the first byte and grow with the
-// output, so they can be followed. Each attempt creates new files: a reader opens them again if the number of
-// the attempt or the file has changed. If the result contains a whole stream, that stream's file is removed
-// at the end of the command. A reader that has it open can still read to the end, and a later one finds the
-// output in the receipt. For a moment between, there is neither, and the ticket is still being served. The
-// files of an attempt without a result stay, because the database stores only its last lines.
+// The files `outputDirectory/DAY/TICKET.out` and `.err` are created with the first byte and grow with the output, so a
+// reader can follow them. Each attempt creates new files: a reader opens them again if the number of the attempt or the
+// file has changed. If the result contains a whole stream, that stream's file is removed at the end of the command. A
+// reader that has the file open can still read it to the end, and a later reader finds the output in the receipt. For a
+// moment there is neither file nor receipt, while the ticket is still being served. The files of an attempt without a
+// result stay, because the database stores only the last lines of its output.
 import BankModel
 import CommandRunner
 import Glibc
@@ -33,7 +32,7 @@ public final class CommandProvider: Provider {
     case running(Assignment, CommandOrder, RunningCommand)
     /// The result, which is reported at the end of the next iteration.
     case decided(Assignment, Provision)
-    /// The customer would be retried, but waits here for the end of processes that this one could not end.
+    /// The customer would be retried, but waits for the end of processes that this process could not end.
     case heldUp(Assignment, Provision, lookAt: MonotonicTime)
     /// This process is about to exit, and first ends the command.
     case ending(RunningCommand, until: MonotonicTime)
@@ -41,9 +40,9 @@ public final class CommandProvider: Provider {
     case givenUp(RunningCommand)
   }
 
-  /// Time for which this process waits for the end of its command before it exits. Collecting a stubborn tree
-  /// takes two milliseconds, and took at most half a second on a busy build machine; a process that is left
-  /// after this waits for a dead disk.
+  /// Time for which this process waits for the end of its command before it exits. Ending a tree of processes that
+  /// resist takes two milliseconds, and took at most half a second on a busy build machine. A process that still exists
+  /// after this time waits for a failed disk.
   static let patience = TimeSpan.milliseconds(800)
 
   /// Interval between two checks of processes that could not be ended.
@@ -91,8 +90,8 @@ public final class CommandProvider: Provider {
     (self.loop, self.home, self.group, self.complain) = (loop, home, CommandGroup(below: group), complain)
   }
 
-  /// Makes this process the subreaper of all descendants of its commands. From now on every child of this
-  /// process is the command, or was left by one. Call it before the first command.
+  /// Makes this process the subreaper of all descendants of its commands. From now on every child of this process is a
+  /// command, or a descendant that a command left. Call it before the first command.
   public func adoptDescendants() throws(SystemError) {
     try Subreaper.become()
     signals = try SignalSource([SIGCHLD], on: loop) { [weak self] _ in self?.hasLostChildren = true }
@@ -179,7 +178,7 @@ public final class CommandProvider: Provider {
     }
   }
 
-  /// True if nothing is left, or only processes that could not be ended.
+  /// True if no process is left, or only processes that could not be ended.
   public var hasEnded: Bool { if case .ending = stage { false } else { true } }
 
   // MARK: One command
@@ -201,13 +200,13 @@ public final class CommandProvider: Provider {
         case .success(let command):
           stage = .running(assignment, order, command)
           if command.isUnattended { signals?.pause() } else { hearOfChildren() }
-        // The cached path may be outdated, and the program may be somewhere else: search once more.
+        // The cached path may be outdated, because the program was moved: search once more.
         case .failure where places.forget(): start(assignment)
         case .failure(let refusal):
           stage = .decided(assignment, .failed(plan.judgement.failure(of: refusal)))
         }
       } catch  where error.call == ControlGroup.call {
-        // Another process has removed the group. The tree of a command is ended without one, too.
+        // Another process has removed the group. The tree of a command can be ended without a group, too.
         complain("commands start without a control group: \(error)")
         group = CommandGroup(below: nil)
         start(assignment)
@@ -223,7 +222,7 @@ public final class CommandProvider: Provider {
   private func finish(_ assignment: Assignment, _ order: CommandOrder, _ outcome: CommandOutcome) {
     guard let plan else { preconditionFailure("nothing runs without a plan") }
     stage = .idle
-    // All children were collected with the command, except these.
+    // All children were reaped with the command, except those in `leftBehind`.
     hasLostChildren = false
     leftBehind.formUnion(outcome.leftBehind)
     if !leftBehind.isEmpty { hearOfChildren() }
@@ -246,14 +245,14 @@ public final class CommandProvider: Provider {
     }
     let pids = outcome.leftBehind.map(String.init).joined(separator: ", ")
     complain("processes of the command of ticket \(assignment.ticket) cannot be ended: \(pids)")
-    // A finished customer needs no wait, and for a recalled one the next coordinator searches for processes.
-    // A customer who would be retried here has to wait while any process of this attempt runs.
+    // A finished customer does not wait. For a recalled customer the next coordinator searches for the processes. A
+    // customer who would be retried here has to wait while any process of this attempt runs.
     var isOver = outcome.interruption == .cancel
     if case .worked = provision { isOver = true }
     if isOver { onProvided?(assignment.lease, provision) } else { wait(assignment, provision) }
   }
 
-  /// Reports a customer's result once nothing of the attempt is left.
+  /// Reports a customer's result once no process of the attempt is left.
   private func wait(_ assignment: Assignment, _ provision: Provision) {
     for pid in Subreaper.children() where leftBehind.contains(pid) {
       _ = try? ChildProcess.adopted(pid)?.reap()

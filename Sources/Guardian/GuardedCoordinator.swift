@@ -26,7 +26,8 @@ struct GuardedCoordinator {
   var silence: Standstill
   /// True after the first progress report of the coordinator. A coordinator of an older build sends none.
   var hasReported = false
-  /// Time of SIGKILL, after the process was found hanging; in attended time, like all times here.
+  /// Time of SIGKILL, set when the process was found hanging. Like all times of this type it is attended time; see
+  /// ``EventLoop/attended``.
   var killAt: MonotonicTime?
 
   /// Time between SIGABRT and SIGKILL for a hanging process.

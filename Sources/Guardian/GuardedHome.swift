@@ -40,7 +40,7 @@ struct GuardedHome {
     fileprivate(set) var lock: LockFile
     fileprivate(set) var socket: FileDescriptor
     let log: LogFile
-    /// Identity of the home directory, whatever directory has its name later.
+    /// Identity of the home directory. Another directory may have its name later.
     fileprivate let place: Place
 
     fileprivate init(lock: consuming LockFile, socket: consuming FileDescriptor, log: LogFile, place: Place) {
@@ -51,7 +51,7 @@ struct GuardedHome {
     }
   }
 
-  /// A guardian logs little.
+  /// Maximum size of the log in bytes. A guardian logs little.
   private static let logLimit: Int64 = 1 << 20
 
   private static let patience = TimeSpan.seconds(5)
@@ -62,8 +62,8 @@ struct GuardedHome {
       try makePlaces()
       let outcome: LockFile.Outcome
       if let inherited = consume inherited {
-        // Do not become the recorded holder: a refused client should see the coordinator's process id, not
-        // the guardian's.
+        // Do not become the recorded holder: a refused client should see the coordinator's process id, not the
+        // guardian's.
         outcome = try LockFile.join(inherited, path: lock, isHolder: false)
       } else {
         outcome = try acquireUnserved()
@@ -80,10 +80,12 @@ struct GuardedHome {
     } catch { return .unusable(reason: error.description) }
   }
 
-  /// Takes the lock of a home that no coordinator serves. A lock file that was removed while the bank was open is
-  /// created again here, and is free: without this check the sockets of that bank would be replaced before its
-  /// database refuses the second coordinator. The open bank gets its lock back meanwhile, and is then the holder;
-  /// one that is closing only sends its last answers.
+  /// Takes the lock of a home that no coordinator serves.
+  ///
+  /// A lock file that was removed while the bank was open is created again by this call, and no process holds it.
+  /// Without the check of the control socket, this guardian would replace the sockets of the open bank before the
+  /// database refuses the second coordinator. If a coordinator answers, the call waits: the coordinator of an open bank
+  /// takes the new lock and is then the holder, and that of a closing bank only sends its last answers.
   private func acquireUnserved() throws(SystemError) -> LockFile.Outcome {
     let deadline = SystemClock.monotonic() + Self.patience
     while true {
@@ -100,9 +102,9 @@ struct GuardedHome {
     }
   }
 
-  /// Restores removed files before the next coordinator is started: the previous one may have taken a new
-  /// lock file, which is free since its exit. Returns true if there is a new socket to watch. Throws if the
-  /// home is gone, or if another process has it.
+  /// Restores removed files before the next coordinator is started. The previous one may have taken a new lock file,
+  /// which is free since its exit. Returns true if there is a new socket to watch. Throws if the home is gone, or if
+  /// another process holds its lock.
   func repair(_ equipment: Equipment) throws(SystemError) -> Bool {
     if !equipment.lock.isAt(path: lock) {
       guard case .acquired(let fresh) = try LockFile.acquire(path: lock, patience: Self.patience) else {
@@ -114,7 +116,7 @@ struct GuardedHome {
     return try renewSocket(equipment)
   }
 
-  /// Binds the socket again if it was removed. Returns true if there is a new one to watch.
+  /// Binds the socket again if it was removed. Returns true if there is a new socket to watch.
   func renewSocket(_ equipment: Equipment) throws(SystemError) -> Bool {
     guard Datagrams.isReceived(at: socket) == false else { return false }
     try Directory.create(path: Paths.directory(of: socket), recursive: false)

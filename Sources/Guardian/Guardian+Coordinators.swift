@@ -1,6 +1,5 @@
-// Life cycle of a guarded coordinator: start or adoption, messages, exit, and successor. Messages arrive as
-// datagrams, and any process of this user could send one; those without the coordinator's process id are
-// ignored.
+// Life cycle of a guarded coordinator: start or adoption, messages, exit, and successor. Messages arrive as datagrams,
+// which any process of this user could send. Messages without the coordinator's process id are ignored.
 // Invariant: all messages of a coordinator are handled before its exit is judged.
 // Errors: a coordinator that cannot be started is reported to the policy like one that has exited.
 import Glibc
@@ -21,8 +20,8 @@ extension Guardian {
   /// Adopts a coordinator that already runs.
   public func adopt(_ other: GuardianOptions.GuardedCoordinator) {
     do throws(SystemError) {
-      // Once the pidfd is open the process id cannot be reused; before that, the check of the parent's id
-      // confirms it.
+      // An open pidfd always refers to the same process. The parent's id, read after it was opened, confirms that this
+      // process is the coordinator.
       guard let process = try OtherProcess(pid: other.pid), CurrentProcess.parentPid == other.pid else {
         note("adopted_too_late")
         wardEnded(.unseen, pid: other.pid)
@@ -31,8 +30,8 @@ extension Guardian {
       try watch(.adopted(process), patience: other.patienceMilliseconds.map { .milliseconds($0) })
       note("adopted")
     } catch {
-      // The coordinator may still run, and there must never be two. So this guardian exits, and the
-      // coordinator starts another.
+      // The coordinator may still run, and there must never be two. So this guardian exits, and the coordinator starts
+      // another guardian.
       log?.write(event: "adopt_failed", level: .error) { $0.field("msg", error.description) }
       end = .neverOpened(.unseen)
     }
@@ -71,7 +70,7 @@ extension Guardian {
     }
   }
 
-  /// The old descriptor was closed by its replacement, and epoll drops a closed descriptor.
+  /// Registers the new socket. The old descriptor was closed by the assignment, and epoll drops a closed descriptor.
   private func listenAnew() throws(SystemError) {
     if let hearing { loop.deregister(hearing) }
     try listen()
@@ -83,7 +82,7 @@ extension Guardian {
     }
   }
 
-  /// Restores the socket and the log if they were removed. The lock is the coordinator's task while one runs.
+  /// Restores the socket and the log if they were removed. While a coordinator runs, it restores the lock itself.
   func keepHome(_ now: MonotonicTime) {
     guard let watch, let due = watch.repairAt, due <= now, let equipment else { return }
     // Without its home there is nothing to guard, and the coordinator ends by itself.
@@ -108,7 +107,7 @@ extension Guardian {
 
   // MARK: - Hang detection
 
-  /// Examines a coordinator that was silent for long. All its messages have been handled before.
+  /// Examines a coordinator that has been silent for long. All its messages have been handled before.
   func judgeWard(at now: MonotonicTime) {
     guard var ward else { return }
     defer { if self.ward?.pid == ward.pid { self.ward = ward } }
@@ -218,8 +217,7 @@ extension Guardian {
     }
   }
 
-  /// Logs that a drain was cut off: the client that requested it was not told of its end, and can repeat the
-  /// request.
+  /// Logs that a drain was cut off. The client that requested the drain got no answer, and can repeat the request.
   private func noteCutOffDrain() {
     log?.write(event: "drain_interrupted", level: .warn) {
       $0.field("msg", "the coordinator died while the bank was closing; the bank opens again")
@@ -259,7 +257,7 @@ extension Guardian {
     }
     if message.isStopping {
       policy.stopping()
-      // A service manager gives a process that sends this only a short time to exit. A drain requested by an
+      // After this message a service manager gives a process only a short time to exit. A drain requested by an
       // operator may take hours.
       if !policy.isToEnd { passedOn = passedOn.without("STOPPING") }
     }
@@ -271,8 +269,8 @@ extension Guardian {
     if !passedOn.fields.isEmpty { order.manager?.tell(passedOn) }
   }
 
-  /// The stride is longer than the coordinator's pause between two reports, so that in an idle bank only its
-  /// reports wake the guardian.
+  /// The stride is longer than the coordinator's pause between two reports, so that in an idle bank only the reports
+  /// wake the guardian.
   private func attend(for patience: TimeSpan) { loop.attend(inStridesOf: patience / 2) }
 
   /// Records progress. Any message counts, and the message contains the permitted time of silence.
@@ -288,6 +286,6 @@ extension Guardian {
 
   /// Field with which the coordinator reports that everything is stored and the home is free.
   public static let closedField = "X_BANK_CLOSED"
-  /// Value of that field if the bank is gone and cannot be opened again.
+  /// Value of ``closedField`` if the bank's database is gone and the bank cannot be opened again.
   static let lost = "lost"
 }

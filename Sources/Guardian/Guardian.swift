@@ -56,11 +56,11 @@ public final class Guardian {
   /// Signals for the exit of a child; they stay blocked, too. See ``collectOthers()``.
   public static let endsOfChildren = [SIGCHLD]
 
-  /// The loop on which everything happens; the caller may register more descriptors on it.
+  /// The loop on which everything happens. The caller may register more descriptors on it.
   public let loop: EventLoop
   /// Called with each event.
   public var onNews: ((News) -> Void)?
-  /// Passes on the n-th request to end; returns false if it cannot, and then a signal is sent.
+  /// Forwards the n-th request to end. If it returns false, the guardian sends a signal instead.
   public var passOnWish: ((Int) -> Bool)?
 
   let order: Order
@@ -80,10 +80,9 @@ public final class Guardian {
   var isReloadHeldBack = false
   private var pulseAt: MonotonicTime?
 
-  /// Takes the home. If that fails, the coordinator that is started next reports the reason, and does nothing
-  /// else.
+  /// Takes the home. If that fails, the coordinator that is started next reports the reason, and does nothing else.
   /// - Parameter lock: the home's lock, inherited from a coordinator that is to be adopted.
-  /// - Parameter ward: that coordinator.
+  /// - Parameter ward: the coordinator to adopt; nil to start one.
   /// - Throws: an error if the process cannot wait for events.
   public init(
     _ order: Order, lock inherited: consuming FileDescriptor? = nil,
@@ -110,15 +109,14 @@ public final class Guardian {
   public var hasHome: Bool { equipment != nil }
   var log: LogFile? { equipment?.log }
 
-  /// Takes over the process's signals, so that none can end this process and leave a coordinator without a
-  /// guardian. Call it before a coordinator is started, and keep the result for as long as this one guards.
+  /// Handles the process's signals, so that no signal can end this process and leave a coordinator without a guardian.
+  /// Call it before a coordinator is started, and keep the result for as long as the guardian runs.
   public func listenToSignals() throws(SystemError) -> SignalSource {
     try SignalSource(Self.signals, on: loop) { [unowned self] report in hear(signal: report.signal) }
   }
 
-  /// Reaps orphans that this process has inherited, now and whenever a child exits: processes left by dead
-  /// coordinators and, as process 1, all orphans of a container. Keep the result for as long as this one
-  /// guards.
+  /// Reaps orphans that this process has inherited, now and whenever a child exits: processes left by dead coordinators
+  /// and, as process 1, all orphans of a container. Keep the result for as long as the guardian runs.
   public func collectOthers() throws(SystemError) -> SignalSource {
     let source = try SignalSource(Self.endsOfChildren, on: loop) { _ in Subreaper.collectOthers() }
     Subreaper.collectOthers()
@@ -130,7 +128,7 @@ public final class Guardian {
     while true { if let end = try turn() { return end } }
   }
 
-  /// Runs one loop iteration. Returns the end of the guardian's work, once it has come.
+  /// Runs one loop iteration. Returns the end of the guardian's work, or nil while it continues.
   public func turn() throws(SystemError) -> GuardianEnd? {
     if let end {
       log?.flush()
@@ -138,7 +136,7 @@ public final class Guardian {
     }
     try loop.runOnce(until: nextDeadline)
     if let due = ward?.nextJudgement, due <= loop.moment().attended {
-      // Handle all messages so far, and the exit if there was one, before judging the silence.
+      // Handle all messages so far, and an exit, before the silence is judged.
       try loop.hearEverybody()
       if let due = ward?.nextJudgement, due <= loop.moment().attended {
         judgeWard(at: loop.moment().attended)
@@ -165,8 +163,8 @@ public final class Guardian {
     keepHome(now)
   }
 
-  /// Sends the guardian's own progress reports to the service manager while no coordinator runs that could.
-  /// While one runs only its reports are passed on.
+  /// Sends the guardian's own progress reports to the service manager while no coordinator runs. While one runs, only
+  /// the reports of the coordinator are forwarded.
   private func keepPulse(_ now: MonotonicTime) {
     guard let manager = order.manager, let interval = manager.watchdog, ward == nil else {
       pulseAt = nil
@@ -182,7 +180,7 @@ public final class Guardian {
   /// Handles a signal.
   public func hear(signal: CInt) {
     if signal == SIGHUP, !order.endsOnHangUp {
-      // A starting coordinator would be killed by this signal, as by a request to end.
+      // SIGHUP would kill a coordinator that is still starting, as a request to end would.
       isReloadHeldBack = policy.phase == .opening
       if !isReloadHeldBack { ward?.kill(SIGHUP) }
       return
@@ -201,8 +199,8 @@ public final class Guardian {
     passOn(to: ward)
   }
 
-  /// Passes the current request on, if necessary by a signal: on SIGINT the coordinator serves all waiting
-  /// customers, on SIGTERM only those at a window.
+  /// Forwards the current request, if necessary by a signal. On SIGINT the coordinator serves all waiting customers, on
+  /// SIGTERM only those at a window.
   func passOn(to ward: GuardedCoordinator) {
     if passOnWish?(wishes) == true {
       isWishHeldBack = false

@@ -1,7 +1,7 @@
-// Decision about a bank whose coordinator has exited. Input is its messages, its exit and times.
-// Invariant: a bank that was closed, or is requested to close, is never opened again. One that never opened
-// is left to the client that started it. One whose database is gone is given up. Any other is opened again,
-// with growing pauses while opening fails.
+// Decision about a bank whose coordinator has exited. The inputs are the coordinator's messages, its exit and times.
+// Invariant: a bank that was closed, or is requested to close, is never opened again. A bank that never opened is left
+// to the client that started it. A bank whose database is gone is given up. Any other bank is opened again, with
+// growing pauses while opening fails.
 import Posix
 import Supervision
 import Time
@@ -13,7 +13,7 @@ public enum CoordinatorEnd: Sendable, Equatable {
   /// The coordinator has exited; only its parent could read the status.
   case unseen
 
-  /// Exit code with which a guardian passes it on: 128 plus the number of a signal, as shells do.
+  /// Exit code of the guardian for this end: that of the coordinator, or 128 plus the number of a signal, as in shells.
   public var exitCode: Int32 {
     switch self {
     case .code(let code): code
@@ -28,8 +28,8 @@ public enum GuardianEnd: Sendable, Equatable {
   case closed
   /// The bank never opened; the client that started it has received the reason.
   case neverOpened(CoordinatorEnd)
-  /// The bank was to be closed, and its coordinator exited before that was done. No customer is lost: the
-  /// next start reads the disk.
+  /// The bank was to be closed, and its coordinator exited before it had closed the bank. No customer is lost: the next
+  /// coordinator reads them from the database.
   case diedWhileClosing(CoordinatorEnd)
   case givenUp(CoordinatorEnd)
 
@@ -87,7 +87,7 @@ public struct GuardianPolicy: Sendable {
     hasWorked(at: now)
   }
 
-  /// A successful opening is the purpose of a coordinator: earlier failures are not in a row with later ones.
+  /// A successful opening is the purpose of a coordinator, so failures before and after it do not count as consecutive.
   private mutating func hasWorked(at now: MonotonicTime) {
     history.becameReady(at: now)
     history.didWork()
@@ -124,10 +124,10 @@ public struct GuardianPolicy: Sendable {
     return now.since(deathsAtWork.removeFirst()) < Self.stormSpan
   }
 
-  /// Number of exits during work,
+  /// Maximum number of exits during work within ``stormSpan`` that cause no pause.
   static let stormCount = 20
-  /// within this time,
+  /// Period in which exits during work are counted.
   static let stormSpan = TimeSpan.seconds(10)
-  /// after which this pause follows.
+  /// Pause before the restart if there were more than ``stormCount`` exits.
   static let stormPause = TimeSpan.milliseconds(500)
 }

@@ -59,7 +59,8 @@ public enum GuardianProcess {
     return FileDescriptor(owning: number)
   }
 
-  /// A failed precondition writes to standard error, and the terminal of a daemon is not read.
+  /// Redirects standard error to a file. A failed precondition writes to it, and no user reads the terminal of a
+  /// daemon.
   private static func speakInto(_ path: String) {
     if let file = try? FileDescriptor.open(path, [.writeOnly, .create, .append], mode: 0o600) {
       _ = dup2(file.rawValue, STDERR_FILENO)

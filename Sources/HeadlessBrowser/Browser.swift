@@ -1,6 +1,6 @@
-// One browser and its connection: requests, answers and events of its pages. It is Debian's
+// One browser and its connection: requests, answers and events of its pages. The browser is Debian's
 // chromium-headless-shell, controlled with the DevTools protocol over two pipes.
-// Invariant: every wait is bounded, and pages reach no address but 127.0.0.1. Used by one thread only.
+// Invariant: every wait is bounded, and pages reach no address but 127.0.0.1. Only one thread uses a browser.
 // Errors: `BrowserError` with the browser's messages.
 import Posix
 import Time
@@ -61,7 +61,7 @@ package final class Browser {
     return Person(name: name)
   }
 
-  /// Sends a request and waits for the answer; events that arrive meanwhile are stored with their pages.
+  /// Sends a request and waits for the answer. Events that arrive meanwhile are stored in the logs of their pages.
   @discardableResult
   func ask(
     _ method: String, _ parameters: JSONValue = [:], session: String? = nil

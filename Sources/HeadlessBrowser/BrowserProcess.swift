@@ -1,8 +1,8 @@
 // The browser process: path, arguments, the two pipes, and its end.
-// Invariant: it has its own directory and session. When the value is released, the session is killed and
-// the directory removed. If this process is killed, the pipe closes and the browser exits; its processes
+// Invariant: the browser has its own directory and session. When the value is released, the session is killed and the
+// directory is removed. If this process is killed, the pipe closes and the browser exits. The processes of the browser
 // carry the mark by which `scripts/test` finds remaining ones.
-// Errors: `BrowserError`, which contains what to install.
+// Errors: `BrowserError`, whose text contains the package to install.
 import Glibc
 import Posix
 import Time
@@ -55,7 +55,7 @@ final class BrowserProcess {
     return String(decoding: bytes ?? [], as: UTF8.self)
   }
 
-  /// True if a process of its session is still alive.
+  /// True if a process of the browser's session is still alive.
   private var isAnybodyLeft: Bool {
     ProcessTable.all().contains { getsid($0) == child.pid && ProcessTable.alive($0) }
   }
@@ -66,7 +66,7 @@ final class BrowserProcess {
     return places.map { "\($0)/\(name)" }.first { path in path.withCString { access($0, X_OK) } == 0 }
   }
 
-  /// Polls a condition for ten seconds at most.
+  /// Polls a condition for at most ten seconds.
   private static func isSoon(_ condition: () throws -> Bool) -> Bool {
     let deadline = SystemClock.monotonic() + .seconds(10)
     while (try? condition()) != true {
@@ -87,7 +87,7 @@ final class BrowserProcess {
   private static func arguments(_ directory: String, _ language: String) -> [String] {
     var arguments = [
       "--remote-debugging-pipe", "--user-data-dir=\(directory)/profile", "--accept-lang=\(language)",
-      // No name is resolved and no other machine is reached, not even by its address.
+      // The browser resolves no other names and reaches no other host, not even by its address.
       "--host-resolver-rules=MAP \(Browser.foreignName) 127.0.0.1, MAP *.localhost 127.0.0.1, "
         + "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
       "--proxy-server=http://127.0.0.1:9", "--proxy-bypass-list=\(Browser.foreignName)",

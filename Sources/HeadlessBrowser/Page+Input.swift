@@ -3,9 +3,9 @@
 // Errors: `BrowserError` with the covering element.
 
 extension Page {
-  /// Clicks the middle of the first element of a selector.
+  /// Clicks the middle of the first element that matches a selector.
   ///
-  /// - Throws: if the selector finds no element, or another one covers it.
+  /// - Throws: an error if no element matches, or if another element covers the first one.
   package func click(_ selector: String) throws(BrowserError) {
     // The layout may move until the document is complete.
     try wait(for: "document.readyState === 'complete'")
@@ -39,7 +39,7 @@ extension Page {
     return place
   }
 
-  /// Replaces the text of the first element of a selector by typing.
+  /// Replaces the text of the first element that matches a selector by typing.
   package func type(_ text: String, into selector: String) throws(BrowserError) {
     let found = try evaluate(
       """

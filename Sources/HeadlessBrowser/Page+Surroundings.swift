@@ -48,7 +48,7 @@ extension Page {
     try ask("Emulation.setScriptExecutionDisabled", ["value": .flag(!allowed)])
   }
 
-  /// Makes the next documents run a script before their own.
+  /// Makes the next documents run a script before their own scripts.
   package func runFirst(_ script: String) throws(BrowserError) {
     try ask("Page.addScriptToEvaluateOnNewDocument", ["source": .text(script)])
   }

@@ -1,10 +1,10 @@
 // One page of a browser: navigation, evaluation of scripts, and waiting for a state.
 // Invariant: a wait continues in the new document after a navigation. Every wait is bounded.
-// Errors: `BrowserError`, after a failed wait with the end of the page's text.
+// Errors: `BrowserError`. After a failed wait it contains the end of the page's text.
 import Posix
 import Time
 
-/// A page in a browser; closed with the value.
+/// A page in a browser. The page is closed when the value is released.
 package final class Page {
   let browser: Browser
   let session: String
@@ -78,7 +78,7 @@ package final class Page {
   @discardableResult
   package func reload() throws(BrowserError) -> PageRequest? { try go(to: try text("location.href")) }
 
-  /// Evaluates a JavaScript expression; awaits a promise.
+  /// Evaluates a JavaScript expression. If the value is a promise, awaits it.
   @discardableResult
   package func evaluate(_ expression: String) throws(BrowserError) -> JSONValue {
     let answer = try ask(
@@ -99,18 +99,18 @@ package final class Page {
     try evaluate(expression).text ?? ""
   }
 
-  /// Text of the first element of a selector; nil if there is none.
+  /// Text of the first element that matches a selector; nil if none does.
   package func text(of selector: String) throws(BrowserError) -> String? {
     try evaluate("document.querySelector(\(JSONValue.text(selector)))?.textContent.trim()").text
   }
 
-  /// Number of elements of a selector.
+  /// Number of elements that match a selector.
   package func count(_ selector: String) throws(BrowserError) -> Int {
     try evaluate("document.querySelectorAll(\(JSONValue.text(selector))).length").integer ?? 0
   }
 
-  /// Evaluates a condition; with the reason if it has no value. In a document that is still loading or
-  /// gone, every condition is false.
+  /// Evaluates a condition, and returns the reason if it has no value. In a document that is still loading, or that was
+  /// replaced, every condition is false.
   private func look(_ expression: String) throws(BrowserError) -> (isTrue: Bool, why: String?) {
     do throws(BrowserError) { return (try evaluate("Boolean(\(expression))").flag == true, nil) } catch {
       guard try browser.isAlive() else { throw error }

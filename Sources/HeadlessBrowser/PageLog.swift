@@ -6,7 +6,7 @@ package struct PageRequest: Sendable {
   package let method: String
   /// `Document`, `Stylesheet`, `Script`, `EventSource` …
   package var kind: String
-  /// Status of the response; nil before it.
+  /// Status of the response; nil before the response.
   package var status: Int?
   /// Headers of the response; names in lower case.
   package var headers: [String: String] = [:]
@@ -53,7 +53,7 @@ package struct PageLog: Sendable {
         request.take(facts["response"])
       }
     case "Network.responseReceivedExtraInfo":
-      // Also sent for a response that the page cannot read.
+      // The browser also sends this event for a response that the page cannot read.
       update(id) { $0.status = $0.status ?? facts["statusCode"].integer }
     case "Network.dataReceived": update(id) { $0.bytes += facts["encodedDataLength"].integer ?? 0 }
     case "Network.loadingFinished":
@@ -82,7 +82,7 @@ package struct PageLog: Sendable {
     }
   }
 
-  /// Adds a request. A redirect reports the next request under the same id.
+  /// Adds a request. After a redirect the browser reports the next request with the same id.
   private mutating func begin(_ id: String, _ facts: JSONValue) {
     if !facts["redirectResponse"].isNull { update(id) { $0.take(facts["redirectResponse"]) } }
     places[id] = requests.count

@@ -55,8 +55,7 @@ struct Shelf: Sendable, Equatable {
     return Step(dates: dates, difference: -quantity, lot: left, present: present)
   }
 
-  /// Takes pieces out of the lots in the order in which they are sold; skips expired ones if `today` is
-  /// given.
+  /// Takes pieces out of the lots in the order in which they are sold. If `today` is given, expired lots are skipped.
   mutating func take(_ quantity: Quantity, on today: DayNumber?) -> [Step] {
     var (left, steps) = (quantity, [Step]())
     for lot in lots where left > 0 && !(today.map { lot.isExpired(on: $0) } ?? false) {

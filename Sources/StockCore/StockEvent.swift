@@ -75,7 +75,7 @@ public struct StoredOrder: Sendable, Equatable {
   public var content: String
   /// Outcome of the order.
   public var outcome: Outcome
-  /// Rows of the ledger that it caused.
+  /// Rows of the ledger that the order caused.
   public var changes: [StockChange]
   /// Rows of the ledger that returned its pieces; nil if it was not returned.
   public var returned: [StockChange]?

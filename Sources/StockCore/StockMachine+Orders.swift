@@ -149,7 +149,7 @@ extension StockMachine {
     answer(request, .done(changes), into: &effects)
   }
 
-  /// Answers a shortage. That answer is stored, too: an order is never refused first and done later.
+  /// Answers that there is a shortage. This answer is stored, too, so an order is never refused first and done later.
   private mutating func short(
     _ shortages: [Shortage], _ action: StockAction, _ id: OrderID?, for request: RequestNumber,
     at now: WallTime, into effects: inout [StockEffect]

@@ -1,16 +1,15 @@
-// State machine of the stock. An event and a time go in, effects come out, and the same history always has
-// the same result. The current day is part of the request.
+// State machine of the stock. It receives an event and a time, and returns effects. The same history always has the
+// same result. The current day is part of the request.
 //
-// An order's path. A request that contradicts itself is refused at once. A named one is looked up first: a
-// known order gets its first answer again, and changes nothing. Otherwise it is decided: all of it, or
-// nothing. The decision is staged, including the answer to a shortage, and the answer is sent after
-// `committed`.
+// Path of an order. A request that contradicts itself is refused at once. A request with a name is looked up first. A
+// known order gets its first answer again, and changes nothing. An unknown order is decided: all of it is done, or
+// nothing. The decision is staged, including the answer to a shortage, and the answer is sent after `committed`.
 //
-// Durability. Everything since the last `committed` is *unsettled*. If the disk is full the store discards
-// all of it, and so does the machine: the shelves are restored, and all waiting requests are refused.
+// Durability. Everything since the last `committed` is *unsettled*. If the disk is full, the store and the machine both
+// discard all of it: the shelves are restored, and all waiting requests are refused.
 //
-// Invariant, for every item at all times: the sum of its ledger is the present quantity; no lot is below 0,
-// no item above the limit.
+// Invariant, for every item at all times: the sum of its ledger is the present quantity; no lot is below 0, no item
+// above the limit.
 
 import BankModel
 import Time
@@ -161,7 +160,7 @@ public struct StockMachine: Sendable {
 }
 
 extension StockAction {
-  /// True if an accepted customer waits for it: a juice or a drink, or its return.
+  /// True if an accepted customer waits for the action: a juice or a drink, or its return.
   fileprivate var isForCustomers: Bool {
     switch self {
     case .take, .giveBack: true

@@ -1,10 +1,9 @@
-// Contract between a worker and the component that obtains what a customer needs or runs the customer's whole
-// work.
-// Invariant: a repeated request for the same ticket of the same day, by any process at any time, gets the
-// same answer and takes nothing twice. If the work is a command, the command can make its effect happen once,
-// because each attempt receives the same customer key.
-// Errors: ``Provision/unknown(_:)`` with the reason; the customer is retried later. ``Provision/later(_:)``
-// is not a failure: the customer stays assigned, and the worker asks again.
+// Contract between a worker and the component that obtains what a customer needs or runs the customer's whole work.
+// Invariant: a repeated request for the same ticket of the same day, by any process at any time, gets the same answer
+// and takes nothing twice. If the work is a command, the command can make its effect happen once, because each attempt
+// receives the same customer key.
+// Errors: ``Provision/unknown(_:)`` with the reason; the customer is retried later. ``Provision/later(_:)`` is not a
+// failure: the customer stays assigned, and the worker asks again.
 
 import BankModel
 import Posix
@@ -17,30 +16,30 @@ public protocol Provider: AnyObject {
   /// ``endTurn()`` that directly follows ``provide(_:)``.
   var onProvided: ((Lease, Provision) -> Void)? { get set }
 
-  /// Receives the orders with which the coordinator welcomed the worker.
+  /// Receives the orders that the coordinator sent in its welcome.
   func begin(_ orders: TellerOrders)
 
-  /// Starts to obtain what this customer needs. Only one customer at a time: a new call ends the search for
-  /// the previous one.
+  /// Starts to obtain what this customer needs, for one customer at a time. A new call abandons the request for the
+  /// previous customer.
   func provide(_ assignment: Assignment)
 
-  /// Time at which ``endTurn()`` has work of its own; nil for never.
+  /// Time at which ``endTurn()`` has something to do without an event; nil for never.
   var nextDeadline: MonotonicTime? { get }
 
-  /// Called at the end of each loop iteration: sends pending output and gives up what has timed out.
+  /// Called at the end of each loop iteration: sends pending output and abandons requests that have timed out.
   func endTurn()
 
-  /// True if the last customer's work was so short that the next result is expected together with it.
+  /// True if the last customer's work was so short that the next result is worth waiting for before messages are sent.
   var isBrief: Bool { get }
 
-  /// Gives up the whole work of the current customer. Reports ``Provision/returned`` once nothing of it is
+  /// Gives up the whole work of the current customer. Reports ``Provision/returned`` once no process of the work is
   /// left, or the result if the work ended before this call.
   func abandon()
 
   /// Ends everything that was started, at once, because the process exits. No result is reported afterwards.
   func end()
 
-  /// True after ``end()`` once nothing is left, or only processes that could not be ended in time.
+  /// True after ``end()`` once no process is left, or only processes that could not be ended in time.
   var hasEnded: Bool { get }
 }
 
@@ -52,6 +51,6 @@ extension Provider {
   public func abandon() {}
   /// Does nothing: there are no processes.
   public func end() {}
-  /// True: nothing was started that could be left.
+  /// True: such a provider starts no processes.
   public var hasEnded: Bool { true }
 }

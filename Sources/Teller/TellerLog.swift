@@ -36,7 +36,7 @@ struct TellerLog {
 
   var output: LogFile { file }
 
-  /// A customer without a grade gets a sentence with the number only.
+  /// The sentence of the customer's grade. A customer without a grade gets the sentence that contains only the number.
   private static func sentence(of customer: Assignment, in sentences: [LogSentence]) -> LogSentence {
     sentences[min(Int(customer.priority.code), sentences.count) - 1]
   }

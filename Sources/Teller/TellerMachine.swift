@@ -282,7 +282,7 @@ extension TellerMachine {
   private mutating func recall(_ lease: Lease, _ now: MonotonicTime, _ actions: inout Actions) {
     guard case .serving(let orders, var service) = state else { return }
     if service.assignment.lease == lease, service.isHandedOver {
-      // Return the customer only when nothing of the work is left: otherwise two workers would do it at once.
+      // Return the customer only when no process of the work is left: otherwise two workers would do the work at once.
       guard !service.isAbandoned else { return }
       service.isAbandoned = true
       state = .serving(orders, service)

@@ -1,8 +1,8 @@
-// Shell around the teller's machine: the channel to the coordinator, the log, and the wait for both. It turns
-// what happens into events and performs the machine's actions.
+// Shell around the teller's machine: the channel to the coordinator, the log, and the wait for both. It converts input
+// into events of the machine, and performs the machine's actions.
 // Invariant: one thread, one loop; without a customer and without pending output it waits without a timeout.
-// Errors: if the system cannot wait, the process ends. If the log cannot be opened, the teller serves without
-// one: customers come first.
+// Errors: if the system cannot wait, the process ends. If the log cannot be opened, the teller serves without a log,
+// because serving customers is more important.
 
 import Logbook
 import Posix
@@ -19,8 +19,8 @@ public final class TellerProcess {
   /// answer. If tellers sleep at once and have to be woken, two cores serve 43,000 customers a second instead
   /// of 65,000. Work that takes longer than this is not affected.
   private static let wakefulness = TimeSpan.microseconds(50)
-  /// Added to it for each answer beyond the first in one batch: the coordinator answers them in one batch,
-  /// too, and those of other tellers before.
+  /// Added to ``wakefulness`` for each answer beyond the first in one batch. The coordinator also handles answers in
+  /// batches, those of other tellers first.
   private static let wakefulnessPerAnswer = TimeSpan.microseconds(6)
 
   private let loop: EventLoop
@@ -34,16 +34,15 @@ public final class TellerProcess {
   /// short work, several answers are sent together: a message to the coordinator costs both sides a tenth of
   /// such a command.
   private var heldUntil: MonotonicTime?
-  /// Far below the time for which a busy coordinator gathers a commit. If the bank is idle, no customer is
-  /// assigned and nothing is held back.
+  /// Maximum time for which messages are held back, far below the time for which a busy coordinator gathers a commit.
+  /// If the bank is idle, no customer is assigned and nothing is held back.
   private static let patience = TimeSpan.milliseconds(4)
   /// True if the coordinator has just sent something and may send more.
   private var isAwaited = false
   /// Messages sent in the last iteration.
   private var words: Int64 = 0
-  /// Iterations spent polling. Most of them poll only the coordinator's channel, which served 4 % more
-  /// customers a second (20 rounds with three tellers). Every 32nd also polls the other sources, which are
-  /// signals.
+  /// Iterations spent polling. Most of them poll only the coordinator's channel: this was measured to serve 4 % more
+  /// customers a second (20 rounds with three tellers). Every 32nd also polls the other sources, which are signals.
   private var turns: UInt = 0
   private static let turnsOfEverybody: UInt = 32
 
@@ -101,7 +100,7 @@ public final class TellerProcess {
     settle()
   }
 
-  /// Ends the process after its customers, because a signal asked for it.
+  /// Ends the process after its customers, because a signal requested it.
   public func askToEnd() {
     apply(.askedToEnd)
     settle()

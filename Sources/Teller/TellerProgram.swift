@@ -1,6 +1,5 @@
-// Start of the executable `bank-teller`: the channel on descriptor 3, the tie to the parent process, the
-// signals.
-// Invariant: no teller outlives its coordinator. A user who starts one by hand gets a message with the right
+// Start of the executable `bank-teller`: the channel on descriptor 3, the exit with the parent process, the signals.
+// Invariant: no teller outlives its coordinator. A user who starts a teller by hand gets a message with the right
 // command.
 // Errors: an exit code of `TellerExit`, and a line on standard error.
 
@@ -8,13 +7,13 @@ import Glibc
 import Posix
 import Wire
 
-/// The program `bank-teller NAME GENERATION COORDINATOR HOME`. The arguments serve only `ps` and audits: all
-/// data comes over the channel.
+/// The program `bank-teller NAME GENERATION COORDINATOR HOME`. The arguments are only for `ps` and audits; the teller
+/// receives all data over the channel.
 public enum TellerProgram {
   /// Descriptor number at which the coordinator places the teller's end of the channel.
   static let channelNumber: CInt = 3
 
-  /// Runs until the end. Returns the exit code. `makeProvider` makes the provider that obtains what each
+  /// Runs the teller until its end. Returns the exit code. `makeProvider` creates the provider that obtains what each
   /// customer needs.
   public static func run(
     as name: String = "bank-teller", role: PeerRole = .teller,
@@ -61,7 +60,7 @@ public enum TellerProgram {
   }
 
   private static func complain(_ words: String, as name: String) {
-    // If standard error has no reader there is no other place to report to.
+    // If standard error has no reader, there is no other place to which the message could be written.
     _ = try? StandardStreams.write("\(name): \(words)\n", to: .error)
   }
 }

@@ -9,9 +9,9 @@ import Wire
 public enum TellerEvent: Sendable, Equatable {
   case began
   case heard(WindowMessage)
-  /// The time ``TellerMachine/wakeAt`` was reached. An early one changes nothing.
+  /// The time ``TellerMachine/wakeAt`` was reached. An event before that time changes nothing.
   case timeCame
-  /// The provider reported this result. It is late, and ignored, if the lease has ended.
+  /// The provider reported this result. If the lease has ended, the result is late and is ignored.
   case provided(Lease, Provision)
   case askedToEnd
   /// The coordinator closed the connection, or its process ended.
@@ -25,7 +25,7 @@ public enum TellerEvent: Sendable, Equatable {
 public enum Provision: Sendable, Equatable {
   /// Available and reserved for this customer: the work can start.
   case ready
-  /// There is too little, and nothing was taken.
+  /// Too few pieces are available, and nothing was taken.
   case missing([Shortage])
   /// Unavailable for now, for a reason that the customer did not cause: the disk is full, or the stock does
   /// not answer. The worker has to ask again.
@@ -36,17 +36,17 @@ public enum Provision: Sendable, Equatable {
   case worked(WorkResult)
   /// The whole work could not be done.
   case failed(WorkFailure)
-  /// The whole work was given up, and nothing of it is left.
+  /// The whole work was given up, and no process of it is left.
   case returned
 }
 
-/// Something the shell has to do, in this order.
+/// An action that the shell performs. Actions are performed in their order.
 public enum TellerAction: Sendable, Equatable {
-  /// Obtain what this customer needs, and report it as ``TellerEvent/provided(_:_:)``. For the same ticket
-  /// after a crash, it must find what was reserved before.
+  /// Obtain what this customer needs, and report the result as ``TellerEvent/provided(_:_:)``. For the same ticket
+  /// after a crash, the provider must find what was reserved before.
   case provide(Assignment)
-  /// Give up the work of the customer with this lease, and report ``TellerEvent/provided(_:_:)`` once nothing
-  /// of it is left.
+  /// Give up the work of the customer with this lease, and report ``TellerEvent/provided(_:_:)`` once no process of the
+  /// work is left.
   case abandon(Lease)
   case say(TellerMessage)
   case openLog(TellerOrders)
@@ -71,7 +71,7 @@ public enum TellerNote: Sendable, Equatable {
   /// The work for a customer cannot start, for this reason, and is retried.
   case delayed(Assignment, reason: String)
   case recalled(Assignment)
-  /// A customer cannot be served here.
+  /// This teller cannot serve the customer.
   case failed(Assignment, reason: String)
   /// The whole work for a customer was not done; `took` is the time spent on it.
   case workFailed(Assignment, WorkFailure, took: TimeSpan)

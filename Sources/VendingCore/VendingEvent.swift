@@ -58,7 +58,7 @@ public enum VendingEffect: Sendable, Equatable {
 public struct VendingEntry: Sendable, Equatable {
   /// Row of the ledger.
   public var change: MoneyChange?
-  /// New state of a purchase, new or known.
+  /// New state of a purchase, which may be a new purchase.
   public var purchase: StoredPurchase?
 
   public init(change: MoneyChange? = nil, purchase: StoredPurchase? = nil) {
@@ -108,6 +108,6 @@ public struct StoredPurchase: Sendable, Equatable {
 /// A store's record of a request.
 public enum StoredRequest: Sendable, Equatable {
   case done(MoneyChange)
-  /// A purchase that was not completed, or not yet.
+  /// A purchase that was not completed, or is not completed yet.
   case purchase(StoredPurchase)
 }

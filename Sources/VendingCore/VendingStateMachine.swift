@@ -1,22 +1,21 @@
-// State machine of a vending machine's money. An event and a time go in, effects come out, and the same
-// history always has the same result.
+// State machine of a vending machine's money. It receives an event and a time, and returns effects. The same history
+// always has the same result.
 //
-// A request's path. Every request has a name, and is looked up first: a known one gets its first answer
-// again, and changes nothing. Otherwise it is decided. An insertion or a return of money is one row of the
-// ledger.
+// Path of a request. Every request has a name, and is looked up first. A known request gets its first answer again, and
+// changes nothing. An unknown request is decided: an insertion or a return of money is one row of the ledger.
 //
-// A purchase's path. The intent is written first. Only when it is on disk is the stock asked, under a name
-// that belongs to this intent alone. The stock's answer is recorded: price and history in one row, together
-// with the end of the intent. A restarted machine asks the stock again for every unfinished intent, under the
-// same name, so a drink is taken once however often it is requested. If the stock does not answer, the intent
-// is abandoned. That is written before the client is answered, and the stock is asked until it has returned
-// whatever the name holds. The money of an intent is reserved until its end, so no coin pays for two drinks.
+// Path of a purchase. The intent is written first. Only when it is on disk is the stock asked, under a name that
+// belongs to this intent alone. The stock's answer is recorded: price and history in one row, together with the end of
+// the intent. A restarted machine asks the stock again for every unfinished intent, under the same name, so a drink is
+// taken once however often it is requested. If the stock does not answer, the intent is abandoned. The machine writes
+// the abandoned intent before it answers the client, and then asks the stock until it has returned everything that it
+// holds under the name. The money of an intent is reserved until its end, so no coin pays for two drinks.
 //
-// Durability. Everything since the last `committed` is *unsettled*. If the disk is full the store discards
-// all of it, and so does the machine. The stock's answers are kept, and written when there is space.
+// Durability. Everything since the last `committed` is *unsettled*. If the disk is full, the store and the machine both
+// discard all of it. The stock's answers are kept, and written when there is space.
 //
-// Invariant, at all times: inserted money = balance + price of purchases + returned money; the balance covers
-// every intent.
+// Invariant, at all times: inserted money = balance + price of purchases + returned money; the balance covers every
+// intent.
 
 import BankModel
 import Time
@@ -88,15 +87,15 @@ public struct VendingStateMachine: Sendable {
   /// Number of purchases whose end is unknown.
   public var unfinishedCount: Int { state.unfinished.count }
 
-  /// Order name at the stock of an unfinished purchase; nil for any other.
+  /// Order name at the stock of an unfinished purchase; nil for any other purchase.
   public func stockOrder(of purchase: PurchaseNumber) -> OrderID? {
     state.unfinished[purchase].map {
       Self.stockOrder(machine: machine, purchase: $0, lastPlain: lastPlainPurchase)
     }
   }
 
-  /// Order name at the stock of a machine's purchase. Names sort in the order of the purchases. They contain
-  /// the start time of the purchase, because an older copy of the machine assigns its number again.
+  /// Order name at the stock of a machine's purchase. Names sort in the order of the purchases. They contain the start
+  /// time of the purchase, because a machine restored from an older copy assigns the same numbers again.
   ///
   /// - Parameter lastPlain: see ``StoredVending/lastPlainPurchase``.
   public static func stockOrder(

@@ -69,7 +69,7 @@ public protocol VendingStore<Failure>: EntryStore where Entry == VendingEntry {
   /// The latest completed purchases, oldest first; at most `limit`, and no more rows are read than these.
   func latestPurchases(limit: Int) throws(Failure) -> [MoneyChange]
 
-  /// Number of purchases of each product, by product; products never bought are left out.
+  /// Number of purchases of each product, by product; products that were never bought are omitted.
   func sales() throws(Failure) -> [ProductSales]
 
   /// Checks all invariants. Nothing may be staged.

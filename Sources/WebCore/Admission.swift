@@ -10,7 +10,7 @@ public struct Admission: Sendable, Equatable {
     case method = 405
     /// Host name of another server.
     case host = 421
-    /// Request from a page of another origin, or any change on a read-only server.
+    /// A POST that comes neither from a page of this server nor from the owner.
     case origin = 403
   }
 
@@ -20,7 +20,7 @@ public struct Admission: Sendable, Equatable {
   public var name: String
   /// Host names, without a port, of a TLS proxy in front of this server.
   public var proxied: [String]
-  /// True if every change is refused.
+  /// True if the server refuses changes. The checks of this type ignore the value.
   public var isReadOnly: Bool
 
   public init(port: UInt16, name: String = "", proxied: [String] = [], isReadOnly: Bool = false) {

@@ -1,6 +1,6 @@
 // Authentication of visitors: sessions, the vending machine's manager, and unused links.
-// Invariant: a link starts one session, and none after its expiry. Secrets are compared in constant time.
-// Sessions survive this process as text, links do not.
+// Invariant: a link starts one session, and none after its expiry. Secrets are compared in constant time. Sessions are
+// stored as text and survive this process; links are not stored.
 import Time
 
 /// The secrets of one home, and the links of one process.
@@ -100,14 +100,15 @@ public struct Credentials: Sendable {
 
   // MARK: - Sessions
 
-  /// The session of a request's cookie; nil without a valid one.
+  /// The session of a request's cookie; nil without a valid cookie.
   ///
   /// - Parameter now: milliseconds since 1970 UTC.
   public mutating func session(of request: HTTPRequest, at now: Int64) -> Sessions.Session? {
     Cookies(request)[cookieName].flatMap { sessions.find($0, at: now) }
   }
 
-  /// Starts a session and adds its cookie to the response. Returns the ids of sessions that ended for it.
+  /// Starts a session and adds its cookie to the response. Returns the ids of sessions that have
+  /// expired or that ended to make room.
   public mutating func letIn(
     _ grant: WebGrant, _ response: inout HTTPResponse, isProxied: Bool, at now: Int64, random: () -> UInt64
   ) -> [String] {
@@ -146,8 +147,7 @@ public struct Credentials: Sendable {
 
   // MARK: - Manager
 
-  /// Checks a manager's code. After several wrong codes this visitor must wait; other visitors are not
-  /// affected.
+  /// Checks a manager's code. After several wrong codes the visitor must wait; other visitors are not affected.
   public mutating func judge(
     code: String, of request: HTTPRequest, at now: MonotonicTime
   ) -> CodeVerdict {
@@ -180,7 +180,7 @@ public struct Cookies: Sendable, Equatable {
     }
   }
 
-  /// The first value of a name.
+  /// The value of the first cookie with this name; nil if there is none.
   public subscript(name: String) -> String? { values.first { $0.name == name }.map { String($0.value) } }
 
   /// True if both have the same cookies in the same order.

@@ -4,14 +4,14 @@
 
 /// Id of an event: the epoch of a page's feed, and the position in it.
 public struct EventID: Sendable, Equatable {
-  /// Epoch of the feed: new with each process, and each time after the page had no viewers.
+  /// Epoch of the feed. It is new in each process, and each time a page gets a viewer after it had none.
   public var epoch: UInt64
   /// Position, from 1.
   public var sequence: Int64
 
   public init(epoch: UInt64, sequence: Int64) { (self.epoch, self.sequence) = (epoch, sequence) }
 
-  /// Parses an id; nil if the text is not one.
+  /// Parses an id; nil for any other text.
   public init?(_ text: String) {
     let parts = text.split(separator: "-", maxSplits: 1)
     guard text.utf8.count <= 40, parts.count == 2, let epoch = UInt64(parts[0], radix: 36),
@@ -31,7 +31,7 @@ public enum EventText {
     Array("id: \(id.text)\nevent: \(kind)\ndata: \(data)\n\n".utf8)
   }
 
-  /// Tells the client which page of a stream the next events belong to, by its index in the request.
+  /// States to which page of a stream the next events belong, as the index of the page in the request.
   public static func page(_ place: Int) -> [UInt8] { Array("event: page\ndata: \(place)\n\n".utf8) }
 
   /// Delay before a browser reconnects, in milliseconds.

@@ -11,7 +11,7 @@ public struct FieldFault: Error, Sendable, Equatable {
     case missing
     /// Repeated field.
     case repeated
-    /// Field that excludes another one of the request.
+    /// Field that cannot be combined with another field of the request.
     case excluded(by: String)
     /// Value of another type or out of range. `expected` describes the accepted values.
     case value(expected: String)

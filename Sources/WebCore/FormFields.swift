@@ -5,7 +5,7 @@
 
 /// Names and values of a form, in order. A name may be repeated.
 public struct FormFields: Sendable, Equatable {
-  /// Maximum number of fields: all tickets of a page selected, and a few more.
+  /// Maximum number of fields: the tickets of the largest selection, and a few more.
   public static let most = 10_100
 
   /// One field.
@@ -37,25 +37,25 @@ public struct FormFields: Sendable, Equatable {
     }
   }
 
-  /// The first value of a name; nil if the name is missing.
+  /// The first value of a field; nil if the field is missing.
   public subscript(name: String) -> String? { fields.first { $0.name == name }?.value }
 
-  /// The first value of a name if it is not empty.
+  /// The first value of a field; nil if it is missing or empty.
   public func text(_ name: String) -> String? { self[name].flatMap { $0.isEmpty ? nil : $0 } }
 
-  /// All values of a name.
+  /// All values of a field.
   public func all(_ name: String) -> [String] { fields.compactMap { $0.name == name ? $0.value : nil } }
 
-  /// A whole number; nil for other text. Thousands separators are not accepted.
+  /// The whole number in a field; nil for any other text, such as a number with thousands separators.
   public func number(_ name: String) -> Int64? { text(name).flatMap { Int64($0) } }
 
-  /// Replaces all values of a name by one.
+  /// Replaces all values of a field by one.
   public mutating func set(_ name: String, _ value: String) {
     fields.removeAll { $0.name == name }
     fields.append(Field(name: name, value: value))
   }
 
-  /// Removes all values of a name.
+  /// Removes all values of a field.
   public mutating func remove(_ name: String) { fields.removeAll { $0.name == name } }
 
   /// The encoded fields for a URL, without a question mark.
@@ -66,7 +66,7 @@ public struct FormFields: Sendable, Equatable {
 
 /// Percent encoding, `%41` (RFC 3986, section 2.1).
 public enum PercentText {
-  /// Decodes bytes; nil if a percent sign is not followed by two digits, or the result is not valid text.
+  /// Decodes bytes; nil if a percent sign is not followed by two hexadecimal digits, or the result is not valid text.
   public static func decode(_ bytes: some Sequence<UInt8>, plusIsSpace: Bool) -> String? {
     var decoded: [UInt8] = []
     var iterator = bytes.makeIterator()

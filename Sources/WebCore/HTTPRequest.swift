@@ -1,6 +1,5 @@
-// A request as seen above the library: method, target, headers, body.
-// Invariant: the path of a target starts with a slash, and all text of the target is UTF-8 without control
-// characters.
+// An HTTP request in the form in which the handlers receive it: method, target, headers, body.
+// Invariant: the path of a target starts with a slash, and all text of the target is UTF-8 without control characters.
 
 /// An HTTP request.
 public struct HTTPRequest: Sendable, Equatable {
@@ -29,7 +28,7 @@ public struct HTTPRequest: Sendable, Equatable {
   public var target: RequestTarget
   /// The headers, in the order of arrival.
   public var headers: HTTPHeaders
-  /// The body; empty without one.
+  /// The body; empty if there is none.
   public var body: [UInt8]
   /// True if the request came over the socket in the home.
   public var isLocal: Bool
@@ -87,8 +86,8 @@ public struct HTTPHeaders: Sendable, Equatable {
   /// Number of headers of a name, which must be in lower case.
   public func count(of name: String) -> Int { fields.count { $0.name == name } }
 
-  /// True if all names are tokens (RFC 9110, section 5.1). With a space before the colon, a proxy may read
-  /// another header than this server, and so another request.
+  /// True if all names are tokens (RFC 9110, section 5.1). If a space precedes the colon, a proxy may read a different
+  /// header, and thus a different request, than this server.
   public var areWellNamed: Bool {
     fields.allSatisfy { field in
       !field.name.isEmpty

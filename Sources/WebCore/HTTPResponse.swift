@@ -1,11 +1,11 @@
-// A response as made above the library, with the headers that every response has.
+// An HTTP response in the form in which the handlers create it, with the headers that every response has.
 // Invariant: no header value contains a line break, so user data in a value cannot add a header.
 
 /// An HTTP response.
 public struct HTTPResponse: Sendable, Equatable {
   /// Status code (RFC 9110, section 15).
   public var status: Int
-  /// Headers other than those of the library.
+  /// Headers except those that libmicrohttpd adds.
   public private(set) var headers: [(name: String, value: String)]
   /// Response body.
   public var body: [UInt8]
@@ -71,7 +71,7 @@ public struct HTTPResponse: Sendable, Equatable {
     add(name, value)
   }
 
-  /// Adds a header beside others of the same name. A value with control characters is dropped.
+  /// Adds a header and keeps others of the same name. A value with control characters is dropped.
   public mutating func add(_ name: String, _ value: String) {
     guard value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f }) else { return }
     headers.append((name: name, value: value))
@@ -86,8 +86,8 @@ public struct HTTPResponse: Sendable, Equatable {
         + "manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
     ),
     ("X-Content-Type-Options", "nosniff"),
-    // No other origin receives a referrer, but this server must. With `no-referrer` a browser sends no
-    // origin with a form without a script, and the form is then refused (Fetch standard, 3.2).
+    // No other origin receives a referrer, but this server must. With `no-referrer` a browser sends no origin with a
+    // form that no script submits, and the server refuses that form (Fetch standard, section 3.2).
     ("Referrer-Policy", "same-origin"),
     ("Cross-Origin-Opener-Policy", "same-origin"), ("Cross-Origin-Resource-Policy", "same-origin"),
   ]

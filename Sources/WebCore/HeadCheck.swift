@@ -1,15 +1,14 @@
-// Check of a request's head before the library reads it: complete, well formed, and not too large (RFC
-// 9112).
-// Invariant: the library understands every head that passes. Heads that it would answer itself are refused
-// before.
+// Check of a request's head before libmicrohttpd reads it: complete, well formed, and not too large (RFC 9112).
+// Invariant: the library accepts every head that passes. The check refuses each head that the library would answer
+// itself.
 
 /// Result of checking the first bytes of a connection.
 public enum HeadCheck: Sendable, Equatable {
-  /// Head not complete yet.
+  /// The head is not complete yet.
   case incomplete
   /// Complete head, with its size in bytes.
   case good(Int)
-  /// Head to refuse with this status: 400, 413, 431 or 505. The request contains the readable part.
+  /// A head to refuse with this status: 400, 413, 431 or 505. The request contains the readable part.
   case refused(Int, HTTPRequest)
 
   /// Maximum size of a head in bytes.
@@ -85,7 +84,7 @@ public enum HeadCheck: Sendable, Equatable {
     return (name, String(decoding: kept, as: UTF8.self))
   }
 
-  /// The fields of the head that the answer depends on: the target, and the headers about accepted formats.
+  /// The parts of the head on which the response depends: the target, and the headers about accepted formats.
   private static func request(_ lines: [ArraySlice<UInt8>]) -> HTTPRequest {
     let words = lines.first?.split(separator: 0x20) ?? []
     let target = words.count > 1 ? RequestTarget(words[1]) : nil

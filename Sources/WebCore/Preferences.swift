@@ -10,7 +10,7 @@ public enum Preferences {
   /// Cookie of the chosen theme; not secret.
   public static let themeCookie = "bank-theme"
 
-  /// The language: from the query, the cookie, or the browser's preference.
+  /// The language from the query, the cookie, or the browser's preference, in this order.
   public static func language(of request: HTTPRequest) -> Language {
     for choice in [request.target.query["lang"], Cookies(request)[languageCookie]] {
       switch choice {

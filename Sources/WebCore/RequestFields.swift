@@ -103,7 +103,7 @@ public struct RequestFields: Sendable {
   ///
   /// - Parameters:
   ///   - expected: description of the accepted values, in English, for the message of the error.
-  ///   - read: parses the text; nil for an invalid one.
+  ///   - read: parses the text; returns nil for an invalid text.
   public func value<Meaning>(
     _ name: String, expected: @autoclosure () -> String, read: (String) -> Meaning?
   ) throws(FieldFault) -> Meaning? {
@@ -130,7 +130,7 @@ public struct RequestFields: Sendable {
     return value
   }
 
-  /// Refuses a field if the other one is present too.
+  /// Refuses the field `name` if the field `other` is present too.
   public func exclude(_ name: String, beside other: String) throws(FieldFault) {
     if has(name), has(other) { throw FieldFault(name, .excluded(by: other)) }
   }

@@ -27,7 +27,7 @@ public enum SHA256 {
     return digest(block.map { $0 ^ 0x5c } + digest(block.map { $0 ^ 0x36 } + message))
   }
 
-  /// Hexadecimal text, two digits a byte.
+  /// Hexadecimal text, two digits per byte.
   public static func hex(_ bytes: [UInt8]) -> String {
     bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
   }

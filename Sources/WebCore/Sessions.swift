@@ -25,7 +25,7 @@ public struct Sessions: Sendable, Equatable {
   /// The sessions, the oldest first.
   public private(set) var all: [Session] = []
 
-  /// Maximum number of sessions. One more ends the session that was used least recently.
+  /// Maximum number of sessions. A further login ends the session that was used least recently.
   public static let most = 256
   /// Lifetime of a session in milliseconds: 30 days.
   public static let lifetime: Int64 = 30 * 86_400_000
@@ -90,7 +90,7 @@ public struct Sessions: Sendable, Equatable {
 extension Sessions {
   private static let heading = "sessions 1"
 
-  /// The sessions as lines.
+  /// The sessions as text: a heading, and one line for each session.
   public var text: String {
     ([Self.heading]
       + all.map { session in

@@ -4,7 +4,7 @@
 
 /// Role of a session.
 public enum WebRole: String, Sendable, CaseIterable {
-  /// Reads every page, changes nothing.
+  /// Reads every page and changes nothing.
   case viewer
   /// A public screen: the call display, and a terminal at which customers take tickets, order juice and buy
   /// drinks.
@@ -14,7 +14,7 @@ public enum WebRole: String, Sendable, CaseIterable {
   /// An operator who is the vending machine's manager without a code.
   case manager
 
-  /// True if a session of this role may change the bank: windows, customers of others, the day, the stock.
+  /// True if a session of this role may operate the bank: windows, all customers, the day, the stock.
   public var operates: Bool { self == .operator || self == .manager }
 
   /// True if this role may send the forms on the page of this path.
@@ -39,7 +39,7 @@ public enum WebRole: String, Sendable, CaseIterable {
 
   /// Requests that change only the display settings or the login of the session.
   public static let ownBusiness: Set<String> = ["/language", "/theme", "/logout"]
-  /// Pages of a kiosk with forms.
+  /// Pages with forms that a kiosk may send.
   private static let terminals: Set<String> = ["/kiosk", "/juice", "/vending"]
   private static let publicPages: Set<String> = [
     "/", "/kiosk", "/lobby", "/juice", "/vending", "/api/v1/juice", "/api/v1/vending",

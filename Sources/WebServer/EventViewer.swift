@@ -29,6 +29,6 @@ open class EventViewer {
   open func wake() {}
   /// Sends a comment, to detect a client that has disappeared without closing.
   open func pulse() {}
-  /// Ends after the piece that is being sent.
+  /// Ends the viewer after the piece that is being sent.
   open func end() {}
 }

@@ -1,7 +1,7 @@
-// Connections without a complete request head. They cost a descriptor and no memory of the library. A head
-// that is too large or malformed is answered here.
-// Invariant: at most `limit` connections wait, each for a limited time. One more connection closes the one
-// that has waited longest.
+// Connections without a complete request head. Each costs a descriptor and no memory of libmicrohttpd. The gate answers
+// a head that is too large or malformed.
+// Invariant: at most `limit` connections wait, each for a limited time. One more connection closes the one that has
+// waited longest.
 import Glibc
 import Posix
 import Time
@@ -41,7 +41,7 @@ final class Gate {
   var onHead: ((consuming FileDescriptor, Origin) -> Void)?
   /// Returns the answer to a refused head.
   var onRefusal: ((Int, HTTPRequest) -> HTTPResponse)?
-  /// In the order of arrival.
+  /// The waiting connections, in the order of arrival.
   private var newcomers: [Newcomer] = []
   private var room = [UInt8](repeating: 0, count: HeadCheck.longest + 1)
 
@@ -56,7 +56,7 @@ final class Gate {
 
   var count: Int { newcomers.count }
 
-  /// Adds a connection. If there are too many of its kind, closes the one that has waited longest.
+  /// Adds a connection. If too many of the same kind of socket wait, closes the one that has waited longest.
   func take(_ socket: consuming FileDescriptor, _ origin: Origin) {
     if newcomers.count(where: { $0.origin.isLocal == origin.isLocal }) >= limits.waiting,
       let oldest = newcomers.first(where: { $0.origin.isLocal == origin.isLocal })
@@ -93,7 +93,7 @@ final class Gate {
     }
     if count < 0, [EAGAIN, EINTR].contains(errno) { return lookLater(newcomer) }
     guard count > 0 else { return close(newcomer) }
-    // No new bytes: the end of the stream after unread bytes cannot be seen by reading, so check for it
+    // Without new bytes, reading cannot show whether the stream ends after the unread bytes, so check for its end
     // separately.
     if count == newcomer.seen { return hasEnded(newcomer) ? close(newcomer) : lookLater(newcomer) }
     newcomer.seen = count
@@ -104,7 +104,7 @@ final class Gate {
     }
   }
 
-  /// Pauses the watching for a moment: the unread bytes keep the descriptor readable.
+  /// Stops watching the descriptor until the next poll, because the unread bytes keep it readable.
   private func lookLater(_ newcomer: Newcomer) {
     unwatch(newcomer)
     newcomer.nextLook = SystemClock.monotonic() + newcomer.pause
@@ -112,7 +112,7 @@ final class Gate {
   }
 
   private func hasEnded(_ newcomer: Newcomer) -> Bool {
-    // The bits of epoll are those of poll(2).
+    // The event bits of epoll have the same values as those of poll(2).
     let closed = Int16(truncatingIfNeeded: Interest.peerClosed.rawValue)
     var item = pollfd(fd: newcomer.socket.rawValue, events: closed, revents: 0)
     return poll(&item, 1, 0) > 0
@@ -120,7 +120,7 @@ final class Gate {
 
   private func handOver(_ newcomer: Newcomer) {
     close(newcomer)
-    // The library closes its descriptor, and the newcomer its own, so duplicate it.
+    // The library closes the descriptor that it receives, and the newcomer closes its own, so pass a duplicate.
     let own = fcntl(newcomer.socket.rawValue, F_DUPFD_CLOEXEC, 3)
     guard own >= 0 else { return }
     onHead?(FileDescriptor(owning: own), newcomer.origin)
@@ -152,7 +152,7 @@ final class Gate {
 
   /// Deadline for the next call of ``endTurn(_:)``; nil for none.
   var nextDeadline: MonotonicTime? {
-    // Scanned completely: deadlines are in order except for the few answered connections.
+    // All entries are scanned: deadlines are in order except for those of the few answered connections.
     newcomers.reduce(nil) { .earlier($0, .earlier($1.nextLook, $1.deadline)) }
   }
 
@@ -169,7 +169,7 @@ final class Gate {
     }
   }
 
-  /// Answers 408 to a client that has sent something; closes a connection without any data.
+  /// Answers 408 to a client that has sent data; closes a connection without any data.
   private func expire(_ newcomer: Newcomer) {
     var byte: UInt8 = 0
     let hasBegun =

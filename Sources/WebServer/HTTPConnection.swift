@@ -1,5 +1,6 @@
-// State of one connection beside the library's: origin and deadline.
-// Invariant: `end()` only shuts the connection down. The library closes the descriptor and reports that.
+// State of one connection that libmicrohttpd does not store: origin and deadline.
+// Invariant: `end()` only shuts the connection down. The library closes the descriptor and then calls
+// `HTTPServer.ended(_:)`.
 import Glibc
 import Posix
 import Time
@@ -10,7 +11,7 @@ final class HTTPConnection {
   var deadline: MonotonicTime?
   /// The request in progress.
   weak var exchange: HTTPExchange?
-  /// Time of the start of the connection, or of its last answer.
+  /// Time of the start of the connection, or of the end of its last response.
   var since = SystemClock.monotonic()
   /// True after the shutdown.
   private(set) var isEnding = false
@@ -18,14 +19,14 @@ final class HTTPConnection {
 
   init(_ descriptor: CInt, _ origin: Gate.Origin) { (self.descriptor, self.origin) = (descriptor, origin) }
 
-  /// A duplicate of the descriptor; nil if none is left.
+  /// A duplicate of the descriptor; nil if the process has no descriptor left.
   func duplicate() -> CInt? {
     let own = descriptor >= 0 ? fcntl(descriptor, F_DUPFD_CLOEXEC, 3) : -1
     return own >= 0 ? own : nil
   }
 
-  /// Sends bytes that fit the socket buffer, bypassing the library; false if none do. Allowed only before
-  /// the library has written for this request.
+  /// Sends as many bytes as fit the socket buffer, bypassing the library; false if none were sent. Allowed only before
+  /// the library has written a response to the request.
   func say(_ bytes: [UInt8]) -> Bool {
     descriptor >= 0
       && bytes.withUnsafeBytes {
@@ -33,7 +34,7 @@ final class HTTPConnection {
       } > 0
   }
 
-  /// Shuts down both directions. `shutdown(2)`
+  /// Shuts down both directions with `shutdown(2)`.
   func end() {
     isEnding = true
     exchange?.abandon()

@@ -1,7 +1,7 @@
-// One request and its answer, from the first line to the last byte, as the library's context of that
+// One request and its answer, from the first line to the last byte. It is the context that libmicrohttpd stores for the
 // request.
-// Invariant: it is answered at most once. Its connection is suspended until the answer, and then costs no
-// time.
+// Invariant: the request is answered at most once. Its connection is suspended until the answer and takes no CPU time
+// meanwhile.
 // Errors: an answer to a client that has disconnected is dropped.
 import CMicrohttpd
 import Posix
@@ -11,10 +11,10 @@ import WebCore
 /// One request with its single answer.
 public final class HTTPExchange {
   private enum Stage {
-    /// Headers not read yet.
+    /// The headers have not been read yet.
     case begun
     case reading
-    /// Waiting for the handler's answer.
+    /// The handler has received the request and has not answered.
     case asked
     /// Answered, but not passed to the library yet.
     case answered
@@ -139,11 +139,11 @@ public final class HTTPExchange {
       || (headers["content-length"].flatMap { UInt64($0) }).map { 1...UInt64(Self.mostExcess) ~= $0 } ?? false
   }
 
-  /// Pause in the rest of a refused request after which it is answered without the rest.
+  /// Maximum pause while the rest of a refused request is read. Then the request is answered without its rest.
   private static let restPatience = TimeSpan.seconds(1)
 
-  /// Answers a refused request whose body does not arrive; false if there is none. The library answers only
-  /// after the whole request, so it is bypassed.
+  /// Answers a refused request whose body does not arrive; false if this request was not refused. The library answers
+  /// only after the whole request, so this method writes to the socket itself.
   func answerLate() -> Bool {
     guard stage == .reading, let refusedWith, connection.say(refusedWith.written()) else { return false }
     stage = .sent
@@ -186,8 +186,8 @@ public final class HTTPExchange {
 
   private func take(_ upload: UnsafeRawBufferPointer) -> MHD_Result {
     guard refusedWith == nil, request.body.count + upload.count <= server.limits.body else {
-      // Read and drop the body, so that the client can read the refusal. A client that exceeds the limit is
-      // cut off.
+      // Read and drop the body, so that the client can read the refusal. The connection of a client that exceeds the
+      // limit is closed.
       excess += upload.count
       if refusedWith != nil {
         let end = began + server.limits.request
@@ -210,7 +210,7 @@ public final class HTTPExchange {
     switch answer {
     case .response(let response): return send(response)
     case .stream(let feed, let place, let owner):
-      // A viewer takes over the connection, and the library gives it up.
+      // The viewer gets a duplicate of the descriptor, and the library closes its own.
       server.follow(feed, connection, from: place, owner: owner)
       return httpd_no()
     }
@@ -233,7 +233,7 @@ public final class HTTPExchange {
     isAbandoned = true
     isSuspended = false
     stage = .sent
-    // A handler may keep an answered request; its connection is idle nevertheless.
+    // A handler may keep a reference to an answered request, but its connection is idle.
     connection.exchange = nil
     if server.isClosing {
       // The answer was written, and no further request follows.

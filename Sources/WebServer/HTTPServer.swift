@@ -1,8 +1,8 @@
-// The daemon of libmicrohttpd, run within the loop of this process. No other file calls the library about
-// more than one connection. It does not listen: connections are passed to it.
-// Invariant: the library runs only from `runLibrary`, and never from within its own callbacks. A callback
-// finds its object through the context given to the library. Each context is released exactly once, by
-// `completed` or `connection`.
+// The daemon of libmicrohttpd, which runs within the loop of this process. Only this file calls library functions that
+// concern more than one connection. The daemon does not listen: the process passes accepted connections to it.
+// Invariant: the library runs only from `runLibrary`, and never from within its own callbacks. A callback finds its
+// object through the context given to the library. Each context is released exactly once, by `completed` or
+// `connection`.
 // Errors: `SystemError` if the daemon cannot start. A client can end its own connection and nothing else.
 import CMicrohttpd
 import Glibc
@@ -12,7 +12,7 @@ import WebCore
 
 /// Handler of requests.
 public protocol HTTPHandler: AnyObject {
-  /// Checks a request before its body arrives. A response refuses it.
+  /// Checks a request before its body arrives. Returns a response to refuse the request, or nil to accept it.
   func admit(_ request: HTTPRequest) -> HTTPResponse?
   /// Answers a request at once or later, with ``HTTPExchange/respond(_:)`` or ``HTTPExchange/stream(_:)``.
   func serve(_ exchange: HTTPExchange)
@@ -26,11 +26,11 @@ public protocol HTTPHandler: AnyObject {
 public final class HTTPServer {
   /// Limits of numbers, sizes and times.
   public struct Limits: Sendable {
-    /// Requests in progress at the same time, of each kind of socket.
+    /// Maximum number of requests in progress, for each kind of socket (TCP, socket in the home).
     public var connections = 256
-    /// Connections without a request at the same time, of each kind of socket.
+    /// Maximum number of connections without a request, for each kind of socket.
     public var waiting = 1_024
-    /// Event streams at the same time, of each kind of socket.
+    /// Maximum number of event streams, for each kind of socket.
     public var streams = 2_000
     /// Memory in bytes for a request and its answer. The library uses half of it for the head of the
     /// request.
@@ -58,7 +58,7 @@ public final class HTTPServer {
   private let daemon: OpaquePointer
   private var registration: Registration?
   private var connections: [ObjectIdentifier: HTTPConnection] = [:]
-  /// Time of the next check of deadlines; no connection has an earlier one.
+  /// Time of the next check of deadlines; no connection has an earlier deadline.
   private var nextLook: MonotonicTime?
   /// Number of connections with a deadline.
   private var timed = 0
@@ -81,7 +81,7 @@ public final class HTTPServer {
     var orders = httpd_orders(
       context: context, on_access: Callbacks.access, on_completed: Callbacks.completed,
       on_connection: Callbacks.connection, on_target: Callbacks.target, memory: limits.memory,
-      // Closing connections count until the library has run.
+      // Closing connections count as connections until the library has run.
       connections: CUnsignedInt(2 * limits.connections + 64))
     guard let daemon = httpd_start(&orders) else {
       context.deallocate()
@@ -111,11 +111,11 @@ public final class HTTPServer {
     context.deallocate()
   }
 
-  /// Adds a connection. If the limit is reached, closes the one that was idle the longest.
+  /// Adds a connection. If the limit is reached, closes the connection that has been idle the longest.
   ///
   /// - Parameters:
-  ///   - isLocal: true if it came over the socket in the home.
-  ///   - isOwners: true if its process is of the bank's user; nil for the same as `isLocal`.
+  ///   - isLocal: true if the connection came over the socket in the home.
+  ///   - isOwners: true if the peer is a process of the bank's user; nil for the same value as `isLocal`.
   public func take(_ socket: consuming FileDescriptor, isLocal: Bool, isOwners: Bool? = nil) {
     guard !isClosing else { return }
     gate.take(socket, Gate.Origin(isLocal: isLocal, isOwners: isOwners ?? isLocal))
@@ -136,7 +136,7 @@ public final class HTTPServer {
     let number = socket.take()
     var address = sockaddr()
     address.sa_family = sa_family_t(origin.isLocal ? AF_UNIX : AF_INET)
-    // The library owns the descriptor from here on, even if it fails.
+    // The library owns the descriptor after this call, even if the call fails.
     _ = MHD_add_connection(daemon, number, &address, socklen_t(MemoryLayout<sockaddr>.size))
     owesRun = true
   }
@@ -180,15 +180,15 @@ public final class HTTPServer {
   public func endTurn(_ now: MonotonicTime) {
     if let nextLook, nextLook <= now { look(now) }
     gate.endTurn(now)
-    // A run may cause another one. The number is bounded, so that other descriptors of the loop are not
-    // starved.
+    // A run of the library may make another one necessary. The number of runs is bounded, so that other descriptors of
+    // the loop are not starved.
     for _ in 0..<4 where owesRun { runLibrary() }
     let due = due
     self.due = []
     for viewer in due { viewer.write() }
   }
 
-  /// Requests another run of the library, after an answer or a resumed connection.
+  /// Requests another run of the library after an answer, or after a connection was resumed.
   func owe() { owesRun = true }
 
   private func runLibrary() {

@@ -1,7 +1,7 @@
-// A viewer that has taken over the connection of its request from the library.
-// Invariant: it holds a descriptor and the piece that is being written, and no request memory. It costs
-// nothing until its feed has a new piece.
-// Errors: a client that does not read is closed after some pulses.
+// A viewer that writes to the connection of its request itself, instead of libmicrohttpd.
+// Invariant: it holds a descriptor and the piece that is being written, and no request memory. It takes no CPU time
+// until its feed has a new piece.
+// Errors: the connection of a client that does not read is closed after some pulses.
 import Glibc
 import Posix
 import WebCore
@@ -18,9 +18,9 @@ final class StreamViewer: EventViewer {
   private var registration: Registration?
   private var item: EventBytes?
   private var offset = 0
-  /// True while it is in the server's list of viewers to write.
+  /// True while the viewer is in the server's list of viewers to write.
   private var isDue = false
-  /// True while its socket buffer is full.
+  /// True while the socket buffer of the viewer is full.
   private var isBlocked = false
   private var isEnding = false
   private(set) var hasLeft = false
@@ -72,7 +72,7 @@ final class StreamViewer: EventViewer {
 
   override func end() {
     isEnding = true
-    // With a full socket buffer the end is not delayed.
+    // If the socket buffer is full, the viewer ends without waiting for room.
     if isBlocked { leave() } else { wake() }
   }
 

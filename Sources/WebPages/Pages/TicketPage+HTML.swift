@@ -160,7 +160,8 @@ extension TicketPage {
     let (words, attempt) = (frame.words, numbered.element)
     let isBad = attempt.end.map { $0 != .served } ?? false
     let branch: HTML? = attempt.branch.map { ", \(words.branchNumber($0))" }
-    // A window of another branch has no link: its name may exist here too, and its log is not on this host.
+    // In a shared bank the window has no link: it may be one of another branch, whose logs are not on this host, and a
+    // window of the same name may exist here.
     let window: HTML =
       attempt.branch == nil
       ? #"<a href="/windows/\#(attempt.window)/log">\#(attempt.window)</a>"# : "\(attempt.window)"

@@ -106,7 +106,7 @@ public struct AttemptRow: Sendable, Equatable {
   public var words: String?
   /// True if the customer became a dead letter after this attempt.
   public var isFatal: Bool
-  /// Number of the other branch that made the attempt; nil for this branch.
+  /// Number of the branch of a shared bank; nil for a bank whose database is in its home.
   public var branch: Int64?
 
   public init(

@@ -10,7 +10,7 @@ public enum FieldProblem: Sendable, Equatable {
   case missing(String)
   /// Repeated field.
   case repeated(String)
-  /// Field that excludes another one of the form.
+  /// Field that cannot be combined with another field of the form.
   case excluded(String, by: String)
   /// Invalid value.
   case value(String)
