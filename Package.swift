@@ -9,9 +9,9 @@ import PackageDescription
 /// passes a digest of the sources; a plain `swift build` is the build "dev".
 let buildIdentity = Context.environment["BANK_BUILD_ID"] ?? "dev"
 
-/// The web server needs libmicrohttpd. If its header is missing, everything else is built, and `bankctl web`
-/// names the package to install. The scripts pass the result of the check, because the manifest is evaluated
-/// again when that changes.
+/// The web server needs libmicrohttpd. If its header is missing, everything else is built, and `bankctl web` prints the
+/// package to install. The scripts pass the result of the check in a variable, because the manifest is evaluated again
+/// when a variable changes.
 let hasPage: Bool =
   switch Context.environment["BANK_PAGE"] {
   case "0": false
@@ -22,7 +22,7 @@ let hasPage: Bool =
     }
   }
 
-/// The same for PostgreSQL's client library: without its header, everything is built that stores its data in
+/// True if the header of PostgreSQL's client library exists. Without it, everything is built that stores its data in
 /// SQLite.
 let hasPostgres: Bool =
   switch Context.environment["BANK_POSTGRES"] {
@@ -50,13 +50,12 @@ let busyInTests: Set = [
 /// specializing generic code across modules saves 4 % of the instructions, and omitting the run-time checks
 /// of exclusive access another 15 %. A build for the tests makes these checks.
 ///
-/// More than half of a release build is optimization. `scripts/build quick` omits it: its programs are slower
-/// and are ready in a third of the time; the release replaces them once it is built. `scripts/test` optimizes
-/// only the modules in which it spends its time, because the compiler would take longer than it saves
-/// elsewhere. It compiles each module as a whole, as for a release, because that is faster than file by file.
-/// It writes the module interface in the same step, because otherwise the compiler would process all sources
-/// of a test target once more. Both, and omitting debug information in `scripts/test`, saved a third of the
-/// build time.
+/// Optimization takes more than half of a release build. `scripts/build quick` omits it: its programs are slower and
+/// are ready in a third of the time; the release replaces them once it is built. `scripts/test` optimizes only the
+/// modules in which it spends its time, because for the others the compiler would take longer than the tests save. It
+/// compiles each module as a whole, as for a release, because that is faster than file by file. It writes the module
+/// interface in the same step, because in a separate step the compiler would process all sources of a test target once
+/// more. Whole modules with their interfaces, and the omitted debug information, saved a third of the build time.
 func speed(of name: String) -> [SwiftSetting] {
   let flags =
     if Context.environment["BANK_BUILD_TESTS"] != nil {
@@ -109,7 +108,7 @@ func tests(_ name: String, of targets: [String], exclude: [String] = []) -> Targ
 let package = Package(
   name: "bank",
   products: [
-    // Loaded by tests into the programs under test; see Tests/SlowDisk. The programs are products anyway.
+    // Tests load it into the programs under test; see Tests/SlowDisk. The programs are products without a declaration.
     .library(name: "SlowDisk", type: .dynamic, targets: ["SlowDisk"])
   ],
   dependencies: [],
@@ -119,10 +118,10 @@ let package = Package(
     .target(name: "CBuild", cSettings: [.define("BANK_BUILD_ID", to: "\"\(buildIdentity)\"")]),
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-    // Library of the web server; see below for a machine without it.
+    // Library of the web server. `hasPage` is false on a machine without it.
     .systemLibrary(
       name: "CMicrohttpd", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
-    // Client library of PostgreSQL; the same applies.
+    // Client library of PostgreSQL. `hasPostgres` is false on a machine without it.
     .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
     // The files are in Assets; the path is for compilers without support for embedding files.
     .target(
@@ -155,8 +154,7 @@ let package = Package(
     floor("Logbook", on: ["BankModel", "Time", "Posix"]),
     floor("Configuration", on: ["Time", "BankModel", "Arguments", "JSON", "Posix"]),
     floor("CommandRunner", on: ["Time", "ByteText", "Posix"]),
-    // Formats that are the same in all programs: the shapes of `--json`, and the fate of a teller that was
-    // killed.
+    // Formats that are the same in all programs: the shapes of `--json`, and the report about a killed teller.
     floor("Reports", on: ["BankModel", "ByteText", "Arguments", "JSON", "Posix", "Wire"]),
     floor("WebServer", on: ["Time", "Posix", "WebCore", "CMicrohttpd"]),
 
@@ -219,14 +217,13 @@ let package = Package(
         "Configuration", "StockClient", "ServiceProcess",
       ]),
 
-    // The shared database, as a process that may block reads and audits it.
+    // Reading and auditing of the shared database, for processes that may block.
     floor(
       "PostgresReading",
       on: ["Time", "BankModel", "QueueCore", "Posix", "Postgres", "PostgresStore", "Storage"]),
 
     // Floor 6: the processes that no user starts directly, and the common part of the others: arguments, the
-    // conversation with a bank, and the commands of bankctl.
-    // A coordinator's database in PostgreSQL.
+    // conversation with a bank, and the commands of bankctl. `SharedBranch` is a coordinator's database in PostgreSQL.
     floor(
       "SharedBranch",
       on: [
@@ -402,8 +399,8 @@ let package = Package(
         "QueueCore",
         "Transport", "StockClient", "Time", "BankModel", "Wire", "Posix", "ServiceProcess",
       ]),
-    // They run the programs and import none: without the dependency all cores stay busy until the end of a
-    // build.
+    // These tests run the programs and import none. Without a dependency on the programs, all cores stay busy until the
+    // end of a build.
     tests(
       "EndToEndTests",
       of: ["BranchFixture", "BankModel", "CSQLite", "PostgresFixture", "Postgres", "Posix", "Time"],

@@ -4,8 +4,8 @@
 # except that a measuring program may be added.
 # shellcheck shell=bash
 
-# Shown before the wait. Measured on two cores of a fast and of a slow machine; at the end the script prints
-# the real duration.
+# Messages before the wait. Their durations were measured on two cores of a fast and of a slow machine; at the end the
+# script prints the real duration.
 quick_ko='코어 둘에서 프로세서에 따라 30초에서 2분 걸리고, 디스크를 270MB 씁니다.'
 quick_en='On two cores this takes from half a minute to two minutes, depending on the processor, and 270 MB of disk.'
 fast_ko='코어 둘에서 프로세서에 따라 1분 반에서 5분 걸리고, 디스크를 400MB 씁니다.'
@@ -32,10 +32,10 @@ remember() {
   mv -f -- "$1.$$" "$1"
 }
 
-# make_set quick|fast [TOOL…]: compiles the missing programs of the set of the current sources and installs
-# them; the variable of that name is the set's path. If the sources change meanwhile another set is needed: a
-# set has one digest and must be built of these sources alone. In the background the caller decides about
-# that, and nothing is installed.
+# make_set quick|fast [TOOL…]: compiles the missing programs of the set of the current sources and installs them. The
+# variable `quick` or `fast` contains the path of the set. A set has one digest and must be built of these sources
+# alone, so it is built again if the sources change during the build. In the background nothing is installed in that
+# case, and the caller decides.
 make_set() {
   local kind=$1 tools=("${@:2}") tool began
   while :; do
@@ -93,13 +93,12 @@ lay_down() {
   done
 }
 
-# Reads the output of `swift build`. Its steps become one line that is rewritten on a terminal, and an
-# occasional line elsewhere; FILE contains the progress for waiting scripts. Warnings and errors are passed
-# on.
+# Reads the output of `swift build`. Its steps become one line that is rewritten on a terminal, and an occasional line
+# elsewhere; FILE contains the progress for waiting scripts. Warnings and errors are printed unchanged.
 follow_build() {
   local file=$1 line part='' status module count=0 told=$SECONDS total
   local -A seen=()
-  # Without libpq these are not built.
+  # Without libpq these modules are not built.
   local absent='Postgres|PostgresStore|PostgresReading|SharedBranch'
   [[ ${BANK_POSTGRES:-0} == 0 ]] || absent=''
   # A Ctrl-C ends swift, and this function ends after the last line of its output.

@@ -1,8 +1,8 @@
-// Entry points that libFuzzer calls with its inputs. `scripts/fuzz` compiles this file with the sources of
-// the codec, the frames and the lines into one module, so nothing else of the project is needed. It uses no
-// particular message: the fuzzed code has to be safe for every type.
-// Invariant: no input may trap, run long or use much memory; accepted input must survive a round trip. A
-// violation is a trap, which libFuzzer reports with its input.
+// Entry points that libFuzzer calls with its inputs. `scripts/fuzz` compiles this file with the sources of the codec,
+// the frames and the lines into one module, so nothing else of the project is needed. It uses no message type of the
+// project, because the fuzzed code has to be safe for every type.
+// Invariant: no input may trap, run long or use much memory; accepted input must survive a round trip. A violation is a
+// trap, which libFuzzer reports with its input.
 
 /// A value of any shape within the profile.
 indirect enum FuzzValue: Codable, Equatable {
@@ -146,7 +146,7 @@ private func fuzzFrames(_ input: [UInt8]) {
   precondition(pieces.bufferedByteCount == whole.bufferedByteCount, "another split left other bytes")
 }
 
-/// The same for lines, each of which is parsed as an object with one key and skipped values.
+/// Like `fuzzFrames`, for lines. Each line is parsed as an object with one key and skipped values.
 private func fuzzLines(_ input: [UInt8]) {
   guard let portion = input.first.map({ Int($0) + 1 }) else { return }
   let stream = input.dropFirst()

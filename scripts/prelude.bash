@@ -67,8 +67,8 @@ find_browser() {
   command -v chromium-headless-shell >/dev/null
 }
 
-# borrowed PACKAGE PROGRAM: prints the path of a program, either the system's or one unpacked from its Debian
-# package in .build. That needs no password and does not change the system. Fails without either.
+# borrowed PACKAGE PROGRAM: prints the path of a program, either the system's or one unpacked from its Debian package in
+# .build. Unpacking needs no password and does not change the system. Fails without either.
 borrowed() {
   local place=$build/.borrowed/$1
   command -v "$2" && return 0

@@ -2,8 +2,8 @@
 // name of the ticket.
 // Invariant: one ticket is one order at the stock, however often it is served and by which station. So a
 // juice that is restarted after a crash finds the fruit that was reserved for it.
-// Errors: if the stock is away or its disk is full, the request is repeated later, and it does not count as a
-// failure; a refusal by the stock does. Nothing is taken without a final answer.
+// Errors: if the stock is unavailable or its disk is full, the request is repeated later and does not count as a
+// failure. A refusal by the stock counts as a failure. Nothing is taken without a final answer.
 
 import BankModel
 import Posix
@@ -22,11 +22,11 @@ public final class FruitProvider: Provider {
   private var patience = TimeSpan.seconds(5)
   /// Assortment of the bank; nil until the stock has sent it.
   private var assortment: Assortment?
-  /// Number of the connection on which the stock sent it: after a reconnect, another process may have read
+  /// Number of the connection on which the stock sent the assortment. After a reconnect another process may have read
   /// another file.
   private var assortmentWelcome = 0
   private var wanted: Assignment?
-  /// Number of requests so far: an answer to an earlier one is late.
+  /// Number of requests so far. An answer to an earlier request is ignored.
   private var questions: UInt64 = 0
 
   /// A provider that waits on this loop.

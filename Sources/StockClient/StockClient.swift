@@ -1,7 +1,7 @@
 // Description of the stock service for `ServiceClient`: which requests change data, and the state of a
 // subscription.
-// Invariant: a subscriber receives every change in order and once. If one is missing it receives a snapshot
-// instead.
+// Invariant: a subscriber receives every change in order and once. If a change is missing, the subscriber receives a
+// snapshot instead.
 
 import BankModel
 import Transport
@@ -29,7 +29,7 @@ extension StockCommand: ServiceCommand {
     }
   }
 
-  /// True if every row is counted for the answer.
+  /// True if the service reads every row for the answer, which takes long.
   public var isLong: Bool { self == .audit }
 }
 
@@ -37,8 +37,8 @@ extension ServiceClient where Command == StockCommand {
   /// Path of the stock service's socket in the home directory of a bank.
   public static func socket(inHome home: String) -> String { ServiceHome(path: home, name: "stock").socket }
 
-  /// Subscribes to the stock from the caller's last position, or from the present: a snapshot, and then every
-  /// change, across lost connections and without a gap. Replaces the previous subscription.
+  /// Subscribes to the stock, and replaces the previous subscription. The listener first receives the changes after the
+  /// caller's last position, or a snapshot if there is none, and then every later change, also after a lost connection.
   public func follow(from place: StockPlace? = nil, _ hear: @escaping (StockNews) -> Void) {
     follow(StockView(place), hear)
   }
@@ -59,10 +59,10 @@ public struct StockView: ServiceView {
   /// Position of the last change seen; nil before the first snapshot.
   private var place: StockPlace?
 
-  /// State after this position; nil for none.
+  /// State after this position; nil before the first snapshot.
   public init(_ place: StockPlace? = nil) { self.place = place }
 
-  /// Subscription from that position on.
+  /// Request for the changes after the last position; for a snapshot if there is none.
   public var question: StockCommand { .follow(place) }
 
   /// Processes an answer of the service.

@@ -62,8 +62,8 @@ package final class StockPersistence: ServicePersistence {
 }
 
 extension MachineDriver where Machine: StockDecisions, Persistence == StockPersistence {
-  /// Adds items that are unknown so far. A stock without its items is useless: if the disk has no space for
-  /// them, the process ends and has to be restarted.
+  /// Adds the items that are unknown. A stock without its items is useless: if the disk has no space for them, the
+  /// process ends and has to be restarted.
   func furnish(_ amounts: [ItemAmount], at now: Moment) {
     happen(.furnish(amounts), at: now)
     commit(at: now)

@@ -1,5 +1,5 @@
-// Requests of a stock service, and their handling.
-// Invariant: a subscriber receives every change after its position, in order and once; one that is too slow
+// Handling of the requests to a stock service.
+// Invariant: a subscriber receives every change after its position, in order and once. A subscriber that is too slow
 // gets an error.
 
 import BankModel
@@ -13,10 +13,10 @@ import Wire
 /// Maximum sizes of messages to subscribers.
 package struct ViewingLimits: Sendable {
   package var page = 500
-  /// Changes that a returning subscriber may have missed; beyond that it starts with a snapshot.
+  /// Maximum number of changes that a returning subscriber may have missed. With more it starts with a snapshot.
   package var replayed: Int64 = 10_000
-  /// Changes that a subscriber may fall behind while it receives the missed ones; the feed of the others
-  /// retains as many.
+  /// Maximum number of changes by which a subscriber may be late while it receives the missed ones. The feed of the
+  /// other subscribers retains as many changes.
   package var missed: Int64 = 100_000
 
   package init() {}
@@ -62,7 +62,7 @@ package final class StockService<Machine: StockDecisions>: ServiceHandler {
   }
 
   package func react(to request: StockRequest, _ call: Call) -> ServiceReaction<StockEvent, StockResult> {
-    // If the client names no day, it is the current one in UTC.
+    // If the client sends no day, the current day in UTC applies.
     let today = min(max(0, clock.now.wall.milliseconds / 86_400_000), StockLimits.days.upperBound)
     if let action = request.command.action(today: today) {
       return .event(.order(call.id, request.order, action))
@@ -106,8 +106,8 @@ package final class StockService<Machine: StockDecisions>: ServiceHandler {
     return .later
   }
 
-  /// Starts a subscription: one that is up to date gets only new publications, another one first gets the
-  /// missed changes.
+  /// Starts a subscription. If it is up to date it receives only new publications; if not, it first receives the missed
+  /// changes.
   private func begin(_ view: Views.View, at sequence: Int64) {
     publish()
     views.begin(view, after: sequence == driver.machine.settledSequence ? nil : sequence)

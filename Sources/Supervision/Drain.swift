@@ -1,13 +1,13 @@
-// Decision logic for closing a bank: four named steps, each with a time limit, in one order. Input is the
-// state of the bank with a time, output is the list of actions.
+// Decision logic for closing a bank: four named steps, each with a time limit, in a fixed order. The input is the state
+// of the bank with a time, the output is the list of actions.
 //
 // close door -> serve waiting -> finish serving -> kill -> end
 //
-// A step ends when its work is done, when its time limit is reached, or when a later step is requested. In
-// the last two cases it leaves customers over, and they are treated more strictly: requests are refused,
-// waiting customers stay for the next start, and customers at a window return to the queue.
-// Invariant: every step starts exactly once and in this order, however fast the bank passes through them. No
-// state of the bank makes a drain go back to an earlier step.
+// A step ends when its work is done, when its time limit is reached, or when a later step is requested. In the last two
+// cases customers of the step are left, and they are treated more strictly: requests are refused, waiting customers
+// stay for the next start, and customers at a window return to the queue.
+// Invariant: every step starts exactly once and in this order, however fast the bank passes through the steps. No state
+// of the bank makes a drain return to an earlier step.
 
 import BankModel
 import Time
@@ -17,7 +17,7 @@ public enum DrainAction: Sendable, Equatable {
   /// A step starts: notify all subscribers.
   case begin(DrainStep)
   case closeDoor
-  /// Refuse the requests that are half taken in: none of their tickets was reported to a client.
+  /// Refuse the requests that are partly admitted: none of their tickets was reported to a client.
   case turnAway
   /// Assign no more customers: the waiting ones stay for the next start.
   case leaveWaiting
@@ -31,11 +31,11 @@ public enum DrainAction: Sendable, Equatable {
 
 /// State of the bank, as far as a drain needs it.
 public struct DrainSight: Sendable, Equatable {
-  /// True if a request for tickets is half taken in.
+  /// True if a request for tickets is partly admitted.
   public var isTakingIn: Bool
   /// True if a customer waits who can be served.
   public var hasWaiting: Bool
-  /// True if no customer is at a window, and none will be.
+  /// True if no customer is at a window, and no customer will be assigned to one.
   public var isDrained: Bool
   /// Number of teller processes.
   public var tellers: Int
@@ -71,14 +71,14 @@ public struct Drain: Sendable {
   private var hasBegun = false
   private var hasEnded = false
 
-  /// Limits of the time in which idle tellers may exit: they have a log to finish.
+  /// Limits of the time in which idle tellers may exit. They still have to write their logs.
   public static let leaveGrace: ClosedRange<TimeSpan> = .milliseconds(100)...TimeSpan.seconds(3)
 
   /// A drain that starts now.
   public init(at now: MonotonicTime) { began = now }
 
-  /// Requests that the drain proceeds to `step` at once; no effect if it has reached that step already. nil
-  /// lets all customers be served. `bound` limits each step; the shortest bound of all requests applies.
+  /// Requests that the drain proceeds to `step` at once; no effect if it has reached that step already. With nil, the
+  /// drain lets all customers be served. `bound` limits each step; the shortest bound of all requests applies.
   public mutating func ask(for step: DrainStep? = nil, bound: TimeSpan? = nil, at now: MonotonicTime) {
     guard !hasEnded else { return }
     if let step { wanted = max(wanted, step) }
@@ -127,7 +127,8 @@ public struct Drain: Sendable {
     let isOver = wanted > step || nextDeadline.map { $0 <= now } == true
     switch step {
     case .closeDoor: return sight.isTakingIn ? isOver ? [.turnAway] : nil : []
-    // Also if no customer waits: a prefetched customer whose work cannot start need not stay at a window.
+    // Assignment also ends if no customer waits: a prefetched customer whose work cannot start need not stay at a
+    // window.
     case .serveWaiting: return isOver ? [.leaveWaiting] : sight.hasWaiting ? nil : []
     case .finishServing: return sight.isDrained ? [] : isOver ? [.takeBack] : nil
     case .kill: return sight.tellers == 0 ? [.end] : nil

@@ -1,6 +1,6 @@
 // Replacement of healthy workers, after a number of customers or above a memory limit.
-// Invariant: at most one worker is being replaced. The next one follows only after its successor is ready, or
-// will never be.
+// Invariant: at most one worker is being replaced. The next worker is replaced only after the successor of the last one
+// is ready, or will never be ready.
 
 import Time
 
@@ -19,8 +19,8 @@ public struct RecyclePolicy: Sendable, Equatable {
   /// Resident memory in bytes above which a worker is replaced; 0 for never.
   public var aboveBytes: Int64
 
-  /// Shortest time between two measurements of one window's workers. A measurement reads /proc. And a limit
-  /// below the needs of a new worker must not replace one after every customer.
+  /// Shortest time between two measurements of one window's workers. A measurement reads /proc, and a limit below the
+  /// needs of a new worker must not cause a replacement after every customer.
   public static let measurePause = TimeSpan.seconds(1)
 
   /// Never replaces a worker by default.
@@ -48,7 +48,7 @@ public struct Recycling<Name: Hashable & Sendable>: Sendable {
 
   public init() {}
 
-  /// Registers a worker as due. Returns true if it may be replaced now; otherwise it is queued, at most once.
+  /// Registers a worker as due. Returns true if it may be replaced now. If not, the worker is queued, at most once.
   public mutating func isTurn(of name: Name) -> Bool {
     guard current != name else { return false }
     guard current != nil else {
@@ -60,8 +60,8 @@ public struct Recycling<Name: Hashable & Sendable>: Sendable {
     return false
   }
 
-  /// Records that the successor of ``current`` is ready, or will never be. Returns the next worker, which
-  /// becomes ``current``.
+  /// Records that the successor of ``current`` is ready, or will never be ready. Returns the next worker, which becomes
+  /// ``current``.
   public mutating func settled() -> Name? {
     current = waiting.isEmpty ? nil : waiting.removeFirst()
     return current

@@ -1,8 +1,7 @@
-// Decision when a worker that has exited is restarted. Random numbers come from a seeded generator, so the
-// same history gives the same decisions.
-// An exit before ready shows that starting fails, so restarts are delayed. An exit during work shows nothing
-// of the kind, so the successor starts at once. An exit directly after ready, without any work done, is
-// counted and delayed separately: a few of them are chance, many in a row show a worker that cannot work.
+// Decision when a worker that has exited is restarted. Random numbers come from a seeded generator, so the same history
+// gives the same decisions. An exit before ready shows that starting fails, so restarts are delayed. An exit during
+// work does not show this, so the successor starts at once. An exit directly after ready, without any work done, is
+// counted and delayed separately: a few of these exits are chance, many in a row show a worker that cannot work.
 // Invariant: exits are "in a row" if there was no success between them.
 
 import BankModel
@@ -82,7 +81,7 @@ public struct RestartHistory: Sendable {
     return hastyDeaths <= policy.spared ? .atOnce : decision(after: hastyDeaths - policy.spared)
   }
 
-  /// Replaces the rules; the existing history is judged by the new ones.
+  /// Replaces the rules. Later decisions judge the existing history by the new rules.
   public mutating func adopt(_ policy: RestartPolicy) { self.policy = policy }
 
   /// Clears the history, because an operator requests another attempt.
@@ -91,8 +90,8 @@ public struct RestartHistory: Sendable {
     (readySince, hasWorked) = (nil, false)
   }
 
-  /// Pauses double with each exit, with a random jitter in the upper half, so that many windows do not
-  /// restart in step.
+  /// Pauses double with each exit. Their upper half is random jitter, so that many windows do not restart at the same
+  /// time.
   private mutating func decision(after deaths: Int) -> RestartDecision {
     guard deaths < policy.patience else { return .giveUp }
     let doublings = min(deaths - 1, 30)

@@ -1,12 +1,11 @@
-// Decision whether a silent process hangs. Input is reports of progress with a time, and the process state
-// from the kernel.
-// Progress is what the process reports from the loop that does its work, or from within a long computation.
-// Silence alone proves nothing, because a computation may be long and not report. So the kernel's state
-// decides, too. A stopped process hangs. A process that sleeps and uses no processor time hangs after six
-// times its patience. A process that runs without a report hangs after thirty times. A process that waits for
-// a disk could not be killed anyway, and one under a debugger is left to its user.
-// Invariant: all times are attended time, so time in which the judging process itself was not running counts
-// against no process.
+// Decision whether a silent process hangs. The inputs are reports of progress with their times, and the process state
+// from the kernel. Progress is what the process reports from the loop that does its work, or from within a long
+// computation. Silence alone proves nothing, because a long computation may not report. So the kernel's state decides,
+// too. A stopped process hangs. A process that sleeps and uses no processor time hangs after six times its patience. A
+// process that runs without a report hangs after thirty times its patience. A process that waits for a disk could not
+// be killed anyway, and the user decides about a process under a debugger.
+// Invariant: all times are attended time, so time in which the judging process itself was not running does not count
+// against any process.
 
 import Time
 
@@ -37,7 +36,7 @@ public struct Standstill: Sendable {
   public static let timesAsleep: Int64 = 6
   /// Multiple of the patience for which a process may run in silence, before it counts as hanging.
   public static let timesRunning: Int64 = 30
-  /// The default.
+  /// Default of ``patience``.
   public static let patience = TimeSpan.seconds(10)
 
   /// A detector that starts now.

@@ -17,7 +17,7 @@ extension VendingCommand: ServiceCommand {
 
   /// Name of the machine in a log.
   public static var serviceName: String { "the vending machine" }
-  /// True if every row is counted for the answer.
+  /// True if the machine reads every row for the answer, which takes long.
   public var isLong: Bool { self == .audit }
 }
 
@@ -32,8 +32,8 @@ extension ServiceClient where Command == VendingCommand {
     ServiceHome(path: home, name: "vending-admin").socket
   }
 
-  /// Subscribes to the machine: a snapshot, and then every change; after a lost connection a new snapshot.
-  /// Replaces the previous subscription.
+  /// Subscribes to the machine, and replaces the previous subscription. The listener receives a snapshot, and then
+  /// every change; after a lost connection it receives a new snapshot.
   public func follow(_ hear: @escaping (VendingNotice) -> Void) { follow(VendingView(), hear) }
 }
 
@@ -55,7 +55,7 @@ public struct VendingView: ServiceView {
   /// The state before the first snapshot.
   public init() {}
 
-  /// Subscription with a new snapshot, also after a reconnect.
+  /// Request for a subscription. It starts with a new snapshot, also after a reconnect.
   public var question: VendingCommand { .follow }
 
   /// Processes an answer of the machine.
@@ -71,7 +71,7 @@ public struct VendingView: ServiceView {
       news.purchases.removeAll { $0.sequence <= seen }
       self.seen = news.sequence
       return .news(.news(news))
-    // A new snapshot contains everything that was missed.
+    // A new snapshot contains everything that was missed, so subscribe again.
     case .failure(let failure) where failure.code == .tooSlow: return .askAgain
     case .failure(let failure): return .news(.refused(failure))
     default: return .nothing

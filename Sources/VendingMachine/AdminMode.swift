@@ -1,6 +1,6 @@
-// Manager's operations: add drinks, remove them, discard expired ones. This class has no access to the
-// customers' money.
-// Invariant: every change is requested from the stock under a name derived from the request's, so a repeated
+// Manager's operations: add drinks, remove them, discard expired ones. This class has no access to the customers'
+// money.
+// Invariant: every change is requested from the stock under a name derived from the name of the request, so a repeated
 // request adds nothing twice.
 
 import BankModel
@@ -23,7 +23,7 @@ final class AdminMode {
     self.clock = clock
   }
 
-  /// Performs a change for the manager; the answer comes later.
+  /// Performs a change for the manager. `answer` is called later.
   func ask(_ command: VendingCommand, as name: OrderID, _ answer: @escaping (VendingResult) -> Void) {
     switch command.stockCommand(selling: shelf.table, on: clock.today) {
     case .success(let wanted): change(wanted, as: name, answer)

@@ -1,7 +1,7 @@
 // Requests to the stock for customers: take a drink for a purchase, and return it if the purchase was
 // abandoned. This class has no access to the manager's operations.
-// Invariant: a purchase's drink is requested under the purchase's own name, and repeated if necessary, so it
-// is taken once.
+// Invariant: a purchase's drink is requested under the purchase's own name, and the request is repeated if necessary,
+// so the drink is taken once.
 
 import BankModel
 import Posix
@@ -77,8 +77,7 @@ final class CustomerMode<Machine: VendingDecisions> {
     guard let order = driver.machine.stockOrder(of: purchase) else { return }
     stock.ask(.giveBack, as: order, until: SystemClock.monotonic() + patience.release) { [weak self] result in
       guard let self else { return }
-      // Ask again if the disk is full or the stock does not come back; after a restart the machine asks
-      // again, too.
+      // Ask again if the disk of the stock is full or the stock does not answer. A restarted machine asks again, too.
       switch result {
       case .success(.done): break
       case .failure where Kernel.makes("takesSilenceForPutBack"): break
@@ -92,7 +91,7 @@ final class CustomerMode<Machine: VendingDecisions> {
   /// Time of the next attempt to make the stock return drinks; nil if there is none to return.
   private(set) var nextDeadline: MonotonicTime?
 
-  /// Asks the stock again, some time after it refused.
+  /// Asks the stock again after a pause if it refused.
   func endTurn() {
     guard !again.isEmpty else { return }
     guard let due = nextDeadline else { return nextDeadline = clock.now.monotonic + patience.pause }

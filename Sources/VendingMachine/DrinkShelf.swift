@@ -1,7 +1,7 @@
-// Read-only view of the drinks in stock, shared by the customers' side and the manager's side. It subscribes
-// to the stock service, and answers queries by product, expiry and temperature.
-// Invariant: it shows the latest data from the stock and computes no quantities of its own. While the stock
-// service is away it keeps the last snapshot; before the first contact it has none.
+// Read-only view of the drinks in stock, shared by the customers' side and the manager's side. It subscribes to the
+// stock service, and answers queries by product, expiry and temperature.
+// Invariant: all quantities are those of the latest data from the stock. While the stock service is unavailable, the
+// view keeps the last snapshot; before the first contact it has none.
 
 import BankModel
 import Posix
@@ -11,9 +11,9 @@ import Wire
 
 final class DrinkShelf {
   let table: ProductTable
-  /// Number of changes so far; every product has the version of its last one.
+  /// Number of changes so far. The version of a product is the number of its last change.
   private(set) var version: UInt64 = 0
-  /// Reason why the stock has refused these products; nil if it has not.
+  /// Reason why the stock has refused these products; nil if it has not refused them.
   private(set) var trouble: Remark?
 
   private let stock: StockClient
@@ -26,7 +26,7 @@ final class DrinkShelf {
   private var isIntroduced = false
   /// Time of the next attempt to add the products to a stock that has refused them.
   private var introduceAt: MonotonicTime?
-  /// Closures that wait until it has them, or until their deadline.
+  /// Closures that wait until the stock has the products, or until their deadline.
   private var waiting: [(deadline: MonotonicTime, body: (Bool) -> Void)] = []
 
   private static let introductionPause = TimeSpan.seconds(1)
@@ -95,7 +95,7 @@ final class DrinkShelf {
     gates.append((sequence, body))
   }
 
-  /// Runs the closures without waiting if the stock is away, because it sends nothing now.
+  /// Runs the closures without waiting if the stock is disconnected, because it then sends no snapshot.
   func endTurn(_ now: MonotonicTime) {
     if !gates.isEmpty, !stock.isConnected { openGates { _ in true } }
     if let due = introduceAt, due <= now {
@@ -148,8 +148,8 @@ final class DrinkShelf {
       case .failure(let error): trouble = error.remark
       case .success: (trouble, isIntroduced) = (nil, true)
       }
-      // The disk of the stock may have been full. The next snapshot may be far away, and nothing can be
-      // sold until then.
+      // The disk of the stock may have been full. The next snapshot may arrive much later, and nothing can be sold
+      // until then.
       if !isIntroduced, !Kernel.makes("introducesOnce") {
         introduceAt = SystemClock.monotonic() + Self.introductionPause
       }

@@ -1,7 +1,7 @@
-// Renaming of a damaged database of the vending machine, at the request of an operator only. It opens the
-// database to decide: an undamaged one stays in place.
-// Invariant: the contents of the files do not change; the database and all its companion files get another
-// name. Errors: an exit code for the reason, and a sentence on standard error.
+// Renaming of a damaged database of the vending machine, only at the request of an operator. The database is opened for
+// the check; an undamaged one stays in place.
+// Invariant: the contents of the files do not change; the database and all its companion files get another name.
+// Errors: an exit code for the reason, and a sentence on standard error.
 
 import BankModel
 import Glibc
@@ -48,8 +48,8 @@ enum SettingAside {
     return .done
   }
 
-  /// Creates the new database now and not at the next start: if the database of an open bank is missing, it
-  /// counts as removed by mistake.
+  /// Creates the new database now and not at the next start. A missing database of an open bank counts as removed by
+  /// mistake.
   private static func beginAnew(_ home: ServiceHome) throws {
     let store = try SQLiteVendingStore(path: home.database)
     _ = try store.load(newMachine: Int64(bitPattern: RandomSeed.fromSystem() >> 1))

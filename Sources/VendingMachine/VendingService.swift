@@ -1,4 +1,4 @@
-// Requests of a vending machine on its customers' socket and its manager's, and their handling.
+// Handling of the requests to a vending machine on the customers' socket and on the manager's socket.
 // Invariant: a request on the wrong socket is refused before it is processed.
 
 import BankModel

@@ -34,7 +34,7 @@ extension VendingFailure {
       self.init(.tillFull, remark: Remark(.balanceAtMost, VendingLimits.balance), available: balance)
     case .stockAway(let product): self.init(.stockUnavailable, subject: product.name)
     case .crowded: self.init(.crowded, remark: Remark(.purchasesUnderWay, VendingLimits.openPurchases))
-    // The type is needed because a refusal has the same name.
+    // `Code` is written out because a refusal has a case of the same name.
     case .diskFull: self.init(Code.diskFull)
     }
   }
@@ -120,7 +120,7 @@ extension StockCommand {
 }
 
 extension VendingResult {
-  /// The manager's answer for an answer of the stock; the changes if it was done.
+  /// Converts an answer of the stock into the manager's answer, with the changes if the request was executed.
   public init(managersAnswer result: StockResult) {
     switch result {
     case .done(let changes): self = .stocked(changes)

@@ -1,7 +1,7 @@
-// News for subscribers of the machine: the changes since the last publication, encoded once for all customers
-// and once for the manager, who sees the lots.
-// Invariant: a subscriber receives a snapshot, and then every later purchase, in order and once, and the
-// current products; one that is too slow gets an error.
+// News for subscribers of the machine: the changes since the last publication, encoded once for all customers and once
+// for the manager, who sees the lots.
+// Invariant: a subscriber receives a snapshot, and then every later purchase, in order and once, and the current
+// products. A subscriber that is too slow gets an error.
 
 import BankModel
 import VendingCore
@@ -23,7 +23,7 @@ final class ViewerTable<Machine: VendingDecisions> {
     }
   }
 
-  /// Topics: customers, and the manager.
+  /// Number of topics: one for customers, and one for the manager.
   private let sides = 2
 
   /// Subscriptions, with one topic for each side.
@@ -79,7 +79,7 @@ final class ViewerTable<Machine: VendingDecisions> {
       products: products, purchases: purchases)
   }
 
-  /// Purchases after a sequence number: from memory if they are still there, otherwise from disk.
+  /// Purchases after a sequence number: from memory if all of them are cached, else from disk.
   private func purchases(after sequence: Int64, _ service: VendingService<Machine>) -> [MoneyChange] {
     let bought = service.driver.persistence
     if bought.recent.count < bought.remembered || (bought.recent.first?.sequence ?? 0) <= sequence + 1 {

@@ -1,5 +1,5 @@
-// Entry point of `bank-juice`, the worker of a juice station, which obtains fruit for each customer. Errors:
-// the exit code.
+// Entry point of `bank-juice`, the worker of a juice station, which obtains fruit for each customer.
+// Errors: the exit code.
 
 import Glibc
 import JuiceStation
