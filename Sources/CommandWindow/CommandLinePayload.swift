@@ -21,7 +21,7 @@ struct CommandLinePayload: Equatable {
   var isWaited = false
   /// Standard input.
   var input: [UInt8] = []
-  /// umask; nil for that of every command.
+  /// umask of the command; nil for that of all commands of the bank.
   var mask: UInt32?
   /// Resource limits of the client that enqueued the command.
   var limits: [ResourceLimit] = []

@@ -85,7 +85,7 @@ extension Guardian {
   /// Restores the socket and the log if they were removed. While a coordinator runs, it restores the lock itself.
   func keepHome(_ now: MonotonicTime) {
     guard let watch, let due = watch.repairAt, due <= now, let equipment else { return }
-    // Without its home there is nothing to guard, and the coordinator ends by itself.
+    // Without its home there is no bank to guard, and the coordinator ends by itself.
     guard !home.isGone(equipment) else { return watch.putOff() }
     do throws(SystemError) {
       try renewSocket(equipment)

@@ -10,7 +10,7 @@ public enum GuardianProcess {
   public static func run(arguments: [String]) -> Int32 {
     ProcessStart.prepare(as: .service)
     CurrentProcess.setName("bank-guardian")
-    // First of all, because any other open would take these numbers.
+    // Before any other call, because opening a file could return these numbers.
     let channel = inherited(3)
     let lock = inherited(4)
     do {

@@ -20,7 +20,7 @@ final class BrowserProcess {
 
   /// - Parameter language: value of Accept-Language, such as `ko-KR,ko`.
   init(language: String) throws {
-    // First of all: writing to a crashed browser must fail with EPIPE instead of ending this process.
+    // Before any write: writing to a crashed browser must fail with EPIPE instead of ending this process.
     Signals.ignorePipe()
     let program = try Self.program()
     var template = Array("/tmp/branch-\(getpid())-browser-XXXXXX".utf8CString)

@@ -48,7 +48,7 @@ extension ServiceClient where Command == StockCommand {
 public enum StockNews: Sendable, Equatable {
   /// Snapshot of the whole stock; it replaces all earlier data.
   case picture(StockPicture)
-  /// Changes after the last news, in order.
+  /// Changes since the last news, in order.
   case changes([StockChange])
   /// The service refuses the subscription.
   case refused(StockFailure)

@@ -67,7 +67,7 @@ public struct StoredOrder: Sendable, Equatable {
     case done
     /// Refused because of these shortages.
     case short([Shortage])
-    /// Returned before the order arrived; it can never be done.
+    /// The order was returned before it arrived, and can never be executed.
     case void
   }
 

@@ -72,7 +72,7 @@ public final class TellerProcess {
     settle()
   }
 
-  /// Exit code if the process can exit now; nil while work, output or a part of a command is left.
+  /// Exit code if the process can exit now; nil while work, output or a process of a command is left.
   public var ending: Int32? { channel.isOpen || provider?.hasEnded == false ? nil : exitCode }
 
   /// Serves until the end. Returns the exit code.
@@ -137,7 +137,7 @@ public final class TellerProcess {
   private func settle() {
     if exitCode == nil { flush() } else { channel.closeAfterFlush() }
     guard let file = log?.output else { return }
-    // The flush may have been the last one. Usually nothing waits, and then the clock need not be read.
+    // The flush may have been the last one. Usually no line waits, and then the clock is not read.
     guard exitCode == nil else { return file.flush() }
     if file.nextFlush != nil { file.flushIfDue(SystemClock.monotonic()) }
   }

@@ -263,7 +263,7 @@ public protocol VendingDecisions: Decisions where Event == VendingEvent, Effect 
   var unfinishedCount: Int { get }
   /// The money that is on disk.
   var settledAccount: MoneyAccount { get }
-  /// Money that can be spent, by the state on disk.
+  /// Money that can be spent, according to the state on disk.
   var settledFree: Won { get }
   /// Order name at the stock of a purchase; nil if it is finished.
   func stockOrder(of purchase: PurchaseNumber) -> OrderID?

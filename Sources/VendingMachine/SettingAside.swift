@@ -18,7 +18,7 @@ enum SettingAside {
     case failed = 1
     /// The database is undamaged, or does not exist.
     case notDamaged = 3
-    /// A running machine uses it.
+    /// A running machine uses the database.
     case inUse = 4
   }
 

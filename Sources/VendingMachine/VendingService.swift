@@ -82,7 +82,7 @@ package final class VendingService<Machine: VendingDecisions>: ServiceHandler {
     fields.field("unfinished", driver.machine.unfinishedCount)
   }
 
-  /// Handles the stock's messages first, and sends the requests to it within this iteration.
+  /// Handles the stock's messages first, and sends requests to the stock within this iteration.
   package func beforeCommit() {
     stock.endTurn()
     shelf.endTurn(clock.now.monotonic)

@@ -38,7 +38,7 @@ final class ViewerTable<Machine: VendingDecisions> {
     -> Bool
   {
     let side = showsLots ? 1 : 0
-    // The other subscribers get the changes that the new one sees in its snapshot.
+    // First send the other subscribers the changes that the snapshot for the new one contains.
     publish(on: side, service)
     guard let view = call.open(in: views, topic: side) else { return false }
     let products = service.shelf.reports(on: service.today, withLots: showsLots)

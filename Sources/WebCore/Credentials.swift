@@ -34,7 +34,7 @@ public struct Credentials: Sendable {
     /// The secrets in the format of the file.
     public var text: String { identity + "\n" + name + "\n" + managerCode + "\n" }
 
-    /// The bank's own host name. Browsers send its cookies to no other server of this machine.
+    /// The bank's own host name. Browsers send the cookies of this name to no other server of this machine.
     public var host: String { "bank-\(name).localhost" }
 
     static func digits(_ random: () -> UInt64) -> String {

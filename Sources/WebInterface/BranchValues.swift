@@ -56,7 +56,6 @@ extension ServingRow {
 }
 
 extension WorkProgress {
-  /// The text, or nil if it is empty.
   var shown: String? { text.isEmpty ? nil : text }
 }
 

@@ -208,7 +208,7 @@ final class FormActions {
     let loader = application.director.loader
     let watch = KillWatch(window: window, generation: generation, pid: pid, in: application.feeds.board)
     let former = loader.kill
-    // A second press kills only once; the measurement of the first one is kept.
+    // A second press does not kill again, so the measurement of the first press is kept.
     if former?.isOf(watch) != true { loader.kill = watch }
     control.ask(.endTeller(window: window, generation: generation, pid: pid)) { [self] outcome in
       switch outcome {

@@ -22,7 +22,7 @@ struct ListPace {
 
   /// Takes bytes from the credit if they may be sent now.
   ///
-  /// - Returns: nil if they may be sent; otherwise the time at which they may.
+  /// - Returns: nil if the bytes may be sent now, or the time at which they may be sent.
   mutating func take(_ bytes: Int, at now: MonotonicTime, inCrowd: Bool) -> MonotonicTime? {
     guard bytes > Self.small else { return nil }
     let rate = inCrowd ? Self.rateInCrowd : Self.rate

@@ -25,7 +25,7 @@ struct MemoryRest {
 
   /// Call at the end of each iteration.
   ///
-  /// - Parameter hasWorked: false if only keep-alives and the like were sent.
+  /// - Parameter hasWorked: false if only work such as keep-alives was done.
   /// - Returns: the memory to return now; nil for none.
   mutating func endTurn(_ now: MonotonicTime, hasWorked: Bool) -> Part? {
     let isDue = nextDeadline.map { $0 <= now } ?? false

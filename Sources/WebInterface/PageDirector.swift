@@ -33,7 +33,7 @@ final class PageDirector {
   private var nextPulse: MonotonicTime?
   /// Number of changes, loaded pages and closed pages.
   private(set) var deeds = 0
-  /// Incremented for each new `LivePage`, so that a client cannot resume from a position of another one.
+  /// Incremented for each new `LivePage`, so that a client cannot resume from a position of another page.
   private var epoch = RandomSeed.fromSystem() >> 12
 
   /// Maximum number of pages of one stream.

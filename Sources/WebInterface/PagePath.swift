@@ -79,7 +79,7 @@ enum PagePath: Hashable {
     Int64(text.hasPrefix("customer-") ? String(text.dropFirst(9)) : text)
   }
 
-  /// Sources of the page; a change of one of them reloads it.
+  /// Sources of the page. A change of one of these sources reloads the page.
   var feeds: Set<FeedKind> {
     switch self {
     case .bank, .kiosk, .ticket, .lobby, .windows, .services, .dead, .tickets, .receipts, .audit, .ledger:

@@ -38,7 +38,7 @@ struct WebHome {
   /// closed.
   func sessions() -> Sessions { read(sessionsPath, limit: 64 << 10).map { Sessions(text: $0) } ?? Sessions() }
 
-  /// Stores the sessions for the next process. If the disk is full, they end with this process.
+  /// Stores the sessions for the next process. If the disk is full, the sessions end with this process.
   func keep(_ sessions: Sessions) {
     do throws(SystemError) { try write(sessions.text, to: sessionsPath) } catch {
       try? Directory.unlink(sessionsPath)

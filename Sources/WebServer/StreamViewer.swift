@@ -32,7 +32,7 @@ final class StreamViewer: EventViewer {
 
   private static let head = EventBytes(HTTPResponse.events.written(isStream: true))
   private static let pulseBytes = EventBytes(Array(":\n\n".utf8))
-  /// Consecutive pulses after which a client that does not read is closed.
+  /// Consecutive pulses after which the connection of a client that does not read is closed.
   private static let patience = 4
   private static let mostNoise = 64 << 10
 
@@ -47,7 +47,7 @@ final class StreamViewer: EventViewer {
     self.place = place
   }
 
-  /// Starts; false if its descriptor cannot be watched.
+  /// Starts the viewer; false if the event loop cannot watch its descriptor.
   func begin() -> Bool {
     registration = try? loop.register(fd: socket.rawValue, interest: .read) { [unowned self] in hear($0) }
     guard registration != nil else { return false }

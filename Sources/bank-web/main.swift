@@ -1,5 +1,5 @@
-// Entry point: passes the command line to the web server, and its exit code to the system. It contains no
-// logic.
+// Entry point of `bank-web`: passes the arguments to `WebProcess`.
+// Errors: the exit code.
 
 import Glibc
 import Posix

@@ -69,7 +69,7 @@ public enum Refusal: String, Sendable, CaseIterable {
   case wrongState = "wrong_state"
   /// The confirmed number of customers is outdated.
   case changed = "confirmation_outdated"
-  /// Another business day has started, whose numbers belong to other customers.
+  /// Another business day has started, in which the ticket numbers belong to other customers.
   case dayChanged = "wrong_day"
   /// Another process has started at the window.
   case otherGeneration = "process_changed"

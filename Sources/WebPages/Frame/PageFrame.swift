@@ -18,7 +18,7 @@ public struct PageFrame: Sendable, Equatable {
   public var theme: Theme
   /// Path of the page with its query: `/tickets?state=dead`. The stream of the page uses it.
   public var address: String
-  /// Idempotency key of the forms of this document: at most 64 random letters and digits.
+  /// Idempotency key of the forms of this document: at most 60 visible ASCII characters.
   public var key: String
   /// True if no form can be sent.
   public var isReadOnly: Bool
@@ -32,7 +32,7 @@ public struct PageFrame: Sendable, Equatable {
   public var server: String
   /// True if the coordinator answers. Pages of the shop check their services themselves.
   public var isConnected: Bool
-  /// True after the bank has closed, which ends the web server too.
+  /// True after the bank has closed. The web server then ends too.
   public var isClosed: Bool = false
   /// Result of the last form.
   public var notice: Notice?

@@ -30,14 +30,14 @@ public struct HTML: Sendable, Equatable, ExpressibleByStringInterpolation {
   /// Text that is HTML already, such as the contents of a region. It is not escaped.
   init(trusted text: String) { self.text = text }
 
-  /// Concatenation.
+  /// Concatenates HTML without escaping.
   public static func + (left: HTML, right: HTML) -> HTML {
     var sum = left
     sum.text += right.text
     return sum
   }
 
-  /// Appends HTML.
+  /// Appends HTML without escaping.
   public static func += (left: inout HTML, right: HTML) { left.text += right.text }
 
   fileprivate static func escape(_ text: some StringProtocol, into escaped: inout String) {

@@ -15,7 +15,7 @@ public enum RegionChange: Sendable, Equatable {
 
   /// Replaces the content.
   case block(name: String, html: String)
-  /// Removes rows first, then inserts others one after the other.
+  /// Removes the rows `gone`, then inserts the rows `set` in their order.
   case rows(name: String, gone: [String], set: [Placement])
   /// Replaces the list by these rows in this order. Equal rows stay untouched.
   case allRows(name: String, rows: [(key: String, html: String)])

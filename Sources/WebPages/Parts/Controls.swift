@@ -29,7 +29,6 @@ extension PageFrame {
     #"<button class="\#(look)"\#(attributes)\#(locked)>\#(text)</button>"#
   }
 
-  /// A choice of one option.
   func select(_ name: HTML, _ label: String, _ options: [(value: String, text: String)], chosen: String)
     -> HTML
   {

@@ -48,9 +48,9 @@ public struct BranchRow: Sendable, Equatable {
   public var number: Int64
   /// Branch name.
   public var name: String
-  /// Host on which it was opened last.
+  /// Host on which the branch was opened last.
   public var host: String
-  /// State of its lease and service.
+  /// State of the branch's lease and service.
   public var state: BranchState
   /// Number of open or requested windows.
   public var windows: Int64
@@ -94,9 +94,9 @@ public struct AttemptRow: Sendable, Equatable {
   public var pid: Int32
   /// Start in milliseconds since 1970.
   public var startedAt: Int64
-  /// End in milliseconds since 1970; nil while it runs.
+  /// End in milliseconds since 1970; nil while the attempt runs.
   public var endedAt: Int64?
-  /// Kind of end; nil while it runs.
+  /// Kind of end; nil while the attempt runs.
   public var end: AttemptEnd?
   /// Name of the signal that ended the process: `SIGKILL`.
   public var signal: String?

@@ -116,7 +116,7 @@ public struct EventRow: Sendable, Equatable {
   public var kind: Kind
   /// Business day of the event.
   public var day: BusinessDay
-  /// Ticket, or the first of a group that was issued together.
+  /// Ticket, or the first ticket of a group that was issued together.
   public var ticket: TicketNumber?
   /// Last ticket of the group; nil for a single one.
   public var lastTicket: TicketNumber?
@@ -238,7 +238,7 @@ public struct WindowDeath: Sendable, Equatable {
   public enum Stage: Sendable, Equatable {
     /// The kill was requested.
     case ordered
-    /// The process has ended, with this customer or without one.
+    /// The process has ended. It was serving this customer, or none if nil.
     case died(ticket: TicketNumber?)
     /// The customer of the killed process is served again, after exactly or at most this time.
     case served(ticket: TicketNumber, window: String, milliseconds: Int64, isExact: Bool)

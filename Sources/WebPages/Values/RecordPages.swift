@@ -208,7 +208,7 @@ public struct LedgerLine: Sendable, Equatable {
 
 /// `/ledger`: the trial balance.
 public struct LedgerPage: WebPage {
-  /// Accounts, the bank's own first.
+  /// Accounts, starting with the bank's own accounts.
   public var lines: [LedgerLine]
   /// Requested account; nil for all.
   public var account: String?
