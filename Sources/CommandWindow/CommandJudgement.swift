@@ -125,7 +125,7 @@ struct CommandJudgement {
     // The first line may be incomplete; it is kept only if it is the only line.
     if !isWhole, lines.count > 1 { lines.removeFirst() }
     var text = lines.suffix(mostLines).map(Self.text).joined(separator: "\n")
-    // Replacing invalid UTF-8 has made the text longer.
+    // The replacement of invalid UTF-8 may have made the text longer.
     while text.utf8.count > room { text.removeFirst() }
     return text
   }

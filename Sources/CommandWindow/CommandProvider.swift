@@ -65,7 +65,7 @@ public final class CommandProvider: Provider {
   private var signals: SignalSource?
   /// True if all orphaned descendants become children of this process, and it has no other children.
   private var adoptsAll = false
-  /// True if a child has exited since the last collection.
+  /// True if a child has exited since children were last reaped.
   private var hasLostChildren = false
   /// Processes of earlier customers that could not be ended.
   private var leftBehind: Set<pid_t> = []

@@ -13,7 +13,7 @@ struct Shelf: Sendable, Equatable {
   struct Step: Sendable, Equatable {
     var dates: LotDates?
     var difference: Quantity
-    /// Pieces in the lot, and of the item, after the change.
+    /// Pieces in the lot, and pieces of the item, after the change.
     var lot: Quantity
     var present: Quantity
   }

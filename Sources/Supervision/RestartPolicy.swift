@@ -51,7 +51,7 @@ public struct RestartHistory: Sendable {
     chance = SeededGenerator(seed: seed)
   }
 
-  /// The larger of the two counters.
+  /// The larger of ``earlyDeaths`` and ``hastyDeaths``.
   public var deathsInARow: Int { max(earlyDeaths, hastyDeaths) }
 
   /// Records that the worker has reported ready.

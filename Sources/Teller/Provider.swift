@@ -45,7 +45,7 @@ public protocol Provider: AnyObject {
 
 /// Defaults for providers that only obtain what the work needs, while the worker does the work itself.
 extension Provider {
-  /// False: the worker waits for the answer.
+  /// False: the worker holds no messages back.
   public var isBrief: Bool { false }
   /// Does nothing: the worker gives up its own work without help.
   public func abandon() {}

@@ -5,8 +5,8 @@ import BankModel
 
 /// State of a machine as loaded from a store.
 public struct StoredVending: Sendable, Equatable {
-  /// Identity of the machine: a new database has another one, so no two machines use the same order names at
-  /// the stock.
+  /// Identity of the machine. Each new database gets a new one, so no two machines use the same order names at the
+  /// stock.
   public var machine: Int64
   /// Totals of the machine's money.
   public var account: MoneyAccount

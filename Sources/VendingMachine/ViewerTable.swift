@@ -32,8 +32,8 @@ final class ViewerTable<Machine: VendingDecisions> {
     tooSlow: .failure(VendingFailure(.tooSlow, detail: "the changes came faster than they were read")))
   private var told = [Told?](repeating: nil, count: 2)
 
-  /// Adds a subscriber and sends it a snapshot; false if its client has its maximum of subscriptions. Nothing
-  /// may be staged.
+  /// Adds a subscriber and sends it a snapshot; false if its client already has the maximum number of subscriptions.
+  /// Nothing may be staged.
   func admit(_ call: VendingService<Machine>.Call, showsLots: Bool, _ service: VendingService<Machine>)
     -> Bool
   {

@@ -135,7 +135,7 @@ final class FormActions {
 
   // MARK: - Reset
 
-  /// Shows the confirmation page.
+  /// Shows the confirmation page of a reset.
   func askForReset(_ exchange: HTTPExchange) {
     let request = exchange.request
     do throws(FieldFault) { _ = try RequestFields(request.target.query, known: ["lang"]) } catch {

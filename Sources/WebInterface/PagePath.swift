@@ -74,7 +74,7 @@ enum PagePath: Hashable {
     try RequestFields(target.query, known: Set(names).union(["lang", "notice"]))
   }
 
-  /// `12` or `customer-12`.
+  /// Account number from `12` or `customer-12`; nil for any other text.
   private static func account(_ text: String) -> Int64? {
     Int64(text.hasPrefix("customer-") ? String(text.dropFirst(9)) : text)
   }

@@ -12,7 +12,7 @@ final class Gate {
   struct Origin {
     /// True if the connection came over the socket in the home.
     let isLocal: Bool
-    /// True if the peer is a process of the bank's user.
+    /// True if the peer is a process of the bank's user or of root.
     let isOwners: Bool
   }
 

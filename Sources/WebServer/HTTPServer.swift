@@ -22,7 +22,8 @@ public protocol HTTPHandler: AnyObject {
 
 /// HTTP on an ``EventLoop``. Not Sendable: everything happens on the loop's thread.
 ///
-/// The caller calls ``endTurn(_:)`` at the end of each iteration, and wakes by ``nextDeadline``.
+/// The caller calls ``endTurn(_:)`` at the end of each iteration, and waits at most
+/// until ``nextDeadline``.
 public final class HTTPServer {
   /// Limits of numbers, sizes and times.
   public struct Limits: Sendable {
@@ -115,7 +116,7 @@ public final class HTTPServer {
   ///
   /// - Parameters:
   ///   - isLocal: true if the connection came over the socket in the home.
-  ///   - isOwners: true if the peer is a process of the bank's user; nil for the same value as `isLocal`.
+  ///   - isOwners: true if the peer is a process of the bank's user or of root; nil for the value of `isLocal`.
   public func take(_ socket: consuming FileDescriptor, isLocal: Bool, isOwners: Bool? = nil) {
     guard !isClosing else { return }
     gate.take(socket, Gate.Origin(isLocal: isLocal, isOwners: isOwners ?? isLocal))

@@ -8,7 +8,7 @@ import Teller
 
 exit(
   TellerProgram.run(as: "bank-runner", role: .runner) { loop throws(SystemError) -> (any Provider)? in
-    // NAME GENERATION COORDINATOR HOME [MARK [GROUP]]
+    // Arguments: NAME GENERATION COORDINATOR HOME [MARK [GROUP]]
     let words = CurrentProcess.arguments.dropFirst(4)
     // Commands inherit the mark, which identifies their processes.
     words.dropFirst().first.flatMap { ProcessMark($0) }?.adopt()

@@ -1,5 +1,5 @@
 // HTML of the customers' side of the vending machine: cards, money, and the list of purchases.
-// Invariant: except for one link, nothing here leads to functions of the manager.
+// Invariant: except for one link, no element of the page leads to functions of the manager.
 import BankModel
 
 extension VendingPage {

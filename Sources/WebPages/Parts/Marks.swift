@@ -128,7 +128,7 @@ extension PageFrame {
 
 /// A time as text, in UTC.
 struct Stamp {
-  /// `2026-03-01`, and `03:15:51.592`.
+  /// Date and time of day: `2026-03-01` and `03:15:51.592`.
   let day, time: String
 
   /// - Parameter milliseconds: since 1970; clamped to the range of the calendar.
@@ -141,6 +141,6 @@ struct Stamp {
     time = "\(hours):\(minutes):\(String(rest / 1000 % 60, digits: 2)).\(String(rest % 1000, digits: 3))"
   }
 
-  /// `2026-03-01T03:15:51.592Z`.
+  /// Date and time in the format of RFC 3339: `2026-03-01T03:15:51.592Z`.
   var full: String { "\(day)T\(time)Z" }
 }

@@ -8,7 +8,7 @@ public struct BankPage: WebPage {
   public var state: BankState
   /// Business day.
   public var day: Int64
-  /// Time of the day in which customers waited or were served.
+  /// Business time of the day, during which customers waited or were served.
   public var businessMilliseconds: Int64
   /// True while the business time is running.
   public var timerRuns: Bool
@@ -56,7 +56,7 @@ public struct BranchRow: Sendable, Equatable {
   public var windows: Int64
   /// Customers served today.
   public var served: Int64
-  /// Rate of served customers in thousandths a second; nil if unknown.
+  /// Rate of served customers in thousandths per second; nil if unknown.
   public var rate: Int64?
   /// True for the branch that serves this page.
   public var isThis: Bool

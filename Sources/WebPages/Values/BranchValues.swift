@@ -16,7 +16,7 @@ public struct BranchCounts: Sendable, Equatable {
   public var serving: Int64
   /// Served customers.
   public var served: Int64
-  /// Customers cancelled by an operator.
+  /// Cancelled customers.
   public var cancelled: Int64
   /// Dead letters.
   public var dead: Int64
@@ -32,17 +32,17 @@ public struct BranchCounts: Sendable, Equatable {
 
 /// Rates of served and issued tickets, in thousandths of a ticket per second.
 public struct BranchRates: Sendable, Equatable {
-  /// Served, over the last second.
+  /// Rate of served tickets over the last second.
   public var servedSecond: Int64
-  /// Served, over the last ten seconds.
+  /// Rate of served tickets over the last ten seconds.
   public var servedTenSeconds: Int64
-  /// Served, over the last ten minutes.
+  /// Rate of served tickets over the last ten minutes.
   public var servedTenMinutes: Int64
-  /// Issued, over the last second.
+  /// Rate of issued tickets over the last second.
   public var issuedSecond: Int64
-  /// Issued, over the last ten seconds.
+  /// Rate of issued tickets over the last ten seconds.
   public var issuedTenSeconds: Int64
-  /// Issued, over the last ten minutes.
+  /// Rate of issued tickets over the last ten minutes.
   public var issuedTenMinutes: Int64
 
   public init(
@@ -195,7 +195,7 @@ public struct ServiceRow: Sendable, Equatable {
 
 /// A window or a service process.
 public struct WindowRow: Sendable, Equatable {
-  /// `deposit-1`, `stock`.
+  /// Name of the worker: `deposit-1`, `stock`.
   public var name: String
   /// Service of the window; nil for a service process.
   public var service: ServiceName?

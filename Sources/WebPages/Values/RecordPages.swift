@@ -156,7 +156,7 @@ public enum Promise: String, Sendable, CaseIterable {
   case money
 }
 
-/// `/audit`: the promises with their present checks.
+/// `/audit`: the promises with the results of the last check.
 public struct AuditPage: WebPage {
   /// Time of the last check, in milliseconds since 1970; nil before the first check has ended.
   public var time: Int64?
@@ -192,7 +192,7 @@ public struct AuditPage: WebPage {
 
 /// An account with its sums.
 public struct LedgerLine: Sendable, Equatable {
-  /// `cash`, `loans`, `customer-12`.
+  /// Name of the account: `cash`, `loans`, `customer-12`.
   public var account: String
   /// Sum of debits.
   public var debit: WonSum
