@@ -70,7 +70,8 @@ extension Guardian {
     }
   }
 
-  /// Registers the new socket. The old descriptor was closed by the assignment, and epoll drops a closed descriptor.
+  /// Registers the new socket. The old descriptor was closed when the new one replaced it, and epoll drops a closed
+  /// descriptor.
   private func listenAnew() throws(SystemError) {
     if let hearing { loop.deregister(hearing) }
     try listen()

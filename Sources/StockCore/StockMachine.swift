@@ -38,7 +38,7 @@ public struct StockMachine: Sendable {
   /// Requests for a snapshot as of the next commit.
   private var looking: [RequestNumber] = []
   private var hasStaged = false
-  /// True while the remaining disk space is reserved for customers: orders are done and returned, and all
+  /// True while the remaining disk space is reserved for customers: orders are still executed and returned, and all
   /// other changes are refused.
   private var isShort = false
 

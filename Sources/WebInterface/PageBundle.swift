@@ -1,5 +1,5 @@
-// Several pages of one browser on one stream. If an event is of another page than the event before it, an event with
-// the index of its page is sent first.
+// Several pages of one browser on one stream. If the page of an event differs from that of the preceding event, an
+// event with the index of the page is sent first.
 // Invariant: each page has its own position, so a delay or gap of one page does not affect the others.
 import WebCore
 import WebServer
