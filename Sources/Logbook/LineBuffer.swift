@@ -1,6 +1,6 @@
 // Splits a byte stream into lines within fixed memory.
-// Invariant: at most 64 KiB of a line are kept. The number of bytes cut from a longer line is counted and
-// appended to it.
+// Invariant: the buffer keeps at most 64 KiB of a line. It counts the bytes cut from a longer line and appends their
+// number to the line.
 // Errors: a failed read leaves the buffer unchanged.
 import Glibc
 
@@ -12,7 +12,7 @@ final class LineBuffer {
   private var end = 0
   /// End of the bytes from `start` on that contain no line feed.
   private var searched = 0
-  /// A line that did not fit, and the number of its bytes dropped since.
+  /// The first bytes of a line that did not fit, and the number of its bytes dropped so far.
   private var long: (kept: [UInt8], dropped: Int)?
 
   deinit { storage.deallocate() }
@@ -20,7 +20,7 @@ final class LineBuffer {
   /// Bytes that were read and not yet returned in a line.
   var pending: Int { end - start + (long.map { $0.kept.count + $0.dropped } ?? 0) }
 
-  /// The next complete line without its line feed; nil until more bytes come.
+  /// Removes and returns the next complete line without its line feed. Returns nil if no complete line is stored.
   func nextLine() -> [UInt8]? {
     if let feed = lineFeed() {
       defer {
@@ -40,7 +40,7 @@ final class LineBuffer {
     return nil
   }
 
-  /// The last line of a file without a final line feed; nil if there is none.
+  /// Removes and returns the last line of a file that has no final line feed. Returns nil if no bytes are stored.
   func lastLine() -> [UInt8]? {
     guard pending > 0 else { return nil }
     defer { empty() }
@@ -52,7 +52,7 @@ final class LineBuffer {
     empty()
   }
 
-  /// Lets `read` write into the free space. After ``nextLine()`` has returned nil there is free space.
+  /// Lets `read` write into the free space. The buffer has free space after ``nextLine()`` has returned nil.
   ///
   /// - Returns: the result of `read`, the number of bytes written.
   func fill<Failure: Error>(
@@ -85,10 +85,10 @@ final class LineBuffer {
     return lost == 0 ? kept : Self.cut(kept, lost: lost)
   }
 
-  /// Ends a line that lost bytes: at a whole character, with the number of missing bytes.
+  /// Cuts a line that lost bytes after a whole character, and appends the number of missing bytes.
   private static func cut(_ kept: [UInt8], lost: Int) -> [UInt8] {
     var whole = kept
-    // At most three bytes follow the first byte of a character. Removing a last character that was complete
+    // At most three bytes follow the first byte of a UTF-8 character. Removing a last character that was complete
     // does no harm.
     while let last = whole.last, last & 0xc0 == 0x80, kept.count - whole.count < 3 { whole.removeLast() }
     if let last = whole.last, last & 0xc0 == 0xc0 { whole.removeLast() }

@@ -1,6 +1,6 @@
-// Log files of workers: `NAME.log` is the present one, `NAME.log.1` the one before it, and so on.
-// Invariant: one walk opens a file once, even if a rotation renames it meanwhile. Only files that a
-// rotation deletes can be missed.
+// Log files of workers: `NAME.log` is the present file, `NAME.log.1` the previous one, and so on.
+// Invariant: one call of `segments` returns each file once, even if a rotation renames the file during the call. The
+// call can miss only files that a rotation deletes.
 // Errors: `LogFailure`.
 import Glibc
 import Posix
@@ -8,31 +8,32 @@ import Posix
 struct LogDirectory {
   let path: String
 
-  /// Names of the workers with a log.
+  /// Sorted names of the workers that have a log.
   func workers() throws(LogFailure) -> [String] {
     Set(try entries().compactMap { Self.parse($0)?.worker }).sorted()
   }
 
-  /// Opens the unseen files of a worker, oldest first.
+  /// Opens the files of a worker that the caller does not know yet, and returns them with the oldest first.
   ///
-  /// - Parameter known: returns true for the file at which the walk from the present file back ends.
+  /// - Parameter known: returns true for a file that the caller knows. This file and all older ones are not returned.
   func segments(
     of worker: String, newerThan known: (LogSegment) throws(LogFailure) -> Bool
   ) throws(LogFailure) -> [LogSegment] {
-    // A rotation renames from the oldest file on. A walk from the newest file on meets a moved file again
-    // and never misses it, however often it moves, unless the walk ends before it.
+    // A rotation renames the oldest file first. A walk that starts at the newest file therefore meets a renamed file
+    // again and never misses it, however often it is renamed, unless the walk ends first.
     var met: [LogSegment] = []
     var (age, highest) = (0, try highestAge(of: worker))
     while true {
       if age > highest + 1 {
-        // A rotation may have moved the last file meanwhile.
+        // A rotation may have renamed the oldest file during the walk.
         highest = try highestAge(of: worker)
         if age > highest + 1 { break }
       }
       defer { age += 1 }
       guard let segment = try LogSegment.open(file(of: worker, age: age)) else { continue }
       if let index = met.firstIndex(where: { $0.identity == segment.identity }) {
-        // Files met since may be newer. The last meetings are in order, because an older file is met later.
+        // The files met since its first meeting may be newer. Sorted by their last meeting, the files are ordered
+        // from the newest to the oldest.
         met.append(met.remove(at: index))
       } else {
         if try known(segment) { break }
@@ -57,11 +58,12 @@ struct LogDirectory {
     }
   }
 
-  /// `loan-1.log.2` is worker `loan-1` at age 2; nil for other files.
+  /// Parses the name of a log file: `loan-1.log.2` is the file of worker `loan-1` with age 2. Returns nil for any
+  /// other name.
   static func parse(_ entry: String) -> (worker: String, age: Int)? {
     if entry.hasSuffix(".log") { return entry.utf8.count > 4 ? (String(entry.dropLast(4)), 0) : nil }
     guard let dot = entry.lastIndex(of: "."), let age = Int(entry[entry.index(after: dot)...]),
-      // An age in another notation, such as `.01`, is not one of our files.
+      // A name with an age in another notation, such as `.01`, is not the name of a log file.
       (1...999).contains(age), entry[entry.index(after: dot)...] == "\(age)",
       entry[..<dot].hasSuffix(".log"), entry[..<dot].utf8.count > 4
     else { return nil }

@@ -1,6 +1,6 @@
-// Fields of one log line while it is written: static keys, arbitrary values. Keys are static, so they
-// contain only allowed characters.
-// Invariant: every call appends one complete ` key=value`, and nothing written here ends a line.
+// Fields of one log line while it is written. Values are arbitrary. Keys are string literals, so they contain only
+// allowed characters.
+// Invariant: every call appends complete ` key=value` fields, and no call appends a line feed.
 // Errors: none; `LogValue` escapes unusual values.
 
 /// Collects the fields of one event; see ``LogFile/write(event:level:at:_:)``.
@@ -23,7 +23,7 @@ public struct LogFields {
     LogValue.append(value, to: &bytes)
   }
 
-  /// Adds a text around a number.
+  /// Adds a preformatted text that contains a number.
   public mutating func field(_ key: StaticString, _ sentence: LogSentence, _ number: Int64) {
     append(key: key)
     sentence.append(number, to: &bytes)
@@ -49,8 +49,7 @@ public struct LogFields {
     }
   }
 
-  /// Appends key and number in one piece. Nearly every field is a number, and this checks the capacity only
-  /// once.
+  /// Appends key and number in one piece, so that the capacity is checked only once. Nearly every field is a number.
   private mutating func append(_ key: StaticString, _ number: Int64) {
     let longest = key.utf8CodeUnitCount + 2 + LogValue.longestNumber
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: longest) { room in
@@ -75,7 +74,7 @@ public struct LogFields {
   }
 }
 
-/// Fields of several lines, formatted once.
+/// Fields that are formatted once and added to several lines.
 public struct LogFragment: Sendable {
   fileprivate private(set) var bytes: [UInt8] = []
 
@@ -91,12 +90,12 @@ public struct LogFragment: Sendable {
   }
 }
 
-/// A preformatted text around a number: `customer ` 12 `: deposit started`.
+/// A preformatted text with a place for a number, such as `customer 12: deposit started`.
 public struct LogSentence: Sendable {
-  /// The two parts in quoted form, each with the quote on its outer side.
+  /// The two parts in quoted form. Each has only its outer quote.
   private let before, after: [UInt8]
 
-  /// A sentence of the text before the number and the text after it.
+  /// Quotes and escapes both texts once, so that adding a number to a line copies bytes only.
   public init(before: String, after: String) {
     self.before = LogValue.quoted(before).dropLast()
     self.after = Array(LogValue.quoted(after).dropFirst())

@@ -1,7 +1,8 @@
-// Opening and rotation of a log: NAME.log becomes NAME.log.1, that becomes NAME.log.2, and the oldest is
-// deleted. A removed or renamed file is created again. Called only between two lines.
-// Invariant: a rotation loses no line. If it fails, writing continues in the open file under its own name,
-// because nothing is renamed before the new file exists.
+// Opening and rotation of a log: NAME.log becomes NAME.log.1, NAME.log.1 becomes NAME.log.2, and the oldest file is
+// deleted. A log file that another program removed or renamed is created again. These functions are called only
+// between two lines.
+// Invariant: a rotation loses no line. If a rotation fails, writing continues in the open file. No file is renamed
+// before the new file exists.
 // Errors: a failed rotation is retried after `limit` more bytes.
 import Glibc
 import Posix
@@ -9,7 +10,7 @@ import Time
 
 extension LogFile {
   static func open(_ path: String) throws(SystemError) -> FileDescriptor {
-    // Non-blocking has no effect on a file. For a pipe under this name it keeps the process from blocking.
+    // O_NONBLOCK has no effect on a regular file. If a pipe has this name, the flag keeps the process from blocking.
     try FileDescriptor.open(path, [.writeOnly, .create, .append, .nonBlocking], mode: 0o600)
   }
 
@@ -21,10 +22,10 @@ extension LogFile {
     return count == 1 && last != UInt8(ascii: "\n")
   }
 
-  /// Starts a new file and renames the others.
+  /// Starts a new file and renames the existing ones.
   ///
-  /// The new file is created under a name that readers ignore. Without a descriptor or disk space for it,
-  /// the present file keeps its name, and no old file is deleted in vain.
+  /// The new file is created first, under a name that readers ignore. If a descriptor or disk space is missing, the
+  /// present file therefore keeps its name, and no old file is deleted.
   func rotate() {
     let draft = "\(path).new"
     guard let fresh = try? Self.open(draft), let freshSize = try? fresh.size(), shift(),
@@ -40,12 +41,12 @@ extension LogFile {
     rotationSize = limit
   }
 
-  /// Time for which a file must be missing before it is created again. A process that removes a whole home
-  /// has time to finish.
+  /// Time for which a file must be missing before it is created again. The delay lets a process that removes a whole
+  /// home finish.
   private static let pause: TimeSpan = .milliseconds(500)
 
-  /// True if the name of the log leads to the open file. Creates a file that has been missing for a while;
-  /// not its directory, which the watch of the home repairs.
+  /// Returns true if the path of the log refers to the open file. Creates the file again if it has been missing for
+  /// ``pause``. Does not create its directory, which the watch of the home does.
   func hasPlace(at now: MonotonicTime) -> Bool {
     if isInPlace {
       missingSince = nil
@@ -58,7 +59,7 @@ extension LogFile {
     return now.since(since) >= Self.pause && beginAnew()
   }
 
-  /// Creates a removed file again at once.
+  /// Creates a removed or renamed file again at once. If the file cannot be created, the log keeps the open one.
   public func restore() {
     if !isInPlace { _ = beginAnew() }
   }
@@ -82,7 +83,7 @@ extension LogFile {
   }
 
   private func shift() -> Bool {
-    // The new file replaces the present one.
+    // If no rotated file is kept, the new file replaces the present one.
     guard keep > 0 else { return true }
     for number in stride(from: keep - 1, to: 0, by: -1) {
       guard Self.move("\(path).\(number)", to: "\(path).\(number + 1)") else { return false }
@@ -90,7 +91,7 @@ extension LogFile {
     return Self.move(path, to: "\(path).1")
   }
 
-  /// Renames a file; a missing one counts as renamed. `rename(2)`
+  /// Renames a file. Returns true also if the file does not exist.
   private static func move(_ path: String, to other: String) -> Bool {
     do throws(SystemError) { try Directory.rename(path, to: other) } catch { return error.code == ENOENT }
     return true

@@ -1,21 +1,20 @@
-// One worker's log file: the line in progress, the buffered lines, and the file. One process writes one
-// file; readers only read.
-// Invariant: the file contains complete lines in order. The exception is an end cut by a crash or a full
-// disk, which the next writer completes or closes. At most 64 KiB are buffered. A removed or renamed file
-// is created again; until then lines are buffered.
-// Errors: opening throws. After that nothing here ends or delays the process: lines that cannot be stored
-// are counted, and the next stored line reports the number.
+// One worker's log file: the line in progress, the buffered lines, and the file. Each file has one writing process.
+// Invariant: the file contains complete lines in order. Only the end of the file may be cut, by a crash or a full
+// disk. The same process completes a cut line with its next write; a new process ends it with a line feed. At most 64
+// KiB are buffered. A removed or renamed file is created again, and lines are buffered in the meantime.
+// Errors: opening throws. No later error ends or delays the process: lines that cannot be stored are counted, and the
+// next stored line reports the number.
 import BankModel
 import Posix
 import Time
 
 /// Writes the log of one worker.
 ///
-/// A line after a quiet time is written at once. Lines within ``gathering`` of the last write wait for
-/// ``flushIfDue(_:)``, so that a busy worker makes some two hundred writes a second and not one a line. Not
-/// Sendable.
+/// A line is written at once if the last write is at least ``gathering`` ago. Other lines wait for
+/// ``flushIfDue(_:)``, so that a busy worker makes about two hundred writes a second instead of one for each line.
+/// The class is not Sendable.
 public final class LogFile {
-  /// Time after a write in which further lines are gathered.
+  /// Time after a write during which further lines are buffered.
   public static let gathering: TimeSpan = .milliseconds(5)
   /// Delay before a failed write is retried.
   public static let retry: TimeSpan = .seconds(1)
@@ -29,13 +28,14 @@ public final class LogFile {
   var descriptor: FileDescriptor
   /// Size of the file, as known to this process.
   var size: Int64
-  /// Size that no line may exceed without a rotation before it; above `limit` after a failed rotation.
+  /// Size of the file above which a line requires a rotation first. It exceeds `limit` after a failed rotation.
   var rotationSize: Int64
-  /// Time since when the name does not lead to the open file; nil while it does.
+  /// Time at which the path was first found not to refer to the open file; nil while the path refers to it.
   var missingSince: MonotonicTime?
   private let identity: [UInt8]
-  /// Cached start of all lines of one level and millisecond. A busy worker writes dozens of them, and
-  /// formatting the time alone took 750 instructions of a customer with two lines (callgrind).
+  /// Cached start of all lines of one level and millisecond. A busy worker writes dozens of lines in a millisecond.
+  /// Without the cache, formatting the time took 750 instructions for a customer with two lines (measured with
+  /// callgrind).
   private var head: [UInt8] = []
   private var headMoment: WallTime?
   private var headLevel = LogLevel.info
@@ -114,7 +114,8 @@ public final class LogFile {
     precondition(!isFilling, "an event is not written from within another")
     isFilling = true
     var moment = moment
-    // A caller may have read the clock before another line was written; its line gets the time of that one.
+    // A caller may have read the clock before the previous line was written. In this case its line gets the time of
+    // the previous line.
     if let latest, moment.monotonic < latest.monotonic { moment = latest }
     latest = moment
     let begin = buffer.count
@@ -154,7 +155,7 @@ public final class LogFile {
     guard buffer.count > Self.bufferLimit else { return }
     if !isFailing { flush(at: now) }
     guard isFailing, buffer.count > Self.bufferLimit else { return }
-    // Without its last line the buffer was within its limit. Lines are dropped as a whole.
+    // The buffer was within its limit before its last line was appended. This line is dropped as a whole.
     let end = buffer.count - 1
     let start = buffer[..<end].lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
     buffer.removeSubrange(start...)
@@ -176,7 +177,7 @@ public final class LogFile {
     }
     size += Int64(written)
     lastWrite = now
-    // After a failure the rest is kept; it may start with the end of a cut line.
+    // After a failed write the buffer keeps the unwritten bytes, which may start in the middle of a line.
     if written == buffer.count {
       buffer.removeAll(keepingCapacity: true)
     } else {

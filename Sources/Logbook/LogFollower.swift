@@ -1,7 +1,7 @@
-// Reads logs while they are written: the existing lines, then new ones, across rotations, restarts and new
-// workers. The caller runs the loop and asks for lines until there are none.
-// Invariant: each complete line is returned once, and the lines of one worker in order. The kernel reports
-// changes; without changes nothing runs. Lines of different workers are sorted by time if they were written
+// Reads logs while they are written: the existing lines, then new ones, across rotations, restarts and new workers.
+// The caller runs the loop and calls `next()` until it returns nil.
+// Invariant: each complete line is returned once, and the lines of one worker in order. The kernel reports changes,
+// so the process sleeps while no log changes. Lines of different workers are sorted by time if they were written
 // within the gathering time of each other.
 // Errors: `LogFailure` from `next()`.
 import Posix
@@ -18,26 +18,27 @@ public final class LogFollower {
   private let watch: LogWatch
   private let gathering: TimeSpan
   private var isLive = false
-  /// Latest time of the lines in the present batch (milliseconds since 1970). No earlier line can follow.
-  /// Nil between batches.
+  /// Latest time of the lines in the present batch, in milliseconds since 1970; nil between batches. No line of a
+  /// later batch is earlier.
   private var horizon: Int64?
   private var nextBatch: MonotonicTime?
   /// The wall clock; tests replace it.
   var wallClock: () -> WallTime = SystemClock.wall
 
-  /// Milliseconds ahead of the clock. A later time stamp comes from a clock that was set back since, so its
-  /// line is not held until then.
+  /// A line with a time stamp more than this number of milliseconds ahead of the clock is not held until that time.
+  /// The clock was set back after the line was written.
   private static let furthestAhead: Int64 = 1000
 
-  /// Opens the logs and starts to watch. Waits for a missing directory.
+  /// Opens the logs and starts to watch them. A missing directory is not an error; its logs are read when it is
+  /// created.
   ///
-  /// - Parameter gathering: time for which lines are collected after the first, to sort those of several
-  ///   workers. A line is returned one to two such times after it was written.
-  /// - Throws: ``LogFailure/unknownWorker(_:known:)`` if there are logs and none of that name.
+  /// - Parameter gathering: time for which lines are collected after the first one, so that the lines of several
+  ///   workers can be sorted by time. A line is returned after one to two times this span.
+  /// - Throws: ``LogFailure/unknownWorker(_:known:)`` if logs exist, but none of a worker that the query names.
   public convenience init(
     _ query: LogQuery, on loop: EventLoop, gathering: TimeSpan = .milliseconds(20)
   ) throws(LogFailure) {
-    // The watch starts first; otherwise a change between the first read and the watch would be lost.
+    // The watch starts before the first read, so that no change between them is lost.
     try self.init(query, watchedBy: LogWatch(query.directory, on: loop), gathering: gathering)
   }
 
@@ -53,7 +54,7 @@ public final class LogFollower {
     }
   }
 
-  /// The next line that is due. After nil, run the loop until ``deadline``.
+  /// Returns the next line that is due. After nil, run the loop until ``deadline``.
   public func next() throws(LogFailure) -> LogRecord? {
     if !isLive {
       if let record = try reader.next() { return record }
@@ -70,7 +71,7 @@ public final class LogFollower {
     return nil
   }
 
-  /// Time of the next call even without an event on the loop; nil for none.
+  /// Time at which to call ``next()`` even if the loop has reported no event; nil if only an event requires a call.
   public var deadline: MonotonicTime? {
     guard let news = watch.firstNews else { return nextBatch }
     return min(news + gathering, nextBatch ?? news + gathering)
@@ -90,8 +91,8 @@ public final class LogFollower {
         if watch.isMissing { log.letGo() } else { try lookForSuccessors(of: log) }
       }
     }
-    // Read the clock before the files: a line with a later stamp may be in a file that was just read to its
-    // end.
+    // The clock is read before the files. A line with a later stamp may be appended to a file that was already read
+    // to its end.
     horizon = wallClock().milliseconds - gathering.milliseconds
     try reader.merge.refill()
   }

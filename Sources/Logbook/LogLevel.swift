@@ -1,5 +1,5 @@
 // Severity of events.
-// Invariant: the names are in log files and in scripts that read them, so they never change.
+// Invariant: log files contain the names, and scripts search for them, so the names never change.
 import BankModel
 
 /// Severity of an event for an operator.
@@ -10,7 +10,7 @@ public enum LogLevel: UInt8, Named, Comparable {
   case info = 2
   /// A problem that was handled.
   case warn = 3
-  /// A problem that an operator should look at.
+  /// A problem that requires the attention of an operator.
   case error = 4
 
   /// The names in logs, in numeric order.

@@ -3,16 +3,16 @@
 // Errors: none. A line that is not logfmt becomes the value of `line`.
 
 extension LogLine {
-  /// Fields with whole numbers, besides those with a unit. Another value stays a string.
+  /// Keys of fields with whole numbers, in addition to the keys with a unit. All other values are strings.
   private static let numbers: Set<String> = [
     "pid", "gen", "day", "ticket", "attempt", "attempts", "signal", "code", "child", "child_gen", "peer_pid",
     "count", "incarnation", "windows", "waiting", "serving", "served", "finished", "killed", "customers",
     "deaths", "items", "changes", "request", "products", "unfinished",
   ]
-  /// Suffixes of fields with whole numbers of a unit.
+  /// Suffixes of keys whose values are whole numbers of a unit.
   private static let units = ["_ms", "_kb"]
 
-  /// The value of a field as a number, if it is one in canonical notation.
+  /// Returns the value of a field as a number, or nil if the value is not a number in canonical notation.
   private static func number(_ field: Field) -> Int64? {
     guard numbers.contains(field.key) || units.contains(where: field.key.hasSuffix),
       let number = Int64(field.value), "\(number)" == field.value
@@ -30,7 +30,7 @@ extension LogLine {
     }
   }
 
-  /// Appends one JSON object with the fields in order. Of a repeated key, only the first is included.
+  /// Appends one JSON object with the fields in order. If a key is repeated, only its first field is included.
   ///
   /// - Parameter worker: name of the worker, for a line that contains none.
   private func appendJSON(worker: String, to output: inout [UInt8]) {

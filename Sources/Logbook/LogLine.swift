@@ -1,6 +1,7 @@
 // One log line as read: keys and values in order.
 // Invariant: a line written by `LogFile` is parsed to its original values.
-// Errors: nil for any other input; parsing never traps. Readers show such a line unchanged, or skip it.
+// Errors: the parser returns nil for any other input and never traps. Readers show an unparsed line unchanged, or
+// skip it.
 import Posix
 
 /// One line of a log: an event with its fields.
@@ -31,8 +32,8 @@ public struct LogLine: Sendable, Hashable {
   /// Parses a line.
   ///
   /// - Parameter bytes: one line without its line feed.
-  /// - Returns: nil unless the line is a sequence of `key=value` between single spaces, such as for an
-  ///   empty line, a line cut by a crash, or foreign text. Bytes that are not UTF-8 become U+FFFD.
+  /// - Returns: nil if the line is not a sequence of `key=value` fields separated by single spaces. Examples are an
+  ///   empty line, a line cut by a crash, and text of another program. Bytes that are not UTF-8 become U+FFFD.
   public static func parse(_ bytes: [UInt8]) -> LogLine? { parse(bytes[...]) }
 
   /// Parses a line within a file's bytes; see ``parse(_:)-([UInt8])``.
@@ -74,7 +75,7 @@ private struct LogLineScan {
     guard next == UInt8(ascii: "\"") else {
       let begin = place
       while let byte = next, LogValue.isPlain(byte) { place += 1 }
-      // A missing value after the sign shows a cut line; an empty value has quotes.
+      // A missing value after `=` shows that the line was cut, because an empty value is written with quotes.
       return place > begin ? text(begin..<place) : nil
     }
     place += 1
@@ -156,8 +157,7 @@ enum LogTime {
 
   /// The time stamp of a line in milliseconds since 1970 UTC.
   ///
-  /// A stamp at the start counts even if a crash has cut the rest of the line, because it was written
-  /// first.
+  /// A stamp at the start counts even if a crash has cut the rest of the line, because the stamp is written first.
   static func stamp(of line: [UInt8]) -> Int64? {
     if line.starts(with: key) {
       return Timestamp.parse(Array(line[key.count...].prefix { $0 != UInt8(ascii: " ") }))

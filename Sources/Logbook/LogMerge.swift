@@ -1,11 +1,12 @@
 // Merge of several logs: by time, then by name; lines of one log keep their order.
-// Invariant: it stores one line of every source that has any, so memory does not grow with the length of
-// the logs.
-// Errors: an error of a source is passed on; stored lines stay stored.
+// Invariant: the merge stores at most one line of each source, so its memory does not grow with the length of the
+// logs.
+// Errors: the error of a source is rethrown. The stored lines are kept.
 
 /// A source of lines.
 public protocol LogSource: AnyObject {
-  /// The next line; nil if there is none now. More may follow if the source is being written.
+  /// Returns the next line, or nil if the source has none at the moment. More lines may follow if a process still
+  /// writes to the source.
   func next() throws(LogFailure) -> LogRecord?
 }
 
@@ -15,7 +16,8 @@ public struct LogMerge<Source: LogSource> {
     let record: LogRecord
     let source: Source
 
-    /// Two heads never belong to one source, so the name decides between sources.
+    /// Lines with the same time are ordered by the names of their workers, because two heads never belong to the same
+    /// source.
     static func < (left: Head, right: Head) -> Bool {
       if left.record.time != right.record.time { return left.record.time < right.record.time }
       return left.record.worker < right.record.worker
@@ -26,15 +28,15 @@ public struct LogMerge<Source: LogSource> {
   private var heap: [Head] = []
   private var dry: [Source]
 
-  /// A merge of sources with different names. Nothing is read until ``refill()`` or ``next()``.
+  /// Creates a merge of sources with different names. Their lines are not read before the first ``refill()``.
   public init(_ sources: [Source]) { dry = sources }
 
-  /// Adds a source, which takes part from the next ``refill()`` on.
+  /// Adds a source. Its first line is read by the next ``refill()``.
   public mutating func add(_ source: Source) { dry.append(source) }
   /// The next line; nil if none is stored.
   public var first: LogRecord? { heap.first?.record }
 
-  /// Reads from the sources that had no line before.
+  /// Reads a line from each source of which no line is stored.
   public mutating func refill() throws(LogFailure) {
     var still: [Source] = []
     var waiting = dry[...]
@@ -50,8 +52,8 @@ public struct LogMerge<Source: LogSource> {
     }
   }
 
-  /// Removes and returns the next line; nil when every source is dry. Only ``refill()`` reads from a dry
-  /// source again.
+  /// Removes and returns the next line, or returns nil if no line is stored. A source that had no further line is
+  /// read again only by ``refill()``.
   public mutating func next() throws(LogFailure) -> LogRecord? {
     guard let head = heap.first else { return nil }
     if let following = try head.source.next() {

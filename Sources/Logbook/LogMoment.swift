@@ -3,7 +3,7 @@
 // Errors: nil for other text.
 import Posix
 
-/// Times as text.
+/// Parser of the times that a user types.
 public enum LogMoment {
   /// Parses `2026-11-21T08:00:00Z`, also with a fraction, with an offset such as `+09:00` instead of `Z`,
   /// or with `t` and `z` (RFC 3339). Also parses `08:00` and `08:00:30`, a time of the present day in UTC.
@@ -14,7 +14,7 @@ public enum LogMoment {
     return withOffset(bytes)
   }
 
-  /// RFC 3339 allows `t` and `z`.
+  /// RFC 3339 allows lower-case `t` and `z`.
   private static func withCapitals(_ bytes: [UInt8]) -> [UInt8] {
     var bytes = bytes
     if bytes.count > 10, bytes[10] == UInt8(ascii: "t") { bytes[10] = UInt8(ascii: "T") }

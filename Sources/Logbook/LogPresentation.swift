@@ -6,9 +6,9 @@
 /// Format of displayed lines.
 public enum LogPresentation: Sendable, Hashable {
   case plain
-  /// Visible control characters; optionally in the colour of the level.
+  /// Control characters become visible escapes. A coloured line has the colour of its level.
   case terminal(coloured: Bool)
-  /// One JSON object with the fields in order. Of a repeated key, only the first is included.
+  /// One JSON object with the fields in order. If a key is repeated, only its first field is included.
   case json
 
   /// Appends a line with its line feed.
@@ -22,7 +22,7 @@ public enum LogPresentation: Sendable, Hashable {
     output.append(0x0a)
   }
 
-  /// Untrusted text, such as a file name, with visible control characters.
+  /// Returns untrusted text, such as a file name, with its control characters as visible escapes.
   public static func visible(_ text: String) -> String {
     var output: [UInt8] = []
     appendVisible(Array(text.utf8), to: &output)
@@ -38,7 +38,7 @@ public enum LogPresentation: Sendable, Hashable {
     output += "\u{1b}[0m".utf8
   }
 
-  /// Regular events have no colour, so that the others stand out. ECMA-48, SGR
+  /// SGR parameter of a level (ECMA-48). Regular events have no colour, so that problems are easy to see.
   private static func colour(_ level: LogLevel) -> Int? {
     switch level {
     case .debug: 2

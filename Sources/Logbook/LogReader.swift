@@ -14,7 +14,7 @@ public struct LogQuery: Sendable, Hashable {
   /// Earliest time, in milliseconds since 1970 UTC; nil for all.
   public var since: Int64?
 
-  /// A selection of lines.
+  /// Creates a selection of lines. Traps if `last` is negative.
   public init(directory: String, workers: [String] = [], last: Int? = nil, since: Int64? = nil) {
     precondition(last ?? 0 >= 0, "a number of lines is never negative")
     self.directory = directory
@@ -54,7 +54,7 @@ public final class LogReader {
 
   var bytesRead: Int64 { logs.reduce(0) { $0 + $1.bytesRead } }
 
-  /// The next line; nil at the end.
+  /// Returns the next line, or nil at the end of all logs.
   public func next() throws(LogFailure) -> LogRecord? {
     if !hasBegun {
       hasBegun = true
@@ -89,7 +89,8 @@ public final class LogReader {
     return opened
   }
 
-  /// The last lines of all logs are among the last of each, so reading can start there.
+  /// Skips lines that are not selected. The last `n` lines of all logs are among the last `n` lines of each log, so
+  /// reading can start there.
   private func leaveOut(from log: WorkerLog) throws(LogFailure) {
     if let last = query.last {
       surplus += try log.keep(last: last)

@@ -1,19 +1,19 @@
 // Types for reading logs: a line with its time, and the errors.
 // Invariant: the times of one worker's records never decrease, so a merge never reorders the lines of a
 // worker.
-// Errors: `LogFailure`; the command has the sentences.
+// Errors: `LogFailure`. The messages for them are in the command that reads the logs.
 import Posix
 
 /// One line of a worker's log with its time.
 public struct LogRecord: Sendable, Hashable {
   /// Name of the worker: the file name without `.log`.
   public let worker: String
-  /// Milliseconds since 1970 UTC: the latest time stamp in this log up to this line.
-  /// ``LogRecord/unknownTime`` before the first.
+  /// Milliseconds since 1970 UTC: the latest time stamp in this log up to this line. ``LogRecord/unknownTime`` if no
+  /// line up to this one has a time stamp.
   public let time: Int64
-  /// The bytes of the line without its line feed. All other bytes are possible.
+  /// The bytes of the line without its line feed. Any other byte may occur.
   public let line: [UInt8]
-  /// Time of lines before the first time stamp; they are sorted first.
+  /// Time of the lines before the first time stamp, which are sorted first.
   public static let unknownTime = Int64.min
 
   public init(worker: String, time: Int64, line: [UInt8]) {
@@ -23,9 +23,9 @@ public struct LogRecord: Sendable, Hashable {
 
 /// Error of reading logs.
 public enum LogFailure: Error, Sendable, Hashable {
-  /// Missing directory: no worker has written a log here.
+  /// The directory with this path does not exist, because no worker has written a log yet.
   case noDirectory(String)
-  /// Unknown worker, and the names of known ones.
+  /// No log belongs to a worker of this name. `known` contains the names of the workers that have a log.
   case unknownWorker(String, known: [String])
   case system(SystemError)
 }

@@ -14,10 +14,10 @@ extension LogSegment {
   /// Number of bytes per read.
   static let stride: Int64 = 64 << 10
 
-  /// Start of the last `count` lines before `end`; of fewer if there are fewer.
+  /// Returns the start of the last `count` lines before `end`, or of all lines if the file has fewer.
   ///
-  /// - Parameter isFinished: the file has no writer any more, so a last line without a line feed is
-  ///   complete.
+  /// - Parameter isFinished: true if no process writes to the file any more. A last line without a line feed is
+  ///   complete in this case.
   func place(ofLast count: Int, before end: Int64, isFinished: Bool) throws(LogFailure) -> Place {
     var feeds = 0
     var upper = end
@@ -42,15 +42,15 @@ extension LogSegment {
   func stamp(before offset: Int64) throws(LogFailure) -> Int64? {
     let bytes = try read(max(0, offset - Self.stride)..<offset)
     let lines = bytes.split(separator: 0x0a, omittingEmptySubsequences: true)
-    // The first piece may be the middle of a line, and then contains no stamp.
+    // The first piece may start in the middle of a line. Such a piece contains no stamp.
     for line in lines.reversed() {
       if let stamp = LogTime.stamp(of: Array(line)) { return stamp }
     }
     return nil
   }
 
-  /// The first time stamp of a line that starts after `offset` (or at it, if it is 0), and the start of
-  /// that line.
+  /// The first time stamp of a line that starts after `offset`, and the start of this line. If `offset` is 0, the
+  /// line may also start at `offset`.
   func firstStamp(from offset: Int64, before end: Int64) throws(LogFailure) -> (time: Int64, offset: Int64)? {
     let bytes = try read(offset..<min(end, offset + Self.stride))
     var start = 0
@@ -65,9 +65,9 @@ extension LogSegment {
     return nil
   }
 
-  /// Start of a line near the first line from `time` on, and never after it. Reading from there returns at
-  /// most a few strides of earlier lines. Binary search: lines have different lengths, so each step
-  /// searches the first line after the middle.
+  /// Start of a line shortly before the first line of `time` or later, or of that line itself. Reading from this
+  /// offset returns at most a few strides of earlier lines. This is a binary search. Lines have different lengths, so
+  /// each step finds the first line after the middle.
   func offset(near time: Int64, before end: Int64) throws(LogFailure) -> Int64 {
     // `lower` is the start of a line, and every line before it is earlier than `time`.
     var lower: Int64 = 0
@@ -77,7 +77,8 @@ extension LogSegment {
       if let found = try firstStamp(from: middle, before: upper), found.time < time {
         lower = found.offset
       } else {
-        // Also if no stamp was found: reading too much is correct, reading too little is not.
+        // This branch also handles a range without a stamp. To start too early is correct; to start too late would
+        // lose lines.
         upper = middle
       }
     }

@@ -1,6 +1,6 @@
 // One open log file of a worker, present or rotated.
-// Invariant: it stays the same file while it is open, also after a rename, and its inode number is not
-// reused.
+// Invariant: the descriptor refers to the same file also after a rename, and the inode number is not reused while the
+// file is open.
 // Errors: `LogFailure.system`.
 import Glibc
 import Posix
@@ -15,7 +15,7 @@ final class LogSegment {
   /// Opens a log file; nil if it is missing or not a regular file.
   static func open(_ path: String) throws(LogFailure) -> LogSegment? {
     do throws(SystemError) {
-      // For a pipe under this name, opening must not block until it has a writer.
+      // If a pipe has this name, `open` must not block until the pipe has a writer.
       return try LogSegment(FileDescriptor.open(path, [.readOnly, .nonBlocking]))
     } catch {
       if error.isMissing { return nil }
@@ -31,7 +31,8 @@ final class LogSegment {
     self.descriptor = descriptor
   }
 
-  /// Identification of a finished file after it was closed. The inode number alone may have been reused.
+  /// Identifies a finished file after it was closed. The inode number alone is not enough, because it may have been
+  /// reused.
   struct Fingerprint: Equatable {
     let identity: FileFacts.Identity
     let size: Int64
@@ -48,14 +49,14 @@ final class LogSegment {
     try asLogFailure { () throws(SystemError) in try descriptor.size() }
   }
 
-  /// Reads at an offset. Fewer bytes than the size of the buffer mean the present end.
+  /// Reads at an offset. Returns fewer bytes than the size of the buffer at the present end of the file.
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(LogFailure) -> Int {
     let count = try asLogFailure { () throws(SystemError) in try descriptor.read(into: buffer, at: offset) }
     bytesRead += Int64(count)
     return count
   }
 
-  /// Reads a range of the file; fewer bytes if the file has become shorter.
+  /// Reads a range of the file. Returns fewer bytes if the file has become shorter.
   func read(_ range: Range<Int64>) throws(LogFailure) -> [UInt8] {
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: range.count, alignment: 1)
     defer { buffer.deallocate() }

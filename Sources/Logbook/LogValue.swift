@@ -5,7 +5,7 @@
 
 import BankModel
 
-/// Writing of single values.
+/// Appends single values to a log line.
 ///
 /// | written | for |
 /// |---|---|
@@ -60,7 +60,7 @@ enum LogValue {
     return place
   }
 
-  /// A quoted text, even if it needs no quotes.
+  /// Returns a text in quotes, even if it needs none.
   static func quoted(_ text: String) -> [UInt8] {
     var text = text
     var bytes: [UInt8] = []
@@ -85,7 +85,7 @@ enum LogValue {
       && byte != UInt8(ascii: "\\")
   }
 
-  /// Appends in quotes. Parts without escapes are copied in one piece, not byte by byte.
+  /// Appends a value in quotes. Parts without escapes are copied in one piece, not byte by byte.
   private static func appendQuoted(_ bytes: UnsafeBufferPointer<UInt8>, to line: inout [UInt8]) {
     line.append(UInt8(ascii: "\""))
     var place = 0
@@ -112,7 +112,7 @@ enum LogValue {
     line.append(UInt8(ascii: "\""))
   }
 
-  /// End of the bytes that need no escape between quotes; `begin` if there are none.
+  /// End of the bytes from `begin` that need no escape between quotes; `begin` if the first byte needs one.
   private static func plainRun(_ bytes: UnsafeBufferPointer<UInt8>, from begin: Int) -> Int {
     let end = min(bytes.count, longest)
     var place = begin
@@ -148,8 +148,8 @@ enum LogValue {
     }
   }
 
-  /// Characters beyond ASCII that end a line, are invisible, or change the text direction. All have at most
-  /// four hexadecimal digits.
+  /// True for characters beyond ASCII that end a line, are invisible, or change the text direction. All of them have
+  /// at most four hexadecimal digits.
   static func misleads(_ scalar: UInt32) -> Bool {
     switch scalar {
     case 0x80...0x9f, 0x2028...0x202e, 0x2066...0x2069, 0x200e, 0x200f, 0x061c, 0xfeff: true
@@ -166,7 +166,7 @@ enum LogValue {
     }
   }
 
-  /// Length of the multi-byte character that starts here; 0 if there is none (RFC 3629, section 4).
+  /// Length of the multi-byte character at `place`; 0 if the bytes are not a valid character (RFC 3629, section 4).
   private static func scalarLength(_ bytes: UnsafeBufferPointer<UInt8>, at place: Int) -> Int {
     let length: Int
     var second: ClosedRange<UInt8> = 0x80...0xbf

@@ -1,14 +1,14 @@
 // Detects that logs were written, rotated or removed, even if their directory is missing or removed.
-// Invariant: the directory is watched, or else the nearest existing parent. Nothing is polled unless the
-// kernel has no watch left: then the logs are polled five times a second. If a parent directory is renamed,
-// the logs are followed to their new path.
+// Invariant: the directory is watched, or else the nearest existing parent. Nothing is polled unless the kernel has
+// no watch left: then the logs are polled five times a second. If a directory above the parent is renamed, the open
+// logs are still watched, because inotify watches inodes.
 // Errors: `LogFailure.system`, stored until the next `takeNews()`.
 import Glibc
 import Posix
 import Time
 
 final class LogWatch {
-  /// Kind of change, in ascending order.
+  /// Kind of change. A later case requires more work of the reader.
   enum News: Comparable {
     case none
     case contents
@@ -31,7 +31,8 @@ final class LogWatch {
   /// Polling interval without a watch.
   private static let pause = TimeSpan.milliseconds(200)
 
-  /// - Parameter makeWatch: Creates the watch; a test simulates a kernel without one.
+  /// - Parameter makeWatch: creates the watch. A test passes a function that throws, as if the kernel had no watch
+  ///   left.
   init(
     _ path: String, on loop: EventLoop,
     _ makeWatch: () throws(SystemError) -> DirectoryWatch = { () throws(SystemError) in try DirectoryWatch() }
@@ -118,9 +119,10 @@ final class LogWatch {
     while true {
       if let found = try add(path, [.modified, .names]) {
         directory = found
-        // The parent reports the removal: the directory itself does not while a file in it is open.
+        // The parent reports the removal of the directory. The directory itself does not report it while a file in it
+        // is open.
         let parent = Paths.directory(of: path)
-        // A parent without read permission cannot be watched. Then only the removal is missed.
+        // A parent without read permission cannot be watched. In this case only the removal is missed.
         if parent != path { above = try? add(parent, .names) }
         break
       }

@@ -7,19 +7,19 @@ final class WorkerLog: LogSource {
   let name: String
   private let directory: LogDirectory
   private let buffer = LineBuffer()
-  /// The file that is being read, and its successors.
+  /// The file that is being read, followed by its successors.
   private var segments: [LogSegment] = []
   /// Next byte to read in the first segment.
   private var offset: Int64 = 0
-  /// End of reading in the last segment; nil while following.
+  /// Offset in the last segment at which reading ends; nil while the log is followed.
   private var limit: Int64?
-  /// The files that were read or skipped last. They identify the files before the open one after that one
-  /// was removed.
+  /// Fingerprints of the files that were read or skipped last. They identify older files even after the open file was
+  /// removed.
   private var past: [LogSegment.Fingerprint] = []
-  /// Set when the directory was removed, so the last file cannot get a successor there.
+  /// True after the directory was removed, so that the last file can have no successor in it.
   private var isGone = false
   private var time = LogRecord.unknownTime
-  /// More than the number of files of a log at a time.
+  /// Maximum number of fingerprints: more than the files that a log has at one time.
   private static let remembered = 64
   private var bytesReadBefore: Int64 = 0
 
@@ -42,7 +42,7 @@ final class WorkerLog: LogSource {
         try leave(segment)
         if let line = buffer.lastLine() { return record(line) }
       } else if limit == nil, try segment.size() < offset {
-        // The file was truncated: its content was written since.
+        // The file was truncated, and its content was written after that.
         buffer.discard()
         offset = 0
       } else {
@@ -77,14 +77,14 @@ final class WorkerLog: LogSource {
 
   // MARK: Following
 
-  /// Makes the stream endless: after nil, ``next()`` may return further lines.
+  /// Removes the end of the stream: ``next()`` may return further lines after it has returned nil.
   func follow() { limit = nil }
 
   /// Handles the removal of the directory: reads the rest of the open files and then closes them. An open
   /// file would keep the kernel from reporting the removal of parent directories.
   func letGo() { isGone = true }
 
-  /// Checks for rotated or replaced files, and continues with the new ones after the present file.
+  /// Opens files that a rotation or a replacement has created. They are read after the present file.
   func lookForSuccessors() throws(LogFailure) {
     let found = try directory.segments(of: name) { (met) throws(LogFailure) in
       if segments.contains(where: { $0.identity == met.identity }) { return true }
@@ -96,7 +96,7 @@ final class WorkerLog: LogSource {
 
   // MARK: Start position
 
-  /// Skips everything but the last `count` lines without reading the rest.
+  /// Skips all lines before the last `count` without reading them.
   ///
   /// - Returns: number of remaining lines, at most `count`.
   func keep(last count: Int) throws(LogFailure) -> Int {
@@ -125,7 +125,7 @@ final class WorkerLog: LogSource {
     }
   }
 
-  /// Sets the position, and reads the time before it in case the first line has no stamp.
+  /// Sets the position. Reads the last time stamp before it, for the case that the first line has none.
   private func begin(in index: Int, at place: Int64) throws(LogFailure) {
     var stamp = place > 0 ? try segments[index].stamp(before: place) : nil
     for earlier in segments[..<index].reversed() where stamp == nil && place <= LogSegment.stride {

@@ -1,6 +1,6 @@
-// Sockets of one service: access rights of each, and their renewal after removal.
-// Invariant: a socket is accessible to the bank's owner alone, unless its endpoint names a group. That group
-// gets access to nothing else but the path to the socket.
+// Sockets of one service with their access rights. A removed socket is bound again.
+// Invariant: a socket is accessible to the bank's owner alone, unless its endpoint names a group. The group gets
+// access only to the socket and to the directories on its path.
 
 import Posix
 import Time
@@ -11,10 +11,10 @@ import Wire
 public struct ServiceEndpoint: Sendable {
   /// File name in the directory of the sockets, without `.sock`.
   public var name: String
-  /// Group whose members may connect as well, and the setting that names it.
+  /// Group whose members may connect in addition to the owner, and the setting that names the group.
   public var group: (name: String, setting: String)?
 
-  /// A socket for the owner alone, or for a group as well.
+  /// Describes a socket for the owner alone, or for the owner and a group.
   public init(_ name: String, group: (name: String, setting: String)? = nil) {
     (self.name, self.group) = (name, group)
   }
@@ -37,7 +37,8 @@ final class EndpointSockets<Command: Codable & Sendable & Equatable, Reply: Coda
 
   func paths(in home: ServiceHome) -> [String] { endpoints.map { Paths.join(home.run, $0.name + ".sock") } }
 
-  /// Starts to listen. The first socket comes last, so a client that can connect to it finds the others, too.
+  /// Starts to listen. The first socket is bound last, so that a client that can connect to it can connect to all
+  /// others.
   func listen(in home: ServiceHome) throws {
     for path in paths(in: home).reversed() { try listen(at: path, home) }
   }

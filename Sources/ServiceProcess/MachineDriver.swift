@@ -1,8 +1,8 @@
 // Driver of a service's state machine and its store. Effects are performed in order, and all changes of one
 // loop iteration are one commit.
-// Invariant: an answer that depends on a change is sent after that change was fsynced. A full disk rolls back
-// and refuses all changes of the iteration; a change that no client can repeat is written later, when there
-// is space. After any other disk error the process has to end, because the contents of the disk are unknown.
+// Invariant: an answer that depends on a change is sent after the change was fsynced. If the disk is full, all
+// changes of the iteration are rolled back and refused. A change that no client can repeat is written when the disk
+// has space again. After any other disk error the process has to end, because the contents of the disk are unknown.
 
 import BankModel
 import Posix
@@ -11,13 +11,13 @@ import Time
 
 /// Step that an effect requires from the driver.
 public enum EffectStep<Event, Entry, Answer> {
-  /// An event that results from an answer of the store.
+  /// The next event for the machine, made from a result of the store.
   case follow(Event)
   /// An entry that has to be on disk before any later answer is sent.
   case stage(Entry)
   /// An answer to a request.
   case reply(UInt64, Answer)
-  /// An effect that the service performs itself.
+  /// An effect that the service performs, not the driver.
   case own
 }
 
@@ -30,7 +30,7 @@ public protocol ServicePersistence: AnyObject {
 
   /// Store that receives all entries.
   var store: any EntryStore<Entry, StoreError> { get }
-  /// Translates an effect of the machine.
+  /// Translates an effect of the machine into a step of the driver.
   func step(for effect: Effect) throws(StoreError) -> EffectStep<Event, Entry, Answer>
   /// Receives the entries of a commit that is on disk.
   func committed(_ entries: [Entry])
@@ -42,7 +42,7 @@ where Machine.Event == Persistence.Event, Machine.Effect == Persistence.Effect {
   /// Maximum number of entries in one commit; when it is reached the commit does not wait for the end of the
   /// iteration.
   private var longestCommit: Int { 4_096 }
-  /// Pause before another attempt to write what did not fit on the disk.
+  /// Pause before another attempt to write changes for which the disk had no space.
   private var retryPause: TimeSpan { .milliseconds(500) }
 
   /// Called with each answer.
@@ -51,9 +51,9 @@ where Machine.Event == Persistence.Event, Machine.Effect == Persistence.Effect {
   public var onEffect: ((Machine.Effect) -> Void)?
   /// Called with the error when the disk is full, and with nil when it has space again.
   public var onDiskFull: ((StoreError?) -> Void)?
-  /// Called when the store starts to use its reserve, and when there is free space again.
+  /// Called with true when the store starts to use its reserve, and with false when the disk has free space again.
   public var onRoom: ((_ isShort: Bool) -> Void)?
-  /// Disk error that ends the service. Nothing is done after it.
+  /// Disk error that ends the service. The driver ignores all events after it.
   public private(set) var failure: StoreError?
   /// The state machine.
   public private(set) var machine: Machine
@@ -98,7 +98,8 @@ where Machine.Event == Persistence.Event, Machine.Effect == Persistence.Effect {
       switch try persistence.step(for: effect) {
       case .follow(let event): happen(event, at: now)
       case .stage(let entry):
-        // The machine has already undone this event, so the rest of it is not written either.
+        // A commit was refused during this event, and the machine has undone the event. Its remaining entries are not
+        // written either.
         if isTakenBack { return }
         try store.stage(entry)
         staged.append(entry)
@@ -118,7 +119,7 @@ where Machine.Event == Persistence.Event, Machine.Effect == Persistence.Effect {
     return stagedSince.map { gathering.due(staged.count, since: $0) } ?? MonotonicTime(nanoseconds: 0)
   }
 
-  /// Commits everything that was staged; the answers follow.
+  /// Commits all staged entries, and sends the answers that depend on them.
   public func commit(at now: Moment) {
     guard failure == nil else { return }
     if let retry = machine.retry { happen(retry, at: now) }
@@ -134,7 +135,7 @@ where Machine.Event == Persistence.Event, Machine.Effect == Persistence.Effect {
       onDiskFull?(nil)
     }
     happen(.committed, at: now)
-    // There is space again: write what waited for it at once, and not with the next change.
+    // The disk has space again. The changes that waited for it are written at once, not with the next change.
     if machine.retry != nil, !Kernel.makes("vendingForgetsToRetry") { retryAt = now.monotonic }
     noteRoom(at: now)
   }
@@ -156,7 +157,7 @@ where Machine.Event == Persistence.Event, Machine.Effect == Persistence.Effect {
     noteRoom(at: now)
   }
 
-  /// Passes the store's result of that check to the machine.
+  /// Passes the result of the store's last check for free space to the machine.
   public func noteRoom(at now: Moment) {
     room.note(isShort: store.isShort, at: now.monotonic)
     guard store.isShort != isShort else { return }
@@ -165,7 +166,7 @@ where Machine.Event == Persistence.Event, Machine.Effect == Persistence.Effect {
     happen(.roomChanged(isShort: isShort), at: now)
   }
 
-  /// Stops all work: the store is damaged or unusable.
+  /// Stops all work, because the store is damaged or unusable. The first error is kept.
   public func end(because error: StoreError) { if failure == nil { failure = error } }
 
   private func storeFailed(_ error: StoreError, at now: Moment) {
@@ -188,10 +189,10 @@ where Machine.Event == Persistence.Event, Machine.Effect == Persistence.Effect {
 
   // MARK: - Queries
 
-  /// Reads committed data. Nothing may be staged. Returns nil if the disk has failed.
-  /// - Parameter refuse: result for a query that the full disk cannot answer. A query that sorts its rows
-  ///   needs disk space, too, and nothing else is wrong then. Without it a full disk is an error like any
-  ///   other.
+  /// Reads committed data. Returns nil if the disk has failed. Traps if entries are staged.
+  /// - Parameter refuse: makes the result of a query that fails because the disk is full. A query that sorts its rows
+  ///   needs disk space, and its failure does not make the store unusable. If `refuse` is nil, a full disk ends the
+  ///   service like any other disk error.
   public func read<Found>(
     orRefuse refuse: ((Remark) -> Found)? = nil, _ body: (Persistence) throws(StoreError) -> Found
   ) -> Found? {
@@ -205,9 +206,9 @@ where Machine.Event == Persistence.Event, Machine.Effect == Persistence.Effect {
   }
 }
 
-/// Delay of a commit in order to collect more requests. A client that was answered by the last commit is
-/// likely to send its next request at once, and the first of them arrive while the other answers are still
-/// being written. A commit for these few would make all other clients wait for two commits.
+/// Delay of a commit in order to collect more requests. A client that was answered by the last commit is likely to
+/// send its next request at once, and the first of these requests arrive while the service still writes the remaining
+/// answers. A commit for these few requests would make all other clients wait for two commits.
 /// Invariant: a client that sends one request at a time never waits, and no client waits longer than a
 /// quarter of a commit.
 struct CommitGathering {
@@ -222,11 +223,11 @@ struct CommitGathering {
   mutating func committed(_ requests: Int, from begin: MonotonicTime, to end: MonotonicTime) {
     answered = requests
     ended = end
-    // Smoothed, because one slow commit does not show the disk's speed.
+    // The duration is smoothed, because one slow commit does not show the speed of the disk.
     took = TimeSpan(nanoseconds: (3 * took.nanoseconds + end.since(begin).nanoseconds) / 4)
   }
 
-  /// Commit time for a transaction of `requests` whose first arrived at `first`; a past time means at once.
+  /// Time of the commit for `requests` requests, the first of which arrived at `first`. A past time means at once.
   func due(_ requests: Int, since first: MonotonicTime) -> MonotonicTime {
     let pause = min(TimeSpan(nanoseconds: took.nanoseconds / 4), Self.longest)
     let isExpectingMore = requests < answered && first.since(ended) <= took

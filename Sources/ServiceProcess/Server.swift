@@ -17,7 +17,7 @@ public final class Server<Handler: ServiceHandler> {
   private struct Question {
     var call: Handler.Call
     var command: Handler.Command
-    /// In attended time: after it, a service that is not ready sends its excuse.
+    /// Deadline in attended time of the loop. After it, a service that is not ready answers with its excuse.
     var deadline: MonotonicTime
   }
 
@@ -35,14 +35,14 @@ public final class Server<Handler: ServiceHandler> {
   private var isAskedToEnd = false
   private var isEnding = false
   private var watch: ServiceWatch?
-  /// File loss that cannot be repaired, and ends the service.
+  /// Loss of a file that cannot be repaired and that ends the service.
   private var loss: Failure?
   /// Identity of the database, for the coordinator; nil if no coordinator needs it.
   public var mark: DatabaseMark?
-  /// Stores the opening of the bank with which the database is used.
+  /// Stores in the database the opening of the bank that uses it.
   public var remember: ((BankMark) throws(StoreError) -> Void)?
 
-  /// A server that does not listen yet; without a link it runs unsupervised.
+  /// Creates a server that does not listen yet. Without a link, no coordinator supervises the process.
   public init(
     _ service: Handler, on loop: EventLoop, log: LogFile, link: ParentLink?,
     clients: ServiceLimits = ServiceLimits()
@@ -59,7 +59,7 @@ public final class Server<Handler: ServiceHandler> {
 
   // MARK: - Start and end
 
-  /// Starts the service and listens. `files` repairs files of the database that are removed.
+  /// Starts the service and listens. `files` repairs removed files of the database.
   ///
   /// - Parameter retakeLock: takes the service's lock again after its file was removed; returns false if
   ///   another process has it.
@@ -103,7 +103,7 @@ public final class Server<Handler: ServiceHandler> {
     }
   }
 
-  /// Makes the service answer what it has received, and end.
+  /// Makes the service answer the requests that it has received, and then end.
   public func askToEnd() { isAskedToEnd = true }
 
   /// True while neither a request nor a failure has ended the service.
@@ -117,7 +117,7 @@ public final class Server<Handler: ServiceHandler> {
     return try finish()
   }
 
-  /// Answers everything that was received; clients send the rest to the next process.
+  /// Answers all requests that were received. Clients send later requests to the next process.
   private func finish() throws(SystemError) -> Int32 {
     isEnding = true
     sockets.stopHearing()
@@ -136,8 +136,7 @@ public final class Server<Handler: ServiceHandler> {
     if let reason { _ = try? StandardStreams.write("\(Handler.executable): \(reason)\n", to: .error) }
     guard reason == nil else { return 1 }
     sockets.closeAfterFlush()
-    // The last messages may still be in flight to a slow client. If the coordinator is gone, do not wait for
-    // that.
+    // The loop waits until slow clients have read their last messages, but not if the coordinator has ended.
     let until = SystemClock.monotonic() + (link?.state == .gone ? .zero : .seconds(1))
     while !sockets.isEmpty, SystemClock.monotonic() < until { try loop.runOnce(until: until) }
     return 0
@@ -155,11 +154,12 @@ public final class Server<Handler: ServiceHandler> {
   }
 
   private var nextDeadline: MonotonicTime? {
-    // The kernel has accepted a long answer completely, so the next part can be sent without waiting for any
-    // event.
+    // A question is due if, for example, the kernel has accepted the last part of a long answer. The next part can be
+    // sent without waiting for an event.
     if !driver.machine.isUnsettled, questions.contains(where: isDue) { return service.clock.now.monotonic }
-    // A client that does not read is awaited by the loop, not by a timer. No key path here, because it
-    // prevents the compiler from specialising this function: an iteration would take twice the instructions.
+    // A client that does not read needs no timer, because the loop reports when its socket is writable. The code
+    // avoids a key path, which would prevent the compiler from specialising this function: an iteration would take
+    // twice the instructions.
     var patience: MonotonicTime?
     for question in questions where question.call.hasRoom {
       patience = .earliest(patience, question.deadline)
@@ -172,7 +172,7 @@ public final class Server<Handler: ServiceHandler> {
 
   private func endTurn() {
     service.beforeCommit()
-    // While ending, no client can send more, so the commit does not wait.
+    // While the service ends, no client can send further requests, so the commit does not wait for them.
     if isEnding || driver.commitDue.map({ $0 <= now.monotonic }) ?? false { driver.commit(at: now) }
     driver.lookForRoom(at: now)
     answerQuestions()
@@ -214,8 +214,8 @@ public final class Server<Handler: ServiceHandler> {
     guard !driver.machine.isUnsettled else { return }
     let asked = questions
     questions.removeAll()
-    // An audit reads every row, so all clients that have requested one by now share it. Later ones share the
-    // next, and before that one starts all other clients are served.
+    // An audit reads every row, so all clients that have requested one by now share its answer. Clients that request
+    // one later share the next audit. All other clients are served before the next audit starts.
     var audit: Handler.Reply?
     for question in asked {
       if !isDue(question) {
@@ -233,8 +233,8 @@ public final class Server<Handler: ServiceHandler> {
 
   // MARK: - The database
 
-  /// Stores the bank's opening in this database. The next iteration that stages nothing commits it, and the
-  /// coordinator is notified.
+  /// Stores the bank's opening in this database, in the first iteration in which nothing is staged, and notifies the
+  /// coordinator.
   private func rememberBank() {
     guard !driver.machine.isUnsettled, let remember, let bank = link?.takeBank() else { return }
     do throws(StoreError) {

@@ -1,5 +1,5 @@
-// A client's request from its arrival to its last answer, and the path back to the client. The answer to a
-// client that has left is discarded.
+// A client's request from its arrival to its last answer, with the session through which the answers are sent.
+// Answers to a client that has disconnected are discarded.
 
 import Transport
 import Wire
@@ -13,20 +13,20 @@ public struct ServiceCall<Command: Codable & Sendable & Equatable, Reply: Codabl
 
   /// Number that is unique among all calls of this process; a machine answers with it.
   public let id: UInt64
-  /// Index of the service's socket that received it.
+  /// Index of the service's socket that received the request.
   public let endpoint: Int
   let socket: Socket
   let session: Socket.Session
   let number: UInt32
 
-  /// True if the client reads its answers.
+  /// True if the client has read its previous answers, so that more can be sent.
   public var hasRoom: Bool { socket.hasRoom(for: session) }
   /// Maximum number of subscriptions of one client.
   public var viewsOfOne: Int { socket.viewsOfOne }
-  /// Sends an answer, which is written at the end of the iteration.
+  /// Queues an answer, which is written at the end of the iteration.
   public func answer(_ reply: Reply, more: Bool = false) { socket.answer(session, number, reply, more: more) }
 
-  /// Makes the call a subscription; nil if the client has its maximum.
+  /// Turns the call into a subscription. Returns nil if the client already has ``viewsOfOne`` subscriptions.
   public func open(in views: Views, topic: Int = 0) -> Views.View? {
     views.open(socket, session, number, topic: topic)
   }

@@ -1,5 +1,5 @@
-// The part of a service that differs between services: its requests and their effects. All else, from the
-// sockets to the exit code, belongs to the server.
+// The part of a service that differs between services: its requests and their effects. All other parts, from the
+// sockets to the exit code, belong to the server.
 
 import BankModel
 import Logbook
@@ -25,11 +25,11 @@ public protocol ServiceHandler: AnyObject {
   /// Subscriptions.
   typealias Views = ServiceViews<ServiceRequest<Command>, Reply>
 
-  /// Name of the executable, as `ps` shows it: `bank-stockd`.
+  /// Name of the executable, as `ps` shows it, such as `bank-stockd`.
   static var executable: String { get }
-  /// Services available and unavailable while the store uses its reserve, in English.
+  /// English text that states which requests are accepted while the store uses its reserve.
   static var whileShort: String { get }
-  /// The query that reads every row: all pending ones share one answer.
+  /// The query that reads every row. All pending queries of this kind share one answer.
   static var audit: Command { get }
   var driver: MachineDriver<Machine, Persistence> { get }
   /// Time of the current iteration.
@@ -50,12 +50,13 @@ public protocol ServiceHandler: AnyObject {
   /// Sends the machine's answer to a client.
   func reply(_ answer: Persistence.Answer, to call: Call)
 
-  /// True if a query can be answered now; otherwise it waits for the time that its reaction allows.
+  /// True if a query can be answered now. A query that cannot be answered waits for at most the time that its
+  /// reaction allows.
   func isReady(for question: Command) -> Bool
   /// Answer to a query that could not be answered in time.
   func excuse(for question: Command) -> Reply
-  /// Answers a query. Nothing is staged. Nil without an answer: the disk has failed, or the client has become
-  /// a subscriber.
+  /// Answers a query while no entry is staged. Returns nil if the disk has failed, or if the client has become a
+  /// subscriber.
   func answer(_ question: Command, of call: Call) -> Reply?
 
   /// Handles other sources of input, before the commit of the iteration.
@@ -64,7 +65,7 @@ public protocol ServiceHandler: AnyObject {
   func afterCommit()
   /// Publishes committed data to subscribers.
   func publish()
-  /// Time of the next work without an event; nil for never.
+  /// Time of the next work that no event triggers; nil if there is none.
   var nextDeadline: MonotonicTime? { get }
 }
 
@@ -77,7 +78,7 @@ extension ServiceHandler {
   public func beforeCommit() {}
   /// Does nothing.
   public func afterCommit() {}
-  /// Nil: never.
+  /// Nil: all work is triggered by events.
   public var nextDeadline: MonotonicTime? { nil }
 }
 
@@ -89,7 +90,7 @@ public enum ServiceReaction<Event, Reply> {
   case event(Event)
   /// A query of committed data: answered when nothing is staged and the service is ready.
   case question(within: TimeSpan = .zero)
-  /// The service answers later, by itself.
+  /// The service keeps the call and answers it later.
   case later
 }
 

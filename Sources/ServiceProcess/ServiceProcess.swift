@@ -1,7 +1,7 @@
 // Process of a service: from its command line to its exit code. An error that prevents the start is reported
 // to the coordinator on descriptor 3, and on standard error.
-// Invariant: under a coordinator the process never outlives the coordinator. The home directory is examined
-// under the lock, and before the log is created, because a log proves that there was a database.
+// Invariant: under a coordinator the process never outlives the coordinator. The home directory is examined under the
+// lock and before the log is created, because an existing log proves that a database existed.
 
 import BankModel
 import Glibc
@@ -62,8 +62,8 @@ public enum ServiceProcess<Program: ServiceProgram> {
     let server = Server(service, on: loop, log: try log(home, link), link: link)
     server.mark = DatabaseMark(identity: service.driver.machine.identity, bank: try store.lastBank())
     server.remember = store.remember
-    // A terminal sends SIGINT and SIGHUP to the whole process group; under a coordinator only the coordinator
-    // decides the end.
+    // A terminal sends SIGINT and SIGHUP to the whole process group; under a coordinator, only the coordinator ends
+    // the service.
     let signals = try SignalSource([SIGTERM, SIGINT, SIGHUP], on: loop) { report in
       if report.signal == SIGTERM || link == nil { server.askToEnd() }
     }
@@ -71,7 +71,7 @@ public enum ServiceProcess<Program: ServiceProgram> {
     if let error = service.driver.failure { throw Failure(error, of: home) }
     let code = try server.run()
     withExtendedLifetime(signals) {}
-    // If the log cannot be copied now nothing is lost: the next start reads it.
+    // If the write-ahead log cannot be copied now, no data is lost, because the next start reads it.
     if code == 0 { try? store.close() }
     lock.unlock()
     return code
@@ -135,8 +135,8 @@ private final class ServiceLock {
     lock = try home.takeLock(loop)
   }
 
-  /// Takes the lock again after its file was removed; false if another process holds the file that has the
-  /// name now.
+  /// Takes the lock again after its file was removed. Returns false if another process has locked the file that has
+  /// the name now.
   func retake() -> Bool {
     // The file may have been moved away and back.
     if lock != nil, lock!.isAt(path: home.lock) { return true }

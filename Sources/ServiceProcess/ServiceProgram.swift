@@ -7,23 +7,23 @@ import Storage
 import Transport
 import Wire
 
-/// A service, as its process runs it.
+/// The properties of a service that ``ServiceProcess`` requires.
 public protocol ServiceProgram {
   associatedtype Handler: ServiceHandler
 
-  /// Base name of the service's files: `stock`.
+  /// Base name of the service's files, such as `stock`.
   static var name: String { get }
   /// Role of the service for the coordinator.
   static var role: PeerRole { get }
-  /// Name in an error message, in English: `the stock service`.
+  /// Name in an error message, in English, such as `the stock service`.
   static var title: String { get }
-  /// Options that name a file, without `--home`: the first is the service's configuration.
+  /// Options that name a file, without `--home`. The first one names the service's configuration.
   static var fileOptions: [String] { get }
 
   /// Reads the configuration; nil for the built-in one.
   init(configuration path: String?) throws(Failure)
 
-  /// Opens the database, loads it, and makes the service, which does not listen yet.
+  /// Opens and loads the database, and creates the service, which does not listen yet.
   /// - Parameter identity: random number that identifies a new database.
   /// - Parameter onProgress: see `DatabaseStore`.
   func open(
@@ -46,7 +46,7 @@ public struct ServiceOptions: Sendable, Equatable {
   public var home = ""
   /// True if the database must exist already, because it existed when the bank was opened.
   public var mustExist = false
-  /// Paths by option.
+  /// Paths of the files, by the option that names each.
   public var files: [String: String] = [:]
 
   /// These options with absolute paths.

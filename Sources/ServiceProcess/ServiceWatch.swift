@@ -1,8 +1,8 @@
-// Reaction of a running service to the removal of its files, according to ``HomeTable``. Sockets are bound
-// again, the lock is taken again, the log is reopened, the database's log is rescued, the reserve is
-// allocated again; without its database the service ends.
-// Invariant: a loss that cannot be repaired is reported before anything else is promised. A repair waits
-// until the process that removes files has had time to finish, and is made only if the home directory still
+// Reaction of a running service to the removal of its files, according to ``HomeTable``. Sockets are bound again, the
+// lock is taken again, the log is reopened, the database's log is rescued, and the reserve is allocated again. If the
+// database is removed, the service ends.
+// Invariant: a loss that cannot be repaired is reported before a further change is committed or answered. A repair
+// waits until the process that removes files has had time to finish, and is made only if the home directory still
 // exists.
 
 import Posix
@@ -12,13 +12,13 @@ import Wire
 
 final class ServiceWatch {
   struct Remedies {
-    /// Copies the contents of the database's log, whose file was removed.
+    /// Copies the contents of the database's log after its file was removed.
     var rescueLog: () -> Void
-    /// Starts a new log of the database; false if that has to be retried.
+    /// Starts a new log of the database. Returns false if the start has to be retried.
     var renewLog: () -> Bool
     /// Allocates the reserve again after its file was removed.
     var renewReserve: () -> Void
-    /// Takes the lock again after its file was removed; false if another process has the new file.
+    /// Takes the lock again after its file was removed. Returns false if another process has locked the new file.
     var retakeLock: () -> Bool
     /// Reopens the service's log under its name.
     var restoreLog: () -> Void
@@ -36,7 +36,7 @@ final class ServiceWatch {
   private var owesLog = false
   private var owesLock = false
 
-  /// Assumes that the files that are in the home directory now belong there.
+  /// Starts to watch. The files that are in the home directory now are expected to remain.
   init(_ home: ServiceHome, sockets: [String], on loop: EventLoop, _ remedies: Remedies) {
     self.home = home
     self.sockets = sockets
@@ -63,7 +63,7 @@ final class ServiceWatch {
     if missing.contains(home.database) { meet([home.database]) }
     do {
       let own = missing.filter(sockets.contains)
-      // A home directory that is gone is not created again.
+      // A removed home directory is not created again.
       if !own.isEmpty { try Directory.create(path: home.run, recursive: false) }
       for socket in own { try remedies.listen(socket) }
       if missing.contains(home.databaseReserve) { remedies.renewReserve() }
