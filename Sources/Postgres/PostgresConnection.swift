@@ -1,15 +1,15 @@
 // One connection to a PostgreSQL server, from the first packet to the last: connecting, the check of the server, the
 // registration in the event loop, and all deadlines. Segments in flight are in PostgresPipeline.
 //
-// Invariant: the handler receives `connected` at most once and `lost` at most once, and no call after that. Every
-// segment has its outcome before `lost`. No call blocks, because the library is in non-blocking mode. The one exception
-// is the name look-up of a host; see PostgresPlace.
-// Errors: PostgresError. The caller reconnects with another connection.
+// Invariant: the handler receives `connected` at most once and `lost` at most once, and no call after `lost`. Every
+// segment has its outcome before `lost`. No call blocks, because the library is in non-blocking mode. The one
+// exception is the name look-up of a host; see PostgresPlace.
+// Errors: PostgresError. To reconnect, the caller creates another connection.
 import CPostgres
 import Posix
 import Time
 
-/// Receiver of a connection's events. Called from within the loop or from ``PostgresConnection/endTurn()``.
+/// Receiver of a connection's events. The loop and ``PostgresConnection/endTurn()`` call its methods.
 public protocol PostgresHandler: AnyObject {
   /// The connection is ready, and the server was checked.
   func connected(_ connection: PostgresConnection, to server: PostgresServer)
@@ -32,8 +32,9 @@ public final class PostgresConnection {
     public var bytes = 8 << 20
     /// Maximum bytes of all results of one segment.
     public var resultBytes = 32 << 20
-    /// Timeout of the oldest segment, in the time during which the loop could receive. On a connection without
-    /// notifications it restarts while an answer arrives, which takes time on a slow line.
+    /// Timeout of the oldest segment, measured in the time during which the loop could receive. On a connection
+    /// without notifications the timeout restarts whenever data arrives, because a long response takes time on a slow
+    /// line.
     public var patience: TimeSpan = .seconds(10)
 
     public init() {}
@@ -65,7 +66,7 @@ public final class PostgresConnection {
   /// Replacement for library and server in a simulation.
   private var played: PlayedPipeline?
   private var registration: Registration?
-  /// Error that has ended the connection and was not reported yet, because it was found within a call of the caller.
+  /// Error that has ended the connection and was not reported yet, because it was found during a call by the caller.
   private var trouble: PostgresError.Reason?
   /// Time at which the last data arrived that can only be a response.
   private var heardAt = MonotonicTime(nanoseconds: 0)
@@ -105,8 +106,8 @@ public final class PostgresConnection {
   /// Sends a segment, which is one transaction: it takes effect as a whole or not at all. The outcomes of several
   /// segments are reported in order, in later loop iterations.
   ///
-  /// - Throws: `full` if the limits are reached; `closed` if there is no connection, or its loss was just found and is
-  ///   reported to the handler at the end of this iteration. The segment was not sent then.
+  /// - Throws: `full` if the limits are reached; `closed` if the connection has ended, or if its loss was just found
+  ///   and is reported to the handler at the end of this iteration. In all these cases the segment was not sent.
   public func send(
     _ segment: [PostgresCall], _ finish: @escaping (PostgresOutcome) -> Void
   ) throws(PostgresError) {
@@ -140,7 +141,7 @@ public final class PostgresConnection {
     flush()
   }
 
-  /// Closes the connection. Segments in flight get the outcome `unknown` now; the handler receives nothing.
+  /// Closes the connection. Segments in flight get the outcome `unknown` during this call. The handler is not called.
   public func close() {
     handler = nil
     end(.closed)
@@ -155,8 +156,8 @@ public final class PostgresConnection {
     return deadline.map { loop.wake(for: $0) }
   }
 
-  /// Measured in time during which the loop could receive, so that a busy loop reads the socket before it reports a
-  /// timeout.
+  /// Deadline measured in the time during which the loop could receive, so that a busy loop reads the socket before
+  /// it reports a timeout.
   private var deadline: MonotonicTime? {
     switch stage {
     case .connecting, .greeting: beganAt + .seconds(Int64(place.connectSeconds))
@@ -165,7 +166,7 @@ public final class PostgresConnection {
     }
   }
 
-  /// Checks the deadlines, and reports an error that was found within a call of the caller.
+  /// Checks the deadlines, and reports an error that was found during a call by the caller.
   public func endTurn() {
     loop.attend(until: SystemClock.monotonic())
     if let trouble { return end(trouble) }

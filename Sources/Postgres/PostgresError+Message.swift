@@ -1,6 +1,6 @@
 // Messages for errors of PostgreSQL, in both languages.
-// Invariant: one line with the failure, its object, the reason, and what to do. In Korean no particle follows an
-// inserted word.
+// Invariant: a message is one line with the failure, its object, the reason, and the remedy. In Korean no particle
+// follows an inserted word.
 import BankModel
 
 extension PostgresError {

@@ -1,6 +1,6 @@
 // Errors of the PostgreSQL client. Messages are in `PostgresError+Message.swift`.
-// Invariant: it never contains a password: the address is in its displayable form, and messages of the library contain
-// none.
+// Invariant: an error never contains a password. Its address is in the displayable form, and messages of the library
+// contain no password.
 
 /// An error with its database and its reason.
 public struct PostgresError: Error, Sendable, Hashable {
@@ -10,7 +10,7 @@ public struct PostgresError: Error, Sendable, Hashable {
     case badPlace(String)
     /// The address contains a password or another secret, which arguments, logs and `ps` would show.
     case passwordInPlace
-    /// No server listens there, or the host was not found; message of the library.
+    /// No server listens at the address, or the host was not found; message of the library.
     case unreachable(String)
     /// The server requires a password, and none is configured.
     case passwordMissing
@@ -24,19 +24,19 @@ public struct PostgresError: Error, Sendable, Hashable {
     case pooler
     /// The server is a standby and accepts no writes.
     case standby
-    /// The server is older than the minimum; both as PostgreSQL counts versions (150004 is 15.4).
+    /// The version of the server is below the minimum version. Both are numbers such as 150004 for 15.4.
     case tooOld(Int64, least: Int64)
     /// The database has this encoding, which cannot store all text.
     case encoding(String)
-    /// The database has no bank's schema, but the branch knows one there.
+    /// The database has no schema of a bank, but the branch has used a bank in it before.
     case noBooks
-    /// The database is a different one than before.
+    /// The database contains a different bank than the branch has used before.
     case otherBooks
-    /// Another server has the same database, while the former one still answers.
+    /// Another server has the same database, while the server that the branch uses still answers.
     case otherServer
-    /// The server was replaced by a failover; its timeline and the known one.
+    /// The server was replaced by a failover: its timeline is below the known timeline.
     case formerServer(timeline: Int64, known: Int64)
-    /// Several of the named servers accept writes, and none follows another.
+    /// Several of the named servers accept writes, and none of them is a replica of another.
     case manyServers
     /// The connection has ended; message of the library.
     case lost(String)
@@ -48,7 +48,7 @@ public struct PostgresError: Error, Sendable, Hashable {
     case full
     /// The caller has closed the connection.
     case closed
-    /// The server sent something unexpected.
+    /// The server sent an unexpected response; a description of it, or empty.
     case strange(String)
   }
 
@@ -68,11 +68,11 @@ public struct PostgresError: Error, Sendable, Hashable {
     return nil
   }
 
-  /// True if the server accepts no writes for a while, as a managed one does when its disk is nearly full.
+  /// True if the server accepts no writes for a while, as a managed server does when its disk is nearly full.
   public var takesNoChanges: Bool { sqlState == "25006" }
 
-  /// True if a retry may succeed without an intervention: no server listens yet, it is busy or was just promoted, or
-  /// the connection was lost.
+  /// True if a retry may succeed without an intervention: for example, no server listens yet, the server is busy or
+  /// was just promoted, or the connection was lost.
   public var mayPass: Bool {
     switch reason {
     case .unreachable, .silent, .standby, .lost, .full, .formerServer, .otherServer: true

@@ -2,8 +2,8 @@
 // transaction: everything between two syncs.
 //
 // Invariant: every accepted segment gets its outcome exactly once, in sending order. `done` means that the server has
-// reported the commit; `refused`, that an ERROR came before that. Otherwise the outcome is unknown: after a FATAL,
-// which may follow a commit, and after a lost connection.
+// reported the commit. `refused` means that the server has reported an ERROR before any commit. The outcome is
+// `unknown` after a FATAL, which may follow a commit, and after a lost connection.
 // Errors: `drain` and `send` return an error of the whole connection; the owner then calls `abandon`.
 import CPostgres
 import Time
@@ -14,7 +14,7 @@ public enum PostgresOutcome: Sendable {
   case done([PostgresRows])
   /// The segment had no effect.
   case refused(PostgresError)
-  /// The connection ended before the outcome was known: committed, or without effect.
+  /// The connection ended before the outcome was known. The segment is committed, or it had no effect.
   case unknown(PostgresError)
 }
 
@@ -30,7 +30,7 @@ final class PostgresPipeline {
     var sentAt: MonotonicTime
     var bytes: Int
     var prepares: [PostgresStatement] = []
-    /// Statements that it calls.
+    /// Statements that the segment calls.
     var calls: [PostgresStatement] = []
     var finish: ((PostgresOutcome) -> Void)?
   }
@@ -44,7 +44,7 @@ final class PostgresPipeline {
   private let resultLimit: Int
   private var flights: [Flight] = []
   private var prepared: [String: PostgresStatement] = [:]
-  /// Errors of statements that could not be prepared, for the segments that called them.
+  /// Errors of statements that could not be prepared. They are reported to the segments that called the statements.
   private var unprepared: [String: PostgresError.Reason] = [:]
   /// True if single-row mode was requested for the next command.
   private var isArmed = false
@@ -66,7 +66,7 @@ final class PostgresPipeline {
     }
   }
 
-  /// Sends a segment. It is always accepted, and gets its outcome.
+  /// Sends a segment. Every segment is accepted and gets its outcome, even if sending fails.
   ///
   /// - Returns: an error of the connection; nil for none.
   func send(
@@ -95,7 +95,7 @@ final class PostgresPipeline {
       unprepared[call.statement.name] = nil
       new.append(call.statement)
     }
-    // Each in a segment of its own, so that a refused one does not affect the others.
+    // Each statement is prepared in a segment of its own, so that a refused one does not affect the others.
     for statement in new {
       flights.append(Flight(callsLeft: 1, sentAt: now, bytes: 0, prepares: [statement]))
       let types = statement.parameters.map(\.rawValue)
@@ -197,7 +197,7 @@ final class PostgresPipeline {
     return nil
   }
 
-  /// Ends a command; the next one of the segment starts.
+  /// Ends a command. The next results belong to the next command of the segment.
   private func endCall() {
     guard flights[0].callsLeft > 0 else { return }
     flights[0].callsLeft -= 1
@@ -205,7 +205,7 @@ final class PostgresPipeline {
     flights[0].current = PostgresRows()
   }
 
-  /// Ends a segment, at the server's sync.
+  /// Ends a segment when the server has answered its sync.
   private func land() {
     let flight = flights.removeFirst()
     if let statement = flight.prepares.first {

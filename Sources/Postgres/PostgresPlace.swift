@@ -1,5 +1,5 @@
 // Address of a database as libpq reads it, completed by the settings that this client needs for every connection.
-// Invariant: it contains no password, and its description consists of user, hosts and database only.
+// Invariant: the address contains no password, and its description consists of user, hosts and database only.
 // Errors: PostgresError. An address with a secret is refused before the library parses it, because the library quotes
 // text that it does not understand.
 import CPostgres
@@ -7,8 +7,9 @@ import CPostgres
 /// Address of a database, such as `postgres://bank@db1,db2/bank?sslmode=verify-full`.
 ///
 /// Missing parts are found as libpq finds them: a service file (`?service=NAME`), the environment (`PGHOST` …),
-/// `~/.pgpass`. Settings added here take precedence over a service file, and the address takes precedence over them.
-/// libpq looks up a host name while the process blocks; IP addresses (or `hostaddr=`) and Unix sockets need no look-up.
+/// `~/.pgpass`. Settings added here take precedence over a service file, and the address takes precedence over these
+/// settings. libpq looks up a host name while the process blocks; IP addresses (or `hostaddr=`) and Unix sockets need
+/// no look-up.
 /// Source: https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING
 public struct PostgresPlace: Sendable, Hashable, CustomStringConvertible {
   struct Setting: Sendable, Hashable {
@@ -41,7 +42,7 @@ public struct PostgresPlace: Sendable, Hashable, CustomStringConvertible {
   ) throws(PostgresError) {
     guard address.hasPrefix("postgres://") || address.hasPrefix("postgresql://"), !address.utf8.contains(0)
     else {
-      // Not displayed, because `password=… host=…` contains a password.
+      // The address is not displayed, because one of the form `password=… host=…` contains a password.
       throw PostgresError(.badPlace(""), at: "")
     }
     guard !Self.mayHoldSecret(address) else { throw PostgresError(.passwordInPlace, at: "") }
@@ -54,7 +55,8 @@ public struct PostgresPlace: Sendable, Hashable, CustomStringConvertible {
     hostCount = max(1, hosts.count)
     description = Self.shown(named)
     session = SessionSettings(readsAlone: readsAlone, schemas: schemas)
-    // The library treats a read-only session as one of a standby, so a reading caller checks the server itself.
+    // With `target_session_attrs=read-write` the library rejects a read-only session as if it were on a standby, so a
+    // reading caller checks the server itself.
     var settings = Self.wished(application, manyHosts: hosts.count > 1 && !readsAlone)
       .filter { named[$0.keyword] == nil }
     settings += given.filter {
@@ -62,14 +64,14 @@ public struct PostgresPlace: Sendable, Hashable, CustomStringConvertible {
         && !(readsAlone && $0.keyword == "target_session_attrs")
     }
     settings.append(Setting(keyword: "client_encoding", value: "UTF8"))
-    // The later setting wins on the server too: the address overrides `wishes`, but not the settings that determine the
-    // meaning of statements.
+    // If the options contain a setting twice, the server uses the later one. The address therefore overrides
+    // `wishes`, but not the settings that determine the meaning of statements.
     var options = (Self.options + wishes).map { "-c \($0)" }
     if let own = named["options"] { options.append(own) }
     options += session.startOptions.map { "-c \($0)" }
     settings.append(Setting(keyword: "options", value: options.joined(separator: " ")))
     self.settings = settings
-    // As in the library: a timeout below two seconds is two.
+    // As in the library, the shortest timeout is two seconds.
     connectSeconds = max(2, min(named["connect_timeout"].flatMap { Int($0) } ?? 5, 600))
   }
 
@@ -78,7 +80,7 @@ public struct PostgresPlace: Sendable, Hashable, CustomStringConvertible {
     (description, connectSeconds, hostCount) = (other.description, other.connectSeconds, other.hostCount)
   }
 
-  /// This address, with the list of hosts rotated to start at another one.
+  /// This address, with the list of hosts rotated to start at the host with this number.
   ///
   /// A silent host takes the whole timeout of an attempt, so each attempt should start at another host.
   public func beginning(atHost number: Int) -> PostgresPlace {
@@ -121,15 +123,15 @@ public struct PostgresPlace: Sendable, Hashable, CustomStringConvertible {
       Setting(keyword: "keepalives_interval", value: "1"),
       Setting(keyword: "keepalives_count", value: "3"),
       Setting(keyword: "tcp_user_timeout", value: "4000"),
-      // Disabled, because requesting a Kerberos ticket would block on another server.
+      // Disabled, because a request for a Kerberos ticket would block the process until another server answers.
       Setting(keyword: "gssencmode", value: "disable"),
     ]
     if manyHosts { wished.append(Setting(keyword: "target_session_attrs", value: "read-write")) }
     return wished
   }
 
-  /// Options of each session: generic plans, and on the server's side the keepalive of the client. A disconnected
-  /// session keeps its locks until the server notices.
+  /// Options of each session: generic plans, and TCP keepalive on the server's side. The session of a disconnected
+  /// client keeps its locks until the server detects the disconnection.
   private static let options = [
     "jit=off", "plan_cache_mode=force_generic_plan", "tcp_keepalives_idle=1", "tcp_keepalives_interval=1",
     "tcp_keepalives_count=3", "tcp_user_timeout=4000",
@@ -142,8 +144,8 @@ public struct PostgresPlace: Sendable, Hashable, CustomStringConvertible {
     guard let start = address.ranges(of: "://").first?.upperBound else { return false }
     let rest = address[start...]
     let authority = rest.prefix { !"/?#".contains($0) }
-    // A slash in a password ends the authority early. Names of hosts and databases contain no `@`, so one in the path
-    // shows this.
+    // A slash in a password ends the authority early. Names of hosts and databases contain no `@`, so an `@` in the
+    // path shows such a password.
     let path = rest.dropFirst(authority.count).prefix { $0 != "?" }
     if path.contains("@") && !authority.contains("@") { return true }
     guard let at = authority.lastIndex(of: "@") else { return false }

@@ -1,5 +1,5 @@
-// Interface at which a simulation replaces PostgreSQL and its library, and the segments in flight there. Outside of a
-// simulation it is unused.
+// Interface through which a simulation replaces PostgreSQL and its library, and the segments in flight on a simulated
+// connection. Both are unused outside a simulation.
 // Invariant: as in PostgresPipeline, every segment gets its outcome once, in sending order.
 import Time
 
@@ -11,7 +11,7 @@ package protocol PostgresPlayer: AnyObject {
 
 /// A connection to a simulated server.
 package protocol PostgresSession: AnyObject {
-  /// Readable if events are available.
+  /// File descriptor that is readable while events are available.
   var descriptor: Int32 { get }
   /// Pid of the simulated server process.
   var backend: Int32 { get }
@@ -63,7 +63,8 @@ final class PlayedPipeline {
     session.send(segment)
   }
 
-  /// Reports outcomes until another event or none is available.
+  /// Reports outcomes until an event of another kind is available, and returns this event. Returns nil if no event is
+  /// left.
   func hear() -> Word? {
     while let word = session.hear() {
       switch word {

@@ -1,6 +1,6 @@
 // Result rows of one statement, copied from the library into one buffer.
-// Invariant: an independent value that outlives the connection. A value of an unexpected type is nil, not a trap,
-// because the server is not trusted.
+// Invariant: the rows are an independent value that outlives the connection. A cell of an unexpected type is nil and
+// not a trap, because the server is not trusted.
 import CPostgres
 
 /// Result rows of one statement.
@@ -66,25 +66,25 @@ public struct PostgresRows: Sendable, Hashable {
   /// True if the value is not NULL.
   public func has(_ row: Int, _ column: Int) -> Bool { range(row, column) != nil }
 
-  /// An integer of 2, 4 or 8 bytes, or a timestamp in PostgreSQL's microseconds; nil otherwise.
+  /// An integer of 2, 4 or 8 bytes, or a timestamp in microseconds since 2000; nil for any other value and for NULL.
   public func integer(_ row: Int, _ column: Int) -> Int64? {
     range(row, column).flatMap { integer(in: $0) }
   }
 
-  /// A boolean; nil otherwise.
+  /// A boolean; nil for any other value and for NULL.
   public func boolean(_ row: Int, _ column: Int) -> Bool? {
     range(row, column).flatMap { $0.count == 1 ? bytes[$0.lowerBound] != 0 : nil }
   }
 
-  /// A text; invalid UTF-8 is replaced.
+  /// A text, with invalid UTF-8 replaced by U+FFFD; nil for NULL.
   public func text(_ row: Int, _ column: Int) -> String? {
     range(row, column).map { String(decoding: bytes[$0], as: UTF8.self) }
   }
 
-  /// The raw bytes of the value.
+  /// The raw bytes of the value; nil for NULL.
   public func bytes(_ row: Int, _ column: Int) -> [UInt8]? { range(row, column).map { Array(bytes[$0]) } }
 
-  /// A one-dimensional array of integers without NULL (array_send); nil otherwise.
+  /// A one-dimensional array of integers without NULL (array_send); nil for any other value and for NULL.
   public func integers(_ row: Int, _ column: Int) -> [Int64]? {
     guard let whole = range(row, column), whole.count >= 12, let dimensions = number(at: whole.lowerBound)
     else {

@@ -1,6 +1,6 @@
 // First query on a connection: checks that the peer is a PostgreSQL server that this client supports.
-// Invariant: a pooler is detected by the pid of the server process. It sends its client a pid of its own, because it
-// uses different server processes over time.
+// Invariant: a pooler is detected by the pid of the server process. A pooler sends its client a pid of its own,
+// because it uses different server processes over time.
 import CPostgres
 
 /// Properties of a server.
@@ -10,7 +10,7 @@ public struct PostgresServer: Sendable, Hashable {
   /// True if commits wait for a standby, so that no commit is lost with the primary.
   public let isSynchronous: Bool
 
-  /// Oldest version with which pipelines and all our statements were tested or are documented to work: 13.
+  /// Oldest version with which pipelines and all statements of the bank were tested or are documented to work: 13.
   public static let leastVersion: Int64 = 130_000
 
   static let question = PostgresCall.once(

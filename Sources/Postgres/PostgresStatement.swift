@@ -14,10 +14,10 @@ public struct PostgresStatement: Sendable, Hashable {
     (self.name, self.parameters, self.text) = (name, parameters, text)
   }
 
-  /// A call with these values, as many as there are types.
+  /// A call with one value for each parameter. Traps if the numbers differ.
   public func callAsFunction(_ values: PostgresValue...) -> PostgresCall { with(values) }
 
-  /// A call with the values of an array, as many as there are types.
+  /// A call with the values of an array, one for each parameter. Traps if the numbers differ.
   public func with(_ values: [PostgresValue]) -> PostgresCall {
     precondition(
       values.count == parameters.count, "\(name) takes \(parameters.count) parameters, not \(values.count)")
@@ -50,7 +50,7 @@ extension PostgresStatement {
     return self
   }
 
-  /// A quoted SQL identifier.
+  /// Quotes an SQL identifier.
   static func quoted(_ name: String) -> String {
     precondition(!name.utf8.contains(0), "a name has no zero byte")
     return "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"")

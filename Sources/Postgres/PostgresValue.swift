@@ -22,7 +22,7 @@ public enum PostgresValue: Sendable, Hashable {
   case null
   case boolean(Bool)
   case integer(Int64)
-  /// The server refuses a zero byte in a text, and the whole segment with it.
+  /// The server rejects a text with a zero byte, and with it the whole segment.
   case text(String)
   case bytes([UInt8])
   case integers([Int64])

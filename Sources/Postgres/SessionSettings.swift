@@ -1,6 +1,6 @@
-// Settings of a session that determine the meaning of statements, in one table, and the statement that makes them.
-// Invariant: every connection makes all of them before its first use, so that role, database, environment and address
-// have no influence. Errors: a refusal of one of them ends the connection, with the server's message.
+// Settings of a session that determine the meaning of statements, in one table, and the statement that applies them.
+// Invariant: every connection applies all of these settings before its first use, so that role, database, environment
+// and address have no influence. Errors: a refusal of one of them ends the connection, with the server's message.
 
 /// Access mode of a session, and its schemas for unqualified names.
 struct SessionSettings: Sendable, Hashable {
@@ -15,8 +15,8 @@ struct SessionSettings: Sendable, Hashable {
   /// statements use none of them.
   var schemas: [String] = []
 
-  /// The server searches its own schema first, even if it is not named, and temporary objects last. So a function of
-  /// another role never replaces one of the server's.
+  /// The server searches its own schema first, even if the list does not name it, and temporary objects last. A
+  /// function of another role therefore never replaces a function of the server.
   var searchPath: String {
     ((schemas.isEmpty ? ["pg_catalog"] : schemas) + ["pg_temp"]).joined(separator: ",")
   }
@@ -25,7 +25,8 @@ struct SessionSettings: Sendable, Hashable {
   var settings: [Setting] {
     [
       Setting(name: "search_path", value: searchPath),
-      // A lock and the rows that it guards are two statements: the second must see the commits before the lock.
+      // One statement takes a lock, and the next one reads the rows that the lock guards. The second statement must
+      // see all commits made before the lock was taken.
       Setting(name: "default_transaction_isolation", value: "read committed"),
       Setting(name: "default_transaction_deferrable", value: "off"),
       Setting(name: "client_encoding", value: "UTF8"),
@@ -55,8 +56,8 @@ struct SessionSettings: Sendable, Hashable {
       + ["statement_timeout=0"]
   }
 
-  /// Makes all settings, and restores durable commits if the role or the server has switched them off. Other settings
-  /// of an operator for standbys are kept.
+  /// Applies all settings, and restores durable commits if the role or the server has switched them off. Any other
+  /// value of `synchronous_commit`, which an operator has chosen for standbys, is kept.
   var call: PostgresCall {
     let rows = settings.map { "('\($0.name)', '\($0.value)')" } + ["('synchronous_commit', \(Self.durable))"]
     return .once(

@@ -1,9 +1,9 @@
-// Audit of all tickets of one day, in ascending order: receipts, customers and attempts side by side. Each ticket is
-// stored once. Money, attempts and results belong to their ticket. A receipt was written by the branch that had claimed
-// the customer. Within a page, customers were started in order.
+// Audit of all tickets of one day. It reads receipts, customers and attempts in ascending order of their tickets, and
+// checks four rules. Each ticket is stored once. Money, attempts and results match their ticket. A receipt was
+// written by the branch that had claimed the customer. Within a page, customers were started in order.
 //
-// Branches serve concurrently, so the order between two pages is not judged here; the order of claims is checked in
-// `PostgresReading+Claims.swift`. A branch whose clock stepped back is skipped.
+// Branches serve concurrently, so this audit does not compare the order of two pages; `PostgresReading+Claims.swift`
+// checks the order of claims. The order of starts is not checked for a branch whose clock stepped back.
 //
 // Invariant: only counts, the last customer of each line, and a portion of receipts to look up among returned claims
 // are held in memory.
@@ -31,7 +31,7 @@ struct HolderAudit {
     var branch: PostgresBranch
   }
 
-  /// A receipt whose claim is not among the present ones.
+  /// A receipt whose claim is not among the present claims.
   private struct Stray {
     var ticket: TicketNumber
     var lane: Int64
@@ -91,8 +91,8 @@ struct HolderAudit {
       account: row.integer(6), debit: row.optional(7), credit: row.optional(8))
     guard walk.visit(day.day, ticket, money, &record) else { return }
     let counted = row.integer(4)
-    // A cancelled customer may or may not have been at a window. If another branch owned it, that branch records the
-    // end of its attempt later.
+    // A cancelled customer may or may not have been at a window. If another branch owned the customer, that branch
+    // records the end of the attempt later.
     let isPossible =
       outcome.isAttended ? counted == recorded + 1 : 0...recorded + 1 ~= counted
     if !isPossible {
@@ -117,8 +117,8 @@ struct HolderAudit {
     order.visit(day.day, ticket, line, under: number, attempts: counted, startedAt: started, &record)
   }
 
-  /// Number of the page, which groups its customers for comparison. Pages of a line follow each other, so the state of
-  /// the preceding one is dropped.
+  /// Number of the page, which groups its customers for comparison. Pages of a line follow each other, so the state
+  /// of the preceding page is dropped.
   private mutating func number(of page: Page, in lane: Int64, of line: Line) -> Int {
     if let last = pages[lane] {
       if last.page == page { return last.number }
@@ -151,8 +151,8 @@ struct HolderAudit {
 
   // MARK: - Returned claims
 
-  /// Adds a finding for each receipt that was written by a branch without a claim. Returned claims are in a table of
-  /// their own.
+  /// Adds a finding for each collected receipt whose branch had no claim on the customer. Returned claims are in a
+  /// table of their own.
   private mutating func lookForStrays(_ record: inout AuditRecord) throws(StoreError) {
     guard !strays.isEmpty else { return }
     let rows = try reading.connection.ask(
@@ -228,7 +228,7 @@ private struct AttemptColumn {
     next = try self.cursor.step() ? self.cursor.integer(0) : nil
   }
 
-  /// Number of attempts of a ticket; also checks the attempts themselves.
+  /// Returns the number of attempts of a ticket, and adds findings about the attempts themselves.
   mutating func take(_ ticket: TicketNumber, _ record: inout AuditRecord) throws(StoreError) -> Int64 {
     try skip(to: ticket, &record)
     guard next == ticket else { return 0 }
@@ -241,7 +241,8 @@ private struct AttemptColumn {
     return count
   }
 
-  /// Skips lower tickets, whose attempts belong to no receipt and no customer, because each of these has taken its own.
+  /// Skips lower tickets and adds a finding for each of them. Their attempts belong to no receipt and no customer,
+  /// because every receipt and every customer has already taken its own attempts.
   mutating func skip(to ticket: TicketNumber, _ record: inout AuditRecord) throws(StoreError) {
     while let stray = next, stray < ticket {
       record.note(Remark(.attemptsOfNobody, stray, day))

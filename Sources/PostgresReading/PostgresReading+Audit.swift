@@ -1,7 +1,7 @@
 // Audit of a shared database: comparison of the counts and the claims with the rows.
-// Invariant: everything is read in one snapshot, which blocks no writer. Rows are streamed and counted, never
-// collected, so memory is bounded for any length of the queue. An invalid value is a finding and does not end the
-// audit.
+// Invariant: the audit reads everything in one snapshot, which blocks no writer. It counts rows while it reads them
+// and does not store them, so memory is bounded for any length of the queue. An invalid value is a finding and does
+// not end the audit.
 import BankModel
 import Postgres
 import PostgresStore
@@ -10,11 +10,11 @@ import Storage
 import Time
 
 extension PostgresReading {
-  /// Verifies every invariant that the shared database allows to check. See `QueueReading`.
+  /// Verifies every invariant that can be checked in the shared database. See `QueueReading`.
   ///
   /// Days whose receipts were pruned are skipped. Claims are checked for the present day only.
   ///
-  /// Waits for large requests that are being moved, for about 30 s.
+  /// If large requests are being moved, the audit first waits for them, for about 30 s at most.
   public func audit() throws(StoreError) -> StoreAudit {
     for _ in 0..<Self.looksAtArriving {
       if let audit = try audit(amidst: false) { return audit }
@@ -30,7 +30,7 @@ extension PostgresReading {
     try connection.inSnapshot { () throws(StoreError) in
       let staged = try connection.ask(.once("SELECT EXISTS (SELECT FROM bank.staged_batch)"))[0]
       if staged.boolean(0, 0) == true, !amidst { return nil }
-      // Reads whole tables, unlike other queries, which use keys.
+      // The audit reads whole tables, unlike all other queries, which use keys.
       _ = try connection.ask(
         .once("SET LOCAL enable_seqscan = on"), .once("SET LOCAL enable_bitmapscan = on"))
       var record = AuditRecord(services: services)
@@ -61,8 +61,8 @@ extension PostgresReading {
     let (fsync, commit, standbys) = try serverSettings()
     var faults: [Remark] = []
     if fsync == "off" { faults.append(Remark(.fsyncOff)) }
-    // Branches wait for the server's disk in any case. Waiting for it alone is sufficient as long as there is no
-    // standby.
+    // Branches wait for the server's disk in any case. Waiting for the disk alone is sufficient if no standby is
+    // configured.
     if commit == "local" && !standbys.isEmpty {
       faults.append(Remark(.commitsUnawaited, commit))
     }
@@ -92,7 +92,7 @@ extension PostgresReading {
     return (rows.text(0, 0) ?? "", rows.text(0, 1) ?? "", rows.text(0, 2) ?? "")
   }
 
-  /// Runs one part of the audit; damage that stops it becomes a finding.
+  /// Runs one part of the audit. Damage that stops this part becomes a finding.
   private func find(
     into record: inout AuditRecord, _ part: (inout AuditRecord) throws(StoreError) -> Void
   ) throws(StoreError) {
@@ -104,7 +104,7 @@ extension PostgresReading {
 
   // MARK: - Days and issued tickets
 
-  /// A day, from its row, its tickets and its counts.
+  /// Data about one day, collected from its row, its tickets and its counts.
   struct AuditedDay {
     var day: BusinessDay
     var isPresent: Bool
@@ -190,8 +190,8 @@ extension PostgresReading {
     return days.last?.books.delayedByService ?? []
   }
 
-  /// Checks that every served ticket is in the commit of its receipt, and no other ticket is. Otherwise a client that
-  /// follows commits would miss receipts.
+  /// Checks that every ticket with a receipt, except a cancelled one, is in the commit of its receipt, and that a
+  /// commit contains no other ticket. A client that follows commits would miss a receipt without a commit.
   private func auditCommits(_ days: [AuditedDay], _ record: inout AuditRecord) throws(StoreError) {
     for day in days where day.isKept {
       var cursor = try SnapshotCursor(
@@ -215,7 +215,7 @@ extension PostgresReading {
     }
   }
 
-  /// Checks that every possible reservation belongs to a cancelled customer in a lane of that branch.
+  /// Checks that every row of `stock_release` belongs to a cancelled customer in a lane of the row's branch.
   private func auditReleases(_ record: inout AuditRecord) throws(StoreError) {
     var cursor = try SnapshotCursor(
       connection, "releases",

@@ -1,12 +1,12 @@
 // Audit of the claims of each lane: no ticket is claimed twice, every waiting customer before the last claim is in a
 // claim or a returned range, and pages were claimed in ticket order.
 //
-// These checks bound the reordering in a shared bank: a customer is overtaken at most by the pages that other branches
-// hold at the same time. A claim that is later than a following one took up a returned range. Pages of an ended branch
-// are recorded as released claims. A customer that returned alone, because it was due or requeued, is claimed alone,
-// which is sufficient evidence.
+// These checks bound the reordering in a shared bank: a customer is overtaken at most by the pages that other
+// branches hold at the same time. A claim that was made later than a claim of higher tickets must be the claim of a
+// returned range. The returned pages of a fenced branch are recorded as released claims. A claim of one customer
+// needs no such record, because a customer that is due or requeued returns alone.
 //
-// Invariant: one page and one customer are in memory at a time.
+// Invariant: one page, one customer and at most 2048 late claims are in memory at a time.
 import BankModel
 import Postgres
 import PostgresStore
@@ -76,8 +76,8 @@ extension PostgresReading {
     for cursor in [pieces, customers] { try cursor.close() }
   }
 
-  /// Checks from the last page of each lane to the first that none was claimed later than a following one, unless it
-  /// had been returned.
+  /// Checks that no page was claimed later than a page of higher tickets in the same lane, unless its tickets had
+  /// been returned. The pages of each lane are read from the last to the first.
   private func auditTurns(_ record: inout AuditRecord) throws(StoreError) {
     var claims = try SnapshotCursor(
       connection, "turns",

@@ -1,4 +1,4 @@
-// Queries of unfinished customers, which are in one table, by state, lane and ticket.
+// Queries of unfinished customers. They are in one table, whose key consists of state, lane and ticket.
 // Invariant: every query uses keys, so its cost does not depend on the number of customers. Nothing is changed.
 import BankModel
 import Postgres
@@ -32,8 +32,8 @@ extension PostgresReading {
     return first <= all.upperBound ? try customers(first...all.upperBound, limit: limit) : []
   }
 
-  /// Lane at which a list continues. A line has several lanes if branches have their own; the branch that issued the
-  /// ticket determines which.
+  /// Lane at which a list continues. A line has several lanes if branches have lanes of their own. In this case the
+  /// branch that issued the ticket determines the lane.
   private func lane(of cursor: TicketCursor) throws(StoreError) -> Int64? {
     let lanes = lanes(of: cursor.line)
     guard lanes.count > 1 else { return lanes.first }
@@ -73,7 +73,8 @@ extension PostgresReading {
     return try connection.ask(Self.payload(.integers(places)))[0].bytes(0, 0)
   }
 
-  /// Possible positions of this ticket, one per state and lane, because lanes are few; nil for an impossible number.
+  /// All possible positions of a ticket, one for each state and lane; nil for an impossible number. The list is
+  /// short, because lanes are few.
   private func places(of ticket: TicketNumber) -> [Int64]? {
     guard 1...Limits.ticket ~= ticket else { return nil }
     return CustomerPlace.states.flatMap { state in lines.keys.map { CustomerPlace.of(state, $0, ticket) } }

@@ -1,7 +1,8 @@
-// Receipts of all branches for a client that follows them: from each branch those after the last ones seen.
-// Invariant: commits of a branch take effect in order, also over its epochs. So no receipt of a branch appears before
-// one already seen, independently of the other branches. Cancellations have an order of their own. Everything is read
-// in one snapshot.
+// Receipts of all branches for a client that follows them: of each branch, the receipts after the last ones that the
+// client has seen.
+// Invariant: the commits of a branch take effect in order, also across its epochs. A new receipt of a branch
+// therefore never has a place before a receipt already seen, whatever other branches do. Cancellations have an order
+// of their own. One statement reads all receipts in one snapshot.
 import BankModel
 import Postgres
 import PostgresStore
@@ -11,8 +12,8 @@ extension PostgresReading {
   /// The receipts of all branches after these marks, from a day on.
   ///
   /// - Parameters:
-  ///   - marks: the last receipts seen of each branch, one of served and one of cancelled customers; without a mark all
-  ///     receipts are returned.
+  ///   - marks: the last receipts seen of each branch, one of served and one of cancelled customers. Of a branch
+  ///     without marks, all receipts are returned.
   ///   - service: service of the receipts; nil for all.
   ///   - limit: approximate maximum, from 1. Each branch gets an equal share, at least sixteen.
   public func receipts(
@@ -46,10 +47,11 @@ extension PostgresReading {
     return MergedReceipts(portions)
   }
 
-  /// For each branch, and for its served (0) and cancelled (1) customers, the receipts after the mark, up to its share
-  /// of rows or result bytes. Parameters: branches, kinds, epochs, commits and tickets of the marks; day, lanes or
-  /// null; total rows; total bytes of results. After each receipt: epoch, commit, number of rows of its kind, and the
-  /// share, from which on there may be more.
+  /// For each branch, and for its served (0) and cancelled (1) customers, the receipts after the mark, up to its
+  /// share of rows or result bytes. Parameters: branches, kinds, epochs, commits and tickets of the marks; day, lanes
+  /// or null; total rows; total bytes of results. Each row contains a receipt, its epoch and commit, the number of
+  /// rows of its branch and kind, and the share of rows. If the number of rows reaches the share, more receipts may
+  /// follow.
   private static let following = PostgresStatement(
     "follow-receipts",
     [.integers, .integers, .integers, .integers, .integers, .integer, .integers, .integer, .integer],
@@ -68,7 +70,7 @@ extension PostgresReading {
     WHERE before < share.bytes ORDER BY b.id, k.kind, r.epoch, r.commit_no, r.ticket
     """)
 
-  /// Served customers are found through the commits, from the mark on until the share is full.
+  /// Finds the receipts of served customers through the commits, from the mark on until the share is full.
   private static let attendedTo = """
     (SELECT r.* FROM (
         SELECT * FROM bank.commit WHERE k.kind = 0 AND branch = b.id AND day >= $6

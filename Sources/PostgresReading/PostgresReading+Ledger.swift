@@ -1,5 +1,5 @@
-// Sums of the ledger, computed from the receipts by the database.
-// A receipt is its transfer, so no second table can disagree with it.
+// Sums of the ledger, computed from the receipts by the database. A receipt contains its transfer, so no second table
+// can disagree with it.
 import BankModel
 import Postgres
 import QueueCore
@@ -29,7 +29,8 @@ extension PostgresReading {
     return LedgerSums(debit: debit, credit: credit, transfers: transfers)
   }
 
-  /// Three columns with the sums of the accounts that satisfy a condition. Amounts have 64 bits, their sums more.
+  /// Three columns with the sums of the accounts that satisfy a condition. Amounts have 64 bits. Their sums may need
+  /// more, so they are returned as text.
   private static func columns(_ condition: (String) -> String) -> String {
     let (debit, credit) = (condition("debit"), condition("credit"))
     return """
@@ -44,7 +45,7 @@ extension PostgresReading {
     SELECT \(columns { "\($0) = \(LedgerAccount.cash.code)" }), \
     \(columns { "\($0) = \(LedgerAccount.loans.code)" }), \(columns { "\($0) >= 0" }) FROM bank.receipt
     """)
-  /// A transfer of an account belongs to a customer with this account, so the index by account finds it.
+  /// A transfer of an account belongs to a customer with this account, so the index by account finds the transfer.
   private static let account = PostgresStatement(
     "read-account", [.integer], "SELECT \(columns { "\($0) = $1" }) FROM bank.receipt WHERE account = $1")
   private static let latest = PostgresStatement(

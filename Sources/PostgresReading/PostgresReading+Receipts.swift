@@ -35,8 +35,8 @@ extension PostgresReading {
     _ days: ClosedRange<BusinessDay>, _ after: (day: BusinessDay, ticket: TicketNumber), lanes: [Int64]?,
     limit: Int
   ) throws(StoreError) -> [Receipt] {
-    // Only the first day continues after a ticket. A query by both key columns would read the index from its start for
-    // every page.
+    // Only the receipts of the first day start after a given ticket, so each query is about one day. A query by both
+    // key columns would read the index from its start for every page.
     var found: [Receipt] = []
     var (day, ticket) =
       after.day < days.lowerBound ? (days.lowerBound, 0) : (after.day, after.ticket)
@@ -60,7 +60,7 @@ extension PostgresReading {
     return found
   }
 
-  /// Maximum rows per query, also if the caller requests all receipts at once.
+  /// Maximum rows per query, even if the caller requests all receipts at once.
   private static let longestPage = 4_096
 
   /// The receipt of one ticket; nil if there is none.
@@ -96,7 +96,7 @@ extension PostgresReading {
 
   // MARK: - Attempts
 
-  /// Attempts at one ticket that ended without a receipt, in order.
+  /// Attempts of one ticket that ended without a receipt, in order.
   public func attempts(day: BusinessDay, ticket: TicketNumber) throws(StoreError) -> [Attempt] {
     let rows = try connection.ask(Self.attempts(.integer(day), .integer(ticket)))[0]
     var attempts: [Attempt] = []
@@ -176,7 +176,7 @@ extension PostgresReading {
 
   // MARK: - Statements
 
-  /// Columns of every list; those of the result may follow.
+  /// Columns of every list of receipts. The columns of the result may follow them.
   static let columns = """
     day, ticket, lane, outcome, window_number, generation, pid, attempts, amount, account, debit, credit, issued_ms, \
     started_ms, finished_ms, item_name, shortages, branch

@@ -1,7 +1,7 @@
 // Read access to a shared database: one connection with blocking queries, and the services and lanes of the last
-// look-up. It changes nothing and blocks no writer.
+// look-up. The connection changes nothing and blocks no writer.
 // Invariant: all data from the database is validated; invalid data throws `StoreError.damaged` and never traps.
-// Errors: StoreError.failed, if the database refuses or is unreachable. The next query uses a new connection.
+// Errors: StoreError.failed, if the database rejects a query or is unreachable. The next query uses a new connection.
 import BankModel
 import Postgres
 import PostgresStore
@@ -10,26 +10,26 @@ import Time
 
 /// A shared database, for reads by a process that may block. Not Sendable: one query at a time.
 ///
-/// A receipt's sequence is `day << 40 | ticket` here. Branches commit concurrently, so there is no commit order over
-/// all of them, and lists are by day and ticket.
+/// In a shared database the sequence of a receipt is `day << 40 | ticket`. Branches commit concurrently, so no single
+/// commit order exists, and lists are sorted by day and ticket.
 public final class PostgresReading: QueueReading {
   /// Timeout for one answer of the server.
   public static let patience = TimeSpan.seconds(120)
 
   let connection: ReadingConnection
-  /// Services with numbers, as of the last look-up.
+  /// Services and their numbers, as of the last look-up.
   public private(set) var services = ServiceDirectory()
   private(set) var lines: [Int64: Line] = [:]
-  /// The only branch that serves a lane, for lanes that have one.
+  /// Branch by lane, for each lane that only one branch serves.
   private(set) var owners: [Int64: Int64] = [:]
-  /// Branch whose stock is meant in queries about juice; nil for all branches.
+  /// Branch to whose stock queries about juice are limited; nil for all branches.
   var stock: Int64?
 
   /// Opens the database at an address.
   ///
   /// - Parameter known: returns the remembered identity of the database. A different database, and a server that was
   ///   replaced by a failover, are refused.
-  /// - Throws: an invalid address, an unreachable database, a newer schema, or no schema.
+  /// - Throws: an error if the address is invalid, the database is unreachable, or the schema is newer or missing.
   public init(
     _ address: String, patience: TimeSpan = PostgresReading.patience, in language: Language = .english,
     knowing known: @escaping () -> BooksMark? = { nil }
@@ -46,8 +46,8 @@ public final class PostgresReading: QueueReading {
     _ = try look()
   }
 
-  /// A view of the same database in which juice means only orders from the stock of one branch; nil if that branch does
-  /// not exist.
+  /// A view of the same database in which queries about juice contain only orders from the stock of one branch; nil
+  /// if this branch does not exist.
   public func reading(ofStockOf branch: String) throws(StoreError) -> PostgresReading? {
     guard let id = try connection.ask(Self.numberOfBranch(.text(branch)))[0].integer(0, 0) else { return nil }
     let reading = try PostgresReading(on: connection)
@@ -150,7 +150,7 @@ public final class PostgresReading: QueueReading {
     return line
   }
 
-  /// Lanes of a line, in order: none if it never had a customer, several if branches have their own.
+  /// Lanes of a line, in order: none if the line never had a customer, several if branches have lanes of their own.
   func lanes(of line: Line) -> [Int64] { lines.filter { $0.value == line }.map(\.key).sorted() }
 
   // MARK: - Invalid data
@@ -188,7 +188,7 @@ public final class PostgresReading: QueueReading {
     "read-lanes", [], "SELECT number, service, priority_code, branch FROM bank.lane ORDER BY number")
 }
 
-/// Position of a receipt among all: by day and ticket.
+/// Position of a receipt in the order of all receipts: by day and ticket.
 enum ReceiptPlace {
   /// Possible days.
   static let days: ClosedRange<BusinessDay> = 1...(1 << 23 - 1)

@@ -1,7 +1,7 @@
 // Connection with blocking queries: it runs an event loop of its own until the answer arrives, and reconnects after a
 // loss. The session is read-only, except for a move.
-// Invariant: a snapshot, and a transaction that writes, uses one connection, so a query within it is never repeated on
-// another.
+// Invariant: a snapshot or a writing transaction uses one connection, so a query within it is never repeated on
+// another connection.
 // Errors: StoreError.failed, with the message of PostgresError.
 import BankModel
 import Posix
@@ -24,7 +24,8 @@ package final class ReadingConnection: PostgresHandler {
   /// Index of the first host of the next attempt.
   private var host = 0
   private var isInSnapshot = false
-  /// Identity of the database, as remembered elsewhere and as seen here.
+  /// Identity of the database: `known` returns the one that the caller remembers, and `seen` is the one that a server
+  /// last returned.
   private let known: () -> BooksMark?
   private var seen: BooksMark?
 
@@ -32,7 +33,7 @@ package final class ReadingConnection: PostgresHandler {
   ///   - patience: timeout for one answer of the server.
   ///   - moves: true if the session writes, for a move.
   ///   - known: returns the remembered identity of the database; nil for none.
-  /// - Throws: an invalid address.
+  /// - Throws: an error if the address is invalid.
   package init(
     _ address: String, patience: TimeSpan, moves: Bool = false, in language: Language = .english,
     knowing known: @escaping () -> BooksMark? = { nil }
@@ -54,8 +55,8 @@ package final class ReadingConnection: PostgresHandler {
 
   // MARK: - Queries
 
-  /// Sends a segment and waits for the rows of each of its calls. After a loss of the connection it is repeated once on
-  /// another, because a query changes nothing.
+  /// Sends a segment and waits for the rows of each of its calls. After a loss of the connection the segment is
+  /// repeated once on another connection, because a query changes nothing.
   package func ask(_ segment: PostgresCall...) throws(StoreError) -> [PostgresRows] { try ask(all: segment) }
 
   /// Sends the calls of an array as a segment, and waits for the rows of each.
@@ -68,13 +69,14 @@ package final class ReadingConnection: PostgresHandler {
 
   /// Runs all queries within `body` in one snapshot, which blocks no writer.
   func inSnapshot<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
-    // A transaction that is about to commit its own reads is already consistent.
+    // An open transaction is used as it is. If it is the writing transaction of a move, its locks exclude other
+    // writers.
     if isInSnapshot { return try body() }
     _ = try ask(.once("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"))
     isInSnapshot = true
     defer {
       isInSnapshot = false
-      // If even this fails, the server ends the snapshot with the connection.
+      // If the rollback fails, the server ends the snapshot when the connection is closed.
       if (try? answer(to: [.once("ROLLBACK")])) == nil { close() }
     }
     return try body()
@@ -82,8 +84,8 @@ package final class ReadingConnection: PostgresHandler {
 
   /// Runs `body` in one writing transaction, which is invisible to other sessions until its commit.
   ///
-  /// - Throws: errors of `body`; nothing was changed then. If the commit fails, `isCommitting` was called before, and
-  ///   the caller must determine the outcome.
+  /// - Throws: errors of `body` and `isCommitting`, after which nothing was changed. If the commit fails,
+  ///   `isCommitting` was called before, and the caller must determine the outcome.
   package func inTransaction<Result>(
     _ body: () throws -> Result, isCommitting: () throws -> Void
   ) throws -> Result {
@@ -143,7 +145,7 @@ package final class ReadingConnection: PostgresHandler {
   private func ready() throws(PostgresError) -> PostgresConnection {
     if let connection, connection.isReady { return connection }
     guard !isInSnapshot else { throw loss ?? PostgresError(.closed, at: name) }
-    // Each host is tried once, because a silent one takes the whole timeout of an attempt. Among several writable
+    // Each host is tried once, because a silent host takes the whole timeout of an attempt. Among several writable
     // hosts, the one with the highest timeline is used.
     var best: (host: Int, sight: BooksSight)?
     var trouble: PostgresError?
@@ -169,7 +171,8 @@ package final class ReadingConnection: PostgresHandler {
     return use(connection, at: best.host, sight)
   }
 
-  /// Known identity of the database: the later one of the remembered and the seen.
+  /// Known identity of the database. The remembered one takes precedence, unless the seen one is of the same server
+  /// and bank and has a higher timeline.
   private var mark: BooksMark? {
     guard let told = known() else { return seen }
     guard let seen, seen.books == told.books, seen.system == told.system else { return told }

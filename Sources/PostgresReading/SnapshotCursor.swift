@@ -1,6 +1,6 @@
-// Iterator over the rows of one query within a snapshot. Rows are fetched in portions, so that neither side holds more
-// of them.
-// Invariant: it is valid within its snapshot, which closes it.
+// Iterator over the rows of one query within a snapshot. Rows are fetched in portions, so that neither the client nor
+// the server holds all of them.
+// Invariant: a cursor is valid within its snapshot. The end of the snapshot closes it.
 import BankModel
 import Postgres
 import QueueCore
@@ -41,7 +41,7 @@ struct SnapshotCursor {
 
   /// Nil for NULL, and for a value that is not an integer.
   func optional(_ column: Int) -> Int64? { rows?.integer(row, column) }
-  /// For a column that is never NULL.
+  /// Value of a column that is never NULL; 0 if it is not an integer.
   func integer(_ column: Int) -> Int64 { rows?.integer(row, column) ?? 0 }
   func boolean(_ column: Int) -> Bool { rows?.boolean(row, column) ?? false }
 }
