@@ -1,6 +1,6 @@
-// Decision whether a branch may use a new connection, from the identity of its server and database.
-// Invariants: all open connections of a branch lead to one server, the one with the highest timeline that the branch
-// has seen. A branch never uses a different database, and never creates one in place of a known one.
+// Decides whether a branch may use a new connection, from the identity of the server and the database. Invariants:
+// all open connections of a branch lead to one server, the one with the highest timeline that the branch has seen. A
+// branch never uses a different database, and never creates one in place of a known one.
 import BankModel
 import Postgres
 import QueueCore
@@ -21,7 +21,7 @@ package enum BooksAdmission: Equatable {
   case open
   /// Use the connection, and close those to other servers.
   case openAlone
-  /// Hold the connection until the branch has joined and knows its database.
+  /// Keep the connection unused until the branch has joined and has stored the identity of its database.
   case wait
   /// Close the connection.
   case refuse(PostgresError.Reason)

@@ -1,6 +1,6 @@
 // Survey of all hosts of an address before a branch starts: which of them accept writes, and their timelines.
-// Invariant: the chosen host has the highest timeline among those that answered. After the first answer the others have
-// a limited time. Errors: if no host is usable, the survey reports the error and retries.
+// Invariant: the chosen host has the highest timeline among those that answered. After the first answer the remaining
+// hosts have a limited time. Errors: if no host is usable, the survey reports the error and retries.
 import Posix
 import Postgres
 import QueueCore
@@ -9,7 +9,7 @@ import Time
 final class BooksSurvey: PostgresHandler {
   /// Called with the chosen host.
   var chose: (_ host: Int) -> Void = { _ in }
-  /// Called when no host is usable now; the survey retries.
+  /// Called when no host is usable at the moment. The survey retries.
   var failed: (PostgresError) -> Void = { _ in }
 
   private static let pause = TimeSpan.milliseconds(150)
@@ -79,7 +79,8 @@ final class BooksSurvey: PostgresHandler {
 
   func notified(_ connection: PostgresConnection, channel: String, payload: String) {}
 
-  /// Marks a host as answered or failed. Does not close its connection, because this runs inside a callback of it.
+  /// Marks a host as answered or failed. Does not close its connection, because this method runs inside a callback of
+  /// the connection.
   private func settle(_ host: Int) {
     guard settled.insert(host).inserted else { return }
     let now = SystemClock.monotonic()

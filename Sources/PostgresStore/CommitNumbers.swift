@@ -3,8 +3,8 @@
 // database.
 
 struct CommitNumbers {
-  /// Number of committed transactions that keep rows of their own in the database. After a failover they show which
-  /// commits the new server lacks.
+  /// Number of committed transactions that keep rows of their own in the database. After a failover these rows show
+  /// which commits the new server lacks.
   static let kept: Int64 = 256
 
   /// Number of transactions reported as committed.
@@ -42,7 +42,7 @@ struct CommitNumbers {
     let kept = Set(recent)
     return asked.filter { kept.contains($0) && !found.contains($0) }
   }
-  /// Removes numbers that turned out to be lost.
+  /// Removes the numbers of transactions that are lost.
   mutating func forget(_ numbers: [Int64]) {
     let gone = Set(numbers)
     recent.removeAll { gone.contains($0) }

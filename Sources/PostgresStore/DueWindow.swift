@@ -1,5 +1,5 @@
-// Range of due times that a poll searches. PostgreSQL keeps the index entries of customers that were due before while
-// an old snapshot is held. A poll over all due times would visit each of them.
+// Range of due times that a poll searches. While an old snapshot is held, PostgreSQL keeps the index entries of
+// customers that were due earlier. A poll over all due times would visit each of these entries.
 // Invariant: no customer becomes due between two polls without being found, and every 30th poll searches everything.
 import Time
 

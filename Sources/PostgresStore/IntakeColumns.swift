@@ -93,7 +93,7 @@ struct IntakeColumns {
     return first..<end
   }
 
-  /// Parameters of ``PostgresStatements/arrive`` for one slice, after the number of the part.
+  /// Parameters of ``PostgresStatements/arrive`` for one slice, from the number of preceding customers on.
   func arriving(_ slice: Range<Int>, lanes: [Line: Int64]) -> [PostgresValue] {
     var counts: [Int32: (waiting: Int64, delayed: Int64)] = [:]
     for place in slice {

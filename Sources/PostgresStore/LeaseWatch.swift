@@ -1,7 +1,7 @@
-// Expiry of other branches' leases, judged by the branch's own steady clock from poll to poll. The clock of the
-// database server may be set, and then does not show how long a branch was silent.
+// Expiry of other branches' leases, measured from poll to poll with the branch's own monotonic clock. The clock of
+// the database server may be set, so it does not show reliably how long a branch was silent.
 // Invariant: after a renewal was observed, a lease expires only if it is not renewed again for its length, by the
-// steady clock. The server's clock decides only about a lease that is seen for the first time.
+// monotonic clock. The server's clock decides only about a lease that is seen for the first time.
 import Time
 
 /// Lease of another branch in the result of one poll.
@@ -32,8 +32,8 @@ struct LeaseWatch {
 
   /// Maximum length of a lease. A longer remaining time means that the renewal used another clock setting.
   private static let longest = TimeSpan.seconds(60)
-  /// Maximum difference of the clocks between two polls, in milliseconds, in addition to the duration of a query.
-  /// Beyond it the server's clock counts as set.
+  /// Maximum difference of the clocks between two polls, in milliseconds, in addition to the duration of a query. A
+  /// larger difference means that the server's clock was set.
   private static let tolerance: Int64 = 300
 
   /// True if the server's clock was set between the last two polls.
@@ -65,7 +65,8 @@ struct LeaseWatch {
       next[lease.branch.id] = one
       let silence = now.since(one.renewedAt)
       if past.contains(lease.branch) {
-        // Both clocks must agree, up to the duration of a query.
+        // Both clocks must show that the lease has expired. The tolerance of one sixteenth is for the duration of a
+        // query.
         if silence >= one.length - one.length / 16 || !one.isAlive {
           expired.append(Expired(branch: lease.branch))
         }

@@ -1,6 +1,7 @@
 // SQL statements that import a whole bank into an empty database, once, for `bankctl move`.
 // Invariant: the target database has never had a customer. The caller takes the locks of ``hold`` before it checks
-// this. It keeps them until the commit, so that meanwhile no branch joins and no ticket is issued.
+// this condition. It keeps the locks until the commit, so that no branch joins and no ticket is issued before the
+// commit.
 import Postgres
 
 /// Statements that fill an empty database in one transaction.
@@ -13,8 +14,8 @@ public enum MovingStatements {
     .once("LOCK TABLE bank.branch, bank.day, bank.customer IN EXCLUSIVE MODE"),
   ]
 
-  /// Number of the database; true if it was never used; number of open branches; and the mark of the home from which an
-  /// earlier move came, as written by ``mark``.
+  /// Returns the number of the database, true if the database was never used, the number of open branches, and the
+  /// mark that an earlier move has written with ``mark``.
   public static let look = PostgresCall.once(
     """
     SELECT (SELECT value FROM bank.meta WHERE name = 'bank id'),
@@ -25,7 +26,7 @@ public enum MovingStatements {
       (SELECT value FROM bank.meta WHERE name = 'move checksum')
     """)
 
-  /// Mark of the state of the home at the time of the move. A home with another mark has changed since.
+  /// Mark of the state of the home at the time of the move. A home with another mark has changed after the move.
   public static let mark = PostgresStatement(
     "move-mark", [.integer], "INSERT INTO bank.meta VALUES ('move checksum', $1)")
 
@@ -49,7 +50,7 @@ public enum MovingStatements {
   /// Deletes the first day of an empty database.
   public static let forgetFirstDay = PostgresCall.once("DELETE FROM bank.day")
 
-  /// Days with their start and end (`Int64.min` for the present one).
+  /// Inserts days. Parameters per day: number, start, and end (`Int64.min` for the present day).
   public static let days = PostgresStatement(
     "move-days", [.integers, .integers, .integers],
     """
@@ -66,7 +67,8 @@ public enum MovingStatements {
   public static func services(_ names: [String]) -> PostgresCall {
     PostgresStatements.addServices(.texts(names))
   }
-  /// Ensures that these lanes exist and assigns numbers to new ones. Services, priorities and branches (0 for all).
+  /// Ensures that these lanes exist and assigns numbers to new ones. The branch of a lane that all branches serve is
+  /// 0.
   public static func lanes(services: [Int64], priorities: [Int64], branches: [Int64]) -> PostgresCall {
     PostgresStatements.addLanes(.integers(services), .integers(priorities), .integers(branches))
   }
@@ -75,7 +77,8 @@ public enum MovingStatements {
   /// Number, service and priority of each lane.
   public static let allLanes = PostgresStatements.lanes()
 
-  /// Branch, and per entry: day, first and last ticket, digest of the request (`Int64.min` if unknown), key.
+  /// Inserts ranges of issued tickets. Parameters: branch, and per range: day, first and last ticket, digest of the
+  /// request (`Int64.min` if unknown), key.
   public static let intake = PostgresStatement(
     "move-intake", [.integer, .integers, .integers, .integers, .integers, .texts],
     """
@@ -84,8 +87,8 @@ public enum MovingStatements {
     FROM unnest($2, $3, $4, $5, $6) AS i (day, first, last, request_digest, key)
     """)
 
-  /// Per customer: position, amount, account, issue time, attempts, crashes, failures, started attempts, 1 if one is
-  /// running, due time (`Int64.min` for none), article, payload.
+  /// Inserts customers. Parameters per customer: position, amount, account, issue time, attempts, crashes, failures,
+  /// started attempts, 1 if an attempt is running, due time (`Int64.min` for none), article, payload.
   public static let customers = PostgresStatement(
     "move-customers", Array(repeating: .integers, count: 10) + [.texts, .manyBytes],
     """
@@ -97,7 +100,8 @@ public enum MovingStatements {
       crashes, failures, started_attempts, is_running, due_ms, item_name, payload)
     """)
 
-  /// Branch, and per cancelled ticket whose stock may hold a reservation: day, ticket, issue time.
+  /// Inserts cancelled tickets for which the stock may have a reservation. Parameters: branch, and per ticket: day,
+  /// number, issue time.
   public static let releases = PostgresStatement(
     "move-releases", [.integer, .integers, .integers, .integers],
     """
@@ -117,10 +121,11 @@ public enum MovingStatements {
   private static let receiptTexts = ["item_name", "shortages"]
   private static let receiptBytes = ["output_head", "output_tail", "stderr_head", "stderr_tail"]
 
-  /// Branch and epoch, and per receipt these columns, with `Int64.min` for a missing value: day, ticket, lane, outcome,
-  /// place, generation, pid, attempts, amount, account, debit, credit, and times of issue, start and end. Then of the
-  /// result: duration, exit code and signal, length and filed bytes of output and errors. Then the position in commit
-  /// order, which replaces the commit number; article and shortages; first and last bytes of output and errors.
+  /// Inserts receipts and their commits. Parameters: branch and epoch, and per receipt these columns, with
+  /// `Int64.min` for a missing value: day, ticket, lane, outcome, window number, generation, pid, attempts, amount,
+  /// account, debit, credit, and times of issue, start and end. The columns of the result follow: duration, exit code
+  /// and signal, length and filed bytes of output and errors. The last columns are the position in commit order,
+  /// which replaces the commit number; article and shortages; first and last bytes of output and errors.
   public static let receipts: PostgresStatement = {
     let columns = receiptNumbers + receiptTexts + receiptBytes
     let types =
@@ -143,8 +148,9 @@ public enum MovingStatements {
       """)
   }()
 
-  /// Branch and epoch, and per attempt: day, ticket, number, service, place, generation, pid, start and end, kind of
-  /// end, exit code and signal (`Int64.min` for none), 1 if it was the last, text.
+  /// Inserts attempts. Parameters: branch and epoch, and per attempt: day, ticket, number, service, window number,
+  /// generation, pid, start and end, kind of end, exit code and signal (`Int64.min` for none), 1 if the customer
+  /// became a dead letter after the attempt, text.
   public static let attempts = PostgresStatement(
     "move-attempts", [.integer, .integer] + Array(repeating: .integers, count: 13) + [.texts],
     """
@@ -157,7 +163,8 @@ public enum MovingStatements {
         exit_signal, is_fatal, reason)
     """)
 
-  /// Branch, and per day and lane: issued, waiting, delayed, dead, served, out of stock, cancelled.
+  /// Inserts counts. Parameters: branch, and per day and lane the counts of issued, waiting, delayed, dead, served,
+  /// out of stock and cancelled customers.
   public static let tallies = PostgresStatement(
     "move-tallies", [.integer] + Array(repeating: .integers, count: 9),
     """
@@ -167,8 +174,8 @@ public enum MovingStatements {
       AS t (day, lane, issued, waiting, delayed, dead, served, out_of_stock, cancelled)
     """)
 
-  /// Released claims of the receipts of the present day. They are ended, so that waiting customers are claimed from the
-  /// first one on. Branch, epoch, and per claim: lane, first and last ticket.
+  /// Inserts the claims of the receipts of the present day as released claims, so that branches claim waiting
+  /// customers from the first one on. Parameters: branch, epoch, and per claim: lane, first and last ticket.
   public static let claims = PostgresStatement(
     "move-claims", [.integer, .integer, .integers, .integers, .integers],
     """
@@ -176,7 +183,8 @@ public enum MovingStatements {
     FROM unnest($3, $4, $5) AS c (lane, first, last)
     """)
 
-  /// Number of rows: days, tickets, receipts, results, shortages, attempts, keys, waiting, delayed, dead, payloads.
+  /// Returns the numbers of days, tickets, receipts, results, shortages, attempts, keys, waiting, delayed and dead
+  /// customers, and payloads.
   public static let count = PostgresCall.once(
     """
     SELECT (SELECT count(*) FROM bank.day),

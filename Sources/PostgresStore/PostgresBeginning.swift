@@ -1,4 +1,5 @@
-// First query of a branch on a new connection: identity of the server, and whether it has a bank's database.
+// First query of a branch on a new connection: identity of the server, and whether its database has the schema of a
+// bank.
 // Invariant: an answer of an unexpected shape is nil, not a trap.
 import Postgres
 
@@ -21,7 +22,7 @@ package struct PostgresBeginning {
     }
   }
 
-  /// Query of the database's number; only if ``hasBooks``.
+  /// Query of the database's number. It fails unless ``hasBooks`` is true.
   package static var number: PostgresRequest<Int64> {
     PostgresRequest(segment: [PostgresStatements.sight()]) { $0.first?.integer(0, 0) }
   }

@@ -1,5 +1,5 @@
-// Requests of a branch for a large request for tickets: send a slice, and move customers that have their tickets to
-// their lines.
+// Transactions of a branch for a large request for tickets. One sends a slice. The other one moves customers that
+// have their tickets to their lines.
 import BankModel
 import Postgres
 import QueueCore
@@ -29,8 +29,8 @@ extension PostgresBranch {
     ]) { $0.last?.boolean(0, 0) }
   }
 
-  /// Moves the next slices of a request that has its tickets to their lines; true if more are left. Any branch may do
-  /// this.
+  /// Moves the customers of the next slices to their lines, for a request that has its tickets. Returns true if more
+  /// slices are left. Any branch may send this transaction.
   static func unpack(_ name: ArrivingName) -> PostgresRequest<Bool> {
     PostgresRequest(segment: [
       PostgresStatements.lockBatch.with(name.values), PostgresStatements.unpack.with(name.values),

@@ -1,6 +1,6 @@
-// A branch in the shared database, by number and epoch, and all requests that it makes under them.
-// Invariant: a branch of an ended epoch changes nothing. Its requests return an empty result, by which it learns that
-// it was fenced. Leases use the clock of the database server.
+// A branch in the shared database, identified by its number and epoch, and all its requests.
+// Invariant: a branch of an ended epoch changes nothing. Its requests return an empty result, which shows the branch
+// that it was fenced. Leases use the clock of the database server.
 import BankModel
 import Postgres
 import QueueCore
@@ -39,8 +39,9 @@ public struct PostgresBranch: Sendable, Hashable {
   /// Joins the bank. Fences an earlier epoch of the same name and returns its claims.
   ///
   /// - Parameters:
-  ///   - epoch: the last epoch that this home knows to have had.
-  ///   - proof: identity of the home and of the running machine. A running lease of another home is not taken over.
+  ///   - epoch: the last epoch that this home has stored.
+  ///   - proof: identity of the home and of the running machine. A branch of this name with a valid lease and another
+  ///     identity is not fenced.
   public static func join(
     _ name: String, lease: TimeSpan, host: String = "", after epoch: Int64 = 0, proof: String = ""
   ) -> PostgresRequest<(branch: PostgresBranch, returned: [Range])> {
@@ -65,8 +66,8 @@ public struct PostgresBranch: Sendable, Hashable {
     return (PostgresBranch(id: id, epoch: epoch), returned)
   }
 
-  /// Renews the lease; false if the branch was fenced. Reports the number of open windows, and the number of own
-  /// transactions that the branch knows as committed.
+  /// Renews the lease; false if the branch was fenced. Reports the number of open windows, and the number of its
+  /// transactions that were reported to it as committed.
   public func renew(lease: TimeSpan, windows: Int64 = 0, commits: Int64 = 0) -> PostgresRequest<Bool> {
     let request = renewal(lease: lease, windows: windows, commits: commits, oldest: nil)
     return PostgresRequest(segment: request.segment) { request.read($0).map { $0 != nil } }
@@ -94,8 +95,8 @@ public struct PostgresBranch: Sendable, Hashable {
     PostgresRequest(segment: [PostgresStatements.expired()]) { $0.first.flatMap(branches) }
   }
 
-  /// Fences a branch with an expired lease and returns its claims. Returns nil if it is alive or another branch has
-  /// fenced it.
+  /// Fences a branch with an expired lease and returns its claims. Returns nil if its lease was renewed or if another
+  /// branch has fenced it.
   ///
   /// - Parameter unmoved: end of its lease, in microseconds since 1970, that did not change for the length of the lease
   ///   by the caller's steady clock; 0 to let the server's clock decide.
@@ -105,11 +106,11 @@ public struct PostgresBranch: Sendable, Hashable {
       PostgresStatements.forgetArrivingOfEnded())
   }
 
-  /// Leaves the bank: ends the epoch and returns its claims. Returns nil if it was already fenced.
+  /// Leaves the bank: ends the epoch and returns its claims. The result is nil if the branch was already fenced.
   ///
-  /// - Parameter endsDrain: true if the bank drains. If this is the last branch, and customers are left that none could
-  ///   serve, the day continues, and the next branch that joins accepts customers again. The lock orders concurrent
-  ///   leaves, so that the later one sees the earlier.
+  /// - Parameter endsDrain: true if the bank drains. If this is the last branch, and customers are left that no
+  ///   branch could serve, the day continues, and the next branch that joins accepts customers again. The intake lock
+  ///   orders concurrent transactions of this kind, so that the later one sees the effect of the earlier one.
   public func leave(endsDrain: Bool = false) -> PostgresRequest<[Range]?> {
     let end = PostgresStatements.leave.with(fence)
     return endsDrain
@@ -131,8 +132,8 @@ public struct PostgresBranch: Sendable, Hashable {
 
   // MARK: - Claiming
 
-  /// Claims the next page of a lane: first returned customers, then new ones, each in ticket order. For pages of some
-  /// hundred customers without long payloads.
+  /// Claims the next page of a lane: first returned customers, then new ones, each in ticket order. Use it for pages
+  /// of a few hundred customers without long payloads.
   ///
   /// - Parameter number: name of the page, by which the branch can query it if the answer was lost; see
   ///   ``claimed(_:)``.
@@ -178,7 +179,8 @@ public struct PostgresBranch: Sendable, Hashable {
     }
   }
 
-  /// Returns customers of the branch's own pages. The result is the number of them that it owned.
+  /// Returns customers of the branch's own pages to their lines. The result is the number of those customers that the
+  /// branch owned.
   public func giveBack(lane: Int64, _ tickets: [Int64]) -> PostgresRequest<Int64> {
     let positions = tickets.map { PostgresPosition.of(lane: lane, ticket: $0) }
     return PostgresRequest(segment: [
@@ -197,8 +199,8 @@ public struct PostgresBranch: Sendable, Hashable {
     }
   }
 
-  /// Issues tickets to customers, counted by a commit of this number and named by the same number in this epoch.
-  /// Returns nil if the branch was fenced, the bank drains, or a key is known.
+  /// Issues tickets to customers. `number` is the number of the commit that counts the tickets, and also names the
+  /// request in this epoch. Returns nil if the branch was fenced, the bank drains, or a key was used before.
   public func take(
     _ customers: IntakeRequest, lanes: [Line: Int64], number: Int64
   ) -> PostgresRequest<SharedTickets?> {
@@ -212,12 +214,14 @@ public struct PostgresBranch: Sendable, Hashable {
     }
   }
 
-  /// Finishes customers. Returns the tickets that got their receipt by this commit. The others are unchanged, and so
-  /// are all if the branch was fenced.
+  /// Finishes customers. Returns the tickets that got their receipt by this commit. All other customers are
+  /// unchanged. If the branch was fenced, no customer is changed.
   ///
   /// - Parameters:
-  ///   - number: of this commit, unique in the epoch. After a lost connection the branch queries it with ``kept(_:)``.
-  ///   - former: the commit on which this one depends: without it this one has no effect; 0 for none.
+  ///   - number: number of this commit, unique in the epoch. After a lost connection the branch queries it with
+  ///     ``kept(_:)``.
+  ///   - former: number of the commit on which this one depends; 0 for none. If that commit is missing, this one has
+  ///     no effect.
   public func complete(
     _ completion: PostgresCompletion, number: Int64, after former: Int64 = 0
   ) -> PostgresRequest<[Int64]> {
@@ -228,11 +232,12 @@ public struct PostgresBranch: Sendable, Hashable {
     }
   }
 
-  /// The commits among these, of this epoch, that are in the database.
+  /// Returns those of the given commits of this epoch that are in the database.
   ///
-  /// The answer is final only if no statement of the epoch can still be running in the server. The server may continue
-  /// for a while after a connection was lost. The answer is final after ``join(_:lease:host:after:)`` of the same name,
-  /// which waits for it, or after the server process of that connection has exited.
+  /// The answer is final only if no statement of the epoch can still be running in the server. The server may
+  /// continue for a while after a connection was lost. The answer is final after ``join(_:lease:host:after:proof:)``
+  /// with the same name, which waits for running statements, or after the server process of that connection has
+  /// exited.
   public func kept(_ numbers: [Int64]) -> PostgresRequest<Set<Int64>> {
     PostgresRequest(segment: [PostgresStatements.commitsKept.with(fence + [.integers(numbers)])]) { results in
       guard let rows = results.first, rows.count == 1 else { return nil }

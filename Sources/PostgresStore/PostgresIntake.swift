@@ -11,7 +11,7 @@ struct PostgresIntake {
   enum Answer: Equatable {
     /// Tickets, issued now or by an earlier attempt of the same request.
     case given(SharedTickets, isNow: Bool)
-    /// The key of the request has these tickets, with the digest of the request that got them.
+    /// An earlier request with the same key has these tickets. `request` is the digest of that request.
     case known(IssuedTickets, request: Int64?)
     /// The key was used by a different request.
     case conflict(String)

@@ -1,5 +1,4 @@
-// Version of the schema, for programs that only read the database.
-// The reader itself refuses a newer version.
+// Version of the schema, for programs that only read the database. Such a program rejects a newer version.
 
 extension PostgresPreparation {
   /// The newest schema version that this program supports.

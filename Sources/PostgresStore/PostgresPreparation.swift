@@ -1,6 +1,6 @@
-// Schema migration: determines the version of the database and brings it to the present one. Several branches may do so
-// concurrently. Each migration is one transaction under a lock. The database refuses the second branch, which reads the
-// version again and finds the work done.
+// Schema migration: determines the version of the database and brings it to the present one. Several branches may
+// migrate concurrently. Each migration is one transaction under a lock. The database refuses the second branch, which
+// reads the version again and finds the work done.
 // Errors: a database of a newer version, and a schema `bank` of another program, stay unchanged.
 import BankModel
 import Postgres
@@ -9,7 +9,7 @@ import Postgres
 public final class PostgresPreparation {
   /// Reasons why the database cannot be used.
   public enum Failure: Error, Sendable, Hashable {
-    /// A newer program has created it.
+    /// A newer program has created or migrated the database.
     case newer(version: Int64, known: Int64)
     /// The schema `bank` belongs to another program.
     case foreign
@@ -116,7 +116,7 @@ public final class PostgresPreparation {
 
   /// Creates the partitions of a day. Existing ones are no error.
   public static func partition(for day: Int64) -> PostgresRequest<Void> {
-    // Serialised, because concurrent creation of the same table would fail.
+    // The lock serialises the creation, because concurrent creation of the same table would fail.
     PostgresRequest(
       segment: [.once(PostgresSchema.lockMigration)] + PostgresSchema.partitions(day).map { .once($0) }
     ) { _ in () }

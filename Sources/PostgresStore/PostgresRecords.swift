@@ -1,5 +1,5 @@
 // Rows of the database: requested tickets, claimed customers, finished customers.
-// Invariant: columns of equal length with one entry per customer, as the SQL statements take them.
+// Invariant: all columns have the same length, with one entry per customer, as the SQL statements require.
 import BankModel
 import Posix
 import Postgres
@@ -87,9 +87,10 @@ public struct PostgresCompletion: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - outcome: raw value of `Outcome`.
-  ///   - place: place of the window; nil for none.
+  ///   - place: number of the window within its service; nil for none.
   ///   - transfer: codes of the accounts; nil if nothing was transferred.
-  ///   - started: in milliseconds since 1970; nil if no attempt started. `finished` has the same unit.
+  ///   - started: start of the last attempt, in milliseconds since 1970; nil if no attempt started. `finished` has
+  ///     the same unit.
   ///   - result: stored result of the work; nil for none.
   public mutating func add(
     position: Int64, outcome: Int64, place: Int64?, generation: Int64, pid: Int64, attempts: Int64,
@@ -158,7 +159,8 @@ public struct PostgresCompletion: Sendable, Hashable {
     let isOfOneLane = Kernel.makes("addsUpInOneLane")
     for (position, outcome) in zip(positions, columns[0]) {
       let state = Int(position >> 60)
-      // The database must examine cancelled customers, and positions with an invalid state.
+      // The number -1 makes the server examine each row, which is necessary for a cancelled customer or an invalid
+      // state.
       guard 1...3 ~= state, outcome == Self.served || outcome == Self.outOfStock else {
         return [.integer(-1)] + Array(repeating: .integers([]), count: 6)
       }

@@ -41,8 +41,8 @@ extension PostgresSchema {
     "ALTER TABLE bank.arriving ALTER COLUMN payloads SET STORAGE EXTERNAL",
 
     // A large request that has its tickets, and whose customers are being moved from `arriving` to `customer`. `next`
-    // is the first ticket that was not moved yet. Customers after it are not claimed in these lanes, and the day does
-    // not end.
+    // is the first ticket that was not moved yet. While the row exists, customers from this ticket on are not claimed
+    // in these lanes, and the day does not end.
     """
     CREATE TABLE bank.batch (
       branch bigint NOT NULL,

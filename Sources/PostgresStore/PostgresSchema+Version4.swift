@@ -2,8 +2,8 @@
 // Invariant: like every migration it never changes after its release.
 
 extension PostgresSchema {
-  /// Renames tables, columns and indexes; no row changes, except in `meta`. The statement by which a program of an older
-  /// version joins names renamed columns, so such a program can never join again.
+  /// Renames tables, columns and indexes; no row changes, except in `meta`. A program of an older version joins with
+  /// a statement that contains the old names of the columns, so it can never join again.
   static let version4: [String] =
     tables.map { renaming($0.old, to: $0.new) } + indexes
     + columns.map { "ALTER TABLE bank.\($0.table) RENAME COLUMN \($0.old) TO \($0.new)" } + identity
@@ -14,8 +14,8 @@ extension PostgresSchema {
     ("release", "stock_release"),
   ]
 
-  /// The names of a table's constraints, and of the indexes of these, start with the name of the table. Which constraints
-  /// have names depends on the version of the server.
+  /// The names of a table's constraints and of their indexes start with the name of the table. Which constraints have
+  /// names depends on the version of the server.
   private static func renaming(_ old: String, to new: String) -> String {
     """
     DO $$ DECLARE name text; BEGIN
@@ -74,8 +74,9 @@ extension PostgresSchema {
     ("attempt", "words", "reason"),
   ]
 
-  /// Identity of the database. `books` stays beside its successor: a program of an older version reads it before it
-  /// reads the version, and could not name the version as the reason of its refusal without it.
+  /// Identity of the database. The row `books` is kept in addition to its successor `bank id`. A program of an older
+  /// version reads `books` before it reads the version. Without this row, the program could not report the version as
+  /// the reason for its refusal.
   private static let identity = [
     "INSERT INTO bank.meta SELECT 'bank id', value FROM bank.meta WHERE name = 'books'",
     "UPDATE bank.meta SET name = 'bank id day' WHERE name = 'books day'",

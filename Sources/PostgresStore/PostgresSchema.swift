@@ -12,16 +12,16 @@ import BankModel
 ///   the next page starts after the last of both, and no branch claims the customers of another.
 /// - A row of `claim` is valid while its epoch is the epoch of its branch. Raising the epoch and moving its claims to
 ///   `returned_range` is one transaction.
-/// - A receipt, the deletion of its customer and the row of `counter_delta` are one transaction. It locks the branch's
-///   row against a change of the epoch: `UNIQUE (id, epoch)` makes the epoch part of a key, so `FOR KEY SHARE`
-///   conflicts with raising it but not with renewing the lease.
+/// - A receipt, the deletion of its customer and the row of `counter_delta` are one transaction. The transaction
+///   locks the branch's row against a change of the epoch: `UNIQUE (id, epoch)` makes the epoch part of a key, so
+///   `FOR KEY SHARE` conflicts with raising the epoch but not with renewing the lease.
 /// - The tickets that a commit served are in that commit's row of `commit`. Commits of an epoch are in the order of
 ///   their numbers. Cancellations use another connection and have an order of their own.
 /// - A transaction that cancels a ticket in a lane of one branch also adds its row of `stock_release`.
 /// - Ticket numbers and keys of requests are issued under one lock that is held until the commit. So tickets are
 ///   committed in order and without gaps.
 ///
-/// The first three migrations use the names of their time; the fourth has renamed many of them.
+/// The first three migrations use the original names. The fourth migration renames many of them.
 enum PostgresSchema {
   /// Class of the transaction locks that all branches use (`pg_advisory_xact_lock(class, number)`).
   static let lockClass = 42
@@ -60,7 +60,8 @@ enum PostgresSchema {
     """,
     "INSERT INTO bank.day (day, opened_ms) VALUES (1, \(nowMilliseconds))",
 
-    // A coordinator with its tellers. `fencing` is the transaction that raised the epoch; `closed`: shut down cleanly.
+    // A coordinator with its tellers. `fencing` is the transaction that raised the epoch. `closed` is true after a
+    // clean shutdown.
     """
     CREATE TABLE bank.branch (
       id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -79,7 +80,8 @@ enum PostgresSchema {
     """,
 
     // Unfinished customers, all of the present day. position = state << 60 | lane << 40 | ticket, as in the SQLite
-    // database: 1 waits, 2 is delayed until `due_ms`, 3 is dead. `begun` and `is_begun` as in `BankModel.Customer`.
+    // database. State 1 is waiting, 2 is delayed until `due_ms`, 3 is dead. `begun` and `is_begun` as in
+    // `BankModel.Customer`.
     """
     CREATE TABLE bank.customer (
       position bigint PRIMARY KEY,
@@ -107,8 +109,8 @@ enum PostgresSchema {
     """,
     "INSERT INTO bank.service VALUES \(branchServices)",
 
-    // Lanes by the numbers in the positions. `priority` is `Priority.code`. If `branch` is not 0, only that branch
-    // claims, because the lane needs its stock.
+    // Lanes, by the numbers that positions contain. `priority` is `Priority.code`. If `branch` is not 0, only that
+    // branch claims, because the lane needs its stock.
     """
     CREATE TABLE bank.lane (
       number bigint PRIMARY KEY CHECK (number BETWEEN 1 AND 1048575),
@@ -131,9 +133,9 @@ enum PostgresSchema {
     )
     """,
 
-    // Tickets issued together. `key` is the client's idempotency key and `request` the digest of the request, to detect
-    // a reuse of the key. Branch, epoch and number name the request, in any later epoch too, so that a branch that does
-    // not know the outcome can repeat it.
+    // Tickets issued together. `key` is the client's idempotency key and `request` the digest of the request, to
+    // detect a reuse of the key. Branch, epoch and number name the request, also in any later epoch, so that a branch
+    // that does not know the outcome can repeat the request.
     """
     CREATE TABLE bank.intake (
       day bigint NOT NULL,
@@ -149,8 +151,8 @@ enum PostgresSchema {
     """,
     "CREATE INDEX intake_number ON bank.intake (branch, epoch, number) WHERE number IS NOT NULL",
 
-    // A page of a lane that a branch has claimed. It remains until the day ends or it is returned. `number` is the
-    // branch's name for it, so that the branch finds a page whose answer was lost.
+    // A page of a lane that a branch has claimed. The row remains until the day ends or the page is returned.
+    // `number` is the branch's name for the page, so that the branch finds a page whose answer was lost.
     """
     CREATE TABLE bank.claim (
       lane bigint NOT NULL,
@@ -189,8 +191,9 @@ enum PostgresSchema {
     """,
 
     // Receipt of one ticket; one partition per day. Outcomes are `BankModel.Outcome`. `place` is null for no window.
-    // Debit and credit are codes of accounts, null if nothing was transferred. `result_ns` is the duration of the work;
-    // null, with all columns after it, if there is no result. Shortages as written by `PostgresShortages`.
+    // Debit and credit are codes of accounts, null if nothing was transferred. `result_ns` is the duration of the
+    // work; it is null, like all columns after it, if the work has no result. `shortages` has the format of
+    // `PostgresShortages`.
     """
     CREATE TABLE bank.receipt (
       day bigint NOT NULL,
@@ -256,9 +259,9 @@ enum PostgresSchema {
     """,
     partition(1, of: "receipt"), partition(1, of: "attempt"),
 
-    // Change of a lane's counts by one commit of a branch. One row per commit and lane, so that commits do not wait for
-    // each other to count; lane 0 for a commit that changed none. Settled rows are folded into one row per day and
-    // lane, of epoch 0 and commit 0.
+    // Change of a lane's counts by one commit of a branch. One row per commit and lane, so that commits do not wait
+    // for each other to count; a commit that changed no count has a row with lane 0. Rows that are no longer queried
+    // are folded into one row per day and lane, with epoch 0 and commit 0.
     """
     CREATE TABLE bank.tally (
       branch bigint NOT NULL,
@@ -278,15 +281,15 @@ enum PostgresSchema {
     """,
   ]
 
-  /// The receipts of a commit are found by one row with their tickets; version 1 had an index entry per receipt. The
-  /// `version` of a branch shows the age of its program: an older program omits the column, and so can never join
-  /// again.
+  /// One row of `commit` contains the tickets of all receipts of a commit; version 1 had an index entry per receipt.
+  /// The column `version` of a branch shows the age of its program. An older program omits this column, which has no
+  /// default, so it can never join again.
   private static let version2 = [
     "ALTER TABLE bank.branch ADD COLUMN version bigint NOT NULL DEFAULT 1",
     "ALTER TABLE bank.branch ALTER COLUMN version DROP DEFAULT",
 
-    // Tickets served (not cancelled) by a commit. One partition per day. EXTERNAL storage: adjacent numbers are read
-    // soon, so compressing them at every commit is not worth it.
+    // Tickets served (not cancelled) by a commit. One partition per day. The storage is EXTERNAL, because compressing
+    // the numbers at every commit is not worth the time.
     """
     CREATE TABLE bank.commit (
       branch bigint NOT NULL,
@@ -324,7 +327,7 @@ enum PostgresSchema {
   private static let branchServices = ServiceName.branch.enumerated().map { "(\($0 + 1), '\($1)')" }
     .joined(separator: ", ")
 
-  /// The transaction that upgrades to a version. It fails as a whole if the version has changed meanwhile.
+  /// The transaction that upgrades to a version. It fails as a whole if another branch has changed the version.
   static func migration(to number: Int64) -> [String] {
     [lockMigration] + (number > 1 ? [check(number - 1), requireNobody(in: number - 1)] : [])
       + migrations[Int(number) - 1] + ["UPDATE bank.version SET number = \(number)"]
@@ -344,7 +347,8 @@ enum PostgresSchema {
 
   /// Fails if an older program may still be working: a branch is open, or has claims and was not fenced.
   ///
-  /// - Parameter version: version before the migration, which decides the name of the column.
+  /// - Parameter version: version before the migration, which decides the name of the column with the end of the
+  ///   lease.
   private static func requireNobody(in version: Int64) -> String {
     let leaseEnd = version < 4 ? "expires_at" : "lease_expires_at"
     return """

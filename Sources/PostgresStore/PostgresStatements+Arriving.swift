@@ -1,5 +1,5 @@
-// SQL statements for a large request for tickets. Its slices are stored first, without tickets. Then one short
-// transaction issues all its tickets. Then its customers are moved to their lines, slice by slice.
+// SQL statements for a large request for tickets. The slices of the request are stored first, without tickets. Then
+// one short transaction issues all its tickets. Then its customers are moved to their lines, slice by slice.
 // Invariant: a slice is at the server before any lock is taken. A request that has its tickets is complete and durable,
 // so any branch may continue it. A request without tickets is visible to its own branch only.
 import Postgres
@@ -9,7 +9,7 @@ extension PostgresStatements {
   private static let slicesAtOnce = 4
 
   /// Exclusive upper bound of the tickets of a lane that may be claimed while a large request is being moved; the
-  /// highest ticket if there is none.
+  /// highest ticket if no large request is being moved.
   static func gate(_ lane: String) -> String {
     "coalesce((SELECT min(next) FROM bank.staged_batch WHERE \(lane) = ANY (lanes)), \(ticketMask))"
   }
@@ -143,7 +143,7 @@ extension PostgresStatements {
     """)
 
   /// Large requests that have their tickets and whose move no other branch continues: those of this branch, and those
-  /// of branches that are gone. Parameter: branch.
+  /// of branches that are not open. Parameter: branch.
   static let lookAtBatches = PostgresStatement(
     "bank-look-batches", [.integer],
     """
@@ -169,8 +169,8 @@ extension PostgresStatements {
     SELECT EXISTS (SELECT FROM fence), (SELECT count(*) FROM gone)
     """)
 
-  /// Deletes such slices of a branch whose epoch this transaction has ended. If the branch is alive it sends them
-  /// again.
+  /// Deletes the slices without tickets of the branch whose epoch this transaction has ended. A branch that is still
+  /// running sends them again.
   static let forgetArrivingOfEnded = PostgresStatement(
     "bank-forget-ended", [],
     """

@@ -6,7 +6,7 @@ import Postgres
 
 extension PostgresStatements {
   /// Locks the branch's row against a change of the epoch, and checks the preceding commit. `$3` is the number of the
-  /// commit. `$4` is the number of the preceding one; 0 if that is known to be in the database.
+  /// commit. `$4` is the number of the preceding one; 0 if the preceding commit is known to be in the database.
   private static let good = """
     \(fence), good AS MATERIALIZED (SELECT FROM fence WHERE $4 = 0 OR EXISTS (
       SELECT FROM bank.counter_delta WHERE branch = $1 AND epoch = $2 AND commit_no = $4))
@@ -28,15 +28,15 @@ extension PostgresStatements {
   private static let moreBytes = ["output_head", "output_tail", "stderr_head", "stderr_tail"]
 
   /// Finishes customers. The returned tickets got a receipt from this statement; no other customer was changed.
-  /// Parameters: branch, epoch, number of this commit and of the preceding one. Per customer: position, outcome, place
-  /// (-1 for no window), generation, pid, attempts, debit and credit (both `Int64.min` if nothing was transferred),
-  /// start (-1 for none), end. Then the number of customers, and per lane the change of its counts: waiting, delayed,
-  /// dead, served, out of stock. Returns two booleans, true if the epoch is valid and if the commit took effect, and
-  /// the tickets.
+  /// Parameters: branch, epoch, number of this commit and of the preceding one. Per customer: position, outcome,
+  /// window number (-1 for no window), generation, pid, attempts, debit and credit (both `Int64.min` if nothing was
+  /// transferred), start (-1 for none), end. Then the number of customers, and per lane the change of its counts:
+  /// waiting, delayed, dead, served, out of stock. Returns two booleans, true if the epoch is valid and if the commit
+  /// took effect, and the tickets.
   ///
-  /// Almost always all customers of a branch still exist. So the branch computes the sums once, and the server need not
-  /// sum up rows. If a customer is missing, or was cancelled (then the number of customers is -1), the server examines
-  /// each row.
+  /// In almost every commit, all customers still exist. The branch therefore computes the sums, and the server does
+  /// not examine rows. If a customer is missing, the server examines each row. The branch requests the same with -1
+  /// as the number of customers, if one of them was cancelled.
   static let complete = completing("bank-complete", withResults: false)
   /// Completes customers like ``complete``, with two more parameters per customer: result (`Int64.min` for missing
   /// values) and shortages.
@@ -48,8 +48,8 @@ extension PostgresStatements {
     let types: [PostgresType] =
       Array(repeating: .integers, count: 1 + numbers.count)
       + (withResults ? Array(repeating: .manyBytes, count: moreBytes.count) + [.texts] : [])
-    // Fixed-length values are taken from their arrays by index. Variable-length values are unnested, because indexing
-    // them counts from the start of the array.
+    // Fixed-length values are taken from their arrays by index. Variable-length values are unnested, because an
+    // access by index reads the array from its start.
     let columns =
       numbers.enumerated().map { "($\($0 + 6))[w.i] AS \($1)" } + others.map { "w.\($0)" }
     let lists = ["$5"] + others.indices.map { "$\($0 + 6 + numbers.count)" }
@@ -108,7 +108,7 @@ extension PostgresStatements {
   }
 
   /// Starts a commit that finishes no customer. Parameters: branch, epoch, number of this commit and of the preceding
-  /// one. Result as of ``complete``.
+  /// one. The result is as in ``complete``.
   static let beginCommit = PostgresStatement(
     "bank-begin-commit", [.integer, .integer, .integer, .integer],
     """
@@ -117,9 +117,9 @@ extension PostgresStatements {
     SELECT EXISTS (SELECT FROM fence), EXISTS (SELECT FROM good), NULL::bigint[]
     """)
 
-  /// Changes waiting customers; returns the changed ones. Parameters: branch, epoch, number of this commit. Per
-  /// customer: position, attempts, crashes, failures, started attempts, 1 if one is running, new state, due time (0 for
-  /// none).
+  /// Changes waiting customers. Returns the tickets of the changed ones. Parameters: branch, epoch, number of this
+  /// commit. Per customer: position, attempts, crashes, failures, started attempts, 1 if an attempt is running, new
+  /// state, due time (0 for none).
   static let change = PostgresStatement(
     "bank-change", [.integer, .integer, .integer] + Array(repeating: .integers, count: 8),
     """
@@ -143,8 +143,8 @@ extension PostgresStatements {
     """)
 
   /// Records attempts that ended without a receipt. Parameters: branch, epoch, number of this commit. Per attempt:
-  /// ticket, number, service, place, generation, pid, start, end, kind of end, exit code and signal (`Int64.min` for
-  /// none), text.
+  /// ticket, number, service, window number, generation, pid, start, end, kind of end, exit code and signal
+  /// (`Int64.min` for none), text.
   static let record = PostgresStatement(
     "bank-record", [.integer, .integer, .integer] + Array(repeating: .integers, count: 11) + [.texts],
     """
@@ -176,7 +176,7 @@ extension PostgresStatements {
     SELECT ticket, branch, epoch, commit_no FROM bank.receipt WHERE day = $1 AND ticket = ANY ($2) ORDER BY ticket
     """)
 
-  /// The commits among these, of one epoch, that are in the database. Parameters: branch, epoch, numbers.
+  /// Returns those of the given commits of one epoch that are in the database. Parameters: branch, epoch, numbers.
   static let commitsKept = PostgresStatement(
     "bank-commits-kept", [.integer, .integer, .integers],
     """
@@ -191,8 +191,8 @@ extension PostgresStatements {
     SELECT commit_no, tickets FROM bank.commit WHERE branch = $1 AND epoch = $2 AND commit_no = ANY ($3)
     """)
 
-  /// Folds the counts of commits that are not queried any more: those of earlier epochs, and those of this one below a
-  /// number. Parameters: branch, epoch, number.
+  /// Folds the counts of commits that are not queried any more: those of earlier epochs, and those of this epoch
+  /// below a number. Parameters: branch, epoch, number.
   static let fold = PostgresStatement(
     "bank-fold", [.integer, .integer, .integer],
     """

@@ -7,8 +7,9 @@ import Postgres
 extension PostgresStatements {
   // MARK: - Cancelling
 
-  /// Cancels a customer of any branch. The branch that owns it is notified and recalls it. Parameters: branch, epoch,
-  /// number of the commit, ticket. Returns true if the epoch is valid, and the former state of the customer.
+  /// Cancels a customer of any branch. The branch that owns the customer is notified and recalls it. Parameters:
+  /// branch, epoch, number of the commit, ticket. Returns true if the epoch is valid, and the former state of the
+  /// customer.
   static let cancel = PostgresStatement(
     "bank-cancel", [.integer, .integer, .integer, .integer],
     """
@@ -83,9 +84,9 @@ extension PostgresStatements {
     SELECT EXISTS (SELECT FROM fence), count(pg_notify('\(channel)', '')) FROM drained
     """)
 
-  /// Ends a drain that no branch continues: besides the branch whose epoch this transaction ended none is open, and the
-  /// day was not ended. The remaining customers could not be served by the branches that have left. Parameter: 1, or
-  /// nothing is done.
+  /// Ends a drain that no branch continues: no branch is open except the one whose epoch this transaction has ended,
+  /// and the day has not ended. The branches that have left could not serve the remaining customers. Parameter: 1;
+  /// with any other value the statement does nothing.
   static let endDrain = PostgresStatement(
     "bank-end-drain", [.integer],
     """
@@ -161,12 +162,12 @@ extension PostgresStatements {
 
   /// State of the day for a poll. Parameter: maximum age of a due time, in milliseconds. Returns:
   ///
-  /// - the day, its start, true if it drains, and the server's clock;
+  /// - the day, its start, true if the bank drains, and the server's clock;
   /// - the next due time, the number of services, the number of the database, and the last ticket of the day;
   /// - the issue time of the longest-waiting customer, unclaimed or in line at a branch.
   ///
-  /// The age is limited, because the index keeps entries of dead rows while a snapshot is held, and the query would
-  /// visit each of them.
+  /// The age is limited, because the index keeps the entries of dead rows while a snapshot is held. A query without
+  /// the limit would visit each of them.
   static let lookAtDay = PostgresStatement(
     "bank-look-day", [.integer],
     """
@@ -189,8 +190,8 @@ extension PostgresStatements {
     FROM bank.day d ORDER BY day DESC LIMIT 1
     """)
 
-  /// Maximum number of rows of `returned_range` that are searched for the longest-waiting customer; the oldest of a
-  /// lane come first.
+  /// Maximum number of rows of `returned_range` that are searched for the longest-waiting customer; the rows with the
+  /// lowest tickets of a lane are searched first.
   private static let piecesLookedAt = 256
 
   /// Counts of the day by branch and lane, including large requests that have tickets and are still being moved.
@@ -209,7 +210,8 @@ extension PostgresStatements {
     GROUP BY branch, lane
     """)
 
-  /// Number of the last ended day, its served customers (including those sent away), and those sent away.
+  /// Number of the last ended day, the number of its served customers (including those with the outcome out of
+  /// stock), and the number of those with this outcome.
   static let lookAtEnded = PostgresStatement(
     "bank-look-ended", [],
     """

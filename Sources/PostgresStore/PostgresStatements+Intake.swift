@@ -9,8 +9,8 @@ extension PostgresStatements {
     "bank-lock-intake", [],
     "SELECT pg_advisory_xact_lock(\(PostgresSchema.lockClass), \(PostgresSchema.intakeLock))")
 
-  /// Result of a request for tickets: new tickets, those of a known key, those of an earlier attempt of the same
-  /// request, or none because the bank drains.
+  /// Result of a request for tickets: new tickets, the tickets of a known key, the tickets of an earlier attempt of
+  /// the same request, or no tickets because the bank drains.
   enum IntakeKind: Int64 {
     case new = 0
     case known, repeated, draining

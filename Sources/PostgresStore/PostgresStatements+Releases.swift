@@ -1,6 +1,7 @@
 // SQL statements about possible reservations of a branch's stock for cancelled tickets.
-// Invariant: a row of `stock_release` is written in the transaction that cancels, by any branch. Only its own branch
-// deletes it, after its stock has released the reservation. A stock releases once, however often it is asked.
+// Invariant: any branch writes a row of `stock_release`, in the transaction that cancels. Only the branch that the
+// row names deletes it, after the stock of this branch has released the reservation. A stock releases a reservation
+// once, however often it is asked.
 import Postgres
 
 extension PostgresStatements {

@@ -1,9 +1,10 @@
-// SQL statements that release customers from a claim or a state: due, requeued by an operator, or returned unserved by
-// a branch.
+// SQL statements that return customers to their lines: customers that are due, dead letters that an operator
+// requeues, and claimed customers that a branch returns unserved.
 //
 // Invariant: a waiting customer that was claimed before is alone in a row of `returned_range`, and in no claim. A
-// transaction that changes the claims of a lane holds the lane's lock. It also locks the rows of all branches against a
-// change of their epochs. Otherwise a piece of a claim, inserted while its epoch ends, would never be returned.
+// transaction that changes the claims of a lane holds the lane's lock. It also locks the rows of all branches against
+// a change of their epochs. Without these locks, a piece of a claim that is inserted while its epoch ends would never
+// be returned.
 import Postgres
 
 extension PostgresStatements {
@@ -30,7 +31,7 @@ extension PostgresStatements {
     var claim = "true"
   }
 
-  /// Both bounds are subqueries, because only then the index scan uses them as start and end.
+  /// Both bounds are subqueries, because only then does the index scan use them as start and end.
   private static let due = Return(
     name: "due", parameters: [.integer],
     condition: """
@@ -82,8 +83,9 @@ extension PostgresStatements {
       """)
   }
 
-  /// Only in lanes that this transaction has locked, because further rows may meet the condition by now. The rest of a
-  /// claim is inserted after the claim was deleted, because one of its pieces has the same key.
+  /// The statement changes customers only in lanes that this transaction has locked, because further rows may meet
+  /// the condition by now. The rest of a claim is inserted after the claim was deleted, because one of its pieces has
+  /// the same key.
   private static func returning(_ kind: Return, limit: String) -> PostgresStatement {
     PostgresStatement(
       "bank-return-\(kind.name)", [.integer, .integer, .integer] + kind.parameters,

@@ -1,22 +1,23 @@
-// SQL statements that a branch executes often. The comment of each
-// lists its parameters in order, and its result.
+// SQL statements that a branch executes often. The comment of each statement lists its parameters in order, and its
+// result.
 //
-// Invariant: a statement that changes the database for a branch names its epoch, and locks the branch's row until the
-// commit (the fence). A late statement of an ended epoch finds no such row and changes nothing.
+// Invariant: a statement that changes the database for a branch contains the epoch of the branch, and locks the
+// branch's row until the commit (the fence). A late statement of an ended epoch finds no such row and changes
+// nothing.
 //
-// A lock and the statement that it guards are two statements of one segment. The second one sees everything committed
-// before it got the lock; a single statement would not. A fence may wait for a transaction that raises the epoch. It
-// then reads the row again, so it needs no lock before it.
+// A lock and the statement that it guards are two statements of one segment. The second statement sees everything
+// that was committed before the lock was acquired; a single statement would not. A fence needs no preceding lock
+// statement: if it has waited for a transaction that raises the epoch, it reads the row again.
 //
-// A plan is made once, often while the tables are empty, and must also be right with a million rows. So every statement
-// finds its rows by a key, and the sessions disable other plans (``PostgresPlace/ofBooks(_:)``).
+// A plan is made once, often while the tables are empty, and must also be efficient with a million rows. So every
+// statement finds its rows by a key, and the sessions disable other plans (``PostgresPlace/ofBooks(_:)``).
 import Postgres
 
 extension PostgresPlace {
   /// Address of the shared database, with the settings of its sessions; see ``PostgresPlace``.
   ///
-  /// The planner reads a table that was just emptied by a sequential scan, and sessions do not learn when that has
-  /// changed. It must also not join the finished tickets with the customers by a nested loop.
+  /// For a table that was just emptied the planner chooses a sequential scan, and a session keeps this plan when the
+  /// table has grown again. The planner must also not join the finished tickets with the customers by a nested loop.
   ///
   /// - Throws: the errors of ``PostgresPlace``.
   public static func ofBooks(_ address: String) throws(PostgresError) -> PostgresPlace {
@@ -35,8 +36,8 @@ enum PostgresStatements {
   static let laneMask = "1048575"
   /// The lane in a position.
   static func lane(_ position: String = "position") -> String { "((\(position) >> 40) & \(laneMask))" }
-  /// Position before the first waiting customer of a lane. Parenthesised, because these SQL operators have equal
-  /// precedence and associate to the left.
+  /// Position before the first waiting customer of a lane. The expression is parenthesised, because these SQL
+  /// operators have equal precedence and associate to the left.
   static func base(_ lane: String) -> String { "((1::bigint << 60) | (\(lane) << 40))" }
   /// The last ticket of a lane that was ever claimed.
   static func front(_ lane: String) -> String {
@@ -56,9 +57,10 @@ enum PostgresStatements {
 
   // MARK: - A branch and its lease
 
-  /// Joins or rejoins. Parameters: name, length of the lease in milliseconds, machine, last epoch known to the branch,
-  /// and identity of the home and of the running machine. The known epoch matters after a failover, because the new
-  /// server may lack the latest one. Returns no row if the name belongs to another home whose lease is valid.
+  /// Joins or rejoins. Parameters: name, length of the lease in milliseconds, host name, last epoch that the branch
+  /// has stored, and identity of the home and of the running machine. The stored epoch is necessary after a failover,
+  /// because the new server may lack the latest one. Returns no row if the name belongs to another home whose lease
+  /// is valid.
   static let join = PostgresStatement(
     "bank-join", [.text, .integer, .text, .integer, .text],
     """
@@ -75,19 +77,21 @@ enum PostgresStatements {
     RETURNING id, epoch
     """)
 
-  /// Epoch and transactions of a branch before it joins; no row if it never did. Parameter: name.
+  /// Epoch and number of transactions of a branch before it joins; no row if the branch has never joined. Parameter:
+  /// name.
   static let former = PostgresStatement(
     "bank-former", [.text], "SELECT epoch, commits FROM bank.branch WHERE name = $1")
 
-  /// The branch of this name as another home holds it: epoch, machine, and end of the lease in microseconds. Parameter:
-  /// name.
+  /// The open branch of this name, which belongs to another home: epoch, host name, and end of the lease in
+  /// microseconds since 1970. Parameter: name.
   static let namesake = PostgresStatement(
     "bank-namesake", [.text],
     "SELECT epoch, host, \(leaseEnd) FROM bank.branch WHERE name = $1 AND NOT closed"
   )
 
   /// Renews a lease. Parameters: branch, epoch, length of the lease from now on, windows, transactions so far, and
-  /// issue time of the longest-waiting customer that it owns. Returns the number of transactions counted before.
+  /// issue time of the longest-waiting customer that the branch owns. Returns the number of transactions that the
+  /// previous renewal has stored.
   static let renew = PostgresStatement(
     "bank-renew", [.integer, .integer, .integer, .integer, .integer, .integer],
     """
@@ -108,8 +112,8 @@ enum PostgresStatements {
     """)
 
   /// Ends the epoch of a branch with an expired lease. Parameters: branch, epoch, and the end of the lease in
-  /// microseconds that the caller observed not to change for the length of the lease; 0 to let the server's clock
-  /// decide.
+  /// microseconds, which by observation of the caller did not change for the length of the lease; 0 to let the
+  /// server's clock decide.
   static let fenceExpired = PostgresStatement(
     "bank-fence", [.integer, .integer, .integer],
     """
@@ -129,9 +133,9 @@ enum PostgresStatements {
     WHERE id = $1 AND epoch = $2 RETURNING id
     """)
 
-  /// Returns the claims of the epochs that this transaction has ended; none if it has ended none. Claims whose
-  /// customers were all served stay. Requires the statement that ended the epoch, earlier in the segment. That one may
-  /// have waited for a claim or a completion, which only a later statement sees. Claims before the first waiting
+  /// Returns the claims of the epochs that this transaction has ended, if any. Claims whose customers are all
+  /// finished remain. The statement that ends the epoch must precede this one in the segment. The preceding statement
+  /// may have waited for a claim or a completion, which only a later statement sees. Claims before the first waiting
   /// customer of a lane are skipped, so the claims of a long day cost nothing.
   static let giveBack = PostgresStatement(
     "bank-give-back", [],
@@ -166,7 +170,8 @@ enum PostgresStatements {
     "bank-tell-returned", [],
     "SELECT count(pg_notify('\(channel)', lane::text)) FROM (SELECT DISTINCT lane FROM bank.returned_range) AS l"
   )
-  /// Notification channel. The payload is the lane that has waiting customers, or empty if something else has changed.
+  /// Notification channel. The payload is the number of a lane that has waiting customers, or ``takenOut`` with a day
+  /// and a ticket after a cancellation, or empty after any other change.
   static let channel = "bank"
 
   // MARK: - Claiming
@@ -185,10 +190,10 @@ enum PostgresStatements {
   static let pageColumns = 11
   /// Bytes of payloads at which a page ends.
   static let longestPayloads = 8 << 20
-  /// Maximum bytes of a page that is sent while the lane is locked. A larger one is queried later by the claim's
+  /// Maximum bytes of a page that is sent while the lane is locked. A larger page is queried later by the claim's
   /// number. A customer without a payload takes about 128 bytes.
   private static let longestUnderLock = 32 << 10
-  /// Position in the row that stands for a page larger than this maximum.
+  /// Position in the only row that is returned instead of a page that is larger than this maximum.
   static let elsewhere: Int64 = -1
   private static let marker =
     "SELECT \(elsewhere)::bigint, 0, 0, 0, 0, 0, 0, 0, false, NULL::text, NULL::bytea"
@@ -196,8 +201,8 @@ enum PostgresStatements {
     "count(*) * 128 + coalesce(sum(\(bytes)), 0) > \(longestUnderLock)"
   }
 
-  /// Time of a claim: not before the previous claim of the lane, even if the server's clock was set back since. From
-  /// these times the audit detects a page that was claimed out of order.
+  /// Time of a claim: not before the previous claim of the lane, even if the server's clock was set back after that
+  /// claim. From these times the audit detects a page that was claimed out of order.
   private static let claimedAt = """
     greatest(clock_timestamp(), (SELECT claimed_at FROM bank.claim WHERE lane = $3 ORDER BY last DESC LIMIT 1))
     """
@@ -284,7 +289,7 @@ enum PostgresStatements {
   // MARK: - Connections
 
   /// Start of the server process of this connection; timeline of the server (changed by the promotion of a standby);
-  /// system identifier; and true if it has a bank's database.
+  /// system identifier; and true if the database has the schema of a bank.
   static let begin = PostgresStatement(
     "bank-begin", [],
     """

@@ -40,7 +40,7 @@ extension SharedBooks {
     requests.ask(request, SharedOperations.requeueDead(limit: limit))
   }
 
-  /// Stores the paused services of this branch. They apply again when it rejoins under its name.
+  /// Stores the paused services of this branch. They apply again when the branch rejoins under its name.
   public func keepPaused(_ request: RequestNumber, _ services: [Service]) {
     requests.ask(request, SharedOperations.keepPaused(services))
   }
@@ -52,7 +52,7 @@ extension SharedBooks {
     requests.ask(nil, outlives: false, finish: { _ in }, SharedOperations.released(tickets))
   }
 
-  /// Starts the drain of the day: the whole bank accepts no new customers until it ends.
+  /// Starts the drain of the day: the whole bank accepts no new customers until the day ends.
   public func drainDay(_ request: RequestNumber) {
     requests.ask(request, SharedOperations.drain(context.day))
     context.lookSoon()
@@ -62,7 +62,8 @@ extension SharedBooks {
   ///
   /// - Parameters:
   ///   - day: day to end; nil for the present one.
-  ///   - cancellingEverybody: writes cancelled receipts for all remaining customers, also for those being served.
+  ///   - cancellingEverybody: true to write cancelled receipts for all remaining customers, including those being
+  ///     served.
   public func endDay(
     _ request: RequestNumber, _ day: BusinessDay? = nil, cancellingEverybody: Bool = false
   ) {

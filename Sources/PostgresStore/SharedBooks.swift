@@ -2,10 +2,10 @@
 // that it reports.
 //
 // One connection serves the customers of the branch (pages and transactions), one serves requests, and one the lease,
-// so that no slow operation delays a renewal. A lost connection is replaced. While the lease is valid, everything
-// continues under the same epoch. Requests in flight are resolved after the server processes of the lost connection
-// have exited, and are repeated if they had no effect. After the lease has expired or the branch was fenced, it owns no
-// customers any more and rejoins.
+// so that no slow operation delays a renewal. A lost connection is replaced. While the lease is valid, the branch
+// keeps its epoch and its customers. Requests in flight are resolved after the server processes of the lost
+// connection have exited, and are repeated if they had no effect. After its lease has expired or it was fenced, the
+// branch owns no customers any more and rejoins.
 //
 // Invariant: the guarantees of SharedHappening. Errors: SharedBooksFailure if the database cannot be used; no other
 // error is final.
@@ -32,7 +32,7 @@ public final class SharedBooks {
     public var known: BooksMark?
     /// True if ``known`` was recorded at another address, so that another database is allowed here.
     public var isElsewhere = false
-    /// Identity of the home and the running machine. Another home has another identity, and so has a copied machine.
+    /// Identity of the home and the running machine. Another home and a copy of the machine have other identities.
     public var proof = ""
     /// Size limits of requests for tickets.
     public var bounds = IntakeBounds()
@@ -161,7 +161,8 @@ public final class SharedBooks {
     return admission
   }
 
-  /// After a failover, pages that the new server has never received may belong to other branches there.
+  /// After a failover the new server may lack pages of this branch, and other branches may have claimed their
+  /// customers.
   private func workOpened() {
     guard context.branch != nil, !work.isAtServer(of: context.server) else {
       context.isInDoubt = false
@@ -192,7 +193,7 @@ public final class SharedBooks {
     guard !isOver else { return }
     if !hasJoined, !error.mayPass, link === watchLink { return refuse(.server(error)) }
     if error.isOfOtherBooks {
-      // Reported once per reason, not once per connection.
+      // The error is reported once per reason, not once per connection.
       interrupted.insert(ObjectIdentifier(link))
       guard toldRefusal != error.reason else { return }
       toldRefusal = error.reason
@@ -251,14 +252,15 @@ public final class SharedBooks {
 
   // MARK: - Transactions
 
-  /// Stages a change for the next transaction. Its customers must belong to this branch or to none. New customers and
-  /// the end of a day are separate requests.
+  /// Stages a change for the next transaction. The customers of the change must belong to this branch or to no
+  /// branch. New customers and the end of a day are separate requests.
   public func stage(_ change: StoreChange) { commits.stage(change) }
   /// True if changes were staged since the last ``commit()``.
   public var hasStaged: Bool { commits.hasStaged }
   /// Sends the staged changes as one transaction; does nothing if there are none.
   public func commit() { commits.commit() }
-  /// Drops the changes staged since the last ``commit()``. The caller uses it after an event of loss or refusal.
+  /// Drops the changes staged since the last ``commit()``. The caller uses this method after an event that reports a
+  /// loss or a refusal.
   public func forgetStaged() { commits.forgetStaged() }
   /// Number of transactions sent whose results were not reported yet.
   public var underwayCount: Int { commits.count }
@@ -269,7 +271,7 @@ public final class SharedBooks {
     requests.ask(
       nil, outlives: false,
       finish: { [unowned self] answer in
-        // More may be due than one transaction returns.
+        // More customers may be due than one transaction returns.
         if case .requeued(let count) = answer, count >= Int64(PostgresStatements.returnedAtOnce) {
           watch.lookBack()
         }
@@ -279,8 +281,8 @@ public final class SharedBooks {
 
   // MARK: - The lease, and the loop
 
-  /// Sets the number of open windows and the issue time of the longest-waiting customer of this branch; sent with the
-  /// next renewal.
+  /// Sets the number of open windows and the issue time of the longest-waiting customer of this branch. Both are sent
+  /// with the next renewal.
   public func note(windows: Int, oldest: WallTime?) {
     (watch.windows, watch.oldest) = (Int64(windows), oldest)
   }
@@ -311,11 +313,11 @@ public final class SharedBooks {
     isLeaving = watchLink.send(branch.leave(endsDrain: endsDrain)) { [weak self] _ in
       self?.lookBack(of: branch)
     }
-    // A renewal after the end of its own epoch would be mistaken for a loss.
+    // The server would reject a renewal after the end of the epoch, and the branch would mistake this for a loss.
     if isLeaving { watch.lose() }
   }
 
-  /// Polls once more after leaving, to report the state of the bank, and the counts of its day if that has ended, to
+  /// Polls once more after leaving, to report the state of the bank, and the counts of the day if it has ended, to
   /// the client that requested the stop.
   private func lookBack(of branch: PostgresBranch) {
     watch.lose()

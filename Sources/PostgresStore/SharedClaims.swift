@@ -1,6 +1,6 @@
 // Pages that a branch has requested and whose results it has not reported yet.
-// Invariant: pages are reported in the order of the requests. If an answer is lost, the page is queried by its number,
-// so the branch owns no customer without knowing it.
+// Invariant: pages are reported in the order of the requests. If an answer is lost, the page is queried by its
+// number, so the branch receives every customer that it owns.
 import BankModel
 import Posix
 import Postgres
@@ -99,7 +99,7 @@ final class SharedClaims {
       return pump()
     case .unknown: claims[index].state = .unknown
     case .refused(let error) where error.isPassing: claims[index].state = .waiting
-    // Disk full: treat it as an empty page; the next poll retries.
+    // The disk is full. The page is reported as empty, and the next poll reports the line again.
     case .refused: claims[index].state = .here([])
     }
     tell()
@@ -141,9 +141,9 @@ final class SharedClaims {
     }
   }
 
-  /// After a failover, asks whether the new server has the last reported page. Pages are claimed in order, so all
-  /// earlier pages then exist too. A page whose customers were all finished may be missing and then counts as lost;
-  /// this costs only work.
+  /// After a failover, asks whether the new server has the last reported page. Pages are claimed in order, so a
+  /// server that has this page also has all earlier pages. A page whose customers are all finished may be missing and
+  /// counts as lost. In this case the branch rejoins without need, and no customer is lost.
   ///
   /// - Returns: true if the query was sent.
   func lookForTheLast(_ finish: @escaping (Bool?) -> Void) -> Bool {
@@ -157,7 +157,7 @@ final class SharedClaims {
     }
   }
 
-  /// Drops all requests: the branch owns no customers any more.
+  /// Drops all requests, because the branch owns no customers any more.
   func lose() {
     claims = []
     lastFilled = 0

@@ -1,9 +1,10 @@
 // Difference between the clock of a branch and the clock of the database server. All branches store times in the same
 // database, and due customers are selected by the server's clock. So a branch writes times by the server's clock, and
-// converts times that it reads to its own.
-// Invariant: a difference of less than a second counts as none, and an adopted one changes only when it is off by a
-// second. So the order of times of one branch is preserved in the database. Due times are correct even if the branch's
-// clock was set since the last reading of the server's: they are computed with the steady clock.
+// converts times that it reads to its own clock.
+// Invariant: a difference of less than a second counts as none, and an adopted difference changes only when it is
+// wrong by a second or more. So the order of times of one branch is preserved in the database. Due times are computed
+// with the monotonic clock, so they are correct even if the branch's clock was set since the last reading of the
+// server's clock.
 import Time
 
 struct SharedClock {
@@ -11,12 +12,12 @@ struct SharedClock {
 
   /// Added to a time of the branch, in milliseconds.
   private var difference: Int64 = 0
-  /// Last reading of the server's clock, with the branch's steady time.
+  /// Last reading of the server's clock, with the branch's monotonic time of the reading.
   private var heard: (database: Int64, at: MonotonicTime)?
 
-  /// Records a reading of the server's clock at a time of the branch's.
+  /// Records a reading of the server's clock, with the time of the branch's clock.
   ///
-  /// - Returns: true if later times of the branch will be stored as earlier than ones stored before.
+  /// - Returns: true if times of the branch may now be stored with lower values than earlier times.
   @discardableResult
   mutating func hear(_ database: Int64, at own: WallTime, _ now: MonotonicTime? = nil) -> Bool {
     let isFirst = heard == nil

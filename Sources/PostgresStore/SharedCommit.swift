@@ -19,7 +19,7 @@ struct SharedCommit {
     case fenced
   }
 
-  /// Due time of a customer, by the branch's clock at that time and by the server's clock.
+  /// Due time of a customer, by the branch's clock at the time of the change and by the server's clock.
   struct Due {
     var own: WallTime
     var theirs: Int64
@@ -38,9 +38,9 @@ struct SharedCommit {
   private var fatal: [(ticket: TicketNumber, number: Int32)] = []
 
   var isEmpty: Bool { finished.isEmpty && changes.isEmpty && attempts.isEmpty && fatal.isEmpty }
-  /// Due times of the customers that it delays.
+  /// Due times of the customers that the commit delays.
   var dues: [TicketNumber: Due] { changes.compactMapValues(\.due) }
-  /// Number of customers that it delays.
+  /// Number of customers that the commit delays.
   var delayedCount: Int { changes.values.count { $0.state == .delayed } }
   /// Tickets that the commit finishes.
   var tickets: [TicketNumber] { finished.map(\.customer.ticket) }
@@ -48,7 +48,7 @@ struct SharedCommit {
   /// Adds a change.
   ///
   /// - Parameters:
-  ///   - dues: due times of refused transactions, which are staged again unchanged.
+  ///   - dues: due times from refused transactions, whose changes the caller stages again.
   mutating func add(_ change: StoreChange, clock: SharedClock, dues: [TicketNumber: Due]) {
     switch change {
     case .finish(let customer, let state, let receipt):
@@ -84,7 +84,7 @@ struct SharedCommit {
   ///
   /// - Parameters:
   ///   - former: the preceding commit, without which this one has no effect; 0 if it is known to be in the database.
-  ///   - lanes: numbers of the lines.
+  ///   - lanes: number of the lane of each line.
   func request(
     _ branch: PostgresBranch, number: Int64, after former: Int64, lanes: [Line: Int64], clock: SharedClock
   ) -> PostgresRequest<Effect> {
@@ -128,7 +128,8 @@ struct SharedCommit {
 
   /// Customers on which the transaction had no effect.
   ///
-  /// - Parameter changed: customers that were changed; nil if unknown, and then only finished customers are examined.
+  /// - Parameter changed: customers that were changed; nil if unknown. If it is nil, only finished customers are
+  ///   examined.
   func withoutEffect(done: [TicketNumber], changed: [TicketNumber]?) -> [TicketNumber] {
     var without: [TicketNumber] = []
     if done.count < finished.count {

@@ -1,6 +1,7 @@
 // Transactions of a branch in flight to the shared database.
-// Invariant: they take effect in order. Each names the preceding one, and has no effect without it. The result of each
-// is reported once, in order. A transaction with an unknown outcome is queried before it is sent again.
+// Invariant: the transactions take effect in order. Each one contains the number of the preceding one and has no
+// effect without it. Each result is reported once, in order. A transaction with an unknown outcome is queried before
+// it is sent again.
 // Errors: if the database refuses a transaction, all later ones are dropped too. If the epoch ends, all that are not in
 // the database are lost.
 import BankModel
@@ -38,7 +39,7 @@ final class SharedCommits {
   private var sent = 0
   private var isResolving = false
   private var refusal: PostgresError?
-  /// Due times of customers that refused transactions delayed; the same changes are staged again.
+  /// Due times of customers that refused transactions would have delayed. The caller stages the same changes again.
   private var refusedDues: [TicketNumber: SharedCommit.Due] = [:]
 
   init(_ context: SharedContext, _ link: SharedLink) { (self.context, self.link) = (context, link) }
@@ -111,7 +112,7 @@ final class SharedCommits {
   }
 
   private func refuse(_ error: PostgresError) {
-    // Unknown outcomes of the other commits are queried first.
+    // The unknown outcomes of other commits are queried first.
     guard !flights.contains(where: { $0.state == .unknown }) else { return }
     refusal = nil
     for commit in flights.map(\.commit) + [staged] { refusedDues.merge(commit.dues) { $1 } }
@@ -165,7 +166,7 @@ final class SharedCommits {
     }
   }
 
-  /// Reports the first transactions that are in the database.
+  /// Reports transactions as committed in order, up to the first one that is not in the database.
   private func tellKept(_ kept: [Int64: [Int64]]) {
     while let first = flights.first, first.state != .waiting, let tickets = kept[first.number] {
       settle(first.commit.withoutEffect(done: tickets, changed: nil))

@@ -16,7 +16,7 @@ final class SharedContext {
   var services = ServiceDirectory()
   var numbers = CommitNumbers()
   var clock = SharedClock()
-  /// Called by a part that learns that the branch was fenced.
+  /// Called by the part that has found out that the branch was fenced.
   var fenced: () -> Void = {}
   /// Called after a change that may affect the next due time or add waiting customers.
   var lookSoon: () -> Void = {}
@@ -24,8 +24,8 @@ final class SharedContext {
   var known: BooksMark?
   /// Server that last confirmed the pages of the branch.
   var server: BooksSight?
-  /// True after a failover until the new server has confirmed the pages of the branch. Meanwhile no customer is changed
-  /// and no page is claimed.
+  /// True after a failover until the new server has confirmed the pages of the branch. While it is true, no customer
+  /// is changed and no page is claimed.
   var isInDoubt = false
   /// Lanes in which this branch claims, and to which it adds customers.
   private(set) var lanes: [Line: Int64] = [:]
@@ -44,7 +44,7 @@ final class SharedContext {
 
   var hasHappenings: Bool { taken < happenings.count }
 
-  /// The refusal since which the database accepts no writes; nil while it accepts them, as far as known.
+  /// Last refusal of a write by a database that accepts no writes; nil after a successful write.
   private(set) var noChanges: PostgresError?
   /// Called to refuse new requests while the database accepts no writes.
   var onNoChanges: (PostgresError) -> Void = { _ in }
@@ -80,7 +80,7 @@ final class SharedContext {
 
   // MARK: - Lanes
 
-  /// Adopts the lanes of the database, for the branch of this number.
+  /// Adds the lanes of the database, for the branch with this number.
   func know(lanes rows: PostgresRows, for own: Int64) {
     for row in 0..<rows.count {
       guard let number = rows.integer(row, 0), let service = rows.integer(row, 1),
@@ -102,13 +102,13 @@ final class SharedContext {
 
   /// Line of a lane, and the only branch that serves it, or 0.
   func line(_ lane: Int64) -> (line: Line, branch: Int64)? { lines[lane] }
-  /// Line of a lane that this branch serves; nil otherwise.
+  /// Line of a lane that this branch serves; nil for any other lane.
   func ownLine(_ lane: Int64) -> Line? {
     guard let line = lines[lane]?.line else { return nil }
     return lanes[line] == lane ? line : nil
   }
 
-  /// Adopts the names of the services, if all are valid.
+  /// Stores the names of the services, if all are valid.
   func know(services rows: PostgresRows) {
     let names = (0..<rows.count).compactMap { rows.text($0, 0).flatMap { ServiceName($0) } }
     guard names.count == rows.count, let directory = ServiceDirectory(names: names) else { return }
@@ -136,7 +136,7 @@ final class SharedContext {
   }
 
   /// The stock identifies the order of a ticket by its issue time, in every epoch and with every clock setting. So
-  /// these times stay in the server's clock.
+  /// these times are not converted from the server's clock.
   private func issued(_ found: ClaimedCustomer, in line: Line) -> WallTime {
     line.service.drawsOnStock
       ? WallTime(milliseconds: found.issuedMilliseconds) : clock.ours(found.issuedMilliseconds)

@@ -10,19 +10,19 @@ import Time
 public enum SharedHappening: Sendable, Equatable {
   /// The database cannot be used. No event follows.
   case refused(SharedBooksFailure)
-  /// A connection was lost or could not be made; the store retries. No data is lost by this alone.
+  /// A connection was lost or could not be made; the store retries. The loss of a connection alone loses no data.
   case interrupted(PostgresError)
   /// The branch has joined in a new epoch and owns no customers. Also sent after ``lost(_:)``.
   case joined(SharedOpening)
-  /// The branch owns its customers at least until then; it must assign none later.
+  /// The branch owns its customers at least until this time. It must not assign a customer later.
   case leaseHolds(until: MonotonicTime)
-  /// The branch owns no customers any more; they are served again, here or elsewhere. Staged changes are dropped.
-  /// Transactions sent before are reported before the next ``joined(_:)``.
+  /// The branch owns no customers any more. Its former customers are served again, by this branch or another one.
+  /// Staged changes are dropped. Transactions that were already sent are reported before the next ``joined(_:)``.
   case lost(SharedLoss)
   /// The oldest transaction in flight is committed. These customers were not changed, because they had been removed
   /// before.
   case committed(withoutEffect: [TicketNumber])
-  /// The oldest transaction in flight had no effect and never will: the branch had lost its customers.
+  /// The oldest transaction in flight had no effect and never will, because the branch had lost its customers.
   case dropped
   /// The database refused a transaction. Everything in flight or staged is dropped.
   case commitRefused(StoreError)
@@ -38,8 +38,8 @@ public enum SharedHappening: Sendable, Equatable {
   case numbers(BankNumbers)
   /// A poll of the whole bank, sent at this moment, is complete; its events precede this one.
   case looked(askedAt: MonotonicTime)
-  /// Cancelled tickets for which this branch's stock may have reservations; some of them, the oldest first. Repeated
-  /// until ``SharedBooks/released(_:)`` is called for each.
+  /// Cancelled tickets for which this branch's stock may have reservations; at most 256, the oldest first. The event
+  /// is repeated until ``SharedBooks/released(_:)`` is called for each ticket.
   case releases([OwedRelease])
   /// Another business day has started.
   case dayBegan(BusinessDay, openedAt: WallTime)
@@ -63,7 +63,8 @@ public enum SharedLoss: Sendable, Hashable {
   /// The lease could not be renewed in time.
   case leaseRanOut
   /// The database is that of another server, which lacks some of the branch's transactions. Customers that these
-  /// finished wait again, in pages of the branch, and pages that it claimed may belong to other branches.
+  /// transactions finished wait again in pages of the branch, and pages that the branch claimed may belong to other
+  /// branches.
   case booksReplaced
 }
 
@@ -73,7 +74,7 @@ public enum SharedBooksFailure: Error, Sendable, Hashable {
   case server(PostgresError)
   /// The content of the database is unusable.
   case books(PostgresPreparation.Failure)
-  /// A branch of this name is open in another home, on that machine.
+  /// A branch of this name is open in another home, on the machine `host`.
   case nameTaken(String, host: String)
 
   /// Localised error message.
@@ -146,7 +147,7 @@ public enum SharedAnswer: Sendable, Equatable {
 
 /// The tickets of one request.
 public struct SharedTickets: Sendable, Equatable {
-  /// Tickets issued now, in order; one range unless some customers of the list were known.
+  /// Tickets issued now, in order; one range unless some customers of the list had known keys.
   public var new: [IssuedTickets] = []
   /// Tickets issued earlier under the keys.
   public var known: [IssuedTickets] = []

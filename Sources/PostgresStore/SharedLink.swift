@@ -1,9 +1,9 @@
-// One connection to the shared database that is replaced after each loss, with growing pauses and a different host each
-// time. The pauses stay short for the first minute, because a standby may take over a lost server, and all customers of
-// the branch wait for that. A silent host blocks an attempt, so a slow attempt is abandoned if another connection of
-// the branch has reached the server.
-// Invariant: it is open only after the server processes of its earlier connections have exited. So everything sent on
-// them has taken effect by then, or never will.
+// One connection to the shared database that is replaced after each loss, with growing pauses and a different host
+// each time. The pauses stay short for the first minute, because a standby may replace a lost server, and all
+// customers of the branch wait for the new server. A silent host blocks an attempt, so a slow attempt is abandoned if
+// another connection of the branch has reached the server.
+// Invariant: the link is open only after the server processes of its earlier connections have exited. So every
+// request sent on an earlier connection has taken effect by then, or never will.
 import Posix
 import Postgres
 import Time
@@ -31,7 +31,7 @@ final class SharedLink: PostgresHandler {
   private enum Stage {
     case waiting
     case connecting
-    /// The branch has not joined, so it does not know its database yet.
+    /// The branch has not joined yet, so the identity of its database is unknown.
     case held
     /// Earlier server processes are being terminated.
     case ending
@@ -40,12 +40,12 @@ final class SharedLink: PostgresHandler {
   }
 
   private static let firstPause = TimeSpan.milliseconds(20)
-  /// Maximum pause during the first minute (``soon``) of an outage, and after it.
+  /// Maximum pause during the first minute (``soon``) of an outage; ``longestPause`` applies after it.
   private static let longestPauseSoon = TimeSpan.milliseconds(150)
   private static let longestPause = TimeSpan.seconds(1)
   private static let soon = TimeSpan.seconds(60)
   private static let pauseBehindRefusal = TimeSpan.milliseconds(250)
-  /// Time for one of several hosts, if another connection of the branch is open elsewhere.
+  /// Time for one of several hosts, if another connection of the branch is open at another host.
   private static let patience = TimeSpan.milliseconds(300)
 
   /// Index of the host of another open connection of the branch; nil for none.
@@ -130,7 +130,7 @@ final class SharedLink: PostgresHandler {
     renew()
   }
 
-  /// Waits with connecting until ``begin(at:)``.
+  /// Delays connecting until ``begin(at:)``.
   func hold() { nextAttempt = MonotonicTime(nanoseconds: .max) }
 
   /// Connects, with this host first.
@@ -219,7 +219,7 @@ final class SharedLink: PostgresHandler {
       endFormer()
     case .wait: stage = .held
     case .refuse(let reason):
-      // Runs within a callback of the connection; `ask` holds a reference until it returns.
+      // This code runs within a callback of the connection. `ask` holds a reference until the callback returns.
       pauseBeforeNext()
       dropConnection()
       lost(PostgresError(reason, at: place.description))

@@ -23,11 +23,11 @@ struct SharedLook {
   var books: Int64?
   /// Last ticket of the day.
   var issued: Int64
-  /// Counts of the day before it; nil if they were not requested.
+  /// Counts of the last ended day; nil if they were not requested.
   var ended: BankNumbers.EndedDay?
   /// Number of services.
   var services: Int64
-  /// Issue time of the longest-waiting customer at no window, by the server's clock; nil for none.
+  /// Issue time of the longest-waiting customer that is not at a window, by the server's clock; nil for none.
   var oldest: Int64?
   /// Counts of the day by branch and lane: issued tickets, and customers by state.
   private var counts: [(branch: Int64, lane: Int64, issued: Int64, BankNumbers.ServiceCounts)] = []
@@ -36,12 +36,13 @@ struct SharedLook {
   private(set) var leases: [SeenLease] = []
   /// Cancelled tickets for which the branch's stock may have reservations.
   var releases: [OwedRelease] = []
-  /// Large requests with tickets that are still being moved: those of the branch, and those left by others.
+  /// Large requests with tickets that are still being moved: those of the branch, and those of branches that are not
+  /// open.
   var batches: [ArrivingName] = []
 
   /// - Parameters:
   ///   - window: maximum age of a due time, in milliseconds.
-  ///   - isLast: true to request the counts of the last ended day, too.
+  ///   - isLast: true to request also the counts of the last ended day.
   static func request(
     of branch: PostgresBranch, within window: Int64 = DueWindow.everything, isLast: Bool = false
   ) -> PostgresRequest<SharedLook> {

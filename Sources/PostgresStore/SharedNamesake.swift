@@ -1,5 +1,5 @@
 // A branch in another home that has the name of this branch.
-// Invariant: a change of its lease's end, or of its epoch, proves that it is running.
+// Invariant: a change of its lease's end, or of its epoch, proves that the other branch is running.
 import Postgres
 
 struct SharedNamesake {

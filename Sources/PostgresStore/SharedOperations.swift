@@ -1,6 +1,6 @@
 // Operator commands and periodic tasks of a branch, each as a transaction with the interpretation of its result.
-// Invariant: each may be repeated after an unknown outcome. It then returns the result of the first attempt, as far as
-// that can be determined.
+// Invariant: each operation may be repeated after an unknown outcome. The repetition returns the result of the first
+// attempt, as far as it can be determined.
 import BankModel
 import Postgres
 import QueueCore
@@ -17,7 +17,7 @@ enum SharedOperations {
         guard results.count == 2, let goesOn = results[0].boolean(0, 0) else { return nil }
         guard goesOn else { return .fenced }
         if results[0].has(0, 1) { return .answer(.done) }
-        // Compares the branch too, because another branch may have the same epoch and commit number.
+        // The branch is compared as well, because another branch may have the same epoch and commit number.
         return .answer(
           whereabouts(results[1], done: { $0 == branch.id && tries.contains(epoch: $1, number: $2) }))
       }
@@ -34,7 +34,8 @@ enum SharedOperations {
         guard results.count == 4, let count = results[2].integer(0, 0), let goesOn = results[2].boolean(0, 2)
         else { return nil }
         guard goesOn else { return .fenced }
-        // If an earlier attempt has an unknown outcome and the customer is waiting now, that attempt has requeued it.
+        // If an earlier attempt has an unknown outcome and the customer is waiting now, that attempt has requeued the
+        // customer.
         let isBack = count > 0 || !tries.unknown.isEmpty && results[3].integer(0, 0) == 1
         return .answer(isBack ? .done : whereabouts(results[3], done: { _, _, _ in false }))
       }
@@ -111,7 +112,8 @@ enum SharedOperations {
 
   // MARK: - The day
 
-  /// Applies to this day only, because a repetition after an unknown outcome may run after the day has ended.
+  /// Starts the drain of this day only, because a repetition after an unknown outcome may run after the day has
+  /// ended.
   static func drain(_ day: BusinessDay) -> SharedRequests.Make {
     { branch, _, _ in
       PostgresRequest(segment: [PostgresStatements.drain.with(branch.fence + [.integer(day)])]) { results in
@@ -124,9 +126,9 @@ enum SharedOperations {
     { branch, number, _ in
       var segment: [PostgresCall] = [PostgresStatements.lockNumbers()]
       segment += PostgresSchema.partitions(day + 1).map { .once($0) }
-      // After the claims in flight, and before all later ones. A page inserted while its day ends would not be deleted,
-      // and would block the customers of the next day forever. The deletion below waits for a concurrent rescue, and so
-      // also deletes the ranges that it has returned.
+      // The locks order this transaction after the claims in flight and before all later claims. A page inserted
+      // while its day ends would not be deleted, and would block the customers of the next day forever. The deletion
+      // below waits for a concurrent rescue, and so also deletes the ranges that the rescue has returned.
       segment += [PostgresStatements.lockIntake(), PostgresStatements.lockAllLanes()]
       if cancellingEverybody {
         segment.append(
@@ -167,8 +169,8 @@ enum SharedOperations {
     }
   }
 
-  /// Deletes the receipts and attempts of these days, and the keys of all days before one. Waits for concurrent readers
-  /// for at most 1 s, because writers queue behind it.
+  /// Deletes the receipts and attempts of these days, and the keys of all days before one. The transaction waits for
+  /// concurrent readers for at most 1 s, because writers wait while it waits.
   static func prune(_ days: [Int64], before day: BusinessDay) -> SharedRequests.Make {
     { _, _, _ in
       let tables = days.flatMap { day in PostgresSchema.partitioned.map { "bank.\($0)_\(day)" } }
@@ -181,7 +183,8 @@ enum SharedOperations {
     }
   }
 
-  /// Moves the next slices of a large request to their lines. The answer is 1 if more are left, else 0.
+  /// Moves the next slices of a large request to their lines. The answer is `requeued(1)` if more slices are left,
+  /// else `requeued(0)`.
   static func unpack(_ name: ArrivingName) -> SharedRequests.Make {
     { _, _, _ in
       let request = PostgresBranch.unpack(name)

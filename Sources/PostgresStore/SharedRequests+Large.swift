@@ -1,5 +1,5 @@
-// Transfer of a request for tickets that is too large to be sent as a whole: first its slices without any lock, then
-// its tickets, then its customers.
+// Transfer of a request for tickets that is too large to be sent as a whole: its slices are sent first, without any
+// lock. Then its tickets are issued. Then its customers are moved to their lines.
 // Invariant: the client gets its answer when the request has its tickets and all its customers are in their lines. A
 // lost part is sent again under the same name, and no part is stored twice.
 import BankModel
@@ -46,7 +46,7 @@ extension SharedRequests {
     case .done(false): context.fenced()
     case .refused(let error) where !error.isPassing:
       refused(id, error)
-    // Slices stored before remain.
+    // The slices that are already stored remain.
     case .refused, .unknown:
       tasks[index].staging?.beginAgain()
       retryAt = SystemClock.monotonic() + Self.pause
@@ -64,7 +64,7 @@ extension SharedRequests {
         switch answer {
         case .requeued(0): cameIn(name)
         case .requeued: unpack(name)
-        // The next poll repeats it.
+        // The next poll repeats the move.
         default: break
         }
       }, SharedOperations.unpack(name))
@@ -87,8 +87,8 @@ extension SharedRequests {
     }
   }
 
-  /// Deletes slices without a request: those of refused requests, and those of an earlier process. The list is made
-  /// when the statement is sent, after all slices sent before.
+  /// Deletes slices without a request: those of refused requests, and those of an earlier process. The list of
+  /// requests to keep is made when the statement is sent, so it contains all requests whose slices were sent before.
   func forgetLeft() {
     ask(nil, outlives: false, finish: { _ in }) { [unowned self] branch, number, tries in
       let kept = tasks.compactMap { $0.staging == nil ? nil : $0.name }

@@ -1,7 +1,7 @@
 // Requests to the shared database that are not about the branch's own customers: tickets, operator commands, and
 // periodic tasks.
-// Invariant: requests are sent in order, and each is answered once. A request with an unknown outcome is repeated, in a
-// later epoch too, and each detects an earlier effect of itself.
+// Invariant: requests are sent in order, and each is answered once. A request with an unknown outcome is repeated,
+// also in a later epoch. The repetition detects whether an earlier attempt has taken effect.
 import BankModel
 import Posix
 import Postgres
@@ -32,7 +32,7 @@ final class SharedRequests {
     /// The caller's request; nil for tasks of the branch itself.
     let request: RequestNumber?
     let make: Make
-    /// Customers of a request for tickets; such requests are sent together.
+    /// Customers of a request for tickets. Several of these requests are sent in one transaction.
     var arriving: IntakeColumns?
     var name: (epoch: Int64, number: Int64)?
     /// Progress of a request that is too large to be sent as a whole; nil for all others.
@@ -103,7 +103,7 @@ final class SharedRequests {
   }
 
   /// - Parameters:
-  ///   - outlives: true if it must be repeated in a later epoch.
+  ///   - outlives: true if the request must be repeated in a later epoch.
   ///   - finish: called instead of answering `request`; receives nil if the request was dropped.
   func ask(
     _ request: RequestNumber?, outlives: Bool = true, finish: ((SharedAnswer?) -> Void)? = nil,
@@ -143,7 +143,8 @@ final class SharedRequests {
       guard let self, let commit = self.land(task.id, branch) else { return }
       switch answer {
       case .done(.answer(let answer)):
-        // Not every request is counted in the database, so its number can be released.
+        // The outcome is known, so the number is never queried and can be released. Not every request has a row with
+        // its number in the database.
         self.context.numbers.release(commit)
         self.end(task.id, answer)
       case .done(.fenced): if self.context.branch == branch { self.context.fenced() }
@@ -232,8 +233,8 @@ final class SharedRequests {
     pump()
   }
 
-  /// Handles the result of a request for tickets. If slices are missing it sends them again. If the request came in
-  /// slices, its customers are moved before the client gets its answer.
+  /// Handles the result of a request for tickets. If slices are missing, they are sent again. If the request was sent
+  /// in slices, its customers are moved before the client gets its answer.
   func settle(_ id: Int64, _ answer: PostgresIntake.Answer) {
     guard let index = tasks.firstIndex(where: { $0.id == id }) else { return }
     switch answer {
@@ -261,7 +262,7 @@ final class SharedRequests {
       switch answer {
       case .done(let rows): self.context.know(lanes: rows, for: own)
       case .refused(let error) where !error.isPassing:
-        // The requests that need these lanes are refused; the others continue.
+        // The requests that need these lanes are refused. All other requests continue.
         let stuck = self.tasks.filter { $0.commit == nil && $0.arriving?.lines == lines }
         for task in stuck { self.end(task.id, .refused(self.context.storeError(error))) }
       case .refused, .unknown: self.retryAt = SystemClock.monotonic() + Self.pause
@@ -273,7 +274,7 @@ final class SharedRequests {
 
   // MARK: - Results
 
-  /// Ends an attempt, and returns the number of its commit if it belongs to the present epoch.
+  /// Ends an attempt. Returns the number of its commit, or nil if the attempt does not belong to the present epoch.
   private func land(_ id: Int64, _ branch: PostgresBranch, last: Bool = true) -> Int64? {
     guard context.branch == branch, let index = tasks.firstIndex(where: { $0.id == id }) else { return nil }
     if last { sent -= 1 }
@@ -308,7 +309,8 @@ final class SharedRequests {
     }
   }
 
-  /// The database accepts no writes: refuses the requests of clients that certainly had no effect. The others wait.
+  /// Refuses the requests of clients that certainly had no effect, because the database accepts no writes. All other
+  /// requests wait.
   func refuseNewcomers(_ error: PostgresError) {
     let waiting = tasks.filter { task in
       task.request != nil && task.commit == nil && task.tries.unknown.isEmpty && task.staging?.given == nil
@@ -321,7 +323,7 @@ final class SharedRequests {
     tasks[index].tries.unknown.append((branch.epoch, commit))
   }
 
-  /// Handles the loss of the epoch: nothing is in flight any more.
+  /// Handles the loss of the epoch: the attempts in flight become attempts with an unknown outcome.
   func lose() {
     guard let branch = context.lastBranch else { return }
     for index in tasks.indices {

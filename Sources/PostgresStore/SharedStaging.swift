@@ -1,4 +1,4 @@
-// Progress of a large request for tickets: slices sent, and slices stored.
+// Progress of a large request for tickets: the number of slices sent, and whether all are stored.
 // Invariant: slices are sent in order, and the request is complete when all are stored. A restart is a new run, and
 // answers to an earlier run are ignored.
 

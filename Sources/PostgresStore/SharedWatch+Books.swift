@@ -1,6 +1,6 @@
-// Detection, by an open branch, of a replaced database: a different one, an older state, or a copy without the last
-// transactions.
-// Invariant: missing data is reported once, and then the branch owns no customers any more.
+// Detection, by an open branch, of a replaced database: a different database, an older state of the same one, or a
+// copy without the last transactions.
+// Invariant: missing data is reported once. After the report the branch owns no customers any more.
 import BankModel
 import Posix
 import Postgres

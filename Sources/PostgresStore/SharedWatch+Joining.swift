@@ -1,5 +1,5 @@
-// Join of a branch, for the first time or again: it migrates the schema, obtains an epoch, and determines the results
-// of its former one.
+// Join of a branch, for the first time or again: the branch migrates the schema, obtains an epoch, and determines the
+// results of the transactions of its former epoch.
 // Invariant: transactions in flight are reported before the branch has an epoch again.
 import BankModel
 import Posix
@@ -57,8 +57,8 @@ extension SharedWatch {
     }
   }
 
-  /// Handles a valid lease of another home on this name. A branch that does not renew it has exited, and the name is
-  /// free after the lease.
+  /// Handles a valid lease of another home on this name. If the other branch does not renew the lease, it has exited,
+  /// and the name is free after the lease has expired.
   private func meet(_ found: SharedNamesake) {
     if let seen = namesake?.seen, seen.epoch != found.epoch || seen.leaseEnd != found.leaseEnd {
       return refused(.nameTaken(settings.name, host: found.host))
@@ -73,7 +73,7 @@ extension SharedWatch {
     var rows = all
     let other = rows.remove(at: 3)
     if rows[0].count == 0 {
-      // The other branch may have closed in this moment.
+      // The other branch may just have closed.
       guard let found = SharedNamesake(other) else { return link.retry(after: nil) }
       return meet(found)
     }
@@ -120,7 +120,7 @@ extension SharedWatch {
     context.known = found
   }
 
-  /// Transactions of the former epoch that were reported as committed may be lost with their server.
+  /// Finds transactions of the former epoch that were reported as committed and were lost with their server.
   private func findForgotten(_ former: PostgresBranch, before opening: SharedOpening, _ sentAt: MonotonicTime)
   {
     let numbers = context.numbers.recent

@@ -1,7 +1,8 @@
 // Use of the connection that is reserved for the lease: the branch joins, renews its lease, receives notifications,
 // polls the whole bank each second, and rescues the customers of exited branches.
-// Invariant: the lease ends by the branch's own clock before it can end by the server's. It counts from the moment at
-// which the renewal was sent, less a margin. A lost notification is made up for by the next poll.
+// Invariant: by the branch's own clock, the lease ends before it can end by the server's clock. The branch counts the
+// lease from the moment at which the renewal was sent, and subtracts a margin. The next poll finds what a lost
+// notification would have reported.
 import BankModel
 import Posix
 import Postgres
@@ -145,14 +146,14 @@ final class SharedWatch {
     }
   }
 
-  /// Checks a line again after a short page. A customer that arrived during the claim may not have been notified,
-  /// because the line still had unclaimed customers then.
+  /// Checks a line again after a short page. The arrival of a customer during the claim may have sent no
+  /// notification, because the line still had unclaimed customers at that time.
   func recheck(_ line: Line) {
     guard !recheckAt.contains(where: { $0.1 == line }), !Kernel.makes("neverLooks") else { return }
     recheckAt.append((SystemClock.monotonic() + Self.recheckAfter, line))
   }
 
-  /// Makes the next poll find all due customers, however old.
+  /// Makes the next poll find all due customers, however long ago they became due.
   func lookBack() { window.reset() }
 
   func lookSoon() {
@@ -189,7 +190,7 @@ final class SharedWatch {
       context.tell(.draining(isDraining))
     }
     for lane in look.waiting { if let line = context.ownLine(lane) { context.tell(.mayWait(line)) } }
-    // Tickets that are still listed were not released, or the report was lost.
+    // Tickets that are still listed were not released, or the report of their release was lost.
     if look.releases != seenReleases || !look.releases.isEmpty {
       seenReleases = look.releases
       context.tell(.releases(look.releases))
@@ -229,7 +230,7 @@ final class SharedWatch {
     isRescuing = link.send(PostgresBranch.rescue(expired.branch, unmoved: expired.unmoved)) { [weak self] _ in
       guard let self else { return }
       self.isRescuing = false
-      // Other branches may have expired, and the returned customers must be claimed.
+      // The leases of other branches may have expired, and the returned customers must be claimed.
       self.lookSoon()
     }
   }
