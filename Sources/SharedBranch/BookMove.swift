@@ -1,8 +1,9 @@
 // Move of a whole bank into an empty shared database: the order of the transfer, in bounded portions, and the checks
-// before it becomes visible.
-// Invariant: it is one transaction. Within it the database counts all rows by kind and audits the result. If anything
-// differs from the home, nothing is moved.
-// Errors: Failure `move_refused` if nothing was moved for certain; StoreError if the connection or the server failed.
+// before the rows become visible.
+// Invariant: the move is one transaction. Before the commit, all rows in the database are counted by kind, and the
+// result is audited. If anything differs from the home, nothing is moved.
+// Errors: Failure `move_refused` if it is certain that nothing was moved; StoreError if the connection or the server
+// failed.
 import BankModel
 import Coordinator
 import Postgres
@@ -61,8 +62,8 @@ final class BookMove {
     }
   }
 
-  /// Result of an earlier move of this bank; nil if the database is unused. A home that has changed since, such as a
-  /// restored copy that was opened alone, is refused, because the database lacks its later data.
+  /// Result of an earlier move of this bank; nil if the database is unused. A home that has changed after the move,
+  /// such as a restored copy that was opened alone, is refused, because the database lacks its later data.
   private func brought(_ rows: ExportedRows) throws -> MovedBooks? {
     let look = try connection.ask(all: MovingStatements.hold + [MovingStatements.look]).last
     guard let look, let number = look.integer(0, 0), let isEmpty = look.boolean(0, 1),
@@ -137,7 +138,8 @@ final class BookMove {
     for day in days { _ = try connection.ask(all: MovingStatements.room(for: day.day)) }
   }
 
-  /// Ranges of tickets in `ticket_batch` are consecutive, including those without keys.
+  /// Moves keys with their tickets. The ranges in `ticket_batch` must be consecutive, so tickets without a key are
+  /// added, too.
   private func moveKeys() throws {
     var columns = MovedColumns(numbers: 4, texts: 1)
     var rest = days[...]
@@ -229,7 +231,8 @@ final class BookMove {
     }
   }
 
-  /// Possible reservations of this home's stock; it releases them when the branch is open.
+  /// Moves the tickets for which this home's stock may have reservations. The stock releases the reservations when
+  /// the branch is open.
   private func moveReleases() throws {
     var last: TicketOfDay?
     while true {
@@ -289,7 +292,7 @@ final class BookMove {
     }
   }
 
-  /// The only branch that serves a line: the moved one if the line draws on this home's stock, else 0.
+  /// The only branch that serves a line: the moved branch if the line draws on this home's stock, else 0.
   private func owner(of line: Line) -> Int64 { line.service.drawsOnStock ? owner.id : 0 }
 
   private func count(_ day: BusinessDay, _ lane: Int64, _ places: [Int]) {

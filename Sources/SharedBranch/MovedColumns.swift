@@ -6,7 +6,7 @@ import PostgresStore
 import QueueCore
 
 struct MovedColumns {
-  /// Bytes at which a portion ends.
+  /// Total bytes of payloads at which a portion ends.
   static let longest = 4 << 20
 
   /// Number of rows.
@@ -32,7 +32,7 @@ struct MovedColumns {
     precondition(row.count == numbers.count && words.count == texts.count && pieces.count == contents.count)
     count += 1
     for column in row.indices { numbers[column].append(row[column]) }
-    // PostgreSQL text has no zero bytes.
+    // A text in PostgreSQL cannot contain a zero byte.
     for column in words.indices {
       texts[column].append(words[column].flatMap { $0.isEmpty ? nil : $0.replacing("\0", with: "\u{FFFD}") })
     }

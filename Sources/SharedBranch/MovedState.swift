@@ -1,4 +1,4 @@
-// Checksum of the state of a home, by which a repeated move detects that the home has changed since.
+// Checksum of the state of a home, by which a repeated move detects that the home has changed after the first move.
 // Invariant: homes with different days, rows or sums have different checksums, up to collisions of 64 bits. The
 // checksum is stored in the database.
 import QueueCore

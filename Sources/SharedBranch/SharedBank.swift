@@ -1,5 +1,5 @@
-// Database of a shared bank, as an inspector reads it. It has no home, because all other files belong to one branch
-// each.
+// Database of a shared bank, as an inspector reads it. A shared bank has no home of its own, because every file
+// belongs to the home of a branch.
 // Errors: StoreError, which the inspector sends to its client.
 import BankModel
 import Coordinator
@@ -33,7 +33,8 @@ final class SharedBank: InspectedBooks {
     try books.reading(ofStockOf: name)
   }
 
-  /// Audits the database only. The durability of commits and clock steps are added as remarks without being problems.
+  /// Audits the database only. Remarks about the durability of commits and about clock steps are added for
+  /// information and are not findings.
   func audit() throws(StoreError) -> AuditReport? {
     var report = AuditReport(try books.audit())
     report.note(try books.replicationNote())

@@ -1,5 +1,5 @@
-// PostgreSQL implementation of what a coordinator needs for a shared bank: it opens the database at an address.
-// `bankd` passes it to the coordinator, which does not depend on PostgreSQL.
+// PostgreSQL implementation of the protocol through which a coordinator opens the database of a shared bank. `bankd`
+// passes it to the coordinator, which does not depend on PostgreSQL.
 import BankModel
 import Coordinator
 import Posix
@@ -14,8 +14,8 @@ import Wire
 public struct SharedBranch: SharedBooksOpener {
   public init() {}
 
-  /// Timeout for joining, after which the start fails. A client that opens a bank waits this long, and a guardian then
-  /// restarts the branch.
+  /// Timeout for joining, after which the start fails. A client that opens a bank waits for this time. A guardian
+  /// restarts the branch after the failure.
   static let patience = TimeSpan.seconds(20)
 
   /// Opens the database at an address for reading. See ``Coordinator/SharedBooksOpener``.
@@ -50,7 +50,8 @@ package final class SharedJoining {
   private let language: Language
   private let place: PostgresPlace
   private var until = SystemClock.monotonic() + SharedBranch.patience
-  /// True if it waits without a timeout, because the database is expected back.
+  /// True if the join waits without a timeout, because the branch has used this database before and expects it to
+  /// respond again.
   private let isPatient: Bool
   private var trouble: PostgresError?
   private var early: [SharedHappening] = []

@@ -1,7 +1,7 @@
-// Adapter from the shared database to the store of a branch's queue: translates its events into events of the queue and
-// news of the branch, in order.
-// Invariants: after `.branchLost` no result of an earlier transaction is reported, and no earlier query is answered.
-// The payload of a customer is held here while the branch owns the customer.
+// Adapter from the shared database to the store of a branch's queue. It translates the events of the database into
+// events of the queue and news of the branch, in order. Invariants: after `.branchLost` no result of an earlier
+// transaction is reported, and no earlier query is answered. This adapter stores the payload of a customer while the
+// branch owns the customer.
 
 import BankModel
 import Posix
@@ -14,7 +14,7 @@ final class SharedStore: BranchStore {
   private(set) var services: ServiceDirectory
   private var identity: BranchIdentity
   private var isDraining: Bool
-  /// The day on which the queue was opened. Another day starts only after the bank has ended this one.
+  /// The day on which the queue was opened. Another day starts only after the bank has ended this day.
   private let day: BusinessDay
   private let language: Language
   /// The present day, as last reported.
@@ -27,8 +27,8 @@ final class SharedStore: BranchStore {
   private var underway: [Bool] = []
   /// True while reported results still belong to transactions before the loss.
   private var isForgetting = false
-  /// True after the loss of the lease until the queue has received it. Commits of the queue until then belong to the
-  /// ended epoch and are dropped.
+  /// True from the loss of the branch's customers until the queue has received the event. Commits that the queue
+  /// makes before the event belong to the ended epoch and are dropped.
   private var isLossUnheard = false
   /// Refusal of a commit that the queue has not received yet, and the number of events that precede it.
   private var refusal: (error: StoreError, behind: Int)?
@@ -38,13 +38,13 @@ final class SharedStore: BranchStore {
   private var revived: [RequestNumber: Int64] = [:]
   /// Payloads of the customers that the branch owns.
   private var payloads: [TicketNumber: [UInt8]] = [:]
-  /// Tickets whose reservations the stock has released, and that were not sent yet.
+  /// Tickets whose reservations the stock has released, and that were not reported to the database yet.
   private var released: [TicketOfDay] = []
   /// The request that ends the day before the branch leaves; nil for none.
   private var closing: RequestNumber?
   private var isLeaving = false
 
-  /// - Parameter early: events that arrived before the join.
+  /// - Parameter early: events that arrived before the join was complete.
   init(
     _ books: SharedBooks, _ opening: SharedOpening, name: String, in language: Language = .english,
     after early: [SharedHappening] = []
@@ -53,7 +53,7 @@ final class SharedStore: BranchStore {
     services = opening.services
     (isDraining, day, today) = (opening.isDraining, opening.day, opening.day)
     identity = BranchIdentity(opening.branch, name: name)
-    // Other branches are draining the bank: this branch takes part, and closes with them.
+    // Other branches are draining the bank. This branch drains as well, and closes with them.
     if isDraining { news.append(.draining) }
     for happening in early { hear(happening) }
   }
@@ -168,7 +168,7 @@ final class SharedStore: BranchStore {
 
   private func leaveNow() {
     books.leave(drains: isDraining || asksToDrain) { [weak self] in
-      // The last state of the bank was reported just before.
+      // The last poll has just reported the state of the bank.
       self?.hearAll()
       self?.news.append(.left)
     }
@@ -224,7 +224,7 @@ final class SharedStore: BranchStore {
     }
   }
 
-  /// Handles a drain, or the end of the day for which this branch was opened, which may have happened during an outage.
+  /// Handles a drain, or the end of the day on which this branch was opened. Both may have happened during an outage.
   private func hear(draining drains: Bool, on day: BusinessDay) {
     defer { (isDraining, today) = (drains, day) }
     guard !Kernel.makes("isDeafToTheDrain") else { return }
@@ -242,7 +242,7 @@ final class SharedStore: BranchStore {
     (isForgetting, isLossUnheard) = (true, true)
   }
 
-  /// Reports the oldest transaction as committed, and with it the following empty ones.
+  /// Reports the oldest transaction as committed, and all empty transactions that follow it.
   private func settle(_ withoutEffect: [TicketNumber]) {
     guard !isForgetting else { return }
     if !withoutEffect.isEmpty { events.append(.withoutEffect(withoutEffect)) }

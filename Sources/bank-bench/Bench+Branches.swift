@@ -1,6 +1,6 @@
-// Throughput and recovery of whole branches on one PostgreSQL: coordinators and tellers as they are built,
-// each branch in its own home, all on the server's machine.
-// Invariant: every measurement has its own database, and its branches are gone when it ends.
+// Throughput and recovery of whole branches on one PostgreSQL server. The branches have the real coordinators and
+// tellers, each branch has its own home, and all run on the server's machine.
+// Invariant: every measurement has its own database, and its branches have exited when it ends.
 // Errors: BenchFailure.
 #if HAS_POSTGRES
   import ControlClient
@@ -17,8 +17,8 @@
       try measureBranchCoordinatorKills(address)
     }
 
-    /// Rate at which two branches serve all waiting customers from the same moment on, beside one bank with
-    /// as many tellers and its database in its home.
+    /// Rate at which two branches that start at the same time serve all waiting customers. For comparison, one bank
+    /// with as many tellers and a database in its home is measured as well.
     private func measureBranchesServing(_ address: String) throws {
       let alone = try BenchBank(self, BankSetting(deposit: 4, loan: 2))
       let own = try rounds { try served(by: [alone]) { try alone.ask(.awaitIdle) } }
@@ -52,7 +52,7 @@
       }
     }
 
-    /// From the request at a branch without windows to the start at the other.
+    /// Measures the time from a request at a branch without windows to the start of the service at the second branch.
     private func measureBranchesWaking(_ address: String) throws {
       let store = try ScratchDatabase(address, "waking").address
       let door = try BenchBank(self, BankSetting(deposit: 0, loan: 0, store: store))
@@ -67,7 +67,8 @@
       add("postgres", "  the slowest of a hundred", "ms", Samples(samples.percentile(99)), target: .below(10))
     }
 
-    /// From the kill of a whole branch with a customer in flight to the start of this customer at another.
+    /// Measures the time from the kill of a whole branch that serves a customer to the start of this customer at
+    /// another branch.
     private func measureLostMachine(_ address: String) throws {
       let database = try ScratchDatabase(address, "lost")
       var figures: [Double] = []
@@ -88,8 +89,7 @@
         figures.append(SystemClock.monotonic().since(begin).inMilliseconds)
         other.kill()
         for bank in [victim, other] { Directory.removeTree(bank.home.path) }
-        // The customer's work takes an hour, and the other branch was killed too: remove both for the next
-        // round.
+        // The customer's work takes an hour, and both branches were killed. The schema is deleted for the next round.
         if round + 1 < thoroughness.rounds {
           try database.rows("DROP SCHEMA bank CASCADE")
         }
@@ -99,7 +99,7 @@
         target: .below(5_000))
     }
 
-    /// From the kill of a coordinator to the first receipt of its successor.
+    /// Measures the time from the kill of a coordinator to the first receipt of its successor.
     private func measureBranchCoordinatorKills(_ address: String) throws {
       let setting = BankSetting(store: try ScratchDatabase(address, "killed").address)
       let home = newHome()

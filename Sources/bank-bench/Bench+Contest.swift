@@ -1,20 +1,20 @@
-// Comparison of the bank with baselines: the same work for each in turn, round after round, and the bank's
-// speed ratio in each round.
-// Invariant: a ratio compares two figures of one round, because shared disks and processors change their
-// speed over time.
-// Errors: BenchFailure if one of them could not be measured.
+// Comparison of the bank with baselines. In each round, the bank and all baselines perform the same work in turn, and
+// the ratio of the bank's speed to each baseline is computed.
+// Invariant: a ratio compares two figures of one round, because the speed of shared disks and processors changes over
+// time.
+// Errors: BenchFailure if the bank or a baseline could not be measured.
 
 /// A baseline for the bank: another queue, or a limit of the machine.
 struct Rival {
   let name: String
-  /// Target of the bank's speed ratio to it.
+  /// Target of the ratio of the bank's speed to the speed of the baseline.
   var target: Target?
   let measure: () throws -> Double
 }
 
 extension Bench {
-  /// Measures the bank and all baselines, and adds a row for each to the report. The note to the bank's
-  /// figure is made after everything was measured.
+  /// Measures the bank and all baselines, and adds a row for each to the report. `note` is called after all rounds;
+  /// its result is the note to the bank's figure.
   func contest(
     _ group: String, _ name: String, target: Target? = nil, against rivals: [Rival],
     note: () -> String = { "" }, _ measure: () throws -> Double
@@ -37,8 +37,8 @@ extension Bench {
     chart(name, bars)
   }
 
-  /// Two beanstalkds if the program is installed, the first syncs every write and the second stores nothing.
-  /// The targets are in that order.
+  /// Starts two beanstalkds if the program is installed. The first syncs every write, and the second stores nothing.
+  /// The targets are in the same order.
   func beanstalks(
     _ targets: [Target?], _ measure: @escaping (BeanstalkServer, BeanstalkCare) throws -> Double
   ) throws -> (servers: [BeanstalkServer], rivals: [Rival]) {

@@ -1,5 +1,5 @@
-// Cost of ten million waiting customers: the coordinator's memory while they wait and while they are served,
-// and the time of a start with all of them in the database.
+// Cost of ten million waiting customers: the coordinator's memory while they wait and while they are served, and the
+// duration of a start with all of them in the database.
 import Posix
 import Time
 
@@ -23,7 +23,7 @@ extension Bench {
     bank = try BenchBank(self, home: home)
     addMemory("coordinator's RSS with \(crowd) waiting", ProcessMemory.residentBytes(pid: bank.pid))
     try bank.ask(.resume(nil))
-    // Polls the status for a while, during which the bank serves.
+    // Reads the memory repeatedly while the bank serves.
     var most: Int64 = 0
     let end = SystemClock.monotonic() + thoroughness.span
     while SystemClock.monotonic() < end {

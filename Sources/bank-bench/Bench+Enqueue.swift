@@ -1,5 +1,5 @@
-// Rate at which tickets are issued: one at a time by one client and by many, and a million in one command.
-// The windows are paused, so that no customer is served meanwhile. Every reply means that the ticket is on
+// Rate at which tickets are issued: one at a time by one client and by many, and a million in one command. The
+// windows are paused, so that no customer is served during a measurement. Every reply means that the ticket is on
 // disk.
 import ControlClient
 import Posix
@@ -9,8 +9,8 @@ extension Bench {
   func measureEnqueue() throws {
     let bank = try BenchBank(self)
     try bank.ask(.pause(nil))
-    // A growing log makes the file system write its own metadata too. As with the raw limit, which overwrites
-    // existing blocks, the log has reached its size before anything is counted.
+    // While the log grows, the file system also writes its own metadata. The raw limit overwrites existing blocks, so
+    // the bank's log has reached its final size as well before tickets are counted.
     _ = try ticketsPerSecond(of: 1, at: bank)
     let works: [(clients: Int, name: String, target: Target?, raw: Target?, others: [Target?])] = [
       (1, "durable enqueue, 1 client, one at a time", .atLeast(5_000), .atLeast(0.9), [nil]),
@@ -31,7 +31,7 @@ extension Bench {
     try bank.discard()
   }
 
-  /// Each client enqueues one customer and waits for the ticket before the next.
+  /// Each client enqueues one customer and waits for the ticket before it enqueues the next customer.
   private func ticketsPerSecond(of clients: Int, at bank: BenchBank) throws -> Double {
     let loop = try EventLoop()
     var tickets = 0
@@ -54,7 +54,8 @@ extension Bench {
     }
   }
 
-  /// Polls for as long as an answer may take: the server is measured, not the wakeup of a sleeping client.
+  /// Polls for as long as an answer may take, because the figure is about the server and not about the wakeup of a
+  /// sleeping client.
   func hear(on loop: EventLoop, until end: MonotonicTime) throws(SystemError) {
     if try loop.runAwake(for: .milliseconds(1)) == 0 { try loop.runOnce(until: end) }
   }

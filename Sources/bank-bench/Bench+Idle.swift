@@ -1,5 +1,5 @@
-// Cost of an open bank without customers: memory of a teller, and wakeups of all its processes. No request is
-// sent to the bank while they are counted.
+// Cost of an open bank without customers: memory of a teller, and wakeups of all processes of the bank. No request is
+// sent to the bank while the wakeups are counted.
 import ControlClient
 import Posix
 import Time
@@ -8,7 +8,8 @@ import Wire
 extension Bench {
   func measureIdle() throws {
     let home = newHome()
-    // Use the command, as users do, so that any process it leaves behind is counted as well.
+    // The bank is started with the command, as users start it, so that every process that the command starts is
+    // counted.
     _ = try command(["start"], at: home)
     let status = try self.status(at: home)
     let tellers = status.workers.compactMap { ProcessMemory.proportionalBytes(pid: $0.pid) }
@@ -20,7 +21,7 @@ extension Bench {
       add("idle", "memory of an idle coordinator (PSS)", "MB", Samples(Double(bytes) / 1e6))
     }
     let processes = ProcessFacts.processes(of: home.path, coordinator: status.pid)
-    // A client has just disconnected, and its connection is still being cleaned up.
+    // A client has just disconnected. The pause lets the coordinator finish the work for this connection.
     try rest(.seconds(3))
     let wakes = try rounds {
       let before = processes.map { ProcessFacts.voluntarySwitches(of: $0) }.reduce(0, +)

@@ -1,5 +1,5 @@
-// Time from the order of a juice to its receipt, with no time to make it: through the queue, the station, the
-// stock and back. Measured with one order at a time and with many. Every receipt means that the fruit was
+// Time from the order of a juice to its receipt, through the queue, the juice station and the stock. Making the juice
+// takes no time. The time is measured with one order at a time and with many. Every receipt means that the fruit was
 // taken and the customer finished, both on disk.
 import BankModel
 import Posix

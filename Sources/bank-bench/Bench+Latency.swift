@@ -37,7 +37,7 @@ final class ArrivalWatch {
     }
   }
 
-  /// In milliseconds, of every customer whose start was received.
+  /// Latency in milliseconds of every customer whose start was reported.
   var latencies: [Double] {
     requests.compactMap { ticket, number in
       guard let asked = askedAt[number], let started = startedAt[ticket] else { return nil }

@@ -41,8 +41,7 @@ extension Bench {
   }
 }
 
-/// The bare exchange between one polling process and workers that answer at once: no frames, no codec, no
-/// queue.
+/// Exchange of messages between one polling process and workers that answer at once, without frames, codec and queue.
 /// Invariant: each worker has one message in flight.
 /// Errors: BenchFailure; a worker exits when its socket is closed.
 final class PingPong {
@@ -96,7 +95,7 @@ final class PingPong {
     return Double(trips) / now.since(begin).inSeconds
   }
 
-  /// A worker: answers on descriptor 3 until it is closed.
+  /// Runs a worker, which answers messages on descriptor 3 until the other end is closed.
   static func echo() -> CInt {
     var buffer: (UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0)
     while read(3, &buffer, question) > 0 { send(3, &buffer, answer, CInt(MSG_NOSIGNAL)) }

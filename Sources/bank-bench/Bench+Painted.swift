@@ -1,6 +1,7 @@
-// Delay until a user sees a change. It runs from a new customer until its row is painted in a real browser,
-// and from a request for the first page until something is painted. Without a browser it prints a note and
-// measures nothing. The screen's own delay is not included, because the browser is headless.
+// Delay until a user sees a change. One measurement is the time from a new customer until a real browser has painted
+// its row. The other one is the time from a request for the first page until the browser has painted anything.
+// Without a browser, a note is printed and nothing is measured. The screen's own delay is not included, because the
+// browser is headless.
 import ControlClient
 import HeadlessBrowser
 import Posix
@@ -14,7 +15,8 @@ extension Bench {
     }
     try withBrowser { browser in
       for (others, target) in [(0, 60.0), (1_000, 100)] {
-        // No customer leaves the line: each round has its own bank, so that all rows are on the page.
+        // No customer is served, so the line only grows. Each round has its own bank, so that the page shows all
+        // rows.
         let bank = try BenchBank(self, BankSetting(deposit: 1, loan: 0))
         try bank.ask(.pause(nil))
         let page = try BenchPage(self, of: bank)
@@ -56,14 +58,14 @@ extension Bench {
     try page.go(to: try page.text("location.origin + '/'"))
     try page.wait(for: "document.querySelector('[data-list=waiting]')")
     try page.evaluate(Self.watch)
-    // The number of customers of a line that the page shows.
+    // The count stays below the number of customers of a line that the page shows.
     let count = min(190, 60 * thoroughness.rounds)
     var figures: [Double] = []
     for ticket in 1...count {
       try page.evaluate("expectTicket(\(ticket))")
       try bank.enqueue(1, .deposit)
       figures.append(try page.evaluate("painting").number ?? .infinity)
-      // Vary the time between two frames at which they come.
+      // The pause varies, so that customers arrive at different times between two frames.
       try rest(.milliseconds(Int64(ticket * 7 % 60)))
     }
     let samples = Samples(figures)
@@ -75,9 +77,8 @@ extension Bench {
       "screens", "  the slowest of a hundred", "ms", Samples(samples.percentile(99)), target: .below(target))
   }
 
-  /// A promise for each ticket: the milliseconds from `expectTicket` until its row is painted. A callback
-  /// requested in the frame of a change runs before painting, and the message that it sends is handled after
-  /// it.
+  /// A promise for each ticket: the milliseconds from `expectTicket` until its row is painted. A callback requested
+  /// in the frame of a change runs before painting, and the message that it sends is handled after painting.
   private static let watch = """
     (() => {
       let ticket = 0, begin = 0, tell = null;

@@ -1,6 +1,6 @@
-// Customers that the database of several branches takes in and serves per second in PostgreSQL, without a
-// bank, beside other queues on the same server in the same run. The script has started a server in the
-// scratch directory and passes its address; the server waits for its disk at every commit, as in production.
+// Customers that are enqueued and served per second in the PostgreSQL database of a shared bank, without a
+// coordinator. Other queues are measured on the same server in the same run. The script has started a server in the
+// scratch directory and passes its address; the server syncs every commit to its disk, as in production.
 // Errors: those of the server. Without a server, or without its client library, these rows are missing.
 import Posix
 import Time
@@ -51,8 +51,8 @@ extension Bench {
       }
     }
 
-    /// Measures one load with a held snapshot and without one, alternating. The snapshot is older than the
-    /// customers, so the server must keep the row of every finished one.
+    /// Measures one load with a held snapshot and without one, alternating. The snapshot is older than the customers,
+    /// so the server must keep the row of every finished customer.
     private func measurePinnedSnapshot(_ address: String) throws {
       let database = try ScratchDatabase(address, "pinned")
       let load = try PostgresLoad(database.address, connections: 2)
@@ -71,7 +71,7 @@ extension Bench {
         "postgres", "served with a pinned snapshot, relative to without", "×", ratios, target: .atLeast(0.85))
     }
 
-    /// One branch with a long network delay to the server.
+    /// Measures one branch with a long network delay to the server.
     private func measureLongWay(_ address: String) throws {
       let database = try ScratchDatabase(address, "far")
       let load = try PostgresLoad(
@@ -106,8 +106,9 @@ extension Bench {
       }
       for rival in RivalQueue.all {
         let theirs = try RivalLoad(database.address, rival, connections: 2)
-        // First as its clients work, one request after another on each connection; then with as many requests
-        // in flight as here, and as large.
+        // The queue is first measured as its clients use it, with one request after another on each connection. It is
+        // then measured with as many requests in flight as the shared database has, and with requests of the same
+        // size.
         for (page, deep, goal) in [
           (rival.page, 1, Target.atLeast(rival.goal)), (rival.page, 2, nil), (1_000, 2, nil),
         ] {

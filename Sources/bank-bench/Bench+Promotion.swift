@@ -1,7 +1,7 @@
-// Time that a branch is without its database when the server is lost and its synchronous standby is promoted:
-// from the promotion request to the first receipt there. Also counts the receipts reported before that are
-// missing then. The script that makes the other servers makes these, too.
-// Errors: BenchFailure; if the script is not named, nothing is measured.
+// Time that a branch is without its database when the server is lost and its synchronous standby is promoted: from
+// the promotion request to the first receipt in the promoted server. The benchmark also counts receipts that were
+// reported before the loss and are missing after it. A script creates the servers.
+// Errors: BenchFailure. If no environment variable names the script, nothing is measured.
 #if HAS_POSTGRES
   import ControlClient
   import Glibc
@@ -50,11 +50,11 @@
       while told < thoroughness.served / 20 { try hear(until: SystemClock.monotonic() + .milliseconds(20)) }
       kill(try postmaster(in: places[0]), SIGQUIT)
       let end = SystemClock.wall().milliseconds
-      // Receipts that the branch has received before are reported within this time.
+      // Receipts that the branch received before the loss are reported within this time.
       try hear(until: SystemClock.monotonic() + .milliseconds(300))
       let standby = try postmaster(in: places[1])
       let begin = SystemClock.monotonic()
-      // Promotes as pg_ctl does.
+      // Promotes the standby with the file and the signal that pg_ctl uses.
       try FileDescriptor.open(Paths.join(places[1], "data/promote"), [.writeOnly, .create]).close()
       kill(standby, SIGUSR1)
       try awaitEvent(.completed, on: news)
@@ -62,7 +62,7 @@
       bank.kill()
       Directory.removeTree(bank.home.path)
       let second = try ScratchDatabase(at: "postgres://bank@/bank?host=\(places[1])")
-      // A customer that was served again has a later time in its receipt.
+      // The receipt of a customer that was served again has a later time.
       let kept = try second.integer("SELECT count(*) FROM bank.receipt WHERE finished_ms <= \(end + 1)")
       return (span, max(0, told - kept))
     }

@@ -1,5 +1,6 @@
-// Time for which customers notice a kill: of a teller, until its customer is started again; of the
-// coordinator, until its successor has served the first customer. The clock starts before kill(2).
+// Duration of the interruption after a kill. After the kill of a teller, it ends when its customer is started again.
+// After the kill of the coordinator, it ends when the successor has served the first customer. The clock starts
+// before kill(2).
 import ControlClient
 import Glibc
 import Posix
@@ -14,7 +15,7 @@ extension Bench {
     try measureCoordinatorKills()
   }
 
-  /// Writes a configuration with work that does not end, and customers who never become dead letters.
+  /// Writes a configuration with work of one hour, in which customers never become dead letters.
   func patientConfiguration() throws -> String {
     try file("patient.json", #"{"work":{"deposit":"1h","loan":"1h"},"max_crashes":1000}"#)
   }
@@ -30,15 +31,15 @@ extension Bench {
     var figures: [Double] = []
     for _ in 0..<thoroughness.tellerKills {
       let victim = try awaitWorker(of: bank) { $0.state == .serving && $0.pid > 0 }
-      // A worker killed right after its start, before it has done anything, is replaced more slowly. So wait
-      // until this one is established.
+      // A worker that is killed soon after its start is replaced more slowly. The pause lets this worker run long
+      // enough.
       try rest(RestartPolicy().steady)
       let begin = SystemClock.monotonic()
       kill(victim, SIGKILL)
       try awaitEvent(.started, on: news)
       figures.append(SystemClock.monotonic().since(begin).inMilliseconds)
     }
-    // The customer's work takes an hour: kill the bank instead of waiting.
+    // The customer's work takes an hour, so the bank is killed instead of closed.
     bank.kill()
     Directory.removeTree(bank.home.path)
     let samples = Samples(figures)

@@ -1,5 +1,5 @@
-// Cost of the screens: memory and wakeups of the web page's process, and the load of a thousand viewers. Also
-// the bank's speed beside them and beside the dashboard in the terminal, and the time until a killed page
+// Cost of the screens: memory and wakeups of the web page's process, and its load with a thousand viewers. Also
+// measures the bank's speed with these viewers and with the dashboard in a terminal, and the time until a killed page
 // answers again. `Bench+Painted.swift` measures the browser's part.
 import ControlClient
 import Glibc
@@ -56,8 +56,8 @@ extension Bench {
     }
   }
 
-  /// Measures the bank alone and beside viewers, alternating. `come` starts them and returns the function
-  /// that ends them.
+  /// Measures the bank alternately alone and with viewers. `come` starts the viewers and returns the function that
+  /// ends them.
   private func measureSpeed(
     of bank: BenchBank, beside whom: String, _ target: Double, _ come: () throws -> () throws -> Void
   ) throws {
@@ -66,7 +66,7 @@ extension Bench {
     // The first round of a bank is slower than all others.
     _ = try servedPerSecond(by: bank)
     for round in 0..<2 * thoroughness.rounds {
-      // Alternate the order within a pair, so that each comes first equally often.
+      // The order within a pair alternates, so that each of the two cases is measured first equally often.
       let alone = round.isMultiple(of: 2) ? try servedPerSecond(by: bank) : 0
       let leave = try come()
       figures.append(try servedPerSecond(by: bank))
@@ -100,7 +100,7 @@ extension Bench {
       "screens", "bank-web killed: a viewer is connected again", "ms", Samples(figures), target: .below(600))
   }
 
-  /// Customers are served all the time, so that every frame contains a change.
+  /// Measures viewers while customers are served all the time, so that every frame contains a change.
   private func measureViewersOfABusyBank() throws {
     let setting = BankSetting(
       deposit: 3, loan: 0, speed: nil,

@@ -1,5 +1,5 @@
-// Performance of the store without a bank: the same rows, written by a loop that does nothing else. No
-// process is started. Beside the bank's own figures it shows the database's share of the time.
+// Performance of the store without a bank: the same rows, written by a loop that does nothing else. No process is
+// started. Together with the bank's own figures, the result shows the database's share of the time.
 import BankModel
 import Posix
 import QueueCore
@@ -7,13 +7,13 @@ import Storage
 import Time
 
 extension Bench {
-  /// Customers who share a commit: as many as come between two commits of an equally busy bank.
+  /// Customers that share a commit: as many as arrive between two commits of an equally busy bank.
   private static let customersPerCommit: Int64 = 1_000
   private static let lines = [
     Line(service: .deposit, priority: .regular), Line(service: .loan, priority: .regular),
   ]
 
-  /// New customers of all lines in one transaction, from its begin until it is on disk.
+  /// Rate of new customers of all lines in one transaction, from its start until it is on disk.
   func arrivalsPerSecond(_ count: Int64) throws -> Double {
     try withStore { store, books in
       let begin = SystemClock.monotonic()
@@ -22,7 +22,7 @@ extension Bench {
     }
   }
 
-  /// Receipts for waiting customers, with a commit after each `customersPerCommit`.
+  /// Rate of receipts for waiting customers, with a commit after every `customersPerCommit` receipts.
   func receiptsPerSecond(_ count: Int64) throws -> Double {
     try withStore { store, books in
       try fill(store, &books, count, Self.lines)
@@ -56,7 +56,7 @@ extension Bench {
   }
 
   private static func customer(_ ticket: TicketNumber, _ lines: [Line]) -> Customer {
-    // In mixed order, as customers come.
+    // The lines are in mixed order, as in a bank.
     let line = lines[Int(ticket &* 0x9E37_79B9 >> 7 & 0xFFFF) % lines.count]
     return Customer(
       ticket: ticket, service: line.service, priority: line.priority, amount: 50_000, account: ticket % 1_000,

@@ -1,6 +1,7 @@
-// Throughput of user-defined work: commands that end at once, beside a loop that only starts them and beside
-// other runners of commands; customers of a persistent program, with lines of JSON, beside queues for Python;
-// and a command line with a client that waits for it. Every receipt of the bank is on disk.
+// Throughput of user-defined work in three cases. The first is commands that end at once, compared with a loop that
+// only starts them and with other runners of commands. The second is a persistent program that receives its customers
+// as lines of JSON, compared with queues for Python. The third is a command line with a client that waits for it.
+// Every receipt of the bank is on disk.
 // Errors: BenchFailure if a customer has no receipt.
 import BankModel
 import CommandRunner
@@ -68,7 +69,7 @@ extension Bench {
   }
 
   private func measureCommandLine(at bank: BenchBank) throws {
-    // The first command opens the windows for command lines.
+    // The first command makes the bank open the windows for command lines.
     _ = try command(["run", "--wait", "--", "true"], at: bank.home)
     var figures: [Double] = []
     for _ in 0..<20 * thoroughness.rounds {
@@ -77,7 +78,7 @@ extension Bench {
     add("work", "bankctl run --wait true", "ms", Samples(figures), target: .below(15))
   }
 
-  /// Rate at which a service serves customers who all wait already.
+  /// Rate at which a service serves customers that were all enqueued before.
   private func served(_ count: Int64, _ service: ServiceName, at bank: BenchBank) throws -> Double {
     try bank.ask(.pause(service))
     try bank.enqueue(count, service)
@@ -96,8 +97,7 @@ extension Bench {
     }
   }
 
-  /// Rate at which processes that end at once can be started here and reaped, two at a time, and nothing
-  /// else.
+  /// Rate at which this process can start and reap processes that end at once, two at a time, without any other work.
   private func startsPerSecond() throws -> Double {
     var count = 0
     let program = try ProgramSearch.find("true", path: Environment.value("PATH")).get()
@@ -114,7 +114,7 @@ extension Bench {
       var running: Set<pid_t> = []
       let figure = try perSecond({ count }) { _ in
         while running.count < 2 { try start() }
-        // Waits for any child; the coordinator is one too, but it only ends with its bank.
+        // Waits for any child. The coordinator is also a child, but it exits only when its bank is closed.
         guard running.remove(waitpid(-1, nil, 0)) != nil else { return }
         count += 1
       }
@@ -123,7 +123,7 @@ extension Bench {
     }
   }
 
-  /// A worker that does no work, with the standard library alone.
+  /// Source of a worker that does no work and uses only the standard library.
   private static let worker = """
     import json, socket
     bank = socket.socket(fileno=3)

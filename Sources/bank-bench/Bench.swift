@@ -1,5 +1,5 @@
 // Common part of all measurements: the scratch directory, the number of rounds, and the results.
-// Invariant: every bank has its own home under the scratch directory, and ends with its measurement.
+// Invariant: every bank has its own home under the scratch directory, and is closed at the end of its measurement.
 import ControlClient
 import Posix
 import Time
@@ -47,7 +47,7 @@ final class Bench {
     return Samples(figures)
   }
 
-  /// One figure a round, and its ratio to a raw limit, which is measured again before and after each.
+  /// Measures one figure per round, and its ratio to a raw limit, which is measured before and after each figure.
   func rounds(
     beside limit: () throws -> Double, _ body: () throws -> Double
   ) throws -> (figures: Samples, ratios: Samples) {
@@ -78,9 +78,9 @@ final class Bench {
   }
 }
 
-/// Reason why something could not be measured, because an answer was wrong. Errors of the system and the
-/// client library are reported as they are. A figure below its target is not a failure: finding it is the
-/// purpose of a benchmark.
+/// Reason why something could not be measured, because an answer was wrong. Errors of the system and the client
+/// library are reported unchanged. A figure below its target is not a failure: finding it is the purpose of a
+/// benchmark.
 struct BenchFailure: Error, CustomStringConvertible {
   let description: String
 

@@ -12,10 +12,10 @@ struct BankSetting {
   var deposit: Int64 = 2
   var loan: Int64 = 1
   var juice: Int64 = 0
-  /// `max` for work that takes no time.
+  /// Speed of simulated work; `max` for work that takes no time.
   var speed: String? = "max"
   var configuration: String?
-  /// Address of the database shared with others; nil for a database of its own.
+  /// Address of the shared database; nil for a bank with a database in its home.
   var store: String?
 }
 
@@ -48,7 +48,7 @@ final class BenchBank {
     try Self.ask(command, on: launched.connection)
   }
 
-  /// Sends a request on a connection, and returns the last answer; earlier parts are ignored.
+  /// Sends a request on a connection, and returns the last part of the answer. Earlier parts are ignored.
   @discardableResult
   static func ask(_ command: ControlCommand, on connection: ControlConnection) throws -> ControlAnswer {
     let number = try connection.send(command)
@@ -65,7 +65,7 @@ final class BenchBank {
     return report
   }
 
-  /// Enqueues customers with one request; returns when they are on disk.
+  /// Enqueues customers with one request. Returns when they are on disk.
   func enqueue(_ count: Int64, _ service: ServiceName? = nil) throws {
     try ask(.enqueue(Self.order(count, service)))
   }

@@ -1,5 +1,5 @@
-// Description of the machine beside the figures: processor, kernel, filesystem, load.
-// Invariant: an unavailable value is "unknown", never a guess. Figures from two machines are not comparable;
+// Description of the machine for the report: processor, kernel, filesystem, load.
+// Invariant: an unavailable value is "unknown", never a guess. Figures from two machines are not comparable, but
 // their ratios to the raw limits are.
 import Glibc
 import Posix
@@ -70,7 +70,7 @@ struct Machine {
   }
 }
 
-/// Facts from /proc besides memory: processor time, voluntary switches, and the processes of a bank.
+/// Facts from /proc except memory: processor time, voluntary switches, and the processes of a bank.
 /// Invariant: a process that has exited counts as 0.
 enum ProcessFacts {
   /// Seconds of processor time that a process has used, in user mode and in the kernel. Fields 14 and 15 of
@@ -83,7 +83,8 @@ enum ProcessFacts {
     return (user + system) / Double(sysconf(CInt(_SC_CLK_TCK)))
   }
 
-  /// Number of times that a process has given up the processor to wait. /proc/PID/status
+  /// Number of times that a process has given up the processor to wait (`voluntary_ctxt_switches` of
+  /// /proc/PID/status).
   static func voluntarySwitches(of pid: pid_t) -> Int64 {
     let text = Machine.text(of: "/proc/\(pid)/status")
     let line = text.split(separator: "\n").first { $0.hasPrefix("voluntary_ctxt_switches:") }

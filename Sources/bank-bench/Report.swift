@@ -1,5 +1,5 @@
 // Results: rows with figures and targets, as a table and as one JSON document.
-// Invariant: each target is beside its figure, and only the median is judged.
+// Invariant: each target is in the row of its figure, and is compared with the median only.
 
 enum Target {
   case atLeast(Double)

@@ -22,7 +22,8 @@ struct Samples {
 }
 
 enum Figure {
-  /// At least three significant digits from 1 on, three decimals below; thousands are separated.
+  /// Formats a number with at least three significant digits if it is 1 or more, and with three decimals below 1.
+  /// Thousands are separated.
   static func text(_ number: Double) -> String {
     let places = abs(number) >= 100 ? 0 : abs(number) >= 10 ? 1 : abs(number) >= 1 ? 2 : 3
     let scale = [1.0, 10, 100, 1_000][places]
@@ -54,7 +55,7 @@ enum Figure {
     return "\"" + safe.joined() + "\""
   }
 
-  /// An object of a JSON document; the values are JSON already.
+  /// An object of a JSON document. The values must be JSON text.
   static func object(_ fields: [(String, String)]) -> String {
     "{" + fields.map { "\(quoted($0.0)):\($0.1)" }.joined(separator: ",") + "}"
   }

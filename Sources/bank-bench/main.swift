@@ -1,16 +1,16 @@
-// Entry point of the load driver, of its workers, and of the work counted under valgrind.
+// Entry point of the benchmark, of its worker processes, and of the work whose instructions valgrind counts.
 // Errors: exit code 1 if a measurement could not be made at all, 2 for invalid arguments.
 import Console
 import Glibc
 import Posix
 
 ProcessStart.prepare(as: .command)
-// A worker of the ping-pong is this same program.
+// A worker of the ping-pong is a process of this program.
 if CurrentProcess.arguments.dropFirst() == [PingPong.echoWord] { exit(PingPong.echo()) }
 if CurrentProcess.arguments.count == 3, CurrentProcess.arguments[1] == BeanstalkCrew.workerWord {
   exit((try? BeanstalkCrew.serve(CurrentProcess.arguments[2])) == nil ? 1 : 0)
 }
-// The viewers of a page and the reader of a terminal beside a measurement are this program, too.
+// The viewers of a page and the reader of a terminal are also processes of this program.
 if let companion = CurrentProcess.arguments.dropFirst().first,
   [WebViewers.word, TerminalReader.word].contains(companion)
 {

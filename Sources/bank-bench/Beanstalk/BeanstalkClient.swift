@@ -1,6 +1,6 @@
-// One connection to a beanstalkd, with the commands that the measurements need: put, reserve, delete. Source:
-// the protocol's own description, doc/protocol.txt of beanstalkd 1.12.
-// Invariant: every answer belongs to the oldest request without one.
+// One connection to a beanstalkd, with the commands that the measurements need: put, reserve, delete. Source: the
+// description of the protocol in doc/protocol.txt of beanstalkd 1.12.
+// Invariant: every answer belongs to the oldest request without an answer.
 // Errors: BenchFailure, with the server's answer.
 import Glibc
 import Posix
@@ -29,7 +29,7 @@ final class BeanstalkClient {
   deinit { buffer.deallocate() }
   var fd: CInt { socket.rawValue }
 
-  /// Puts a job of the default priority, which a worker may hold for an hour.
+  /// Puts a job with the default priority 1024. Its time to run is one hour.
   func put(_ payload: [UInt8]) {
     say("put 1024 0 3600 \(payload.count)")
     output += payload

@@ -1,11 +1,11 @@
-// One beanstalkd under measurement: another work queue, mature and fast, as a baseline.
-// Invariant: it listens on a Unix socket in its own directory, ends with its owner, and is never the
-// machine's own server. If the program is not installed there is no comparison, and `isInstalled` is false.
+// One beanstalkd under measurement, which is a baseline for the bank.
+// Invariant: the server listens on a Unix socket in its own directory and is killed by `discard()`. It is never a
+// server that the user runs. If the program is not installed, `isInstalled` is false, and nothing is compared.
 import Glibc
 import Posix
 import Time
 
-/// Durability of a beanstalkd.
+/// Durability of the jobs of a beanstalkd.
 enum BeanstalkCare: String, CaseIterable {
   /// A log with an fsync before every answer: `-b DIR -f0`.
   case everyWrite = "beanstalkd -f0"
@@ -14,7 +14,7 @@ enum BeanstalkCare: String, CaseIterable {
 }
 
 final class BeanstalkServer {
-  /// Path of the program from `scripts/bench`; nil if it has found none.
+  /// Path of the program, set by `scripts/bench`; nil if the script has not found it.
   private static var program: String? {
     Environment.all()["BANK_BEANSTALKD"].flatMap { $0.isEmpty ? nil : $0 }
   }
@@ -57,12 +57,12 @@ final class BeanstalkServer {
   }
 }
 
-/// Worker processes of a beanstalkd under measurement: like a teller, each has one job in flight, and sends
-/// its completion together with the request for the next in one write.
-/// Invariant: a worker starts when its owner writes to descriptor 3, and exits when no job is left, or its
-/// owner has gone.
+/// Worker processes of a beanstalkd under measurement: like a teller, each worker has one job in flight, and sends
+/// its completion and the request for the next job in one write.
+/// Invariant: a worker starts when its owner writes to descriptor 3, and exits when no job is left or its owner has
+/// exited.
 final class BeanstalkCrew {
-  /// First argument that makes this program a worker; the socket follows.
+  /// First argument that makes this program a worker. The second argument is the path of the socket.
   static let workerWord = "--beanstalk-worker"
   private var workers: [(process: ChildProcess, channel: CInt)] = []
 
@@ -88,7 +88,7 @@ final class BeanstalkCrew {
 
   func work() throws {
     var byte: UInt8 = 0
-    // Each worker has reported its connection, so that no start is counted.
+    // Each worker reports when it is connected, so that the start of the workers is not counted.
     for worker in workers {
       guard read(worker.channel, &byte, 1) == 1 else { throw BenchFailure("a worker did not start") }
     }

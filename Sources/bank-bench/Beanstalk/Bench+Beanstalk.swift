@@ -1,5 +1,5 @@
-// Work of a beanstalkd, the same as the bank's: jobs put one at a time, many at once, and served by workers
-// with one job in flight. A job has 64 bytes, like a customer with a payload.
+// Work of a beanstalkd that corresponds to the bank's work: jobs are put one at a time, many at once, and served by
+// workers with one job in flight. A job has 64 bytes, like a customer with a payload.
 import Glibc
 import Posix
 import Time
@@ -8,7 +8,7 @@ extension Bench {
   /// Payload of every job and every customer.
   static let payload = String(repeating: "x", count: 64)
 
-  /// Each client puts a job and waits for the answer before it puts the next.
+  /// Each client puts a job and waits for the answer before it puts the next job.
   func putsPerSecond(of clients: Int, at server: BeanstalkServer) throws -> Double {
     let loop = try EventLoop()
     var crowd: [BeanstalkClient] = []
@@ -37,7 +37,7 @@ extension Bench {
     }
   }
 
-  /// Puts `count` jobs, with a bounded number of answers in flight.
+  /// Puts `count` jobs. At most 500 answers are in flight.
   func bulkPerSecond(_ count: Int64, at server: BeanstalkServer) throws -> Double {
     let client = try server.connect()
     return try Self.perSecond(count) { try fill(count, client) }
@@ -55,7 +55,7 @@ extension Bench {
     }
   }
 
-  /// Serves jobs that were put before; the clock stops when none is left.
+  /// Serves jobs that were put before. The clock stops when no job is left.
   func jobsPerSecond(_ count: Int64, workers: Int, at server: BeanstalkServer) throws -> Double {
     try fill(count, try server.connect())
     let crew = try BeanstalkCrew(workers, of: server, program: Paths.join(programs, "bank-bench"))

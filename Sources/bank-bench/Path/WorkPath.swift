@@ -1,12 +1,11 @@
 // The path of a customer through the bank in one process, for counting its instructions. It consists of the
-// coordinator with its store on disk, a client at its socket and tellers at its windows, all as in an open
-// bank. The tellers run in this process and have no processes of their own: a customer does not pay for
-// these, and valgrind cannot follow them.
+// coordinator with its store on disk, a client at its socket and tellers at its windows, all as in an open bank. The
+// tellers run in this process, because valgrind cannot follow other processes, and the cost of starting a process is
+// not part of the cost of a customer.
 // Invariant: the same work executes the same instructions, except for randomness in the C library. So client,
-// coordinator and tellers run in turn, and only if there is something to receive. The coordinator's
-// iterations are so far apart that each includes the periodic work. No commit follows from a timer, but each
-// from a client that waits for it.
-// Errors: any error ends it; a refusal of the bank is a BenchFailure.
+// coordinator and tellers run in turn. The coordinator's iterations are so far apart that each one includes the
+// periodic work. No timer causes a commit; every commit is caused by a client that waits for it.
+// Errors: any error ends the work. A refusal of the bank is a BenchFailure.
 import BankModel
 import Configuration
 import Coordinator
@@ -21,31 +20,31 @@ import Transport
 import Wire
 
 final class WorkPath {
-  /// The kinds of work, each including those before it.
+  /// The kinds of work.
   enum Work: String {
     case open
     /// Enqueues customers one at a time, each with a commit.
     case enqueue
     /// Enqueues all customers with one request.
     case fill
-    /// Serves the customers as well.
+    /// Enqueues all customers with one request and serves them.
     case serve
-    /// Serves the customers as well, with 16 of them in flight at each teller.
+    /// Enqueues all customers with one request and serves them, with 16 in flight at each teller.
     case serveAhead = "serve-ahead"
   }
 
-  /// First argument for this mode; a work, a number and a directory follow.
+  /// First argument for this mode. The kind of work, the number of customers and a directory follow.
   static let word = "--path"
   private static let tellers: Int32 = 3
   private static let ahead = 16
-  /// Number of waits for receipts, and so of commits: of 2,000 customers 125 share a commit, as in a busy
-  /// bank.
+  /// Number of waits for receipts, which equals the number of commits. Of 2,000 customers, 125 share a commit, as in
+  /// a busy bank.
   private static let commits = 16
-  /// Pause between two iterations of the coordinator: longer than logs collect their lines, and than its
-  /// periodic work is put off.
+  /// Pause between two iterations of the coordinator. It is at least the time for which logs collect lines, and
+  /// longer than the delay of periodic work.
   private static let pause = TimeSpan.milliseconds(5)
   private static let past = MonotonicTime(nanoseconds: 0)
-  /// Longer than any measurement: no timer causes a commit or retries a failed start.
+  /// Longer than any measurement, so that no timer causes a commit or retries a failed start.
   private static let never = TimeSpan.seconds(86_400)
   private let coordinator: Coordinator
   private var crew: [TellerProcess] = []
@@ -150,7 +149,7 @@ final class WorkPath {
     }
   }
 
-  /// Client and coordinator send and receive what is pending.
+  /// Client and coordinator send and receive all pending messages.
   private func turn() throws {
     client?.flush()
     try silence.runOnce(until: SystemClock.monotonic() + Self.pause)

@@ -1,13 +1,13 @@
-// A relay with a delay in both directions, independent of the amount in flight. It simulates a network, and
-// runs in the measurement's own loop.
-// Invariant: bytes keep their order, and none is lost.
+// A relay that delays bytes in both directions, independently of the amount in flight. It simulates a network and
+// runs in the loop of the measurement.
+// Invariant: bytes keep their order, and no byte is lost.
 // Errors: both ends of a broken connection are closed.
 #if HAS_POSTGRES
   import Posix
   import Time
 
   final class DelayRelay {
-    /// Directory of its socket, as `host=`.
+    /// Directory of the relay's socket, for the parameter `host` of an address.
     let directory: String
     private let loop: EventLoop
     private let target: String
@@ -19,14 +19,14 @@
       let socket: FileDescriptor
       weak var other: End?
       var registration: Registration?
-      /// Bytes in flight to this end, and the times when they arrive.
+      /// Bytes in flight to this end, and the times at which they arrive.
       var coming: [(due: MonotonicTime, bytes: ArraySlice<UInt8>)] = []
       init(_ socket: consuming FileDescriptor) { self.socket = socket }
     }
 
     /// - Parameters:
     ///   - server: the directory with the server's socket.
-    ///   - delay: of each direction.
+    ///   - delay: delay in each direction.
     init(to server: String, in directory: String, delay: TimeSpan, loop: EventLoop) throws {
       (self.directory, self.loop, self.delay) = (directory, loop, delay)
       try Directory.create(path: directory)

@@ -1,7 +1,6 @@
-// Performance of the shared database without a bank: branches, each on its connection, that claim pages and
-// complete them at once, and do nothing else. No process is started.
-// Invariant: a figure counts what is committed. One branch has claimed each customer, and each has one
-// receipt.
+// Performance of the shared database without a coordinator. Each branch has one connection, on which it claims pages
+// and completes their customers at once. No process is started.
+// Invariant: a figure counts committed receipts only. Each customer was claimed by one branch and has one receipt.
 #if HAS_POSTGRES
   import BankModel
   import Posix
@@ -26,14 +25,14 @@
       let connection: PostgresConnection
       var branch: PostgresBranch?
       var commits: Int64 = 0
-      /// Number of requested pages that have not arrived.
+      /// Number of requested pages that were not received yet.
       var claims = 0
       var lastClaim: Int64 = 0
       var hasEverything = false
       init(_ connection: PostgresConnection) { self.connection = connection }
     }
 
-    /// Connects, makes the schema and as many branches as connections.
+    /// Connects, creates the schema, and joins as many branches as there are connections.
     ///
     /// - Parameter way: the directory of a relay to the server, and its delay in each direction; nil for a
     ///   direct connection.

@@ -1,7 +1,6 @@
-// Replay of another queue's statements on as many connections as the shared database has. Each connection
-// takes jobs, reports them as done, and continues, without any work between, with one such round in flight or
-// several. It starts no process.
-// Invariant: a figure counts what was committed, and every job is counted once.
+// Replay of another queue's statements on as many connections as the shared database has. Each connection repeatedly
+// takes jobs and completes them at once, with one or several of these rounds in flight. It starts no process.
+// Invariant: a figure counts committed jobs only, and every job once.
 #if HAS_POSTGRES
   import Posix
   import Postgres
@@ -16,14 +15,14 @@
     /// Jobs not yet taken in this round.
     private var left = 0
     private var done = 0
-    /// Number of running loops of taking and completing.
+    /// Number of running loops that take and complete jobs.
     private var rounds = 0
 
-    /// Connects, and makes the tables.
+    /// Connects, and creates the tables.
     init(_ address: String, _ queue: RivalQueue, connections count: Int) throws {
       self.queue = queue
       loop = try EventLoop()
-      // The same session settings as for the bank; only the query plans are left to the server.
+      // The session settings are the same as for the bank, but the server chooses the query plans.
       let place = try PostgresPlace(
         address, wishes: ["plan_cache_mode=auto"], schemas: [queue.schema])
       for _ in 0..<count {
@@ -42,7 +41,7 @@
     func lost(_ connection: PostgresConnection, _ error: PostgresError) { trouble = error }
     func notified(_ connection: PostgresConnection, channel: String, payload: String) {}
 
-    /// Jobs a second, from the first that is taken to the last that is done.
+    /// Jobs per second, from the first request for jobs to the completion of the last job.
     func perSecond(_ count: Int, pages: Int, deep: Int) throws -> Double {
       try ask([PostgresStatement("fill", [.integer], queue.fill)(.integer(Int64(count)))])
       try ask([.once("ANALYZE")])
@@ -66,7 +65,7 @@
         guard let self, let rows = self.rows(outcome) else { return }
         let jobs = (0..<rows.count).compactMap { rows.integer($0, 0) }
         self.left -= jobs.count
-        // Another connection has locked the remaining jobs.
+        // Other connections have locked the remaining jobs.
         guard !jobs.isEmpty else { return self.goOn(connection, page) }
         self.attempt { try self.finish(jobs, connection, page) }
       }

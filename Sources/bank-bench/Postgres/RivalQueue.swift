@@ -1,19 +1,21 @@
-// Models of three other queues in PostgreSQL, reduced to the server's work: columns, indexes and constraints
-// of a job, and the statements that take and complete jobs. Texts and names are ours; the facts come from the
-// sources that are named at each. The work of their clients is left out, in their favour.
-// Invariant: everything left out makes them faster.
+// Models of three other queues in PostgreSQL, reduced to the server's work: columns, indexes and constraints of a
+// job, and the statements that take and complete jobs. The texts and names were written for this benchmark. The facts
+// are from the sources that the comment of each model names. The work of the queues' clients is omitted, which makes
+// the queues faster.
+// Invariant: every omission makes a model faster than the real queue.
 #if HAS_POSTGRES
   struct RivalQueue {
     let name: String
-    /// Number of jobs that its clients take at once, by its documentation.
+    /// Number of jobs that the clients of the queue take at once, according to its documentation.
     let page: Int
     /// Target of the speed ratio of the shared database to this queue.
     let goal: Double
-    /// Statements that make its tables, in a schema of its own.
+    /// Statements that create the tables of the queue, in a schema of its own.
     let tables: [String]
     /// Inserts `$1` jobs.
     let fill: String
-    /// Takes `$1` jobs, as a client receives them; the first column is their number.
+    /// Takes up to `$1` jobs and returns the columns that a client receives. The first column is the number of the
+    /// job.
     let take: String
     /// Completes the jobs of the array `$1`.
     let done: String
@@ -22,9 +24,9 @@
 
     static let all = [river, graphile, pgmq]
 
-    /// River 0.2x. Source: github.com/riverqueue/river, `riverdriver/riverpgxv5`, migrations 002 to 006 and
-    /// the queries JobGetAvailable and JobSetStateIfRunningMany; of the latter the part for a job that has
-    /// succeeded. Its jobs are kept for a day after their completion, so they stay in the table here.
+    /// River 0.2x. Source: github.com/riverqueue/river, `riverdriver/riverpgxv5`, migrations 002 to 006 and the
+    /// queries JobGetAvailable and JobSetStateIfRunningMany, the latter only for jobs that have succeeded. River
+    /// keeps jobs for a day after their completion, so they remain in the table.
     private static let river = RivalQueue(
       name: "River", page: 100, goal: 5,
       tables: [
@@ -127,8 +129,8 @@
         """,
       done: "DELETE FROM job USING unnest($1::bigint[]) AS done (id) WHERE job.id = done.id")
 
-    /// pgmq 1.5, a queue that is neither partitioned nor unlogged. Completed jobs are deleted, not archived,
-    /// and the statements that it builds as text in each call are prepared here. Source:
+    /// pgmq 1.5, a queue that is neither partitioned nor unlogged. Completed jobs are deleted, not archived. The
+    /// functions of pgmq build their statements as text in each call; this model prepares them. Source:
     /// github.com/pgmq/pgmq, `pgmq-extension/sql/pgmq.sql`: create_non_partitioned, read, delete.
     private static let pgmq = RivalQueue(
       name: "pgmq", page: 100, goal: 2.5,

@@ -1,6 +1,6 @@
-// One measurement's own database on the scratch server, and a connection for queries and statements that no
-// branch sends. No branch uses that connection.
-// Invariant: the database contains nothing else.
+// The database of one measurement on the scratch server, and a connection for the statements of the measurement
+// itself. No branch uses this connection.
+// Invariant: the database contains only the data of its measurement.
 // Errors: those of the server, as BenchFailure with the statement.
 #if HAS_POSTGRES
   import Posix
@@ -15,7 +15,7 @@
     private var isReady = false
     private var trouble: PostgresError?
 
-    /// Makes the database. The server's address ends in `@/bank?host=DIRECTORY`, as the script prints it.
+    /// Creates the database. The server's address, which the script passes, ends in `@/bank?host=DIRECTORY`.
     convenience init(_ server: String, _ name: String) throws {
       let first = try ScratchDatabase(at: server)
       _ = try first.rows("DROP DATABASE IF EXISTS \(name)")
@@ -51,8 +51,8 @@
       return number
     }
 
-    /// Starts a transaction and leaves it open. For its snapshot the server must keep every row that is
-    /// deleted afterwards.
+    /// Starts a transaction and leaves it open. The server must keep every row that is deleted afterwards, because
+    /// the transaction's snapshot contains it.
     func pinSnapshot() throws {
       let words = "BEGIN ISOLATION LEVEL REPEATABLE READ"
       _ = try ask([.once(words), .once("SELECT count(*) FROM bank.day")], words)

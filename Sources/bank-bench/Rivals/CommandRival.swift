@@ -1,9 +1,8 @@
-// Other programs that run commands, as baselines for the bank's windows for commands. Each runs the same
-// commands, two at a time, which wait already or are still to be queued.
-// Invariant: every started process has the directory of its round in its command line, and is gone after the
-// round; no queue of the user's own is used.
-// Errors: BenchFailure, or SystemError if a program cannot be run. A program that is not installed is left
-// out.
+// Other programs that run commands, as baselines for the bank's windows for commands. Each program runs the same
+// commands, two at a time. The commands are queued before the measurement or during it.
+// Invariant: every started process has the directory of its round in its command line, and has exited after the
+// round. No queue of the user is used.
+// Errors: BenchFailure, or SystemError if a program cannot be run. A program that is not installed is not measured.
 import Glibc
 import Posix
 
@@ -12,10 +11,11 @@ enum CommandRival: String, CaseIterable {
   case xargs = "xargs -P2"
   /// Stores queue and outcomes in the memory of a server, and output in files.
   case taskSpooler = "task-spooler, 2 slots"
-  /// Stores queue and output in files, and runs one command at a time: two queues are used.
+  /// Stores queue and output in files. It runs one command at a time, so two queues are used.
   case nq = "nq, two queues"
 
-  /// Environment variable with the program's path from `scripts/bench`; empty if it has found none.
+  /// Environment variable in which `scripts/bench` passes the program's path. It is empty if the program was not
+  /// found.
   private var variable: String {
     switch self {
     case .xargs: "BANK_XARGS"
@@ -26,14 +26,14 @@ enum CommandRival: String, CaseIterable {
 
   private var program: String? { Environment.value(variable).flatMap { $0.isEmpty ? nil : $0 } }
 
-  /// The installed programs, when all commands of a round wait already. Those with a queue have no target
-  /// here, because half of their work is done before.
+  /// The installed programs, measured while all commands of a round already wait. Programs with a queue have no
+  /// target, because half of their work is done before the measurement.
   static func serving(_ bench: Bench, _ count: Int64) -> [Rival] {
     rivals(bench, allCases, targets: [.xargs: .atLeast(1)]) { try $0.perSecond(count, allWait: true, in: $1) }
   }
 
-  /// The programs with a queue, from the first command that is queued to the exit of the last. Both queue
-  /// with a process a command.
+  /// The programs with a queue, measured from the queueing of the first command to the exit of the last one. Both
+  /// programs need one process to queue a command.
   static func queueing(_ bench: Bench, _ count: Int64) -> [Rival] {
     rivals(bench, [.taskSpooler, .nq], targets: [.taskSpooler: .atLeast(2), .nq: .atLeast(4)]) {
       try $0.perSecond(count, allWait: false, in: $1)
@@ -72,9 +72,9 @@ enum CommandRival: String, CaseIterable {
     round.environment["TS_SOCKET"] = round.path("socket")
     round.environment["TS_SLOTS"] = "2"
     round.atEnd = ["-K"]
-    // The last command needs both slots, so that all others have ended before it. If all commands are to
-    // wait, the first one holds both slots until the gate is opened; otherwise it has the server started
-    // before the time begins.
+    // The last command needs both slots, so that all others have ended before it. If all commands must wait, the
+    // first command holds both slots until the gate is opened. If not, the first command starts the server before the
+    // time is measured.
     let gate = try round.gate("gate")
     try round.run(["-n", "-N", "2"] + (allWait ? ["sh", "-c", gate.waits] : ["true"]))
     return try timed(
@@ -106,8 +106,8 @@ enum CommandRival: String, CaseIterable {
       }, open: { for gate in gates { try gate.open() } }, await: { try each { _ in try round.run(["-w"]) } })
   }
 
-  /// Commands a second: from the opening of the gate if all wait already, otherwise from the first that is
-  /// queued.
+  /// Commands per second. The time starts when the gate is opened if all commands already wait, and when the first
+  /// command is queued if not.
   private static func timed(
     _ count: Int64, allWait: Bool, queue: () throws -> Void, open: () throws -> Void,
     await end: () throws -> Void
@@ -120,12 +120,12 @@ enum CommandRival: String, CaseIterable {
   }
 }
 
-/// One round of a baseline: its own directory, and a link to its program there, which identifies its
+/// One round of a baseline. It has its own directory with a link to its program. The path of the link identifies its
 /// processes.
 final class RivalRound {
   /// Environment of the program, with the search path.
   var environment: Variables = ["PATH": Environment.value("PATH") ?? "/usr/bin:/bin", "LANG": "C.UTF-8"]
-  /// Arguments that end its background server; empty if there is none.
+  /// Arguments that end the background server of the program; empty for a program without a server.
   var atEnd: [String] = []
   private let directory: String
   private let program: String
@@ -167,12 +167,12 @@ final class RivalRound {
   }
 }
 
-/// A pipe that blocks the first command, and so all commands after it.
+/// A pipe that blocks the first command, and with it all following commands.
 struct RivalGate {
   let path: String
   /// Shell command that waits at the gate.
   var waits: String { "read line <'\(path)'" }
 
-  /// Lets one waiting or future command through.
+  /// Releases one command that waits or will wait at the gate.
   func open() throws { try FileDescriptor.open(path, .writeOnly).writeAll(Array("go\n".utf8)) }
 }

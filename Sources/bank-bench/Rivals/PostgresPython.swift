@@ -1,8 +1,8 @@
-// Queues for Python that store their jobs in PostgreSQL, as installed from PyPI. The packages have their own
-// schema and default settings, and one or two of their own workers, since a Python process uses one
-// processor. The start of the interpreter is not counted. By the server's clock the time runs from the first
-// job taken to the last job done, as both packages record it in their tables.
-// Errors: BenchFailure if one did not serve all jobs. A package that is not installed is left out.
+// Queues for Python that store their jobs in PostgreSQL, as installed from PyPI. The packages use their own schema,
+// their default settings, and one or two of their workers, because a Python process uses one processor. The start of
+// the interpreter is not counted. The time is measured by the server's clock, from the first job taken to the last
+// job done, which both packages record in their tables.
+// Errors: BenchFailure if a queue did not serve all jobs. A package that is not installed is not measured.
 #if HAS_POSTGRES
   import Posix
 
@@ -24,7 +24,7 @@
       }
     }
 
-    /// Path of an interpreter with these packages from `scripts/bench`; nil if it has none.
+    /// Path of an interpreter with these packages, set by `scripts/bench`; nil if the script has not found one.
     private static var interpreter: String? {
       Environment.value("BANK_POSTGRES_RIVALS").flatMap { $0.isEmpty ? nil : $0 }
     }
@@ -63,7 +63,7 @@
       return Double(count) / (Double(try database.integer(microseconds)) / 1e6)
     }
 
-    /// Number of served jobs, by its own tables.
+    /// Query of the number of served jobs, from the tables of the queue.
     private var served: String {
       switch self {
       case .pgqueuer: "SELECT count(*) FROM pgqueuer_log WHERE status = 'successful'"
@@ -82,7 +82,7 @@
       "SELECT (extract(epoch FROM max(\(time)) - min(\(time))) * 1000000)::bigint FROM \(rows)"
     }
 
-    /// Common part: worker processes, which start together.
+    /// Common part of both programs: it starts the worker processes together.
     private static let preparation = """
       import asyncio, os, sys
       host, count, processes = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])

@@ -1,8 +1,8 @@
-// Queues for Python, as baselines for a worker in Python. Each must store what the bank stores: the task on
-// disk before, its completion on disk after.
-// Invariant: the task does nothing, all tasks wait already, one worker serves them, and the time runs from
-// the first task to the last, without the interpreter's start.
-// Errors: BenchFailure if one did not serve all tasks. A queue that is not installed is left out.
+// Queues for Python, as baselines for a worker in Python. Like the bank, each queue must store a task on disk before
+// it is served, and its completion on disk afterwards.
+// Invariant: a task does no work, all tasks are queued before the measurement, and one worker serves them. The time
+// runs from the first task to the last, without the interpreter's start.
+// Errors: BenchFailure if a queue did not serve all tasks. A queue that is not installed is not measured.
 import Posix
 
 enum PythonRival: String, CaseIterable {
@@ -16,7 +16,7 @@ enum PythonRival: String, CaseIterable {
     }
   }
 
-  /// Path of an interpreter with these packages from `scripts/bench`; nil if it has none.
+  /// Path of an interpreter with these packages, set by `scripts/bench`; nil if the script has not found one.
   private static var interpreter: String? {
     Environment.value("BANK_PYTHON_RIVALS").flatMap { $0.isEmpty ? nil : $0 }
   }

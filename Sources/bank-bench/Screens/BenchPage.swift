@@ -1,6 +1,6 @@
 // The web page of a bank under measurement: its process, and its viewers.
-// Invariant: the process is the bank's current one.
-// Errors: BenchFailure if there is none within ten seconds.
+// Invariant: `pid` is the page's current process.
+// Errors: BenchFailure if the bank has no such process within ten seconds.
 import Glibc
 import HeadlessBrowser
 import Posix
@@ -19,7 +19,7 @@ final class BenchPage {
     try look(otherThan: 0)
   }
 
-  /// Finds the page's process, once it is not the former one.
+  /// Waits for a process of the page other than the former one, and stores its pid.
   func look(otherThan former: pid_t) throws {
     let end = SystemClock.monotonic() + .seconds(10)
     while SystemClock.monotonic() < end {
@@ -54,7 +54,7 @@ final class BenchPage {
     try Companion(program: Paths.join(bench.programs, "bank-bench"), [WebViewers.word, socket, "\(count)"])
   }
 
-  /// Time from `begin` until a viewer that reconnects every 300 ms, as a browser does, has an event.
+  /// Time from `begin` until a viewer that reconnects every 300 ms, as a browser does, has received an event.
   func awaitViewer(since begin: MonotonicTime) throws -> TimeSpan {
     let end = begin + .seconds(10)
     while SystemClock.monotonic() < end {

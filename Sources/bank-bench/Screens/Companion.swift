@@ -1,8 +1,8 @@
-// Another process of this program that works beside a measurement, which does not wait for it: the viewers of
-// a page, or the reader of a terminal.
-// Invariant: it has reported that it is ready before the measurement starts, exits on request, and is gone
-// with its owner.
-// Errors: BenchFailure if it never became ready or exited by itself.
+// Another process of this program that runs during a measurement: the viewers of a page, or the reader of a terminal.
+// The measurement does not wait for it.
+// Invariant: the companion has reported that it is ready before the measurement starts. It exits on request or when
+// its owner is released.
+// Errors: BenchFailure if the companion did not become ready or exited without a request.
 import Glibc
 import Posix
 import Time
@@ -12,7 +12,7 @@ final class Companion {
   private let process: ChildProcess
   private let channel: FileDescriptor
 
-  /// Starts it, and returns when it is ready.
+  /// Starts a companion, and returns when it is ready.
   /// - Parameter words: the arguments after the program's name; the first selects the companion.
   init(program: String, _ words: [String]) throws {
     what = words.joined(separator: " ")
@@ -43,7 +43,7 @@ final class Companion {
   }
 }
 
-/// The other end of the channel, in the process of a companion.
+/// The companion's end of the channel to its owner.
 struct CompanionChannel: ~Copyable {
   private let channel = FileDescriptor(owning: 3)
 

@@ -1,5 +1,6 @@
 // A command in a terminal of 120 columns and 40 rows, whose output is read and discarded at once.
-// Invariant: the command has drawn when the reader is ready, and exits with it.
+// Invariant: when the reader is ready, the command has drawn on the terminal. The reader kills the command when it
+// exits.
 // Errors: BenchFailure, SystemError.
 import Glibc
 import Posix
@@ -7,10 +8,10 @@ import Time
 
 enum TerminalReader {
   static let word = "terminal"
-  // Constants of <asm-generic/ioctls.h> that Swift's module lacks. ioctl_tty(2)
+  // Constants of <asm-generic/ioctls.h> that the Glibc module does not contain. ioctl_tty(2)
   private static let (unlock, number, resize): (UInt, UInt, UInt) = (0x4004_5431, 0x8004_5430, 0x5414)
 
-  /// The process of a companion: a program with its arguments.
+  /// Main function of the companion. `command` is a program with its arguments.
   static func watch(_ command: [String]) throws {
     let loop = try EventLoop()
     let channel = CompanionChannel()

@@ -1,22 +1,22 @@
-// Viewers of a page: connections that request its events and read everything. A browser would be on another
-// machine, and the bank and its page are measured, so a viewer must cost as little here as possible. The
-// first few read data as soon as it arrives. All others are read four times a second, in turn, with one call
-// each, into memory that is not used. Their data waits in their sockets, which have space for it, so the page
-// does the same work for them as for the first.
-// Invariant: each viewer has received its first event when they are ready.
-// Errors: BenchFailure if one is refused, or disconnected by the server.
+// Viewers of a page: connections that request its events and read everything. A browser would run on another machine,
+// and the bank and its page are measured, so a viewer must use as little of this machine as possible. The first eight
+// viewers read data as soon as it arrives. The sockets of all others are read four times a second, in turn, with one
+// call each, into memory that is not used. Their data waits in the sockets, which have space for it, so the page does
+// the same work for these viewers as for the first ones.
+// Invariant: each viewer has received its first event before readiness is reported.
+// Errors: BenchFailure if the server refuses or disconnects a viewer.
 import Glibc
 import Posix
 import Time
 
 enum WebViewers {
   static let word = "viewers"
-  /// Number of viewers that read at once.
+  /// Number of viewers that read data as soon as it arrives.
   private static let watched = 8
-  /// Pause between two reads of the others.
+  /// Pause between two reads of all other viewers.
   private static let round = TimeSpan.milliseconds(250)
 
-  /// The process of a companion: `count` viewers, on the socket of the server in the home of the bank.
+  /// Main function of the companion: `count` viewers, connected to the page's socket in the home of the bank.
   static func watch(_ path: String, count: Int) throws {
     let loop = try EventLoop()
     let channel = CompanionChannel()
@@ -27,7 +27,7 @@ enum WebViewers {
     let request =
       "GET /events?page=/&lang=en HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n"
     var sockets: [CInt] = []
-    /// Reads what has arrived for one viewer; false if there is nothing.
+    /// Reads the data that has arrived for one viewer. Returns false if no data is available.
     func read(_ place: Int) -> Bool {
       let count = recv(sockets[place], room.baseAddress, room.count, CInt(MSG_DONTWAIT))
       guard count > 0 else {
@@ -35,7 +35,7 @@ enum WebViewers {
         return false
       }
       bytes += Int64(count)
-      // The head of an answer is shorter than this, but head and first event together are longer.
+      // The head of an answer is shorter than 1,024 bytes, but head and first event together are longer.
       if seen[place] < 1_024, seen[place] + count >= 1_024 { ready += 1 }
       seen[place] += count
       return true
@@ -51,7 +51,7 @@ enum WebViewers {
       }
     }
     var nextRound = SystemClock.monotonic()
-    /// Waits for the first few until the others are due, and reads those.
+    /// Serves the first viewers until the others are due, and then reads the data of the others.
     func turn() throws {
       try loop.runOnce(until: count > watched || ready < count ? nextRound : nil)
       guard nextRound <= SystemClock.monotonic() else { return }
