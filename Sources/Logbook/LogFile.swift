@@ -21,7 +21,7 @@ public final class LogFile {
   static let bufferLimit = 64 << 10
   /// Path of the file.
   public let path: String
-  /// Number of lost lines since the last line that reported them.
+  /// Number of lines lost after the last line that reported lost lines.
   public private(set) var dropped = 0
   let limit: Int64
   let keep: Int32
@@ -104,7 +104,7 @@ public final class LogFile {
     if let nextFlush, now >= nextFlush { flush(at: now) }
   }
 
-  /// Writes the buffered lines now. Call at the end of a process, and before any step that may end it.
+  /// Writes the buffered lines now. Call it at the end of a process, and before any step that may end the process.
   public func flush() { flush(at: SystemClock.monotonic(), isLast: true) }
 
   private func append(

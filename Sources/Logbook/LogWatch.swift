@@ -1,7 +1,7 @@
 // Detects that logs were written, rotated or removed, even if their directory is missing or removed.
 // Invariant: the directory is watched, or else the nearest existing parent. Nothing is polled unless the kernel has
-// no watch left: then the logs are polled five times a second. If a directory above the parent is renamed, the open
-// logs are still watched, because inotify watches inodes.
+// no watch left; in this case the logs are polled five times a second. If a directory above the parent is renamed,
+// the open logs are still watched, because inotify watches inodes.
 // Errors: `LogFailure.system`, stored until the next `takeNews()`.
 import Glibc
 import Posix
@@ -50,7 +50,7 @@ final class LogWatch {
     }
   }
 
-  /// True if the user has reached a limit of instances, watches or memory. `inotify(7)`
+  /// True if the user has reached a limit of inotify instances, of watches or of memory. `inotify(7)`
   private static func isShortage(_ error: SystemError) -> Bool {
     ["inotify_init1", "inotify_add_watch"].contains(error.call)
       && [EMFILE, ENFILE, ENOSPC, ENOMEM].contains(error.code)

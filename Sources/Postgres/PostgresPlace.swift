@@ -25,7 +25,7 @@ public struct PostgresPlace: Sendable, Hashable, CustomStringConvertible {
   let settings: [Setting]
   /// Number of hosts, which are tried one after the other.
   public let hostCount: Int
-  /// Settings that every session makes before its first use.
+  /// Settings that every session applies before its first use.
   let session: SessionSettings
 
   /// Parses an address.
@@ -34,7 +34,7 @@ public struct PostgresPlace: Sendable, Hashable, CustomStringConvertible {
   ///   - application: name of the connection on the server (`application_name` in `pg_stat_activity`).
   ///   - wishes: session settings that the address may override, such as `enable_seqscan=off`; without spaces.
   ///   - readsAlone: true for sessions that must not change anything.
-  ///   - schemas: schemas for unqualified names, besides the server's own.
+  ///   - schemas: schemas for unqualified names, in addition to the server's own schema.
   /// - Throws: `badPlace`, `passwordInPlace`.
   public init(
     _ address: String, application: String = "bank", wishes: [String] = [], readsAlone: Bool = false,

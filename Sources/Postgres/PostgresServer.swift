@@ -5,7 +5,7 @@ import CPostgres
 
 /// Properties of a server.
 public struct PostgresServer: Sendable, Hashable {
-  /// Version as PostgreSQL counts: 150004 is 15.4.
+  /// Version as a number, such as 150004 for 15.4.
   public let version: Int64
   /// True if commits wait for a standby, so that no commit is lost with the primary.
   public let isSynchronous: Bool

@@ -11,8 +11,8 @@ struct SessionSettings: Sendable, Hashable {
 
   /// True if the session must not change anything.
   var readsAlone = false
-  /// Schemas for unqualified names, after the server's own. They may contain objects of other roles, so the bank's
-  /// statements use none of them.
+  /// Schemas for unqualified names, after the server's own. They may contain objects of other roles, so the list is
+  /// empty for the sessions of a bank.
   var schemas: [String] = []
 
   /// The server searches its own schema first, even if the list does not name it, and temporary objects last. A
@@ -50,7 +50,7 @@ struct SessionSettings: Sendable, Hashable {
     ] + (readsAlone ? [Setting(name: "default_transaction_read_only", value: "on")] : [])
   }
 
-  /// The settings that apply before and in the first statement.
+  /// Settings that apply from the start of the session, before the statement that applies all settings.
   var startOptions: [String] {
     ["search_path=\(searchPath)"] + (readsAlone ? ["default_transaction_read_only=on"] : [])
       + ["statement_timeout=0"]

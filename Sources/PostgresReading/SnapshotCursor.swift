@@ -36,7 +36,6 @@ struct SnapshotCursor {
     return rows.count > 0
   }
 
-  /// Closes the cursor.
   func close() throws(StoreError) { _ = try connection.ask(.once("CLOSE \(name)")) }
 
   /// Nil for NULL, and for a value that is not an integer.

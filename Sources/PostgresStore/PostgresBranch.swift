@@ -98,8 +98,8 @@ public struct PostgresBranch: Sendable, Hashable {
   /// Fences a branch with an expired lease and returns its claims. Returns nil if its lease was renewed or if another
   /// branch has fenced it.
   ///
-  /// - Parameter unmoved: end of its lease, in microseconds since 1970, that did not change for the length of the lease
-  ///   by the caller's steady clock; 0 to let the server's clock decide.
+  /// - Parameter unmoved: end of its lease, in microseconds since 1970, that did not change for the length of the
+  ///   lease by the caller's monotonic clock; 0 to let the server's clock decide.
   public static func rescue(_ expired: PostgresBranch, unmoved: Int64 = 0) -> PostgresRequest<[Range]?> {
     ending(
       PostgresStatements.fenceExpired.with(expired.fence + [.integer(unmoved)]),

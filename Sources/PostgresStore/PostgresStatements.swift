@@ -82,8 +82,8 @@ enum PostgresStatements {
   static let former = PostgresStatement(
     "bank-former", [.text], "SELECT epoch, commits FROM bank.branch WHERE name = $1")
 
-  /// The open branch of this name, which belongs to another home: epoch, host name, and end of the lease in
-  /// microseconds since 1970. Parameter: name.
+  /// The open branch of this name: epoch, host name, and end of the lease in microseconds since 1970. It belongs to
+  /// another home if ``join`` has returned no row. Parameter: name.
   static let namesake = PostgresStatement(
     "bank-namesake", [.text],
     "SELECT epoch, host, \(leaseEnd) FROM bank.branch WHERE name = $1 AND NOT closed"

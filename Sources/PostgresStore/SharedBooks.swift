@@ -30,7 +30,8 @@ public final class SharedBooks {
     public var services: [ServiceName]
     /// Remembered identity of the database; nil for none.
     public var known: BooksMark?
-    /// True if ``known`` was recorded at another address, so that another database is allowed here.
+    /// True if ``known`` was recorded at another address, so that the present address may contain a different
+    /// database.
     public var isElsewhere = false
     /// Identity of the home and the running machine. Another home and a copy of the machine have other identities.
     public var proof = ""
@@ -57,7 +58,7 @@ public final class SharedBooks {
   let claims: SharedClaims
   let requests: SharedRequests
   private let watch: SharedWatch
-  /// Survey of all hosts before the first connection; only if the address names several.
+  /// Survey of all hosts before the first connection; nil if the address names one host only.
   private var survey: BooksSurvey?
   private var links: [SharedLink] { [watchLink, work, office] }
   /// Connections whose interruption was reported.
@@ -287,8 +288,8 @@ public final class SharedBooks {
     (watch.windows, watch.oldest) = (Int64(windows), oldest)
   }
 
-  /// Leaves the bank: returns the branch's customers after all transactions sent before. `finished` is called once,
-  /// when the leave is complete or has failed.
+  /// Leaves the bank: returns the branch's customers after the results of all earlier transactions are known.
+  /// `finished` is called once, when the leave is complete or has failed.
   ///
   /// - Parameter drains: true if the bank drains; see ``PostgresBranch/leave(endsDrain:)``.
   public func leave(drains: Bool = false, _ finished: @escaping () -> Void) {

@@ -1,6 +1,6 @@
 // State that the parts of the shared store have in common: epoch, day, numbers of services and lanes, and events not
 // taken yet.
-// Invariant: without a branch the store owns no customers, and no part sends requests in its name.
+// Invariant: while `branch` is nil, the store owns no customers, and no part sends requests for the branch.
 import BankModel
 import Posix
 import Postgres
@@ -8,7 +8,7 @@ import QueueCore
 import Time
 
 final class SharedContext {
-  /// The branch in its present epoch; nil without one.
+  /// The branch in its present epoch; nil while it has none.
   var branch: PostgresBranch?
   /// The branch in its last epoch.
   var lastBranch: PostgresBranch?

@@ -38,8 +38,8 @@ public enum SharedHappening: Sendable, Equatable {
   case numbers(BankNumbers)
   /// A poll of the whole bank, sent at this moment, is complete; its events precede this one.
   case looked(askedAt: MonotonicTime)
-  /// Cancelled tickets for which this branch's stock may have reservations; at most 256, the oldest first. The event
-  /// is repeated until ``SharedBooks/released(_:)`` is called for each ticket.
+  /// Cancelled tickets for which this branch's stock may have reservations; a limited number of them, the oldest
+  /// first. The event is repeated until ``SharedBooks/released(_:)`` is called for each ticket.
   case releases([OwedRelease])
   /// Another business day has started.
   case dayBegan(BusinessDay, openedAt: WallTime)

@@ -13,7 +13,6 @@ final class SharedLink: PostgresHandler {
   var opened: () -> Void = {}
   /// Called after a loss or a failed attempt, after the outcomes of all sent requests were reported.
   var lost: (PostgresError) -> Void = { _ in }
-  /// Called for each notification.
   var notified: (_ payload: String) -> Void = { _ in }
 
   /// True if the connection accepts requests.

@@ -19,7 +19,7 @@ struct SharedLook {
   var now: Int64
   /// Time until the next customer is due; nil for none.
   var due: TimeSpan?
-  /// Number of the database; nil if it has none.
+  /// Number of the database; nil if the database contains none.
   var books: Int64?
   /// Last ticket of the day.
   var issued: Int64

@@ -1,7 +1,7 @@
 // Transfer of a request for tickets that is too large to be sent as a whole: its slices are sent first, without any
 // lock. Then its tickets are issued. Then its customers are moved to their lines.
 // Invariant: the client gets its answer when the request has its tickets and all its customers are in their lines. A
-// lost part is sent again under the same name, and no part is stored twice.
+// lost slice is sent again under the same name, and no slice is stored twice.
 import BankModel
 import Posix
 import Postgres

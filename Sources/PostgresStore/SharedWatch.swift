@@ -13,7 +13,7 @@ final class SharedWatch {
   private static let lookEvery = TimeSpan.seconds(1)
   private static let soon = TimeSpan.milliseconds(20)
   private static let recheckAfter = TimeSpan.milliseconds(5)
-  /// Time between two queries of a branch of the same name.
+  /// Time between two attempts to join while a branch of the same name is open in another home.
   static let namesakePause = TimeSpan.milliseconds(250)
 
   /// Called when the branch has an epoch, for the first time or again.
@@ -53,7 +53,7 @@ final class SharedWatch {
   private var leases = LeaseWatch()
   /// Last reported identity of the database.
   var toldMark: BooksMark?
-  /// First observation of a branch of the same name in another home, and the time of the next one.
+  /// First observation of a branch of the same name in another home, and the time of the next attempt to join.
   var namesake: (seen: SharedNamesake, again: MonotonicTime)?
   /// True from the request for due customers until the next poll.
   private var isCalling = false

@@ -147,7 +147,7 @@ where Machine.Event == Persistence.Event, Machine.Effect == Persistence.Effect {
 
   // MARK: - The disk
 
-  /// Time of the next useful ``lookForRoom(at:)``; nil while there is space.
+  /// Time of the next useful ``lookForRoom(at:)``; nil while the disk has space.
   public var roomDue: MonotonicTime? { failure == nil ? room.dueAt : nil }
 
   /// Checks for free space, at most once per pause while the store is short of it.

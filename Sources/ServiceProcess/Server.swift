@@ -1,7 +1,7 @@
 // Server of a running service: one loop that serves its clients, its machine and the coordinator. One
 // iteration reads all input, commits, answers, publishes to subscribers, and writes the output.
-// Invariant: clients see committed data only, and answers come before publications. If the disk fails in a
-// way that leaves its contents unknown, the service ends, and a new process reads the disk again.
+// Invariant: clients see committed data only, and answers are written before publications. If the disk fails in a way
+// that leaves its contents unknown, the service ends, and a new process reads the disk again.
 
 import BankModel
 import Logbook
@@ -179,7 +179,7 @@ public final class Server<Handler: ServiceHandler> {
     service.afterCommit()
     rememberBank()
     if !Kernel.makes("givesNoSignOfLife") { link?.endTurn() }
-    // Answers come before publications.
+    // Answers are written before publications.
     sockets.flush()
     service.publish()
     service.views.tell(at: service.clock.now.monotonic)
@@ -242,13 +242,14 @@ public final class Server<Handler: ServiceHandler> {
       mark?.bank = bank
       if let mark { link?.say(.database(mark)) }
     } catch {
-      // If the disk is full the opening is stored next time.
+      // If the disk is full, the opening is stored after the next start of the service, when the coordinator sends it
+      // again.
       guard case .diskFull = error else { return driver.end(because: error) }
     }
   }
 
-  /// Actions after the removal of files of the service: copy and restart the database's log, allocate the
-  /// reserve again, bind the sockets again, and end if the database is gone.
+  /// Actions after the removal of files of the service: copy and restart the database's log, allocate the reserve
+  /// again, bind the sockets again, and end if the database was removed.
   private func remedies(
     for files: DatabaseFiles, in home: ServiceHome, _ retakeLock: @escaping () -> Bool
   ) -> ServiceWatch.Remedies {

@@ -11,7 +11,7 @@ public struct ServiceCall<Command: Codable & Sendable & Equatable, Reply: Codabl
   /// Subscriptions.
   public typealias Views = ServiceViews<ServiceRequest<Command>, Reply>
 
-  /// Number that is unique among all calls of this process; a machine answers with it.
+  /// Number that is unique among all calls of this process. The machine's answer contains it.
   public let id: UInt64
   /// Index of the service's socket that received the request.
   public let endpoint: Int

@@ -61,7 +61,7 @@ public protocol ServiceHandler: AnyObject {
 
   /// Handles other sources of input, before the commit of the iteration.
   func beforeCommit()
-  /// Performs the consequences of the commit.
+  /// Performs work that depends on the commit of the iteration.
   func afterCommit()
   /// Publishes committed data to subscribers.
   func publish()
@@ -74,9 +74,9 @@ extension ServiceHandler {
   public func isReady(for question: Command) -> Bool { true }
   /// Never called.
   public func excuse(for question: Command) -> Reply { preconditionFailure("every question can be answered") }
-  /// Does nothing: there is no other input.
+  /// Does nothing, for a service without other sources of input.
   public func beforeCommit() {}
-  /// Does nothing.
+  /// Does nothing, for a service without work after a commit.
   public func afterCommit() {}
   /// Nil: all work is triggered by events.
   public var nextDeadline: MonotonicTime? { nil }
@@ -86,9 +86,10 @@ extension ServiceHandler {
 public enum ServiceReaction<Event, Reply> {
   /// An immediate answer.
   case answer(Reply)
-  /// An event for the machine, which answers with the number of the call.
+  /// An event for the machine, whose answer contains the number of the call.
   case event(Event)
-  /// A query of committed data: answered when nothing is staged and the service is ready.
+  /// A query of committed data, which is answered when nothing is staged and the service is ready. A service that is
+  /// not ready within this time sends its excuse.
   case question(within: TimeSpan = .zero)
   /// The service keeps the call and answers it later.
   case later

@@ -125,7 +125,6 @@ extension Failure {
   }
 }
 
-/// Lock of a running service.
 private final class ServiceLock {
   private let home: ServiceHome
   private var lock: LockFile?

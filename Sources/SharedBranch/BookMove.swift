@@ -14,7 +14,7 @@ import Time
 import Wire
 
 final class BookMove {
-  /// Timeout of the server for one portion, or for the commit.
+  /// Timeout for the server's response to one portion or to the commit.
   private static let patience = TimeSpan.seconds(300)
   /// Rows per portion.
   static let portion = 2_048

@@ -50,8 +50,8 @@ package final class SharedJoining {
   private let language: Language
   private let place: PostgresPlace
   private var until = SystemClock.monotonic() + SharedBranch.patience
-  /// True if the join waits without a timeout, because the branch has used this database before and expects it to
-  /// respond again.
+  /// True if the join waits without a timeout, because a guardian has restarted the branch, which waits until the
+  /// database is available again.
   private let isPatient: Bool
   private var trouble: PostgresError?
   private var early: [SharedHappening] = []

@@ -11,11 +11,11 @@ struct Thoroughness {
   var rounds: Int
   /// Duration of one round of a timed measurement.
   var span: TimeSpan
-  /// Customers served in one round.
+  /// Number of customers served in one round.
   var served: Int64
-  /// Customers of one large command.
+  /// Number of customers of one large command.
   var crowd: Int64 = 1_000_000
-  /// Waiting customers while memory and starts are measured.
+  /// Number of waiting customers while memory and starts are measured.
   var waiting: Int64
   var tellerKills: Int
   var coordinatorKills: Int

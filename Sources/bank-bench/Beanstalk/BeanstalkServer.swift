@@ -9,7 +9,7 @@ import Time
 enum BeanstalkCare: String, CaseIterable {
   /// A log with an fsync before every answer: `-b DIR -f0`.
   case everyWrite = "beanstalkd -f0"
-  /// No log: its jobs are lost with the process.
+  /// No log: the jobs are lost when the process exits.
   case none = "beanstalkd, no log"
 }
 

@@ -1,7 +1,7 @@
 // The database of one measurement on the scratch server, and a connection for the statements of the measurement
 // itself. No branch uses this connection.
 // Invariant: the database contains only the data of its measurement.
-// Errors: those of the server, as BenchFailure with the statement.
+// Errors: BenchFailure with the statement and the message of the server.
 #if HAS_POSTGRES
   import Posix
   import Postgres
