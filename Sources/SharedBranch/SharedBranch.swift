@@ -50,8 +50,8 @@ package final class SharedJoining {
   private let language: Language
   private let place: PostgresPlace
   private var until = SystemClock.monotonic() + SharedBranch.patience
-  /// True if the join waits without a timeout, because a guardian has restarted the branch, which waits until the
-  /// database is available again.
+  /// True if a guardian has restarted the branch. In this case the join waits without a timeout until the database is
+  /// available.
   private let isPatient: Bool
   private var trouble: PostgresError?
   private var early: [SharedHappening] = []

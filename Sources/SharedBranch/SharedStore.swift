@@ -1,7 +1,7 @@
 // Adapter from the shared database to the store of a branch's queue. It translates the events of the database into
-// events of the queue and news of the branch, in order. Invariants: after `.branchLost` no result of an earlier
-// transaction is reported, and no earlier query is answered. This adapter stores the payload of a customer while the
-// branch owns the customer.
+// events of the queue and news of the branch, in order.
+// Invariants: after `.branchLost` no result of an earlier transaction is reported, and no earlier query is answered.
+// This adapter stores the payload of a customer while the branch owns the customer.
 
 import BankModel
 import Posix

@@ -1,4 +1,4 @@
-// Throughput and recovery of whole branches on one PostgreSQL server. The branches have the real coordinators and
+// Throughput and recovery of whole branches on one PostgreSQL server. The branches have real coordinators and
 // tellers, each branch has its own home, and all run on the server's machine.
 // Invariant: every measurement has its own database, and its branches have exited when it ends.
 // Errors: BenchFailure.
