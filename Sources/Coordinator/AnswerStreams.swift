@@ -10,8 +10,8 @@ import Time
 import Transport
 import Wire
 
-/// Long answer. A slow reader delays no other work, because the next page is made only after the previous page was
-/// sent.
+/// Long answer. A slow reader delays no other work: a page is made only while fewer than `ClientServer.share` bytes
+/// of the client's output are unsent.
 enum AnswerStream {
   /// Receipts, including future receipts if `follows` is true.
   case receipts(ReceiptStream)
@@ -53,7 +53,7 @@ final class AnswerStreams: BankPart {
   private var ready: Set<UInt64> = []
   /// Time before which no more pages are made.
   private var due = MonotonicTime(nanoseconds: 0)
-  /// Id of the client that is served first at `due`.
+  /// The next call of `pump()` starts with the client that has this id, or with the first one after it.
   private var next: UInt64 = 0
   /// True after a commit, because there may be new receipts.
   private var hasNews = false
@@ -68,7 +68,7 @@ final class AnswerStreams: BankPart {
 
   /// True if a page is to be made now, provided that nothing is staged.
   var isDue: Bool { !ready.isEmpty && due <= context.now.monotonic }
-  /// Time of the next page; nil if no client waits for one.
+  /// Time of the next page; nil if no client waits for one, or while changes are staged.
   var nextDeadline: MonotonicTime? { !ready.isEmpty && queue.engine.isKept ? due : nil }
   func noteCommit() { hasNews = true }
 
@@ -96,7 +96,7 @@ final class AnswerStreams: BankPart {
       if query.follow, left != nil { throw Failure(.badRequest, detail: "a limit conflicts with follow") }
       let service = try service(query.service)
       if query.follow, !server.mayView(seat) { return }
-      // A follower receives the receipts of the day of its request and of all later days.
+      // A follower receives the receipts of the requested days, and then all later ones.
       begin(
         .receipts(
           ReceiptStream(
@@ -126,7 +126,8 @@ final class AnswerStreams: BankPart {
     return try context.services.known(name)
   }
 
-  /// Returns the limit, or nil for all entries. Throws `badRequest` if the limit is out of range.
+  /// Returns the limit, or nil for all entries.
+  /// - Throws: `badRequest` if the limit is out of range.
   static func bound(_ limit: Int64?) throws(Failure) -> Int64? {
     if let limit, !(1...TicketQuery.limitAtMost).contains(limit) {
       throw Failure(.badRequest, detail: "the limit is 1 to \(TicketQuery.limitAtMost)")
@@ -161,7 +162,7 @@ final class AnswerStreams: BankPart {
         continue
       }
       guard let session = server.sessions[id] else { continue }
-      // Output to a peer that reads no more is dropped, so its backlog never fills. End its streams.
+      // The channel drops output to a peer that does not read any more, so its backlog never fills. End its streams.
       if session.channel.isPeerDeaf { session.streams.removeAll() }
       for number in session.streams.keys.sorted() {
         pump(Seat(session: session, number: number), until: until)
@@ -171,7 +172,7 @@ final class AnswerStreams: BankPart {
     }
   }
 
-  /// Sends the last receipts while the store is open, and ends all streams.
+  /// Sends further pages for the time of one turn while the store is open, and ends all streams.
   func endAll() {
     hasNews = true
     due = context.now.monotonic
@@ -188,8 +189,8 @@ final class AnswerStreams: BankPart {
         return
       }
       guard session.channel.backlog < server.share else {
-        // The next page is made after the backlog was sent. If the kernel accepts the whole backlog at once, no
-        // event reports this.
+        // The next page is made after the backlog was sent. If the kernel accepts the whole backlog at once,
+        // `onDrained` is not called.
         session.channel.flush()
         if session.isOpen, session.channel.backlog < server.share { ready.insert(session.id) }
         return
@@ -207,7 +208,8 @@ final class AnswerStreams: BankPart {
     }
   }
 
-  /// Sends one page of receipts. Returns false if no further page can be sent now.
+  /// Sends one page of receipts, unless it is empty and more may follow. Returns false if no further page can be
+  /// sent now.
   private func sendReceipts(_ stream: ReceiptStream, _ seat: Seat) throws(StoreError) -> Bool {
     let directory = context.services.directory
     let page = try store.receipts(day: stream.day, after: stream.after, limit: AnswerStream.page)

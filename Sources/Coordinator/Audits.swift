@@ -1,9 +1,9 @@
-// Audits of an open bank: the stored rows, the state in memory, the permissions of the home, and its processes. An
-// audit changes nothing. For a large database a separate process reads the rows, from the file as it was at the start
-// of the audit, so the bank keeps serving. An unknown process may just be exiting, so the audit checks again a moment
-// later; only the audit's clients wait for this.
-// Invariant: one audit at a time, because each reads all rows. Clients that ask during an audit share the next one, so
-// every answer reflects a state after its request.
+// Audits of an open bank: the stored rows, the state in memory, the files of the home and their permissions, its
+// processes, and its stock and vending machine. An audit changes nothing. For a large database a separate process
+// reads the rows, from the file as of the last commit before the process starts, so the bank keeps serving. An
+// unknown process may be exiting, so the audit checks again a moment later; only its clients wait for this.
+// Invariant: one audit runs at a time, because each reads all rows. Clients that ask during an audit share the next
+// one, so every answer reflects a state after its request.
 
 import BankModel
 import Posix
@@ -60,7 +60,7 @@ final class Audits: BankPart {
     seats.removeAll()
   }
 
-  /// Customers of services that are not configured any more: no window serves them.
+  /// Notes about customers that wait for services that are not configured any more: no window serves them.
   private var takenOut: [Remark] {
     context.services.takenOut.compactMap { service in
       let waiting = queue.machine.numbers(of: service).waiting
@@ -73,7 +73,7 @@ final class Audits: BankPart {
     HomeAudit(home: context.home).strangers(known: knownProcesses)
   }
 
-  /// Missing files of the home; an audit reports only those still missing at its next check.
+  /// Missing files of the home. An audit reports only those that are missing at each of its checks.
   private var missing: Set<HomeEntry> {
     guard context.bindings.hasHome, !context.isEnding else { return [] }
     var owners: Set<HomeEntry.Owner> = [.coordinator]
@@ -88,8 +88,8 @@ final class Audits: BankPart {
   /// Largest number of checks while a service starts; together they take ten seconds.
   private static let startingLooks = 50
 
-  /// True while the stock or the vending machine starts or restarts. Both take only moments, so a missing
-  /// answer is not a finding yet.
+  /// True while the stock or the vending machine starts or restarts. A start takes only moments, so a missing answer
+  /// is not a finding yet.
   private var isStarting: Bool {
     guard context.bindings.hasHome, !context.isEnding else { return false }
     return serviceSupervisor.posts.contains { post in
@@ -115,7 +115,7 @@ final class Audits: BankPart {
 
   // MARK: - Rows
 
-  /// Number of attempts to let a separate process read the rows; after that the coordinator reads them itself.
+  /// Largest number of reader processes for one audit. After that the coordinator reads the rows itself.
   private static let counts = 3
 
   /// Examines rows, memory and home. Returns false if the rows are still being read.
@@ -133,7 +133,7 @@ final class Audits: BankPart {
     return true
   }
 
-  /// Returns the present findings, apart from those in the rows.
+  /// Returns the findings that do not come from the rows.
   private func besides(
     _ strangers: Set<HomeAudit.Stranger>, _ missing: Set<HomeEntry>
   ) -> AuditReport {
@@ -146,7 +146,7 @@ final class Audits: BankPart {
   }
 
   /// Starts a process that reads the rows of a large database as of the last commit. Returns false if the
-  /// coordinator has to read them: the rows are few, or the disk has no space for the growing WAL.
+  /// coordinator has to read them, for example because they are few or no process could be started.
   private func beginCount(_ audit: Auditing) throws(StoreError) -> Bool {
     guard let memory = context.bindings.memory, audit.counts < Self.counts, try memory.isLong() else {
       return false
@@ -270,8 +270,8 @@ final class Audits: BankPart {
     }
   }
 
-  /// Processes known to this coordinator: itself, its guardian, its tellers and services, and readers of
-  /// audits.
+  /// Processes known to this coordinator: itself, its guardian, the processes at its windows, its services, and
+  /// readers of audits.
   var knownProcesses: Set<Int32> {
     Set(
       [CurrentProcess.pid, context.bindings.guardianship?.pid ?? 0]
@@ -280,8 +280,8 @@ final class Audits: BankPart {
   }
 }
 
-/// State of one audit: its findings and the pending answer, from rows, stock, machine, or the check for unknown
-/// processes.
+/// State of one audit: its findings and the pending answer, from the reader of the rows, the stock, the vending
+/// machine, or the check for unknown processes.
 /// Invariant: the audit waits for one answer at a time, and takes each answer once.
 final class Auditing {
   enum Answer {
@@ -331,14 +331,14 @@ final class Auditing {
   var hasBegun: Bool { examined != nil }
   private var examined: AuditReport?
   var count: RowCount?
-  /// Number of reader processes started.
+  /// Number of starts of a reader process, including failed ones.
   var counts = 0
-  /// Findings apart from the rows, as of the start of the reader process.
+  /// Findings that do not come from the rows, as of the moment at which reading the rows began.
   var besides = AuditReport(StoreAudit())
   private var rows: AuditReport?
   var reckoning: StockReckoning
   var vending = VendingReckoning()
-  /// True if all answers of the stock were handled.
+  /// True after all answers of the stock were handled.
   var isStockDone = false
   /// True while an answer is pending.
   private var isWaiting = false

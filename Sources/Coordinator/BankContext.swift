@@ -1,7 +1,9 @@
 // State that all parts of the coordinator share: identity of the bank, configuration, log, time of the present
 // iteration, and whether and how the process exits.
-// Invariant: all parts use the same time within one iteration. Only this class sets the exit code of the process, and
-// decides whether the process is cut off. After a cut-off nothing more is staged, stored or sent.
+// Invariant: all parts use the time of this class. It is read in every iteration, and again after work that takes
+// long, such as a commit. Only functions of this class set the exit code of the process and cut it off. After a
+// cut-off nothing more is staged or stored. Only a bank whose database is gone still sends the reason to its
+// clients.
 
 import BankModel
 import Configuration
@@ -16,24 +18,25 @@ final class BankContext {
   let loop: EventLoop
   let log: LogFile
   let incarnation: Int64
-  /// Prefix of the orders of this bank's tickets at the stock.
+  /// Identity of the bank's database, which is part of the names of its orders at the stock.
   let booksName: BooksName
   /// Marks that identify the bank's commands and workers; nil on a simulated machine and for a missing home.
   let lineage: Lineage?
   let openedAt: Moment
-  /// Resources that tie the bank to its home, besides the queue's store.
+  /// Resources that tie the bank to its home.
   let bindings: HomeBindings
 
   private(set) var configuration: BankConfiguration
   /// Service names, and the set of configured services.
   private(set) var services: OfferedServices
-  /// Both clocks at the start of this iteration.
+  /// Reading of all clocks, as of the start of this iteration or the last call of ``takeTime()``.
   private(set) var now: Moment
   private(set) var isEnding = false
-  /// Exit code of the process; nil while it runs.
+  /// Exit code of the process; nil until it is to exit.
   private(set) var exitCode: Int32?
-  /// True if no guarantee can be given any more, because the state of the disk is unknown or the database is
-  /// gone. Staged changes are not stored, and queued messages are not sent.
+  /// True if no guarantee can be given any more, because the state of the disk is unknown or the database is gone.
+  /// Staged changes are not stored, and queued messages are not sent; for the exception see
+  /// `HomeKeeper.sayFarewell()`.
   private(set) var isCutOff = false
 
   init(
@@ -85,7 +88,7 @@ final class BankContext {
   }
 
   func beginEnding() { isEnding = true }
-  /// Ends the process after this iteration.
+  /// Lets the process exit after this iteration. No effect after a cut-off.
   func end(with code: Int32) { if !isCutOff { exitCode = code } }
 
   /// Cuts the process off: from now on it gives no guarantees; see ``isCutOff``.
@@ -94,21 +97,24 @@ final class BankContext {
   func cutOff(with code: Int32?) { (isCutOff, exitCode) = (true, code) }
 }
 
-/// Resources that tie an open bank to its home on disk, besides the queue's store. A bank without a home has none.
+/// Resources that tie an open bank to its home on disk: files, lock and guardian. A simulation provides only some of
+/// them.
 struct HomeBindings {
-  /// True if all files of the home exist: false in a simulation without a disk.
+  /// True if all files of the home exist; false in a simulation without a disk.
   var hasHome = false
-  /// Store of the bank, which also records the identities of the services' databases.
+  /// Database in the home, which also records the identities of the services' databases; nil for a shared bank and
+  /// in a simulation.
   var memory: SQLiteStore?
-  /// Files of the store, for the check that they were not removed.
+  /// Files of the database, for the check that they were not removed.
   var files: DatabaseFiles?
   /// Table of customers in flight at commands and workers, for the next coordinator; nil if there is none.
   var hands: HandTable?
   /// Link to the guardian, which restarts this process when it dies.
   var guardianship: Guardianship?
-  /// Closes the store and releases the lock, after everything is stored and before the final message is sent.
+  /// Closes the store and releases the lock, after everything is stored and before the final answer is sent.
   var close: () -> Void = {}
-  /// Takes the lock again after its file was removed; false if another process holds it now.
+  /// Takes the lock again after its file was removed. Returns false if the lock could not be taken, for example
+  /// because another process holds it now.
   var retakeLock: () -> Bool = { true }
   /// Allocates the disk reserve again after it was removed.
   var renewReserve: () -> Void = {}

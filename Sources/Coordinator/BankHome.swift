@@ -1,6 +1,8 @@
 // Home directory of a bank: its paths, and the check that it can be used.
-// Invariant: the home and everything in it belong only to the user of this process.
-// Errors: an unusable home causes a failure with the reason, and the check leaves no files in the home.
+// Invariant: a home that `prepare()` has accepted belongs to the user of this process, and no other user can write
+// to its directory.
+// Errors: an unusable home causes a failure with the reason. The checks leave no files in the home, only
+// directories.
 
 import BankModel
 import ByteText
@@ -45,8 +47,8 @@ struct BankHome: Sendable {
   /// File for output of the coordinator outside its log, such as the message of a broken invariant.
   var standardError: String { Paths.join(logs, "bankd.stderr") }
 
-  /// Standard error of a child process: the file ``standardError``, or `.null` while the log directory is
-  /// missing.
+  /// Standard error of a child process: the file ``standardError``, or `.null` if the file cannot be opened, for
+  /// example while the log directory is missing.
   var placeForErrors: ChildProcess.Output {
     let isThere =
       (try? FileDescriptor.open(standardError, [.writeOnly, .create, .append], mode: 0o600)) != nil
@@ -57,7 +59,9 @@ struct BankHome: Sendable {
   /// MAX_PATHNAME in https://sqlite.org/src/file/src/os_unix.c.
   private static let longestDatabase = 500
 
-  /// Creates the home if it is missing, and refuses a home that belongs to another user or is open to others.
+  /// Creates the home and its directories `run` and `logs` if they are missing. Refuses a home that belongs to
+  /// another user, and one that other users can write to. In a directory made for a bank, the permissions of other
+  /// users are removed.
   func prepare() throws(Failure) {
     guard database.utf8.count <= Self.longestDatabase else {
       let most = Self.longestDatabase - (database.utf8.count - path.utf8.count)
@@ -95,8 +99,8 @@ struct BankHome: Sendable {
     }
   }
 
-  /// Refuses a database file that is empty although the bank was open before, or missing although its
-  /// write-ahead log exists.
+  /// Refuses a database file that is empty although the bank was open before, or missing although its write-ahead
+  /// log has contents.
   ///
   /// A crash during creation leaves an empty file, which SQLite treats as a new database. The coordinator
   /// creates its own log after the database. So if this log has contents, the empty database file has lost its

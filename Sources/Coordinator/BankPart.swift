@@ -1,6 +1,6 @@
 // Base class of the coordinator's parts, with the objects that all parts share.
-// Invariant: a part refers only to these objects and to parts created before it. Messages in the other direction are
-// connected in `Coordinator.connect()`.
+// Invariant: a part refers only to these objects and to parts created before it. Calls in the other direction use
+// closures, most of which `Coordinator.connect()` sets.
 
 import QueueCore
 
@@ -8,7 +8,7 @@ class BankPart {
   final let context: BankContext
   final let queue: QueueDriver
   final let store: any QueueReading
-  /// Database shared with other branches; nil if the bank has its own.
+  /// State of the database shared with other branches; nil if the bank has its own database.
   final let shared: SharedBank?
   final let server: ControlServer
   final let requests: RequestTable

@@ -1,5 +1,6 @@
 // Reports of the bank to clients: the status, and the history of a ticket.
-// Errors: a store error becomes a failure that is sent to the client.
+// Errors: a store error of a ticket's history becomes a failure that is sent to the client. For a store error while
+// a status is made, see `QueueDriver.fail(_:)`.
 
 import BankModel
 import Posix
@@ -57,8 +58,8 @@ final class BankReports: BankPart {
       service in
       let numbers = queue.machine.numbers(of: service)
       let name = context.services.directory[service]
-      // The service `run`, and services that are not configured any more, are listed only if they have
-      // customers today.
+      // The service `run`, and services that are not configured any more, are listed only if they have windows,
+      // customers that wait or are served, or customers served today.
       if context.services[name] == nil || name == .run, numbers.isEmpty { return nil }
       return (service, name, numbers)
     }
@@ -76,7 +77,8 @@ final class BankReports: BankPart {
       + outside.present.map { (report(on: $0, memory), $0.places) }
   }
 
-  /// Issue time of the ticket that has waited longest; nil if no customer waits.
+  /// Earliest issue time of the waiting customers; nil if no customer waits. While the disk is full only the
+  /// customers in memory are considered.
   private func oldestWaiting() -> WallTime? {
     var oldest = queue.machine.oldestWaiting
     // While the disk is full the store has discarded staged changes and could return customers who have left
@@ -187,7 +189,8 @@ final class BankReports: BankPart {
     } catch { return .failure(error) }
   }
 
-  /// Adds the position of a waiting customer and the expected time until it is served.
+  /// Adds the position of a waiting customer. Also adds the expected time until its work is done, if the service has
+  /// windows and is not paused.
   private func addPlace(to report: inout TicketReport) throws(Failure) {
     guard let service = context.services.directory[report.service] else { return }
     let customer = Customer(

@@ -1,10 +1,11 @@
-// Queries of clients to a shared database on a distant server: the coordinator passes them to its reader processes, and
-// forwards the answers.
+// Queries of clients to a shared database: the coordinator passes them to its reader processes, and forwards the
+// answers.
 //
-// A list is queried in parts. The next part is queried only after the client has read the previous one, so a slow
-// client occupies no memory and delays no other client. Queries over all rows, such as an audit, use a second process,
-// so that a query about one ticket does not wait for them.
-// Invariant: every request gets exactly one final answer, unless its client disconnects.
+// A list is queried in parts. The next part is queried only while fewer than `ClientServer.share` bytes of the
+// client's output are unsent, so a slow client occupies little memory and delays no other client. Queries over all
+// rows, such as an audit, use a second process, so that a query about one ticket does not wait for them.
+// Invariant: every request gets exactly one final answer, unless its client disconnects or closes its reading side.
+// The exception is a follower's request, which ends without one when the bank closes.
 
 import BankModel
 import Posix
@@ -146,7 +147,8 @@ final class BooksReader {
 
   private func goOn(_ passage: ReaderPassage) {
     let session = passage.seat.session
-    // Output to a peer that reads no more is dropped, so its backlog never fills. Withdraw its request.
+    // The channel drops output to a peer that does not read any more, so its backlog never fills. Withdraw its
+    // request.
     guard session.isOpen, !session.channel.isPeerDeaf else { return withdraw(passage) }
     passage.isParked = session.channel.backlog >= server.share
     if !passage.isParked { ask(passage) }
@@ -161,8 +163,8 @@ final class BooksReader {
       passages.compactMap(\.dueAt).min { $0.nanoseconds < $1.nanoseconds })
   }
 
-  /// Continues lists whose clients have read the last part, starts processes that are due, and gives up
-  /// processes that do not answer.
+  /// Continues lists whose clients have read enough, repeats queries of followers that are due, starts processes
+  /// that are due, and gives up processes that do not answer.
   func endTurn() {
     for passage in passages where passage.isParked { goOn(passage) }
     let now = SystemClock.monotonic()

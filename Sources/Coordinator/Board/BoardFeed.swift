@@ -2,7 +2,8 @@
 // at most twenty a second, or ten a second at full speed, and when time alone has changed a displayed rate. `LiveViews`
 // sends each viewer the newest snapshot, which is encoded once for all viewers.
 // Invariants: without viewers no snapshot is made and the loop does not wake for one. Without changes no snapshot is
-// made either, after all rates were shown as zero. A snapshot with the same contents as the previous one is not sent.
+// made either, after all rates were shown as zero. A snapshot that differs from the previous one only in its times
+// is not sent.
 
 import BankModel
 import Posix
@@ -15,7 +16,7 @@ final class BoardFeed: BankPart {
   /// serving needs, and at this speed its lists change completely each time anyway.
   static let (pauseAtFullSpeed, fullSpeed) = (TimeSpan.milliseconds(100), Int64(100))
   /// Time for which a snapshot waits for the next commit, to include its changes. Without this wait the changes
-  /// would be shown a whole pause later.
+  /// would be shown up to a whole pause later.
   private static let patience = TimeSpan.milliseconds(5)
 
   private let pictures: BoardPictures
@@ -23,7 +24,7 @@ final class BoardFeed: BankPart {
   private var shownAt = MonotonicTime(nanoseconds: .min)
   /// Pause before the next snapshot.
   private(set) var pause = BoardFeed.pause
-  /// Time at which a rate has to be shown again although nothing has changed; nil if all rates are zero.
+  /// Time at which a rate has to be shown again although nothing has changed; nil if all rates were shown as zero.
   private var rateDue: MonotonicTime?
   /// Time since which a snapshot waits for a commit; nil if none waits.
   private var waitsSince: MonotonicTime?
@@ -45,7 +46,7 @@ final class BoardFeed: BankPart {
     return frame
   }
 
-  /// Makes a snapshot if one is due, and sends it to all viewers.
+  /// Makes a snapshot if one is due, and sends it to all viewers if it differs from the previous one.
   func show() {
     guard followers.events.isWatched else { return }
     guard followers.views.count(of: .board) > 0 else { return end() }
@@ -76,7 +77,8 @@ final class BoardFeed: BankPart {
     (shown, shownAt) = (frame, context.now.monotonic)
     rateDue = pictures.throughput.nextShow(after: shownAt)
     waitsSince = nil
-    // Changes that are not on disk yet are not in this snapshot, and their commit does not set this flag.
+    // Customers and events that are not on disk yet are not in this snapshot, and their commit does not set this
+    // flag.
     followers.hasChangedForBoards = queue.machine.isUnsettled
     return frame
   }
@@ -98,7 +100,7 @@ final class BoardFeed: BankPart {
     return frame
   }
 
-  /// Time at which a snapshot is due; nil without viewers or changes.
+  /// Time at which a snapshot is due; nil without viewers, and if there is neither a change nor a rate to show.
   var nextDeadline: MonotonicTime? {
     guard followers.events.isWatched, followers.views.count(of: .board) > 0 else { return nil }
     if let waitsSince { return waitsSince + Self.patience }

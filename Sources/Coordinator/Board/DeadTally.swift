@@ -1,7 +1,7 @@
 // Number of dead letters per service, which the day's counters do not contain. It is counted on the first request and
 // updated from then on.
-// Invariant: the sum equals the day's counter, or the letters are counted again. A count runs at most once a second,
-// and not while the store must not be queried.
+// Invariant: if the sum differs from the day's counter, the letters are counted again. While there are viewers this
+// happens at most once a second, and not while the store must not be queried.
 
 import BankModel
 import QueueCore
@@ -20,8 +20,8 @@ final class DeadTally: BankPart {
     guard countedAt != nil else { return }
     switch change {
     case .bury(let customer): counts[customer.service, default: 0] += 1
-    // After the cancellation of a dead letter the sum differs from the day's counter, so the letters are
-    // counted again.
+    // The cancellation of a dead letter is not counted here. After it the sum differs from the day's counter, so the
+    // letters are counted again.
     case .revive(let customer, from: .dead):
       counts[customer.service, default: 0] -= 1
     case .cancelEveryone: counts = [:]

@@ -1,7 +1,7 @@
 // Last events of the bank for dashboards, in a ring buffer.
-// Invariants: an event keeps its sequence number for the life of this process, and the numbers have no gap. An event is
-// shown only after it is on disk. A new viewer gets the last events. An event takes a few machine words of a buffer
-// that is reused.
+// Invariants: a shown event keeps its sequence number for the life of this process, and the numbers have no gap. An
+// event is shown only after it is on disk. A new viewer gets the last events. Events are stored in a buffer that is
+// reused.
 
 import BankModel
 import QueueCore
@@ -68,9 +68,9 @@ final class EventRing {
     }
   }
 
-  /// Marks all events as part of a transaction in flight.
+  /// Marks all events that are in no transaction yet as part of a transaction in flight.
   func seal() { sealed.append(count) }
-  /// Marks all events as part of no transaction: they will be in the next one.
+  /// Marks all events that are not on disk as part of no transaction: they will be in the next one.
   func unseal() { sealed.removeAll() }
 
   /// Discards events that are not on disk, because their changes were discarded.

@@ -1,4 +1,4 @@
-// Memory of the processes at the windows, for viewers.
+// Memory of the processes at the windows and of outside workers, for viewers.
 // Invariant: a process is measured only on request, and at most once a second. A snapshot measures at most 16
 // processes; later snapshots measure the others.
 
@@ -6,7 +6,7 @@ import Posix
 import Time
 
 struct MemoryReadings {
-  /// Lifetime of a measurement, and largest number of measurements per snapshot.
+  /// Time for which a measurement is valid, and largest number of measurements per snapshot.
   private static let (life, inOneGo) = (TimeSpan.seconds(1), 16)
 
   private var readings: [Int32: (bytes: Int64?, at: MonotonicTime, isWanted: Bool)] = [:]
@@ -14,18 +14,18 @@ struct MemoryReadings {
   private var made = 0
   private let read: (Int32) -> Int64?
 
-  /// - Parameter read: Resident bytes of a process; nil if it has exited.
+  /// - Parameter read: Returns the resident bytes of a process, or nil if they are unknown.
   init(read: @escaping (Int32) -> Int64? = ProcessMemory.residentBytes) { self.read = read }
 
   /// Starts a snapshot at this moment.
   mutating func begin(at now: MonotonicTime) {
     (self.now, made) = (now, 0)
-    // Processes that were not in the last snapshot have exited.
+    // Drop processes that were not in the last snapshot: most of them have exited.
     readings = readings.filter { $0.value.isWanted }
     for pid in readings.keys { readings[pid]?.isWanted = false }
   }
 
-  /// Resident bytes of a process; nil if not measured yet.
+  /// Resident bytes of a process; nil if they are unknown or not measured yet.
   mutating func bytes(of pid: Int32) -> Int64? {
     if let known = readings[pid], now.since(known.at) < Self.life || made >= Self.inOneGo {
       readings[pid]?.isWanted = true

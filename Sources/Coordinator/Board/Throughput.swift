@@ -44,7 +44,7 @@ struct Throughput {
     long = StepRing((Sums(), byService), step: Self.longStep, count: Self.longSteps + 1, at: now)
   }
 
-  /// Samples the day's counters. On a new day they start again from zero, as do the numbers by service.
+  /// Samples the day's counters. On a new day the counters start again from zero, as do the numbers by service.
   ///
   /// - Parameter byService: Customers served today, by service index; evaluated only when a long step is due.
   mutating func note(
@@ -67,8 +67,8 @@ struct Throughput {
     (self.served, self.issued) = (served, issued)
   }
 
-  /// Handles a new day, whose counters start at zero. The stored values become negative, so that differences to
-  /// the new counters are correct.
+  /// Handles a new day, whose counters start at zero. The stored values become zero or negative, so that differences
+  /// to the new counters are correct.
   private mutating func begin(_ day: BusinessDay) {
     let before = byService
     long.mapAll { ($0.sums, Self.difference($0.byService, before)) }
@@ -140,8 +140,8 @@ struct Throughput {
     return isTooMany ? .max : thousandths / max(1, span.milliseconds)
   }
 
-  /// Time at which the rates must be shown again although nothing has changed: when the next rate has become
-  /// zero, or earlier to update the slower rates. Nil if all rates are zero.
+  /// Time at which the rates must be shown again although nothing has changed: when the next rate has become zero,
+  /// or earlier to update the slower rates. Nil if all rates were zero at `shown`.
   func nextShow(after shown: MonotonicTime) -> MonotonicTime? {
     guard let changedAt else { return nil }
     let ends = [

@@ -1,7 +1,8 @@
-// First waiting customers of lines that the queue holds only in the store. Results are cached while they are valid, so
-// that frequent snapshots do not query unchanged data.
-// Invariant: only customers with tickets on disk who are at no window are listed. While the store must not be queried,
-// because a reset is written or staged changes were discarded, customers that are only in the store are omitted.
+// First waiting customers of all lines. Of a line that is partly only in the store, the next customers are read from
+// the store and cached while they are valid, so that frequent snapshots do not query unchanged data.
+// Invariant: only customers with tickets on disk who are at no window are listed. While the store must not be
+// queried, because a reset is written or staged changes were discarded, customers that are only in the store are
+// omitted.
 
 import BankModel
 import Posix
@@ -11,7 +12,7 @@ final class WaitingReader: BankPart {
   private struct Page {
     var beyond: QueueMachine.BeyondMemory
     var numbers: [TicketNumber] = []
-    /// True if the page contains all customers of the line.
+    /// True if the page contains all customers of the line that are only in the store and have tickets on disk.
     var isWhole = false
 
     /// True if the page is still valid.
@@ -51,7 +52,7 @@ final class WaitingReader: BankPart {
     return Kernel.makes("leavesTheFirstOffTheBoard") ? Array(first.dropFirst()) : first
   }
 
-  /// Drops the cache, after the last viewer has left.
+  /// Drops the cache: after the last viewer has left, and on a new day.
   func forget() { pages = [:] }
 
   private func numbers(
@@ -73,7 +74,7 @@ final class WaitingReader: BankPart {
     var last = page.numbers.last ?? page.beyond.after
     let atWindows = atWindows ?? Set(queue.machine.atWindows.map(\.customer.ticket))
     self.atWindows = atWindows
-    // New customers are at the end, and their tickets are not on disk yet.
+    // New customers are at the end of the line. Their tickets may not be on disk yet.
     let issued = queue.engine.keptBooks.issued
     while true {
       let found = try store.page(of: page.beyond.line, after: last, limit: limit).map(\.ticket)

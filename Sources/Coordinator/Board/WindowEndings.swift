@@ -1,7 +1,6 @@
-// Kill of the process at a window at a client's request. As after a kill by the user, another teller serves the
-// customer.
-// Invariant: only the named process is killed, by its pidfd. If another process has replaced it, no process is killed.
-// Outside workers are not killed by the bank.
+// Kill of the process at a window at a client's request, with the same consequences as a kill by the user.
+// Invariant: only the named process is killed, by its pidfd. If another process has replaced it, no process is
+// killed. Outside workers cannot be killed in this way.
 
 import BankModel
 import Glibc

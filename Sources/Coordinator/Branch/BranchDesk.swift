@@ -1,5 +1,5 @@
-// Handler of events from a shared database: answers, counts of the whole bank, loss and renewal of the lease.
-// Invariant: an event is handled in the iteration in which it arrived, after the queue's own results.
+// Handler of events from a shared database: answers, counts of the whole bank, loss of the lease and the next join.
+// Invariant: each iteration handles all events that have arrived, after the results of the queue's own transactions.
 
 import BankModel
 import Logbook
@@ -105,7 +105,8 @@ final class BranchDesk: BankPart {
     fields.field("epoch", identity.epoch)
   }
 
-  /// Reports the number of open windows and the issue time of the longest waiting ticket to the database.
+  /// Reports the number of open windows and the issue time of the longest waiting customer to the database, if one
+  /// of them has changed.
   func advance() {
     guard let shared else { return }
     let windows = context.services.directory.services.reduce(0) { $0 + queue.machine.numbers(of: $1).windows }

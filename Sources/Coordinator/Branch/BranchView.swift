@@ -1,6 +1,6 @@
 // Queries that a branch answers without blocking, from the last events of the shared database. `BranchView` refuses all
 // other queries: they are sent to a reader process, which may block; see `BooksReader`.
-// Invariant: no query blocks, and answers contain only what the database has reported.
+// Invariant: no query blocks, and answers contain only what the database has reported, or are empty.
 
 import BankModel
 import QueueCore

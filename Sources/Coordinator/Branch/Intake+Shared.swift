@@ -1,7 +1,8 @@
-// Submission of enqueue requests to a database shared by several branches. A request is one transaction of this
-// database. So the coordinator gathers the whole request first, and the database compares the keys.
-// Invariant: no part of a request is submitted before the whole request was gathered, so a request withdrawn or refused
-// earlier leaves no data.
+// Submission of enqueue requests to a database shared by several branches. One transaction issues all tickets of a
+// request. So the coordinator gathers the whole request first, and the database compares its idempotency keys with
+// those of earlier requests.
+// Invariant: no part of a request is submitted before the whole request was gathered, so a request withdrawn or
+// refused earlier leaves no data.
 
 import BankModel
 import Posix
@@ -10,7 +11,7 @@ import Time
 import Wire
 
 extension Intake {
-  /// Limit of customers per request in a shared database: they are one transaction.
+  /// Limit of customers per request in a shared database: one transaction issues all their tickets.
   static let sharedAtMost: Int64 = 1_000_000
   /// Limit of customers with keys of their own: no other request gets tickets while these keys are stored.
   static let sharedKeysAtMost = 100_000
@@ -30,7 +31,7 @@ extension Intake {
         continue
       }
       guard !customers.orders.isEmpty else {
-        // Every entry repeats a known key.
+        // Every entry of the list repeats a key.
         requests.fail(order.request, Failure(.badRequest, remark: Remark(.listEmpty)))
         continue
       }
@@ -54,7 +55,8 @@ extension Intake {
     return false
   }
 
-  /// Gathers more of a request. Returns true when the request is complete.
+  /// Gathers more of a request. Returns true when the request is complete; false if the deadline has passed, or the
+  /// request was refused.
   private func gather(_ given: EnqueueIntake.Order, until: MonotonicTime) -> Bool {
     var order = given
     var customers = gathered ?? IntakeRequest(issuedAt: order.asked, key: order.key, digest: order.digest)
@@ -119,11 +121,11 @@ extension Intake {
 }
 
 extension IntakeRequest {
-  /// Adds a slice of customers. An entry that repeats an earlier entry of the list gets the same ticket.
+  /// Adds a slice of customers. An entry whose key is that of an entry in an earlier slice gets the same ticket.
   ///
-  /// - Parameter baggage: Keys and payloads of the slice. Their ticket numbers are positions in the slice, from
-  ///   1.
-  /// - Returns: Number of repeated entries.
+  /// - Parameter baggage: Keys and payloads of the slice. Their ticket numbers are positions in the slice, from 1.
+  /// - Returns: Number of entries that repeat an entry of an earlier slice.
+  /// - Throws: The failure `key_conflict` if a repeated entry differs from the earlier one.
   fileprivate mutating func add(
     _ slice: [CustomerOrder], _ baggage: SliceBaggage
   ) throws(SliceTrouble) -> Int64 {

@@ -1,5 +1,5 @@
-// Requests that a branch of a shared bank does not answer itself: those for the reader of the database, and those that
-// a shared bank refuses.
+// Requests that a branch of a shared bank does not answer itself: those for the reader of the database, those that
+// wait until tickets are finished, and those that a shared bank refuses.
 
 import BankModel
 import QueueCore
@@ -23,7 +23,8 @@ extension RequestRouter {
     if let reader { reader.pass(command, seat) } else { server.answer(seat, .failure(Failure(.notOpen))) }
   }
 
-  /// A follower receives the receipts of the day of its request and of all later days.
+  /// Passes on the request of a follower. The present day is replaced by its number, so that the follower receives
+  /// the receipts of this day and of all later days.
   private func follow(_ query: ReceiptQuery, _ seat: Seat) {
     guard server.mayView(seat, besides: reader?.followers(of: seat.session) ?? 0) else { return }
     var query = query

@@ -13,10 +13,10 @@ final class SharedBank {
   private(set) var identity: BranchIdentity
   /// Last known counts of the whole bank.
   private(set) var numbers: BankNumbers
-  /// Time at which the last counts were requested, so they are at least this recent; nil before the first
-  /// query.
+  /// Time at which the last counts were requested, so they are at least this recent; nil before the first answer to
+  /// such a query.
   private(set) var lookedAt: MonotonicTime?
-  /// True while the day is being ended.
+  /// True while the day of the whole bank is being ended.
   private(set) var isDraining: Bool
   /// Earliest time of the query that must confirm that the bank is empty: another branch may have admitted
   /// customers just before the database stored the drain. Nil after this query, and without a drain.
@@ -64,11 +64,11 @@ final class SharedBank {
     note = address.map { BooksNote(address: $0, branch: identity.name, mark: mark) }
   }
   func hear(_ releases: [OwedRelease]) { self.releases = releases }
-  /// Removes a ticket whose stock was released.
+  /// Removes a ticket whose reservation the stock has released.
   func released(_ ticket: TicketOfDay) { releases.removeAll { $0.ticket == ticket } }
 
-  /// Starts a drain that the database has reported. The query that reported it counts as confirmation, even
-  /// if the client that requested the drain has disconnected.
+  /// Starts a drain that the database has reported. The query that reported the drain also confirms the counts, so
+  /// no further query is necessary.
   func beginToDrain() {
     isDraining = true
     owesLook = MonotonicTime(nanoseconds: 0)

@@ -1,5 +1,5 @@
-// Reports of a shared bank to clients: its branches, and the total counts, as of the last query.
-// The reports store nothing, and are no newer than the last answer of the database.
+// Reports of a shared bank to clients: its branches, and the total counts. The counts are those of the last answer
+// of the database, apart from the customers at local windows.
 
 import BankModel
 import QueueCore
@@ -24,7 +24,7 @@ extension BankReports {
 }
 
 extension SharedBank {
-  /// Branches, by number.
+  /// Branches by number, at most `BranchReport.inAnswer`.
   var branchReports: [BranchReport] {
     numbers.branches.prefix(BranchReport.inAnswer).map { branch in
       var report = BranchReport(

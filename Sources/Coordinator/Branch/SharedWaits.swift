@@ -1,7 +1,6 @@
 // Clients that wait until some tickets of a shared bank are finished. Any branch may serve these tickets, so the
 // coordinator polls the database. If the database cannot be read, the coordinator tries again later.
-// Invariant: each client is answered once, unless it has disconnected. One query runs at a time, for each client in
-// turn.
+// Invariant: each request is answered at most once. One query runs at a time, for each request in turn.
 
 import BankModel
 import Time
@@ -14,7 +13,7 @@ final class SharedWaits: BankPart {
     let tickets: ClosedRange<TicketNumber>
   }
 
-  /// Time between two queries.
+  /// Time between two queries for the same request.
   private static let pause = TimeSpan.milliseconds(100)
 
   private let reader: BooksReader?

@@ -1,6 +1,6 @@
-// Part of a shared bank's audit that concerns this home. It compares the juice tickets of the branch with the orders at
-// its stock, and checks the purchases at its vending machine. For an open branch the reader process queries the
-// services; for a closed branch it reads their databases. The audit changes nothing.
+// Part of a shared bank's audit that concerns this home. It compares the juice tickets of the branch with the orders
+// at its stock, and checks the purchases at its vending machine. The process queries the services of an open branch,
+// and reads the databases of a closed one. The audit changes nothing.
 // Invariant: a service that does not answer in time is a finding, and the rest of the audit is still reported.
 
 import BankModel
