@@ -1,8 +1,8 @@
 // Service processes of this bank, such as the stock: their orders (`WorkerOrders`), their files, and the coordinator's
 // own connections to them.
-// Invariant: the bank opens and serves even if a service process fails; the status contains the reason. The recorded
-// contents of a file are those that the present service process has read, because the coordinator reads the file when
-// it sends the orders.
+// Invariant: the bank opens and serves even if a service process fails; the status contains the reason. The
+// coordinator reads the file of a service when it sends the orders, directly before the service reads the file. So
+// the recorded contents are those in use, unless the file changes between the two reads.
 
 import BankModel
 import Configuration
@@ -22,9 +22,9 @@ final class BranchServices: BankPart {
 
   private let programs: WorkerPrograms
   private let marks: DatabaseMarks
-  /// Fruits and juices read by the present stock service; nil if the file is invalid.
+  /// Fruits and juices read by the present stock service; nil before its first start, and if the file is invalid.
   private var assortmentAtWork: Assortment?
-  /// Products read by the present vending machine; nil if the file is invalid.
+  /// Products read by the present vending machine; nil before its first start, and if the file is invalid.
   private var productsAtWork: ProductTable?
 
   init(_ ground: BankPart, _ programs: WorkerPrograms, _ stock: StockClient, _ marks: DatabaseMarks) {
@@ -45,8 +45,8 @@ final class BranchServices: BankPart {
 
   private func listen() {
     serviceSupervisor.orders = { [unowned self] post in
-      // The process reads its file after it has received its orders, so the present contents are what it
-      // uses.
+      // The process reads its file after it has received its orders, so these are the contents that it uses, unless
+      // the file changes in between.
       switch post.specification.workerRole {
       case .stock:
         assortmentAtWork = try? files.readAssortment()
@@ -92,7 +92,7 @@ final class BranchServices: BankPart {
     return ((try? FileFacts.inspect(context.home.log(of: name)))?.size ?? 0) > 0
   }
 
-  /// Replaces services whose orders or files have changed, after a reload.
+  /// Replaces the stock and the vending machine if their orders or files have changed, after a reload.
   func renew(_ assortment: Assortment, _ products: ProductTable) {
     serviceSupervisor.policy = context.configuration.restarts
     for post in serviceSupervisor.posts where post.specification.workerRole != .web {
@@ -107,7 +107,8 @@ final class BranchServices: BankPart {
     }
   }
 
-  /// Reason why a service cannot be queried now; nil if it can be.
+  /// Reason why a service cannot be queried now; nil if it can be, and during a start before which no start has
+  /// failed.
   func trouble(of role: WorkerRole) -> Remark? {
     guard let post = serviceSupervisor.posts.first(where: { $0.specification.workerRole == role }),
       post.phase != .ready, post.isGivenUp || post.history.deathsInARow > 0

@@ -37,8 +37,8 @@ final class ClosedBank: InspectedBooks {
   /// The numbers stay valid, because the lock of the home keeps other processes from changing the database.
   func look() -> InspectedNumbers { numbers }
 
-  /// Audits the bank. The audit waits for an unknown process that may be exiting, because it delays no other
-  /// client. Returns nil if a process may be opening the bank, because that process waits for this one to exit.
+  /// Audits the bank. An unknown process may be exiting, so the audit waits for it; the wait delays no other client.
+  /// Returns nil if a process may be opening the bank, because that process waits for this one to exit.
   func audit() throws(StoreError) -> AuditReport? {
     let outside = HomeAudit(home: home)
     var strangers = outside.strangers(known: [CurrentProcess.pid])

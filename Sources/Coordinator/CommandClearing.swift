@@ -3,9 +3,10 @@
 // control groups. They are also recognized by their mark, their environment or their new parent. A marker file in the
 // home records that there may be such processes, and in which group. The waiting customers do not show this: a customer
 // with a receipt does not wait any more, but its command may have left a process.
-// Invariant: no customer is assigned before the search is complete. The search is skipped if there is no marker file,
-// no customer waits for a command, and no worker is configured.
-// Errors: a process that cannot be killed is logged, and its service waits until it exits.
+// Invariant: no customer is assigned before the search is complete. The search by mark, environment and parent is
+// skipped if there is no marker file, no customer waits for a command, and no worker is configured.
+// Errors: a process that cannot be killed is logged, and its service waits until the process exits. If the service
+// is unknown, all services with commands or workers wait.
 
 import CommandRunner
 import Configuration
@@ -21,7 +22,7 @@ package final class CommandClearing {
   private var orphans: Orphans?
   /// Groups whose processes were killed and have not exited yet.
   private var groups: [ControlGroup] = []
-  /// Time until which remaining processes are waited for.
+  /// Time until which the exit of processes in control groups is waited for.
   private let giveUpAt: MonotonicTime
   /// Processes that could not be killed. The list is complete when ``isDone`` is true.
   private(set) var left: [Orphans.Left] = []

@@ -1,8 +1,9 @@
-// Transactions of the store: staged changes, the deadline of their commit, and transactions in flight. The engine also
-// defers reads: all reads while the disk is full or a reset is written, and reads that take long.
-// Invariant: while the disk is full nothing is staged, read or committed, because the store has discarded staged
-// changes and the queue is ahead of it. Deferred reads run when there is disk space. After a cut-off (see
-// `BankContext.isCutOff`) nothing is staged, read or committed again.
+// Transactions of the store: staged changes, the deadline of their commit, and transactions in flight. The engine
+// also defers reads of the queue: all of them while the disk is full or a reset is written, and the requeue of dead
+// letters if an iteration has lasted too long.
+// Invariant: while the disk is full nothing is staged or committed and no read of the queue runs, because the store
+// has discarded staged changes and the queue is ahead of it. After a cut-off (see `BankContext.isCutOff`) the same
+// holds permanently.
 // Errors: StoreError, handled by `QueueDriver.fail(_:)`.
 
 import BankModel
@@ -11,14 +12,14 @@ import QueueCore
 import Time
 
 final class CommitEngine {
-  /// Pause before a full disk is retried.
+  /// Pause between two retries after a full disk. The first retry is immediate.
   static let diskPause = TimeSpan.milliseconds(250)
 
   /// Longest time for which queries of the store wait because some transaction is always in flight.
   static let longestUnkept = TimeSpan.milliseconds(250)
 
   private(set) var keptBooks: Books
-  /// Time of the next attempt after a full disk; nil if the disk is not full.
+  /// Time of the next retry after a full disk; nil if the disk is not full.
   private(set) var retryAt: MonotonicTime?
 
   private let context: BankContext
@@ -34,7 +35,7 @@ final class CommitEngine {
   private var open = 0
   /// Time since which the store contains changes that are not on disk.
   private var unkeptSince = MonotonicTime(nanoseconds: 0)
-  /// Reads that failed because the disk was full.
+  /// Effects that wait for disk space, mostly reads that were requested or failed while the disk was full.
   private var heldBack: [QueueEffect] = []
   /// Reads for a later iteration.
   private var postponed: [QueueEffect] = []
@@ -48,9 +49,9 @@ final class CommitEngine {
     keptBooks = books
   }
 
-  /// True if changes can be staged and read now.
+  /// True if changes can be staged, and the store can be read, now.
   var isWorking: Bool { retryAt == nil && !context.isCutOff }
-  /// True if the store contains only what is on disk: nothing is staged or in flight.
+  /// True if the store contains only what is on disk: nothing is staged or in flight. False after a cut-off.
   var isKept: Bool { !context.isCutOff && !store.hasStagedChanges }
   /// True while a reset is written; staged changes stay in the open transaction until it is complete.
   var isEmptying: Bool { store.emptying != nil }
@@ -80,8 +81,9 @@ final class CommitEngine {
     if stagedSince == nil { noteStaged() }
   }
 
-  /// Runs a read that the queue has requested, and returns its result. It is deferred while the disk is full:
-  /// the store has discarded staged changes, and a page could contain customers who have left the queue.
+  /// Runs a read that the queue has requested. Returns its result, or nil if the result arrives later or the read is
+  /// deferred. While the disk is full a read is deferred: the store has discarded staged changes, and a page could
+  /// contain customers who have left the queue.
   func read(_ effect: QueueEffect) throws(StoreError) -> QueueEvent? {
     guard isWorking else {
       if !Kernel.makes("forgetsWhatItHeldBack") { heldBack.append(effect) }
@@ -136,11 +138,10 @@ final class CommitEngine {
     (isWorking || Kernel.makes("commitsToAFullDisk") && !context.isCutOff) && !isEmptying
   }
 
-  /// Deadline of the commit of the open transaction; nil if there is nothing to commit.
+  /// Deadline of the commit of the open transaction; nil if there is nothing to commit, or no commit is possible.
   ///
-  /// If a client waits for a reply, the commit is due at once. Completions alone, for which no client waits,
-  /// are gathered while the bank is busy; see ``CommitPacing``. After a quiet time they are committed at
-  /// once.
+  /// If a client waits for a reply, the commit is due at once. Changes for which no client waits are gathered while
+  /// the bank is busy; see ``CommitPacing``. After a quiet time they are committed at once.
   func due(isUnsettled: Bool, isAwaited: Bool) -> MonotonicTime? {
     guard canCommit else { return nil }
     guard let stagedSince else { return isUnsettled ? context.now.monotonic : nil }
@@ -172,8 +173,8 @@ final class CommitEngine {
 
   var mayHaveResults: Bool { isUnderway || open > 0 || isFar }
 
-  /// Next result of a transaction or query, or the next change by another branch of a shared database; nil if
-  /// there is none yet.
+  /// Next result of a transaction or query, or the next change by another branch of a shared database; nil if there
+  /// is none yet, or while the disk is full.
   func takeResult() throws(StoreError) -> QueueEvent? {
     guard mayHaveResults, isWorking, let event = try store.takeResult() else { return nil }
     context.takeTime()
@@ -193,7 +194,8 @@ final class CommitEngine {
     open = 0
   }
 
-  /// Blocks until the results of all transactions in flight can be taken. Updates the current time.
+  /// Blocks until the results of all transactions in flight can be taken, and updates the current time. Does nothing
+  /// for a store on a remote server.
   func awaitResults() {
     guard isUnderway, isWorking, !isFar else { return }
     store.awaitResults()
@@ -268,12 +270,13 @@ final class CommitEngine {
 }
 
 /// Schedule of commits for which no client waits.
-/// Invariant: staged changes are committed within `commit_delay` or `longestPause` of the last commit, whichever is
-/// longer.
+/// Invariant: staged changes are not held back any more once `commit_delay` or `longestPause`, whichever is longer,
+/// has passed since the last commit.
 struct CommitPacing {
   /// Pause after a commit, as a multiple of the duration of that commit.
   static let rest: Int64 = 32
-  /// Longest pause after a commit on a slow disk. Clients that follow receipts receive them after this pause.
+  /// Longest pause after a commit on a slow disk, unless `commit_delay` is longer. Clients that follow receipts
+  /// receive them at most this pause later.
   static let longestPause = TimeSpan.milliseconds(25)
 
   private var lastCommit = MonotonicTime(nanoseconds: 0)

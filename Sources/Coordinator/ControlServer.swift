@@ -1,6 +1,6 @@
 // Server of the control socket.
-// Invariants: no answer contains facts that a crash could undo. Every request is answered, or the client finds its
-// connection closed.
+// Invariants: no answer quotes facts of the store that a crash could undo; counts in status and progress reports may
+// be ahead of the disk. Every request but a withdrawal is answered, or the client finds its connection closed.
 
 import BankModel
 import Posix
@@ -10,7 +10,7 @@ import Wire
 
 package final class ControlServer: ClientServer<ClientMessage, BankMessage, ControlSession> {
   package var onCommand: ((ControlSession, ControlRequest) -> Void)?
-  /// True if the store contains only what is on disk, so that answers may quote it.
+  /// True if answers may quote the store, because what they quote is on disk.
   var mayQuote: () -> Bool = { true }
   private var turnedAway: Set<Asked> = []
 
@@ -40,7 +40,7 @@ package final class ControlServer: ClientServer<ClientMessage, BankMessage, Cont
     onCommand = { [unowned self] session, request in turnAway(request, of: session, saying: refusal) }
   }
 
-  /// Refuses a request because the bank has ended.
+  /// Refuses a request that the bank does not handle any more.
   func turnAway(
     _ request: ControlRequest, of session: ControlSession, saying refusal: Failure = Failure(.notOpen)
   ) {
@@ -56,9 +56,10 @@ package final class ControlServer: ClientServer<ClientMessage, BankMessage, Cont
     let number: UInt32
   }
 
-  /// Answers a request; the answer is sent at the end of the iteration.
+  /// Answers a request. The answer is sent at the end of the iteration, or by an earlier ``flush()``.
   ///
-  /// All answers pass through this function, so it checks that none contains facts that a crash could undo.
+  /// All answers except the pieces of subscriptions pass through this function, so it checks that none quotes facts
+  /// of the store that a crash could undo.
   package func answer(
     _ session: ControlSession, _ number: UInt32, _ answer: ControlAnswer, more: Bool = false
   ) {

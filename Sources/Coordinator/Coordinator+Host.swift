@@ -11,7 +11,8 @@ import Wire
 
 extension Coordinator {
   /// Coordinator with a home of its own and a store that the caller closes.
-  /// - Parameter configurationFile: File that is read on a reload.
+  /// - Parameter configurationFile: File that is read on a reload. With `ties`, the file named by their options is
+  ///   read instead.
   /// - Parameter policy: Rules of the queue, instead of those of the configuration.
   /// - Parameter ties: Lock and guardian of the home; nil for none.
   /// - Parameter hands: Table of customers in flight, left by the previous coordinator; nil for none.
@@ -64,7 +65,7 @@ extension Coordinator {
     set { queue.witness = newValue }
   }
 
-  /// Runs all workers in this process from now on (simulation) instead of starting processes.
+  /// Runs all workers and services in this process from now on (simulation) instead of starting processes.
   package func begin(_ residents: @escaping ResidentWorkers) {
     (tellerSupervisor.residents, serviceSupervisor.residents) = (residents, residents)
   }
@@ -76,8 +77,8 @@ extension Coordinator {
 
   package var exitCode: Int32? { context.exitCode }
   package var hasDismissedServices: Bool { services.isDismissed }
-  /// True after every window has had a ready teller.
+  /// True after the bank has opened: all windows and services were settled; see ``TellerSupervisor/isSettled``.
   package var hasOpened: Bool { tellerSupervisor.hasOpened }
-  /// True if staged changes and queued messages are discarded: the process exits at once.
+  /// True if staged changes and queued messages are discarded; see ``BankContext/isCutOff``.
   package var isCutOff: Bool { context.isCutOff }
 }

@@ -22,8 +22,7 @@ extension Coordinator {
     return .earlier(earliest, context.bindings.guardianship?.nextJudgement)
   }
 
-  /// True if a timeout for a silent process has passed, or a step of a drain that takes customers from their
-  /// windows is due.
+  /// True if a timeout for a silent process, or the time limit of a drain step, has passed.
   var isJudgementDue: Bool { isJudged(nextJudgement) || isDue(ending.nextStep) }
 
   /// True if there is work that no message will trigger.

@@ -1,8 +1,10 @@
 // Composition of the coordinator's parts, and its event loop, which serves the queue, the store, the tellers and the
 // clients. One iteration: handle received messages, perform effects, send assignments, commit, send replies.
-// Assignments are sent before the commit because they need no disk write; replies are sent after it.
-// Invariant: a part refers only to parts created before it. Calls in the other direction are connected in `connect()`.
-// If a store error leaves the state of the disk unknown, the process exits, and a new one reads the disk again.
+// Assignments are sent before the commit because they need no disk write, except for services that count attempts
+// (`max_attempts`). Replies are sent after the commit.
+// Invariant: a part refers only to parts created before it. Calls in the other direction use closures, most of which
+// `connect()` sets. If a store error leaves the state of the disk unknown, the process exits, and a new one reads
+// the disk again.
 
 import BankModel
 import Configuration
@@ -43,7 +45,7 @@ package final class Coordinator {
   let audits: Audits
   let home: HomeKeeper
   let output: OutputKeeper
-  /// Reader of a shared database for clients; nil if the bank has its own.
+  /// Reader of a shared database for clients; nil without the address of such a database.
   let reader: BooksReader?
   let router: RequestRouter
   let branch: BranchDesk
@@ -53,7 +55,7 @@ package final class Coordinator {
   /// second. The polling of the tellers relies on it; see `TellerProcess`.
   private static let wakefulness = TimeSpan.microseconds(50)
   static let roundPause = TimeSpan.milliseconds(1)
-  /// True if other branches share the database.
+  /// True if the database is one that several branches can share.
   let sharesBooks: Bool
   /// True after a message, because the next one may follow soon.
   private var isAwaited = false
@@ -232,7 +234,7 @@ package final class Coordinator {
   }
 
   package func openerIsGone() { if mayBegin { ending.openerIsGone() } }
-  /// True if work may start that takes more than one iteration.
+  /// True while new work may start: the process is neither about to exit nor cut off.
   private var mayBegin: Bool { context.exitCode == nil && !context.isCutOff }
 
   // MARK: - Loop iteration
@@ -240,8 +242,8 @@ package final class Coordinator {
   /// Runs one iteration: handles messages, serves customers and commits. If the iteration includes a round, all
   /// other parts also do their periodic work.
   ///
-  /// After a cut-off (see ``BankContext/isCutOff``) nothing more is sent, not even messages that are already
-  /// queued.
+  /// After a cut-off (see ``BankContext/isCutOff``) nothing more is sent, not even messages that are already queued.
+  /// Only the reason for the loss of the database is still sent.
   package func turn() throws(SystemError) {
     if context.isCutOff { return home.sayFarewell() }
     let isRound = try hear()
@@ -250,9 +252,8 @@ package final class Coordinator {
     queue.takeResults()
     if sharesBooks { branch.hear() }
     guard !context.isCutOff else { return }
-    // Clients that keep sending are read before the disk is written, within limits.
     if isRound { try keepTime() }
-    // The bank has ended: all messages are sent, and the store is closed.
+    // The process is about to exit: ``leave()`` does the rest.
     guard mayBegin else { return }
     intake.advance()
     router.advanceLongRequests()

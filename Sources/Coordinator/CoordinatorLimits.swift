@@ -1,5 +1,6 @@
 // Limits on the coordinator's work per step, and its timeouts for its own requests.
-// Invariant: these numbers affect durations only, not results.
+// Invariant: the numbers of `CoordinatorLimits` affect durations, and the ticket numbers of concurrent requests. Only
+// `keepsUnreadPayloads` affects the outcome of a request.
 
 import BankModel
 import Posix
@@ -8,17 +9,17 @@ import Transport
 import Wire
 
 package struct CoordinatorLimits: Sendable {
-  /// Customers in one slice of a large request.
+  /// Largest number of customers in one slice of a large request.
   package var slice: Int64 = 2_048
   /// Payload bytes in one slice, unless one customer carries more.
   package var sliceBytes = 1 << 20
   /// Payload bytes after which a transaction is committed, even if more customers are to be admitted.
   package var transactionBytes = 8 << 20
-  /// Customers in one stored part of a list.
+  /// Largest number of customers in one stored part of a list.
   package var listPart = EnqueueList.partLimit
   /// Upper limit of the ticket numbers that are left free for other requests before those of a sliced request.
   package var gap: Int64 = 1 << 20
-  /// Customers of an incomplete request that are removed in one iteration.
+  /// Largest number of customers of an incomplete request that are removed in one iteration.
   package var withdrawn = 4_096
   /// Timeout for the stock to release what a cancelled ticket holds.
   package var release = TimeSpan.seconds(10)
@@ -30,18 +31,18 @@ package struct CoordinatorLimits: Sendable {
   package init() {}
 }
 
-/// Limits on clients of the coordinator: numbers, sizes and times. Each limit is enforced by the code that detects the
-/// excess.
-/// Invariant: each limit is above the needs of any peer of this build, so only a broken or hostile peer reaches it.
+/// Limits on clients of the coordinator: numbers, sizes and times. Each limit is enforced by the code that detects
+/// the excess. Beyond a limit the server refuses a request, closes a connection, or handles requests later.
 enum ClientLimits {
   static let frame = FrameLimits.control
-  /// Limits of the control socket: those of every server, with more sessions.
+  /// Limits of the control socket: those of every server, with more sessions and a longer queue of connections.
   static var ofSocket: ServiceLimits {
     var limits = ServiceLimits()
     (limits.frame, limits.sessions, limits.backlog) = (frame, 2_000, 1_024)
     return limits
   }
-  /// Time for handling requests in one loop iteration; after it, each client is still read once.
+  /// Time for handling requests in one loop iteration; after it, each client is still read once. Also the time for
+  /// the pages of long answers, and for the tickets of selections.
   static let turn = TimeSpan.milliseconds(4)
   /// Open requests of one client at the queue. The server does not read a client that has more.
   static let openRequests = 4_096
@@ -51,7 +52,7 @@ enum ClientLimits {
   static let openAnswers = 256
 }
 
-/// Counter of a worker's progress reports, checked against ``TellerLimits/beats``.
+/// Counter of a worker's progress reports, which detects more than ``TellerLimits/beats`` in a second.
 struct BeatCount {
   private var count = 0
   private var since = MonotonicTime(nanoseconds: 0)

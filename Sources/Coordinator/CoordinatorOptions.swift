@@ -1,5 +1,6 @@
-// Command-line options of the coordinator. bankctl and the guardian pass these options; users never type them.
-// This file only parses the options; the parts that receive a value decide what it causes.
+// Command-line options of the coordinator. bankctl, the guardian and the coordinator itself pass these options;
+// users never type them. This file parses the options and applies them to the configuration; the parts that receive
+// a value decide what it causes.
 
 import Arguments
 import BankModel
@@ -9,12 +10,13 @@ import QueueCore
 import Supervision
 import Wire
 
-/// Command line: `bankd --home DIR [--config FILE] [--lang ko|en] [--deposit N] [--loan N] [--speed X]`, `bankd
-/// --inspect --home DIR`, or `bankd --count PID --home DIR`.
-/// `--store URL` names a database shared by several branches; `bankd --inspect --store URL` reads it and needs no home.
-/// A guardian adds `--guardian PID` and passes the home's lock as descriptor 4. It adds `--recover` after a crash, and
-/// `--occupied PID`, `--inspected` or `--unusable REASON` if no bank can open. `--opener PID` opens a bank in the
-/// foreground of its client.
+/// Command line: `bankd --home DIR [--config FILE] [--lang ko|en] [--deposit N] [--loan N] [--windows NAME=N]
+/// [--speed X]`, `bankd --inspect --home DIR`, or `bankd --count PID --home DIR`.
+/// `--store URL` names a database shared by several branches; `bankd --inspect --store URL` reads it and needs no
+/// home.
+/// A guardian adds `--guardian PID` and passes the home's lock as descriptor 4. It adds `--recover` after a crash,
+/// and `--occupied PID`, `--inspected` or `--unusable REASON` if no bank can open. `--opener PID` ties the process
+/// to the one that started it: a bank in the foreground to its client, a reader to its coordinator.
 struct CoordinatorOptions: Sendable, Equatable {
   /// Absolute path of the home.
   var home = ""
@@ -22,19 +24,20 @@ struct CoordinatorOptions: Sendable, Equatable {
   var config: String?
   /// Address of the database shared with other branches; nil for the database in the home.
   var store: String?
-  /// Language of the logs; nil for that of the configuration.
+  /// Language of texts in logs and failures; nil for that of the configuration.
   var language: Language?
   /// Requested numbers of windows, which replace the configured ones.
   var windows: [ServiceName: Int64] = [:]
   var speed: String?
-  /// True to answer queries about a closed bank only, on descriptor 3.
+  /// True to answer queries on descriptor 3, about the database of a closed bank or about a shared one.
   var isInspection = false
   /// Process id of the coordinator for which the database rows are counted; the result is sent on descriptor 3.
   /// Nil if this process counts no rows.
   var countsFor: Int32?
   /// Process id of the guardian, which restarts this process when it dies; nil without a guardian.
   var guardian: Int32?
-  /// Process id of the client that opened the bank in its foreground; the bank closes when this client exits.
+  /// Id of the process that started this one, and whose exit ends this one: the client that opened the bank in its
+  /// foreground, or the coordinator of a reader.
   var opener: Int32?
   /// True after a crash of the previous coordinator: the numbers of windows stay as they were.
   var isRecovery = false
@@ -204,7 +207,7 @@ extension BankConfiguration {
     return policy
   }
 
-  /// Pauses before the successor of a dead teller starts.
+  /// Pauses before the successor of a dead worker or service starts.
   var restarts: RestartPolicy {
     var policy = RestartPolicy()
     policy.firstPause = restartFirst

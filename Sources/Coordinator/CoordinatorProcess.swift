@@ -1,6 +1,6 @@
 // Life cycle of the process, from its command line to its exit code.
 // Errors: if the bank cannot open, the reason is sent on descriptor 3 to the process that started this one, in the
-// control protocol. If descriptor 3 is not open, the reason is written to standard error.
+// control protocol. If descriptor 3 is not an open socket, the reason is written to standard error.
 
 import BankModel
 import CommandRunner
@@ -16,7 +16,8 @@ import Wire
 
 /// Entry point of `bankd`.
 public enum CoordinatorProcess {
-  /// Runs until the bank has ended, and returns the exit code.
+  /// Runs a bank until it has ended, an inspection until its client has disconnected, or a count of rows. Returns
+  /// the exit code.
   ///
   /// - Parameter shared: Opener of shared databases; nil if this build does not support PostgreSQL.
   public static func run(arguments: [String], shared opener: (any SharedBooksOpener)? = nil) -> Int32 {
@@ -46,7 +47,7 @@ public enum CoordinatorProcess {
     return 1
   }
 
-  /// Descriptor 3, if it is a socket connected to the process that started this one.
+  /// Descriptor 3, if it is a socket: it is connected to the process that started this one.
   private static func inheritedSocket() -> CInt? {
     var kind: CInt = 0
     var length = socklen_t(MemoryLayout<CInt>.size)
@@ -55,7 +56,7 @@ public enum CoordinatorProcess {
     return 3
   }
 
-  /// Descriptor 4, if a guardian shares the home's lock.
+  /// Descriptor 4, if it is open: a guardian shares the home's lock by it. Call only if there is a guardian.
   private static func inheritedLock() -> FileDescriptor? {
     guard fcntl(4, F_GETFD) != -1 else { return nil }
     _ = fcntl(4, F_SETFD, FD_CLOEXEC)
@@ -151,7 +152,7 @@ public enum CoordinatorProcess {
     withExtendedLifetime((signals, openerWatch)) {}
     guard !coordinator.context.isCutOff else {
       // The database is not closed: closing would write to a disk whose state is unknown, or to another bank's
-      // files. The kernel releases the lock when the process exits.
+      // files. The kernel releases the lock when this process and all others that share it have exited.
       _ = Unmanaged.passRetained(coordinator)
       return code
     }
@@ -187,7 +188,7 @@ public enum CoordinatorProcess {
     Paths.join(Paths.directory(of: try Paths.executable()), name)
   }
 
-  /// Opens as many windows as the crashed coordinator had.
+  /// Sets the numbers of windows to those of the crashed coordinator, if they are recorded.
   private static func recoverWindows(
     of configuration: inout BankConfiguration, _ home: BankHome, _ log: LogFile
   ) {
@@ -266,7 +267,7 @@ public enum CoordinatorProcess {
 
   // MARK: - Failure to start
 
-  /// Answers the first request of the process that started this one with the reason of the failure.
+  /// Answers the requests of the process that started this one with the reason of the failure.
   private static func tell(_ failure: Failure, on starter: CInt?) {
     let words = [failure.code.name, failure.subject, failure.detail].filter { !$0.isEmpty }
     guard let starter, fcntl(starter, F_GETFD) != -1, let loop = try? EventLoop() else {
@@ -298,7 +299,8 @@ public enum CoordinatorProcess {
 final class OpenerWatch {
   private let process: OtherProcess?
 
-  /// Starts the watch. If the process has already exited, `onEnd` is called before this returns.
+  /// Starts the watch. If the process has already exited or is not the parent of this one, `onEnd` is called before
+  /// this returns.
   /// - Parameter pid: Process that started this one.
   init(_ pid: Int32, on loop: EventLoop, onEnd: @escaping () -> Void) throws(SystemError) {
     process = try OtherProcess(pid: pid)

@@ -1,7 +1,7 @@
 // Check that the databases of the services are those that the bank has recorded, and the records about these databases.
-// Invariant: a database records the present opening only if it matches, if the mismatch was made on purpose, or if the
+// Invariant: a database records the present opening only if it matches, if the mismatch can be intended, or if the
 // operator has accepted the mismatch by `reload`. The bank stores its own record after that, as soon as nothing is
-// staged.
+// staged. The record is omitted if the disk is full then.
 
 import BankModel
 import QueueCore
@@ -30,8 +30,8 @@ final class DatabaseMarks: BankPart {
       }
       let mismatch = try DatabaseMismatch.find(database, of: name, books: context.booksName, memory)
       let isProblem = mismatch?.isProblem == true && !post.isAccepted
-      // No mismatch is reported for a new database of a restarted service: a user has moved the file away while
-      // the bank was open, and has been informed of the consequences.
+      // The status and audits contain no mismatch for a new database of a restarted service: the file was moved away
+      // while the bank was open.
       post.mismatch = mismatch == .newDatabase && post.generation > 1 || post.isAccepted ? nil : mismatch
       if let mismatch { write(mismatch, of: name) }
       if !isProblem { serviceSupervisor.say(.bank(mark), to: post) }
@@ -106,7 +106,7 @@ extension DatabaseMismatch {
 }
 
 extension AuditReport {
-  /// Adds a mismatch of a database: a note if it was made on purpose, and a problem if it was not.
+  /// Adds a mismatch of a database: a note if it can be intended, and a problem if it cannot.
   mutating func add(_ mismatch: DatabaseMismatch?, of name: String) {
     guard let mismatch else { return }
     if mismatch.isProblem { add(mismatch.remark(on: name)) } else { note(mismatch.remark(on: name)) }
