@@ -17,17 +17,17 @@ final class Ending: BankPart {
     var drain: Drain
     var seats: [Seat] = []
     var toldAt = MonotonicTime(nanoseconds: 0)
-    /// True after the final commit was started, when no customer was left.
+    /// True after the final commit was started, when all processes had exited.
     var isHandedOver = false
-    /// Final answer and final status report; nil until the day is closed.
+    /// Final answer and final status report; nil until everything but the end of the day is on disk.
     var last: (report: StoppedReport, picture: StatusReport)?
     /// True after the branch started to leave the shared database.
     var isLeaving = false
     /// Error of the database if it could not end the day of the whole bank.
     var refusal: StoreError?
-    /// Customers present at the start of the current step.
+    /// Customers left to the current step at its start; see `customersLeft(in:)`.
     var total: Int64 = 0
-    /// Customers served before the current step.
+    /// Customers served on this day before the drain.
     var servedBefore: Int64
     /// Windows whose tellers had to be killed.
     var killed: Set<Window> = []
@@ -81,7 +81,8 @@ final class Ending: BankPart {
       for: [order.step, order.now || isOnlyThisBranch(order) ? .finishServing : nil].compactMap { $0 }.max(),
       bound: order.timeoutMilliseconds.map { .milliseconds($0) }, at: context.now.monotonic)
     advance()
-    // The drain may already be in its last step: the queue must then stop serving the waiting customers.
+    // The drain may have reached the step `finishServing` without the action `leaveWaiting`. The queue must then
+    // stop serving the waiting customers.
     if order.now, state?.drain.step == .finishServing { queue.happen(.finish) }
   }
 
@@ -92,14 +93,15 @@ final class Ending: BankPart {
     return order.endsBank != true && !shared.isDraining
   }
 
-  /// Starts the drain of the whole shared bank: no branch admits customers, and the waiting ones are served.
+  /// Starts the drain of this branch, because the whole shared bank drains: no branch admits customers, and the
+  /// waiting ones are served.
   func stopWithTheBank() {
     guard state == nil else { return }
     begin(now: false)
     advance()
   }
 
-  /// Stops because the day of the branch has ended. The branch may detect this only after a lost connection was
+  /// Stops because the day of the shared bank has ended. The branch may detect this only after a lost connection was
   /// restored. It returns its claims of the next day and serves none of them.
   func stopBehindTheDay() {
     begin(now: false)
@@ -107,8 +109,8 @@ final class Ending: BankPart {
     advance()
   }
 
-  /// Handles a signal. The bank first serves all customers, or, if urgent, only those at windows; all others
-  /// wait for the next start. Each further signal skips to the next step.
+  /// Handles a signal. A bank first serves all customers. If the signal is urgent, and in a branch of a shared bank
+  /// that is not draining, only the customers at windows are served. Each further signal skips to the next step.
   func stopBySignal(now isUrgent: Bool) {
     if state != nil {
       state?.drain.askFurther(at: context.now.monotonic)
@@ -222,14 +224,14 @@ final class Ending: BankPart {
     queue.commit()
   }
 
-  /// Refuses requests like `turnAway()`, and waits until all other changes are on disk, because no further
-  /// iteration follows.
+  /// Refuses requests like `turnAway()`, and waits until all other changes are on disk, because no further iteration
+  /// follows. There is no wait for a store on a remote server.
   func turnAwayForGood() {
     turnAway()
     queue.awaitResults()
   }
 
-  /// Returns all customers at windows to their lines, and kills their tellers.
+  /// Returns all customers at windows to their lines, kills their tellers, and disconnects the outside workers.
   private func takeBack() {
     let windows = queue.machine.atWindows.map(\.window).filter { !$0.isOutside }
     queue.happen(.vacate)
@@ -346,8 +348,8 @@ final class Ending: BankPart {
 
   // MARK: - Exit without a drain
 
-  /// Exits without a drain, as after a kill, but ends the child processes. All results are stored, customers at
-  /// windows return to the head of their lines, and a partly admitted request leaves no data.
+  /// Prepares an exit without a drain: kills the processes at the windows and stores all results. At the next start
+  /// customers at windows are at the head of their lines. A partly admitted request leaves no data.
   func breakOff() {
     tellerSupervisor.killAll()
     let isTakingIn = queue.machine.isTakingIn

@@ -98,7 +98,7 @@ final class EnqueueIntake {
     }
   }
 
-  /// Largest number of waiting requests that are examined for admission before the first one is complete.
+  /// Number of requests at the head of the line that are examined for admission before the first one is complete.
   private static let sight = 64
 
   private var waiting: [Order] = []
@@ -116,9 +116,10 @@ final class EnqueueIntake {
     return current
   }
 
-  /// Removes and returns the next small request that need not wait for the large requests before it. The large
-  /// requests are the partly admitted one and the first in line. A request that is not first must not belong to
-  /// the client of an earlier request.
+  /// Removes and returns the next small request that need not wait for the requests before it, such as a partly
+  /// admitted large one. It belongs to another client than they do, and shares no key with them. Nil if no such
+  /// request is near the head of the line.
+  /// - Parameter room: Largest number of customers of the request.
   /// - Parameter client: Client of a request; nil if it has disconnected.
   /// - Parameter mayCome: False for a request that must not be admitted now for another reason.
   func takeBeside(
@@ -178,8 +179,9 @@ final class EnqueueIntake {
 
 /// Tickets of the customers of a list whose keys were known, as spans of consecutive numbers in bounded
 /// memory.
-/// Invariant: every added ticket is in a span, and there are at most `TicketSpan.limit` spans. Beyond the
-/// limit the last span also covers tickets that were not added.
+/// Invariant: there are at most `TicketSpan.limit` spans. Every added ticket is in a span, unless the tickets are of
+/// so many days that only the latest days fit. If there are many gaps, a span may also cover tickets that were not
+/// added.
 struct KnownTickets {
   private var spans: [TicketSpan] = []
 

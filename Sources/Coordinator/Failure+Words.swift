@@ -1,5 +1,5 @@
-// Conversion of the queue's refusals and the store's errors to failures for clients: a code for scripts, and details.
-// The client composes the text.
+// Conversion of the queue's refusals and the store's errors to failures for clients: a code for scripts, and
+// details. The client composes the text, except that of an invalid file.
 
 import BankModel
 import Configuration
@@ -27,7 +27,7 @@ extension Failure {
     }
   }
 
-  /// Failure for an invalid file, in the client's language.
+  /// Failure for an invalid file, in this language.
   init(_ error: ConfigurationError, in language: Language) {
     self.init(.badConfiguration, subject: error.path, detail: error.message(in: language))
   }
@@ -72,10 +72,11 @@ extension EnqueueOrder {
 }
 
 extension EnqueueOrder {
-  /// Returns the service of the request, or nil if services are drawn at random. Throws if the customers do not
-  /// carry the amount and account that the service needs.
+  /// Returns the service of the request, or nil if services are drawn at random.
   ///
   /// - Parameter policy: Rules that define which services post amounts.
+  /// - Throws: `no_such_service`, or `bad_request` if the amount and account of the customers do not suit the
+  ///   service.
   func knownService(among services: OfferedServices, by policy: QueuePolicy) throws(Failure) -> Service? {
     guard let name = self.service else { return nil }
     let service = try services.service(name)

@@ -36,7 +36,7 @@ final class Followers {
 
   static let watchPause = TimeSpan.milliseconds(100)
 
-  /// Events whose receipts are on disk, followed by those that are not on disk yet.
+  /// Announced events that are on disk, followed by those that are not on disk yet.
   private var certainEvents: [BranchEvent] = []
   private var pendingEvents: [BranchEvent] = []
   /// Number of pending events per transaction in flight, oldest first.
@@ -189,7 +189,7 @@ final class Followers {
         window: window, end: processEnd, attempt: customer.attempts))
   }
 
-  /// Records a cancellation whose client was answered.
+  /// Records a cancellation that is on disk, when its client is answered.
   func noteCancelled(_ ticket: TicketNumber, at now: WallTime) {
     changed = true
     events.append(EventRing.Event(kind: .cancelled, time: now.milliseconds, ticket: ticket))
@@ -229,8 +229,8 @@ extension StoreChange {
 }
 
 extension BoardEvent.Kind {
-  /// Kind of event for an attempt that ended without a receipt; nil if the exit of the process is reported as
-  /// its own event.
+  /// Kind of event for the end of an attempt; nil if the attempt ended with a receipt, and if the exit of the process
+  /// is reported as an event.
   fileprivate init?(endOfAttempt end: AttemptEnd) {
     switch end {
     case .failed, .leaseExpired, .lost: self = .failed

@@ -1,8 +1,8 @@
 // The coordinator's link to its guardian: reports the state of the bank, and replaces a guardian that has died.
-// Invariant: no function blocks, and the death of a guardian has no effect on customers. A guardian that does not
-// answer heartbeats is stuck. It is killed before another one starts, so there are never two.
-// Errors: a guardian that fails repeatedly is restarted with growing pauses, of at most one second, as long as the bank
-// is open. A bank without a guardian would end with the next death of its coordinator.
+// Invariant: no function blocks, and the death of a guardian has no effect on customers. A guardian that does
+// not answer heartbeats is examined. If it is stuck, it is killed, and another one starts only after its exit.
+// Errors: a guardian that fails repeatedly is restarted with growing pauses, of at most one second, until the bank
+// has closed. A bank without a guardian would end with the next death of its coordinator.
 
 import Glibc
 import Logbook
@@ -26,7 +26,7 @@ final class Guardianship {
   /// Time between SIGABRT and SIGKILL for a stuck guardian.
   private static let abortGrace = TimeSpan.milliseconds(200)
   private static let proof = TimeSpan.seconds(1)
-  /// Field that reports to the guardian that everything is stored and the home is free.
+  /// Field of the final report to the guardian: `1` if everything is stored, or `lost` if the database is gone.
   private static let closedField = "X_BANK_CLOSED"
   /// Pause before a message is repeated to a new guardian that was not listening yet.
   private static let repetition = TimeSpan.milliseconds(50)
@@ -43,7 +43,7 @@ final class Guardianship {
   private var watched: Watched?
   private var history: RestartHistory
   private var startAt: MonotonicTime?
-  /// Message that no guardian has received, and the time of its next attempt.
+  /// Message that no guardian has received, and the time at which it is sent again.
   private var unheard: (message: ServiceMessage, repeatAt: MonotonicTime)?
   private var provenAt: MonotonicTime?
   private let pulse: Pulse

@@ -1,9 +1,9 @@
 // Table of customers in flight at commands and workers, which the next coordinator reads after this one was killed. The
 // memory outlives the process: one 64-bit word is written when a customer is assigned and when its attempt ends,
 // without waiting for a disk.
-// Invariants: a customer is in the table before its worker receives it. Contents for another database, another day or
-// an earlier boot of the machine are ignored. The table has room for `buckets * ways` customers; further customers are
-// not recorded.
+// Invariants: a customer is in the table before its worker receives it, if its bucket has a free word. The table has
+// `buckets` buckets of `ways` words; a customer whose bucket is full is not recorded. Contents for another database,
+// another day or an earlier boot of the machine are ignored.
 
 import BankModel
 import Posix
@@ -133,7 +133,7 @@ package final class HandTable {
     words[Head.isClosed] = 1
   }
 
-  /// Starts another day, whose ticket numbers are different.
+  /// Starts another day, whose ticket numbers start again.
   package func begin(day: BusinessDay) {
     guard !isDead() else { return }
     clear()
@@ -167,7 +167,7 @@ package final class HandTable {
     count += 1
   }
 
-  /// Records that an attempt has ended and is stored, so no worker holds the customer.
+  /// Records that an attempt has ended, so no worker holds the customer.
   package func leave(_ ticket: TicketNumber) {
     guard count > 0, let place = place(of: ticket), !isDead() else { return }
     change(place) { ($0.isInHand, $0.isUnrecorded) = (false, false) }

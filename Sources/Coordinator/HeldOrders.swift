@@ -1,7 +1,8 @@
 // Orders that are held back because their worker has not read earlier messages, mostly for customers with large
 // payloads.
-// Invariant: at most `room` bytes and one message wait for one reader. So no worker is disconnected because of the
-// amount that the bank itself has sent. The orders of one reader are sent in the order of assignment.
+// Invariant: at most `room` bytes and one order wait for one reader, besides short messages. So no worker is
+// disconnected because of the amount that the bank itself has sent. The orders of one reader are sent in the order
+// of assignment.
 
 import BankModel
 import QueueCore

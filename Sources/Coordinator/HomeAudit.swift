@@ -94,7 +94,7 @@ struct HomeAudit {
     missing.sorted { $0.path < $1.path }.map { Remark(.missingInHome, $0.path, $0.owner.rawValue) }
   }
 
-  /// Findings about files that other users could enter, read or write.
+  /// Findings about files that other users own, could enter, read or write, and about files that cannot be examined.
   func permissions() -> [Remark] {
     var found: [Remark] = []
     let shared = sharedWithCustomers

@@ -1,8 +1,10 @@
-// Repair of the bank's files that are removed while the bank is open. If the database is removed, the bank ends at
-// once, because it could not keep its guarantees any more. If the write-ahead log is removed, it is copied at once and
-// created again a moment later; see `DatabaseFiles`.
-// Invariants: the restoration of a file is retried until it succeeds. Without the database no guarantee is given, and
-// the store of a removed home is never closed: its file names may belong to another bank by then.
+// Repair of the bank's files that are removed while the bank is open. If the database is removed, the bank stops
+// serving at once and exits a moment later, because it could not keep its guarantees any more. If the write-ahead
+// log is removed, its contents are copied to the database at once, and it is created again a moment later; see
+// `DatabaseFiles`.
+// Invariants: the restoration of directories, sockets, lock and write-ahead log is retried until it succeeds.
+// Without the database no guarantee is given, and the store of a removed home is never closed: its file names may
+// belong to another bank by then.
 
 import BankModel
 import Posix
@@ -115,12 +117,12 @@ final class HomeKeeper: BankPart {
     }
   }
 
-  /// Keeps a loss for further attempts, even if another file has the name now.
+  /// Keeps a loss for later repairs, even if another file has the name now.
   private func owe(_ loss: HomeWatch.Loss, unless isMended: Bool) {
     if isMended { owed.remove(loss) } else { owed.insert(loss) }
   }
 
-  /// Copies the removed write-ahead log to the place where the next coordinator looks for it.
+  /// Copies the contents of the removed write-ahead log to the database file, now or after the open transaction.
   private func rescueLog() {
     owed.insert(.log)
     context.write(event: "wal_removed", level: .error) {

@@ -1,6 +1,7 @@
 // Lock of a home: one coordinator or one inspector at a time.
-// Errors: if a coordinator holds the lock, the failure contains its process id. If an inspector holds the lock, the
-// caller waits; after the timeout the failure is `home_locked`.
+// Errors: if a coordinator holds the lock, the failure contains its process id. If an inspector holds the lock, a
+// coordinator waits; after the timeout the failure is `home_locked`. A second inspector receives this failure at
+// once.
 
 import Glibc
 import Posix

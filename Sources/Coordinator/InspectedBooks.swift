@@ -10,7 +10,7 @@ import Wire
 public protocol InspectedBooks: AnyObject {
   /// Queries of the database.
   var reading: any QueueReading { get }
-  /// Present day and services, read before each answer.
+  /// Identity of the bank and its present day. For a shared database this also reads its services again.
   func look() throws(StoreError) -> InspectedNumbers
   /// About `limit` receipts of all branches, from a day on, after the given position of each branch. `service`
   /// selects one service, or all if it is nil. Nil for a database with a single order of commits.
@@ -41,7 +41,7 @@ public struct InspectedNumbers: Sendable, Equatable {
   public var name: BooksName
   /// Default day of queries: for a closed bank the last day on which it was open.
   public var presentDay: BusinessDay
-  /// Highest number issued on that day.
+  /// Highest number issued on that day, or an upper bound if that day has ended.
   public var issued: TicketNumber
 
   public init(name: BooksName, presentDay: BusinessDay, issued: TicketNumber) {
