@@ -1,6 +1,6 @@
-// Answers to one client on descriptor 3 about a database. The commands are those of an open bank. The process inspects
-// a closed bank, or reads a shared database for the coordinator's clients. It may block, because it serves no
-// customers. It does not change the database; a move copies the data to a shared one.
+// Answers to one client on descriptor 3 about a database: the queries of an open bank, and the move of a database.
+// The process inspects a closed bank, or reads a shared database for the coordinator's clients. It may block,
+// because it serves no customers. It does not change the database; a move copies the data to a shared one.
 
 import BankModel
 import Posix
@@ -14,7 +14,7 @@ final class Inspector {
   private let books: any InspectedBooks
   /// Moves the database of the home to another store, or refuses the move.
   private let executeMove: HomeMove.Handler
-  /// Audits the services in the home of a branch; nil if the database is in the home.
+  /// Audits the services in the home of a branch; nil for a database in a home, and without a home.
   private let stock: StockVisit?
   /// Unanswered requests. They are answered outside of event handlers: a long answer runs the loop until its
   /// reader has room, which a handler must not do.
@@ -88,8 +88,8 @@ final class Inspector {
     } catch { server.answer(seat, .failure(Failure(store: error))) }
   }
 
-  /// Returns `progress` with the number of unfinished tickets, or `ended` if there are none. A day that has
-  /// ended has no unfinished tickets.
+  /// Returns `progress` if some of the tickets are unfinished, and `ended` if none is. On a day other than the
+  /// present one all tickets count as finished.
   private func left(
     of tickets: ClosedRange<TicketNumber>, on day: BusinessDay, _ numbers: InspectedNumbers
   ) throws(StoreError) -> ControlAnswer {
@@ -102,7 +102,8 @@ final class Inspector {
     return .progress(ProgressReport(phase: .serving, done: max(0, total - left), total: total))
   }
 
-  /// Moves the database and sends progress reports. The move is cancelled if the client disconnects.
+  /// Moves the database and sends progress reports. The move is cancelled if the client disconnects or closes its
+  /// reading side.
   private func move(_ order: MoveOrder, _ seat: Seat) {
     do {
       let report = try executeMove(order) { [unowned self] progress in
@@ -165,7 +166,8 @@ final class Inspector {
     }
   }
 
-  /// Sends the receipts of all branches up to now. Returns false if the database has no branches.
+  /// Sends the receipts of all branches up to now, or one part of them. Returns false if the database has no
+  /// branches.
   private func tellFollower(
     _ query: ReceiptQuery, _ numbers: InspectedNumbers, from day: BusinessDay, of service: Service?,
     _ seat: Seat, onePart: Bool
@@ -194,7 +196,7 @@ final class Inspector {
     return service
   }
 
-  /// Sends customers by number, up to the limit of one query.
+  /// Sends customers by number, up to the limit of the query.
   private func tellNumbered(
     _ query: TicketQuery, _ states: [CustomerState], day: BusinessDay, _ seat: Seat
   ) throws(StoreError) {
@@ -237,7 +239,7 @@ final class Inspector {
     server.answer(seat, .tickets([]))
   }
 
-  /// True if the client is still reading.
+  /// True if the client can still receive answers.
   private func isHeard(_ seat: Seat) -> Bool { seat.session.isOpen && !seat.session.channel.isPeerDeaf }
 
   /// Waits for a slow reader; no other client is waiting.

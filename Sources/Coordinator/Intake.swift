@@ -1,9 +1,9 @@
 // Intake of enqueue requests: checks them, makes them repeatable by their keys, and cuts them into slices for the
 // queue.
 // A known key is answered with the tickets of the first request, after these are on disk. The same key with a different
-// request is refused. `ListSlices.swift` handles the details of lists. Small requests do not wait for a large one: they
-// are admitted between two of its slices. While other customers are served, a large request rests after each iteration
-// for longer than that iteration took.
+// request is refused. `ListSlices.swift` handles the details of lists. A small request of another client is admitted
+// between two slices of a large one, unless both may have the same key. While other customers are served, a large
+// request rests for twice as long as an iteration of at least 1 ms took.
 // Invariant: at most one request is partly admitted, in the queue as well as in this class. A request that is given up
 // leaves no data: its customers on disk are removed before their numbers are assigned again.
 
@@ -202,7 +202,7 @@ final class Intake: BankPart {
     if pacing.began != nil { pacing.end(at: SystemClock.monotonic(), serving: queue.machine.serving) }
   }
 
-  /// Suspends admission and removal for a large request until this moment.
+  /// Suspends admission and removal for a large request until this moment; nil to resume.
   func rest(until moment: MonotonicTime?) { pacing.rest(until: moment) }
   private func beginTurn() { if pacing.began == nil { pacing.begin(at: SystemClock.moment().monotonic) } }
 
@@ -360,8 +360,7 @@ final class Intake: BankPart {
     if order.taken == 0 { requests.fail(order.request, failure) } else { giveUp(because: failure) }
   }
 
-  /// Gives up the partly admitted request, if there is one. None of its customers remains, and its client
-  /// receives the reason.
+  /// Gives up the partly admitted request, if there is one. Its client receives the reason.
   ///
   /// Other staged changes are committed first. Customers of the request that are on disk have unassigned
   /// numbers, and are removed before these numbers are assigned.
@@ -391,7 +390,7 @@ final class Intake: BankPart {
     return line.abandonAll()
   }
 
-  /// Refuses all waiting requests and the partly admitted one, and removes its customers.
+  /// Refuses all waiting requests, and gives up the partly admitted one.
   func turnAway(because failure: Failure) {
     let waiting = abandonAll()
     giveUp(because: failure)

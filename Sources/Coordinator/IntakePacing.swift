@@ -1,7 +1,8 @@
 // Rest periods of a large request while other customers are served or admitted beside it.
-// Invariant: a request without competition does not rest. Other customers keep more than half of their throughput, even
-// if the bottleneck is the disk or a shared core. After an iteration that admitted and committed customers of the large
-// request, the coordinator works only for the other customers for twice as long.
+// Invariant: without competition a request rests only after a failed removal. After an iteration of at least a
+// millisecond that admitted and committed customers of the large request, the coordinator works only for the other
+// customers for twice as long. So they keep more than half of their throughput, even if the bottleneck is the disk or
+// a shared core.
 
 import Time
 
@@ -19,7 +20,8 @@ struct IntakePacing {
   private var cameBeside = false
 
   func isDue(at now: MonotonicTime) -> Bool { restsUntil.map { $0 <= now } ?? true }
-  /// True if customers were admitted in this iteration while others are admitted or served.
+  /// True if customers of a large request were admitted or removed in this iteration while others are admitted or
+  /// served.
   func isShared(serving: Int64) -> Bool { began != nil && (serving > 0 || cameBeside) }
   mutating func begin(at moment: MonotonicTime) { began = began ?? moment }
   mutating func someoneCame() { cameBeside = true }

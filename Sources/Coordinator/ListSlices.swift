@@ -159,8 +159,8 @@ struct SlicedList {
   private var keysHeldBack: Set<Int> = []
   private var taken = 0
 
-  /// Holds back at most `limit` customers, and at most half of the parts; a limit of 0 admits all parts in list
-  /// order.
+  /// Holds back at most half of the parts. Of a list with keys at most `ListSpool.watchedParts` parts are held back,
+  /// and of a list without keys at most `limit` customers. A limit of 0 admits all parts in list order.
   init(_ list: ListSpool, heldBackAtMost limit: Int64) {
     self.list = list
     let most = list.hasKeys ? ListSpool.watchedParts : Int(limit) / list.partLimit

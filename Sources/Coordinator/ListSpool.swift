@@ -148,7 +148,7 @@ final class ListSpool {
     file = nil
   }
 
-  /// Opens a file without a name, which the kernel deletes when this process exits.
+  /// Creates a file and removes its name, so that the kernel deletes the file when it is closed.
   private static func unnamedFile(in directory: String) throws(SystemError) -> FileDescriptor {
     let path = Paths.join(directory, "list-\(CurrentProcess.pid)-\(RandomSeed.fromSystem())")
     let file = try FileDescriptor.open(path, [.readWrite, .create, .exclusive], mode: 0o600)

@@ -50,7 +50,8 @@ final class LiveViews: BankPart {
     }
   }
 
-  /// Subscribers to the state also receive a status without changes while the business time runs.
+  /// Sends a status to the subscribers to the state after a change. While the business time runs it is also sent
+  /// without changes.
   private func showPictureIfDue() {
     guard followers.changed || queue.machine.isTimerRunning, followers.views.count(of: .state) > 0,
       context.now.monotonic.since(followers.toldAt) >= Followers.watchPause
