@@ -44,9 +44,9 @@ enum ClientLimits {
   /// Time for handling requests in one loop iteration; after it, each client is still read once. Also the time for
   /// the pages of long answers, and for the tickets of selections.
   static let turn = TimeSpan.milliseconds(4)
-  /// Open requests of one client at the queue. The server does not read a client that has more.
+  /// Open requests of one client at the queue. The server does not read a client that has this many.
   static let openRequests = 4_096
-  /// Queries of one client that wait for the disk. The server does not read a client that has more.
+  /// Queries of one client that wait for the disk. The server does not read a client that has this many.
   static let openReadings = 128
   /// Open answers of one client: lists, subscriptions, waits.
   static let openAnswers = 256

@@ -98,7 +98,7 @@ final class EnqueueIntake {
     }
   }
 
-  /// Number of requests at the head of the line that are examined for admission before the first one is complete.
+  /// Number of requests at the head of the line that are examined for admission beside a large one.
   private static let sight = 64
 
   private var waiting: [Order] = []

@@ -7,7 +7,7 @@ import QueueCore
 import Time
 import Wire
 
-/// Client that waits until no customer waits or is served.
+/// Client that waits until no customer waits, is delayed or is served.
 struct IdleWaiter {
   var seat: Seat
   var since: MonotonicTime

@@ -16,7 +16,7 @@ final class HomeLock {
   /// Time to wait for the lock on a new lock file. It is short, because the open bank is blocked meanwhile.
   private static let shortPatience = TimeSpan.milliseconds(100)
 
-  /// Takes the lock, or throws a failure that names its holder.
+  /// Takes the lock, or throws the reason why it cannot be taken.
   /// - Parameter inherited: Lock that a guardian has taken and shares with this coordinator.
   init(_ home: BankHome, inherited: consuming FileDescriptor? = nil) throws(Failure) {
     let outcome: LockFile.Outcome
@@ -69,8 +69,8 @@ final class HomeLock {
 
   /// Takes the lock again after its file was removed. If another process takes the lock first, the lock of
   /// SQLite on the database still keeps that process out.
-  /// - Returns: False if another process holds the file with this name now, for example a coordinator that is
-  ///   just being refused.
+  /// - Returns: False if the lock could not be taken. For example, a coordinator that is just being refused holds
+  ///   the file with this name.
   func retake(_ home: BankHome) -> Bool {
     // The file may have been moved away and put back.
     if lock != nil, lock!.isAt(path: home.lock) { return true }

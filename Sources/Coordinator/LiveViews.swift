@@ -1,6 +1,6 @@
 // Delivery of changes to subscribers, in a limited share of the coordinator's time, however many subscribers there are,
 // so that customers do not wait. Each subscriber receives one piece in turn.
-// Invariant: a subscriber to events receives them without a gap. A subscriber that reads too slowly receives
+// Invariant: a subscriber to events receives them without a gap. One that reads too slowly receives
 // `slow_consumer` and nothing more.
 
 import BankModel

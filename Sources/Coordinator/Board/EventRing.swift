@@ -8,7 +8,7 @@ import QueueCore
 import Wire
 
 final class EventRing {
-  /// Stored event: numbers only.
+  /// Stored event, without texts.
   struct Event: Equatable {
     var kind: BoardEvent.Kind
     /// In milliseconds since 1970.

@@ -27,7 +27,7 @@ final class SharedBank {
   private(set) var hasLeft = false
   /// Last known state of the database, which the home records; nil before the first report, and without an address.
   private(set) var note: BooksNote?
-  /// Cancelled tickets whose stock this branch has to release; some of them, oldest first.
+  /// Some of the cancelled tickets whose reservations this branch's stock has to release, oldest first.
   private(set) var releases: [OwedRelease] = []
   /// Customers served by each branch as of an earlier query, and the time of that query. Rates are computed
   /// from them.
