@@ -3,9 +3,9 @@
 // subset of the words may have been stored.
 // A page of the file can become unavailable (the file was truncated, the disk is full), and an access then raises
 // SIGBUS. The process matters more than the words, so the handler of the signal replaces this page by zeroed memory.
-// Invariant: the words stay usable after any damage to the file. A fault at any other address ends the process as
-// usual.
-// Errors: SystemError if the file cannot be created or has no disk space.
+// Invariant: after damage to the file the words stay usable, as long as the kernel has memory for zeroed pages. A fault
+// at any other address ends the process as usual.
+// Errors: SystemError if the file cannot be opened, extended to its length or mapped.
 
 import Glibc
 import Posix
@@ -20,8 +20,8 @@ final class MappedWords {
   /// Maps a file, which is created or resized to this length if necessary.
   ///
   /// - Parameter count: Number of words, at least 1.
-  /// - Throws: EBUSY for a second instance in this process; errors of `open(2)`, `posix_fallocate(3)` and
-  ///   `mmap(2)`.
+  /// - Throws: EBUSY for a second instance in this process; EINVAL if the path is not a regular file; errors of
+  ///   `open(2)`, `fstat(2)`, `posix_fallocate(3)`, `ftruncate(2)` and `mmap(2)`.
   init(path: String, count: Int) throws(SystemError) {
     precondition(count > 0, "there is at least one word")
     bytes = count * MemoryLayout<UInt64>.stride
@@ -45,9 +45,11 @@ final class MappedWords {
     munmap(base, bytes)
   }
 
-  /// Moves the words to a new file at this path, because the present file was removed.
+  /// Moves the words to the file at this path, which is created if it is missing. Called after the present file was
+  /// removed.
   ///
-  /// - Throws: Errors of `open(2)`, `posix_fallocate(3)`, `pwrite(2)` and `mmap(2)`; the words stay usable.
+  /// - Throws: Errors of the initializer other than EBUSY, and errors of writing the file. The words stay usable,
+  ///   unless the error is of `mmap(2)`.
   func move(to path: String) throws(SystemError) {
     let file = try Self.file(at: path, bytes: bytes)
     // The words are copied in user space first: a system call would fail on an unavailable page, which the
@@ -97,5 +99,5 @@ private struct Guarded {
   var page: UInt = 4_096
 }
 
-/// Read by the signal handler; written only while there is no mapping.
+/// Range of the mapped words, for the signal handler. Written only while no word is accessed.
 private nonisolated(unsafe) var guarded = Guarded()

@@ -2,7 +2,8 @@
 // Without the file, a bank that is opened without this address would continue with the abandoned database.
 // Invariant: the file contains "moving" before the data can be at the new place, and "moved" after they were moved. The
 // file is on disk when ``keep(_:at:)`` returns. Addresses contain no passwords.
-// Errors: if the file cannot be written, the move is refused. A file that cannot be read counts as "moving".
+// Errors: if "moving" cannot be written, the move is cancelled. If "moved" cannot be written, the move fails although
+// the data were moved. A file that cannot be read, or is invalid, counts as "moving".
 
 import Configuration
 import Posix

@@ -1,6 +1,6 @@
 // Mapping between names and numbers of services: clients, files and logs use names, and the queue uses numbers.
 // Invariant: every service that the queue can refer to has a name in the directory. Only configured services accept new
-// customers and windows; the others keep their names as long as any of their data is on disk.
+// customers and windows; the others keep their names, because data on disk may refer to them.
 
 import BankModel
 import Wire

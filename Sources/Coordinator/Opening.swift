@@ -1,7 +1,7 @@
 // Opening of the bank, and the end of a bank that cannot open.
-// Invariants: a bank opens once, when every window has a ready teller. Clients that wait for the windows are answered
-// when the windows are settled (`TellerSupervisor.isSettled`). A bank that cannot open reports the reason and exits,
-// and serves no customer before.
+// Invariants: a bank opens once, when its windows are settled (`TellerSupervisor.isSettled`) and each of its service
+// processes is ready or has failed. Clients that wait for the windows are answered then, or with a failure when a
+// window is given up. A bank that cannot open reports the reason and exits.
 
 import BankModel
 import Time

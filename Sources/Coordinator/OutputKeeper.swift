@@ -1,9 +1,11 @@
 // Removal of old output files of commands (`output_retention`). All files are checked at the start, after the end of a
-// day and once an hour, a few per iteration. Files not written to for the configured time are removed.
-// Invariants: files of customers at windows are not removed. Before the first removal a marker file in the home records
-// the time limit, so that a request for a removed file can be answered with the reason. A client that has a file open
-// can read it to the end.
-// Errors: a file that cannot be read or removed stays for the next round; the log contains one entry per round.
+// day, and an hour after the last check has ended; a few files at a time. Files not written to for the configured time
+// are removed.
+// Invariants: files of customers at windows are not removed. Before the first removal of a round, the marker file
+// `output/removed` in the home records the time limit, so that a request for a removed file can be answered with the
+// reason. A client that has a file open can read it to the end.
+// Errors: if a file cannot be read or removed, the rest of its day's directory stays for the next round. The log
+// contains the last error of a round.
 
 import Arguments
 import BankModel

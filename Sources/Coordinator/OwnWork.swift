@@ -22,7 +22,7 @@ final class OwnWork: BankPart {
     var ticket: TicketNumber?
   }
 
-  /// Largest number of ancestors examined.
+  /// Largest number of ancestors examined, and of customers whose keys are searched in the environment of a client.
   private static let highest = 256
 
   private let outside: OutsideWorkers
@@ -66,8 +66,8 @@ final class OwnWork: BankPart {
 
   // MARK: - Waits for tickets
 
-  /// Refusal of a wait for the client's own ticket, or for tickets of a service whose windows are all blocked
-  /// by commands that wait; nil if the wait can end.
+  /// Refusal of a wait for the client's own ticket, or for tickets of the service at the client's window if waiting
+  /// commands block all windows of this service; nil for any other wait.
   private func refusal(
     _ day: BusinessDay, _ tickets: ClosedRange<TicketNumber>, _ session: ControlSession
   ) -> Failure? {
@@ -82,8 +82,8 @@ final class OwnWork: BankPart {
     return Failure(.fromOwnWork, subject: isOwn ? "ticket" : "tickets", detail: Self.words(place))
   }
 
-  /// True if every other window of the service is blocked by a waiting command, and one of the tickets is of
-  /// this service.
+  /// True if every other window of the service is blocked by a waiting command, and the first or the last ticket is of
+  /// this service and not a dead letter.
   private func isHeldUp(_ window: Window, _ tickets: ClosedRange<TicketNumber>) -> Bool {
     guard !window.isOutside else { return false }
     let others = tellerSupervisor.posts.values.filter {

@@ -1,7 +1,7 @@
 // Web server process of this bank, and the order with which it was started. The supervisor manages the process.
-// Invariant: at most one web server exists. It runs until it is stopped or the bank closes. If the coordinator is
-// killed, the next one starts it again, because the order is stored in a file. The bank opens and serves even if the
-// web server fails.
+// Invariant: at most one web server exists. It runs until it is stopped, the supervisor gives it up, or the bank
+// closes. If the coordinator is killed, the next one starts it again, because the order is stored in a file. The bank
+// opens and serves even if the web server fails.
 // Errors: an order that cannot be fulfilled is refused; an invalid file counts as no order.
 
 import BankModel

@@ -61,10 +61,10 @@ protocol ProcessSupervisor: AnyObject {
   func isCleared(_ post: Post, at now: Moment) -> Bool
   /// Called after a process has exited, before its successor starts.
   func ended(_ post: Post, _ status: ExitStatus)
-  /// Decides what happens to a post without a process: ``succeed(_:at:isHopeless:)`` unless the supervisor
-  /// has another rule.
+  /// Decides what happens to a post whose process has exited or could not start. Implementations call
+  /// ``succeed(_:at:isHopeless:)``, unless a rule of their own applies.
   func decide(_ post: Post, at now: Moment, couldNotStart: Bool)
-  /// Called when a post has no process and none is started automatically.
+  /// Called when a post was given up; see ``giveUp(_:at:)``.
   func gaveUp(_ post: Post)
 }
 
@@ -315,7 +315,7 @@ package class SupervisedProcess<Incoming: FrameMessage, Outgoing: FrameMessage> 
   final var readyBy: MonotonicTime?
   final var killAt: MonotonicTime?
   final var drainBy: MonotonicTime?
-  /// Exit status, while the channel is still being read.
+  /// Exit status of a reaped process, until its exit is reported.
   final var exitStatus: ExitStatus?
   final var startedAt: MonotonicTime?
   final var history: RestartHistory

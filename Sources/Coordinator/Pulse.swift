@@ -8,7 +8,7 @@ import Posix
 import Time
 
 final class Pulse {
-  /// Called with the process id of each answer's sender.
+  /// Called with the process id that an answer contains.
   var onAnswer: ((Int32) -> Void)?
   var onBeat: (() -> Void)?
   /// Time without heartbeats after which the guardian considers this process stuck.

@@ -1,5 +1,6 @@
 // Commits of staged changes and their consequences. With a store that confirms later, the bank continues to serve and
-// stages into the next transaction meanwhile. Results are taken once in each iteration.
+// stages into the next transaction meanwhile. Results are taken once in each iteration, and whenever the driver has to
+// wait for them.
 // Invariants: the machine receives `sealed` before anything else is staged, so the transactions of the machine match
 // those of the store. Results are handled in the order in which they arrive.
 // Errors: StoreError, handled by `fail(_:)`.
@@ -28,9 +29,9 @@ extension QueueDriver {
     commit()
   }
 
-  /// Commits everything that is staged, and notifies waiting clients if it is on disk. A store that confirms
-  /// later only starts the commit. If the limit of transactions in flight is reached, their results are
-  /// awaited first.
+  /// Commits everything that is staged, and notifies waiting clients if it is on disk. A store that confirms later only
+  /// starts the commit. If the limit of transactions in flight is reached, their results are awaited first. If the
+  /// store has had unconfirmed changes for too long, the results are awaited afterwards.
   func commit() {
     if !machine.hasRoomUnderway { awaitResults() }
     guard machine.hasRoomUnderway else { return }
@@ -62,8 +63,8 @@ extension QueueDriver {
     takeResults()
   }
 
-  /// Handles the results that have arrived, and notifies waiting clients after each transaction: the effects of
-  /// a transaction may change the answers to the clients of the next one.
+  /// Handles the results that have arrived, and notifies waiting clients after each committed transaction: the effects
+  /// of a transaction may change the answers to the clients of the next one.
   func takeResults() {
     while engine.mayHaveResults {
       let wasJammed = machine.isJammed

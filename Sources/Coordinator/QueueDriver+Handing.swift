@@ -32,7 +32,7 @@ extension QueueDriver {
     tell(window, assignment(of: customer, lease, payload, kind: kind))
   }
 
-  /// Holds an order back if the limit of unread bytes is reached.
+  /// Holds an order back if too many bytes wait for the worker, or if an earlier order for the worker is held back.
   ///
   /// - Returns: True if it was held back.
   private func holdsOrder(of customer: Customer, _ lease: Lease, at window: Window) -> Bool {
@@ -43,7 +43,7 @@ extension QueueDriver {
     return true
   }
 
-  /// Sends orders that were held back, up to the limit of unread bytes of each worker.
+  /// Sends orders that were held back, up to the limit of bytes that may wait for a worker.
   ///
   /// - Returns: True if an order was sent.
   func sendHeldOrders() -> Bool {
@@ -57,8 +57,8 @@ extension QueueDriver {
         heldOrders.removeFirst(of: peer)
         guard isHeld else { continue }
         hasSent = true
-        // The lease starts with the order: a worker cannot make progress with a customer that it has not
-        // received.
+        // The lease of a worker program starts when its order is sent: the program cannot make progress with a customer
+        // that it has not received.
         renew(order)
         tell(of: order.customer, order.lease, at: order.window, context.kinds[order.window.service])
         guard !context.isCutOff, engine.isWorking else { break }
@@ -68,8 +68,8 @@ extension QueueDriver {
     return hasSent
   }
 
-  /// Renews the leases of customers whose orders are held back, as long as their worker reads, because the bank
-  /// causes the delay. A worker that reads nothing for the duration of a lease loses these customers.
+  /// Renews the leases of customers whose orders are held back for a worker program, as long as the program reads,
+  /// because the bank causes the delay. A worker that reads nothing for the duration of a lease loses these customers.
   private func renewHeldLeases(of peer: HeldOrders.Peer) {
     guard let first = heldOrders.first(of: peer),
       heldOrders.hasRead(peer, backlog: backlog(at: first.window))
@@ -92,7 +92,7 @@ extension QueueDriver {
     apply(.tellerAnswered(window, lease.generation, lease, .returned))
   }
 
-  /// Bytes sent to the worker of a window that it has not read.
+  /// Bytes queued for the worker of a window and not yet written to its socket.
   private func backlog(at window: Window) -> Int {
     if let number = window.outsideNumber { return outsideBacklog(number) }
     return tellerSupervisor.posts[window]?.channel?.backlog ?? 0

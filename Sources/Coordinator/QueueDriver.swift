@@ -36,7 +36,8 @@ final class QueueDriver {
   var onReply: (RequestNumber, QueueAnswer) -> Void = { _, _ in }
   /// Called when no customer can be served any more and no window is busy.
   var onDrained: () -> Void = {}
-  /// Called when everything is on disk and nothing is staged yet, so that the store may be read for answers.
+  /// Called after a commit was confirmed, before anything else is staged. If no other transaction is in flight, the
+  /// store may now be read for answers.
   var onCommitted: () -> Void = {}
   /// Called when the disk is full and the queue has refused all customers who were not on disk.
   var onRefused: () -> Void = {}
@@ -61,7 +62,8 @@ final class QueueDriver {
   let hands: HandTable?
   /// Orders for workers that have not read earlier messages.
   var heldOrders = HeldOrders()
-  /// Returns the unread bytes sent to the outside worker with this number.
+  /// Returns the number of bytes that are queued for the outside worker with this number and not yet written to its
+  /// socket.
   var outsideBacklog: (Int32) -> Int = { _ in 0 }
   let followers: Followers
   private let releases: ReleaseQueue
@@ -170,7 +172,7 @@ final class QueueDriver {
       if let hands, context.kinds[window.service].takesPayload { hands.take(lease.ticket) }
       entrust(customer, lease, at: window)
     case .acknowledge(let window, let lease):
-      // A worker other than a teller receives only the messages of the worker protocol, in either encoding.
+      // A worker program of another build receives only the messages of the worker protocol, in either encoding.
       guard !window.isOutside, !context.kinds[window.service].isForeign else { break }
       tellerSupervisor.tell(window, .acknowledged(lease), canWait: machine.numbers(of: window)?.lease != nil)
     case .recall(let window, let lease): recall(lease, from: window)

@@ -1,5 +1,6 @@
 // Progress of one client's request to a shared database: the next part to query.
-// Invariant: each receipt and each customer is sent once, and no more than were requested.
+// Invariant: each receipt is sent once, and no more entries are sent than were requested. A customer whose
+// state changes between two parts of a list can be missing or be sent twice.
 
 import BankModel
 import Time
@@ -46,7 +47,8 @@ final class ReaderPassage {
     }
   }
 
-  /// True if the query reads all rows.
+  /// True if the query may read many rows. The query then has a reader process for this kind, and a longer
+  /// timeout.
   var isThorough: Bool {
     switch rest {
     case .other(.audit), .other(.ledger), .other(.account): true
@@ -62,7 +64,7 @@ final class ReaderPassage {
     if case .other = rest { false } else { true }
   }
 
-  /// Next query; nil at the end of a list.
+  /// Next query to the database.
   var next: ControlCommand? {
     switch rest {
     case .receipts(let query), .following(let query): return .receipts(query)
@@ -95,7 +97,7 @@ final class ReaderPassage {
       if tickets.count >= AnswerStream.page, let last = tickets.last {
         query.after = last.ticket
       } else {
-        // End of a list without states.
+        // This was the last state, or a single list of all states.
         guard states.count > 1 else { return false }
         states.removeFirst()
         query.after = 0

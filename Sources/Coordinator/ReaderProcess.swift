@@ -1,8 +1,9 @@
 // Process that reads a shared database for the coordinator: its start at the first query, its exit and its successors.
 // One query is in flight at a time; the others wait in this object.
-// Invariant: every query ends with an answer or an error unless it is withdrawn. A query without any answer yet is
-// retried once on the next process. A process is reaped before its successor starts.
-// Errors: a failure is reported to the caller of the query only.
+// Invariant: every query ends with an answer or an error unless it is withdrawn. If the process exits before a query
+// has any answer, the query is retried once on the next process. A query that has timed out is not retried. A process
+// is reaped before its successor starts.
+// Errors: a failure is reported to the callers of the queries that it affects, and as an event for the log.
 
 import BankModel
 import Glibc
@@ -59,9 +60,9 @@ final class ReaderProcess {
   private var lastNumber: UInt32 = 0
   /// Earliest start time of a successor.
   private var restartAt: MonotonicTime?
-  /// Reason of the last failure, which clients receive while there is no process.
+  /// Reason of the last failure. Clients receive it while no process can be started.
   private var trouble = ""
-  /// True if the process was ended because it is not needed any more.
+  /// True if this object has killed the process because its query was withdrawn, or in ``close()``.
   private var isEnding = false
   private var isClosed = false
 
@@ -85,8 +86,8 @@ final class ReaderProcess {
     goOn()
   }
 
-  /// Withdraws a query. With `endsWork` the process that works on the query is killed, because it would keep
-  /// other queries waiting and the database server busy.
+  /// Withdraws a query. With `endsWork` the process that works on the query is killed, because it would keep other
+  /// queries waiting and the database server busy. Without it, a query in flight still receives its answer.
   func withdraw(_ question: ReaderQuestion, endsWork: Bool) {
     waiting.removeAll { $0 === question }
     guard endsWork, current?.question === question else { return }
@@ -190,7 +191,7 @@ final class ReaderProcess {
     case .atOnce: restartAt = nil
     case .after(let pause): restartAt = now + pause
     case .giveUp:
-      // The next query after this pause causes another attempt.
+      // The first query after this pause starts the process again.
       restartAt = now + policy.longestPause
       history.forgive()
     }

@@ -46,7 +46,8 @@ final class Readings: BankPart {
     server.flush()
   }
 
-  /// Answers all waiting queries, while nothing is staged.
+  /// Answers the waiting queries, if nothing is staged. While the disk is full, queries that must match the queue in
+  /// memory stay.
   func answerWaiting() {
     guard !waiting.isEmpty else { return }
     let questions = waiting

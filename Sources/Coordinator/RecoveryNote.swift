@@ -28,7 +28,8 @@ enum RecoveryNote {
     do throws(SystemError) { try Directory.rename(fresh, to: path) } catch { try? Directory.unlink(path) }
   }
 
-  /// Copies the configuration that was just read and is valid.
+  /// Copies the configuration that was just read and is valid, if this process has a guardian. Without a configuration
+  /// file, an earlier copy is removed.
   static func keepConfiguration(of options: CoordinatorOptions, _ home: BankHome) {
     guard options.guardian != nil else { return }
     let bytes = options.config.flatMap { try? FileDescriptor.open($0, .readOnly).readAll(limit: longest) }
@@ -41,7 +42,7 @@ enum RecoveryNote {
 
   /// Configuration for this start. After a crash the bank keeps the database that was open before, and the previous
   /// configuration replaces an invalid file.
-  /// - Parameter trouble: Set to the error of an invalid file.
+  /// - Parameter trouble: Set to the error of an invalid file that the previous configuration replaces.
   static func configuration(
     of options: CoordinatorOptions, _ home: BankHome, trouble: inout Failure?
   ) throws(Failure) -> BankConfiguration {

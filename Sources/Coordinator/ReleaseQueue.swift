@@ -2,7 +2,7 @@
 // ticket.
 // Invariant: a record is removed only after the stock has answered, and repeating the request releases once. So no
 // crash loses or repeats a release. A stock that does not answer is asked again later. A refusal does not block other
-// records: each walk covers all records, and refused ones are retried after a longer pause.
+// records: the walk continues with the next record, and refused ones are retried after a longer pause.
 
 import BankModel
 import Posix
@@ -14,7 +14,8 @@ package final class ReleaseQueue {
   /// Called when the stock has released what a cancelled ticket had reserved, or reports that the ticket had
   /// reserved nothing.
   package var onReleased: ((TicketOfDay) -> Void)?
-  /// Called when the stock refuses a release, which should never happen; for the log.
+  /// Called when the stock refuses a release, which should never happen; for the log. Repeated refusals for a ticket in
+  /// `refused` are not reported.
   package var onTrouble: ((TicketOfDay, String) -> Void)?
 
   private let stock: StockClient
@@ -41,7 +42,7 @@ package final class ReleaseQueue {
   static let limit = 64
   /// Largest number of refused tickets in memory; the releases of others are requested again in each walk.
   static let remembered = 4_096
-  /// Pauses after the stock did not answer, and after it has refused a release.
+  /// Pauses after the stock did not answer or had a full disk, and after it has refused a release.
   private static let pause = TimeSpan.seconds(1)
   static let longPause = TimeSpan.seconds(30)
 

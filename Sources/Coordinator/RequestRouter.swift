@@ -1,6 +1,7 @@
 // Router of client commands to the parts of the coordinator, and of the queue's answers back to clients. It also pauses
 // clients that have requested too much at once.
-// Invariant: every request gets exactly one final answer, unless it is a subscription or its client disconnects.
+// Invariant: a request gets at most one final answer. It can stay without one only if it is a subscription or a
+// withdrawal, its client disconnects, or the process is cut off. All parts of a list together are one request.
 
 import BankModel
 import Posix
@@ -27,7 +28,7 @@ final class RequestRouter: BankPart {
   let reader: BooksReader?
   /// Waits for tickets of a shared database; nil if the bank has its own.
   let waits: SharedWaits?
-  /// Clients that reached a limit and are not read until some of their requests are answered.
+  /// Clients that are not read for a while; see ``asksTooMuch(_:)``.
   private var crowded: [ControlSession] = []
 
   init(
@@ -69,13 +70,13 @@ final class RequestRouter: BankPart {
     serve(request, for: session)
   }
 
-  /// Returns true if the request is to be processed. If not, the request was answered, unless the process is
-  /// cut off.
+  /// Returns true if the request is to be processed. If not, the request was answered or needs no answer of its own, or
+  /// the process is cut off.
   private func isHeard(_ request: ControlRequest, from session: ControlSession) -> Bool {
     // After a cut-off this process sends nothing.
     guard !context.isCutOff, !opening.refuses(request, session) else { return false }
     guard context.exitCode != nil else { return true }
-    // The request was read together with the request that ended the bank.
+    // The bank has already ended, for example by a request that was read together with this one.
     server.turnAway(request, of: session)
     return false
   }
@@ -179,8 +180,8 @@ final class RequestRouter: BankPart {
     } catch { server.answer(seat, .failure(error)) }
   }
 
-  /// True if the client is not to be read for a while: it has too many open requests, it does not read its
-  /// answers, or this iteration has lasted long enough. One read can contain thousands of requests, and
+  /// True if the client is not to be read for a while: it has too many open requests, queries or payload bytes, it does
+  /// not read its answers, or this iteration has lasted long enough. One read can contain thousands of requests, and
   /// tellers must not wait for all of them.
   private func asksTooMuch(_ session: ControlSession) -> Bool {
     session.openRequests >= ClientLimits.openRequests || session.openReadings >= ClientLimits.openReadings
@@ -206,7 +207,7 @@ final class RequestRouter: BankPart {
     }
   }
 
-  /// Forgets a client that has disconnected. Its requests are executed, but not answered.
+  /// Forgets a client that has disconnected. Its requests that have reached the queue are executed, but not answered.
   func forget(_ session: ControlSession) {
     requests.forget(session)
     readings.forget(session)
@@ -279,8 +280,8 @@ final class RequestRouter: BankPart {
     onDay(day, seat) { queue.happen(event(requests.open(seat, for: .ticket(ticket, $0, cancels: cancels)))) }
   }
 
-  /// Acts on tickets of the present day. Numbers start again every day, so tickets of another day are
-  /// refused: their numbers now belong to other customers.
+  /// Acts on tickets of the present day. Numbers start again every day, so tickets of another day are refused: their
+  /// numbers may now belong to other customers.
   private func onDay(_ day: BusinessDay?, _ seat: Seat, _ act: (BusinessDay) -> Void) {
     let present = queue.machine.books.day
     guard let day, day != present, !Kernel.makes("takesEveryDayForToday") else { return act(present) }

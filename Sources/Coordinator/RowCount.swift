@@ -17,7 +17,7 @@ final class RowCount {
   private var child: ChildProcess?
   private var channel: Channel?
   private var registration: Registration?
-  /// Called once; nil if there is no result.
+  /// Nil after it was called. Its parameter is nil if there is no result.
   private var onEnd: ((AuditReport?) -> Void)?
   private static let backlogLimit = 1 << 20
 

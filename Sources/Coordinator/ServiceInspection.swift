@@ -1,6 +1,8 @@
 // Audit of the stock and the vending machine of a closed bank. No service is running, so the audit reads their
 // databases under the locks of the services. It changes nothing.
-// Invariant: a database that cannot be read is a finding with its reason, and the rest of the audit is still reported.
+// Invariant: a database of a service that cannot be read is a finding with its reason, and the rest of the audit is
+// still reported.
+// Errors: StoreError if the disk has no space for sorting, or if the bank's database cannot be read.
 
 import BankModel
 import Glibc

@@ -42,7 +42,7 @@ package final class ServiceSupervisor {
     environment = ServiceNotifier.strip(Environment.all())
   }
 
-  /// Starts a process that runs as long as the bank is open.
+  /// Starts a process that runs until the bank closes or ``dismiss(_:at:)`` stops it.
   /// - Parameter hasDatabase: True if the service used a database under the previous coordinator.
   @discardableResult
   package func open(
@@ -72,7 +72,8 @@ package final class ServiceSupervisor {
     post.isReplaced = true
   }
 
-  /// Restarts at once the processes that were given up, wait for their next attempt, or failed recently.
+  /// Restarts the processes that were given up, wait for their next start, or failed recently. A running process is
+  /// first asked to exit.
   package func retryFailing(at now: Moment) {
     for post in posts where post.isWanted && !post.isReplaced && post.phase != .ready {
       guard post.isGivenUp || post.restartAt != nil || post.history.earlyDeaths > 0 else { continue }
@@ -86,8 +87,8 @@ package final class ServiceSupervisor {
     }
   }
 
-  /// Replaces a process whose specification or orders have changed. The running process answers its open
-  /// requests first.
+  /// Replaces a process, for example because its specification or orders have changed. The running process answers its
+  /// open requests first.
   func replace(_ post: SupervisedService, at now: Moment) {
     guard post.isWanted, !post.isReplaced else { return }
     post.history.forgive()
@@ -286,7 +287,7 @@ extension ServiceSupervisor: ProcessSupervisor {
       post.history.forgive()
       return start(post, at: now)
     }
-    // Removed or damaged data does not recover without the operator.
+    // Without the operator, removed or damaged data does not recover, and data of a newer build stays unreadable.
     if let code = post.failure?.code, [.removed, .damaged, .newerSchema].contains(code) {
       return giveUp(post, at: now)
     }
@@ -320,13 +321,14 @@ package final class SupervisedService: SupervisedProcess<WorkerMessage, Supervis
   /// Number of the unanswered health check.
   var unanswered: Int64?
   var checks: Int64 = 0
-  /// Orders sent to the present process; nil before they are sent.
+  /// Orders that were last sent to a process at this post; nil if none were sent.
   var told: WorkerOrders?
   /// True if the present process was asked to exit so that a successor replaces it.
   var isReplaced = false
   /// Failure reported by the last process; nil if it reported none, or its successor works.
   var failure: Failure?
-  /// True if a process has used a database since the bank was opened: successors must not create a new one.
+  /// True if a process has used a database since the bank was opened, also under an earlier coordinator: successors
+  /// must not create a new one.
   var hasDatabase = false
   /// Mismatch between the service's database and the bank's record of it; nil if there is none or the operator
   /// has accepted it.

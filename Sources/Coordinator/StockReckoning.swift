@@ -27,8 +27,8 @@ struct StockReckoning {
     self.stride = stride
   }
 
-  /// Largest number of receipts read per page, of all services. The stock is queried even if a page has no
-  /// juice, so that other work runs in between.
+  /// Number of receipts of all services that one page covers at most. The stock is queried even if a page has no juice,
+  /// so that other work runs in between.
   private let stride: Int64
   /// Largest number of reported problems; further ones are counted.
   private static let told = 100
@@ -98,7 +98,7 @@ struct StockReckoning {
     }
   }
 
-  /// Adds a suspicious ticket to the second check.
+  /// Checks a ticket and, if it is suspicious, adds it to the second check.
   private mutating func suspect(
     _ ticket: TicketOfDay, _ order: OrderID, _ known: [OrderID: KeptOrder], _ store: any QueueReading,
     _ day: BusinessDay
@@ -170,7 +170,7 @@ struct StockReckoning {
     return receipt.map(books.order) == name ? receipt : nil
   }
 
-  /// True if a waiting customer of the present day has this order.
+  /// True if a customer of the present day without a receipt has this order.
   private func isKept(
     _ ticket: TicketOfDay, _ name: OrderID, _ store: any QueueReading
   ) throws(StoreError) -> Bool {

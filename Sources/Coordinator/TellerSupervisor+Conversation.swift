@@ -76,7 +76,7 @@ extension TellerSupervisor {
   }
 }
 
-/// State of one window in the supervisor: the teller process and its counters.
+/// State of one window in the supervisor: its worker process and the counters of the process.
 final class SupervisedTeller: SupervisedProcess<TellerMessage, WindowMessage> {
   let window: Window
   /// Kind of the present process, even if the configuration has changed since.
@@ -91,15 +91,16 @@ final class SupervisedTeller: SupervisedProcess<TellerMessage, WindowMessage> {
   var lastExit: ProcessEnd?
   /// Output of a worker program outside its channel; nil for a teller.
   var speech: WorkerSpeech?
-  /// Reason why the window waits for the end of earlier processes; nil if it does not.
+  /// Reason why the window waits for the exit of processes that could not be killed; nil if it does not.
   var holdUp: Remark?
-  /// Time of the kill, in attended time (see `AttendedTime`); nil if the process was not killed.
+  /// Time of a kill after a deadline or a violation of the protocol, in attended time (see `AttendedTime`). Nil if
+  /// there was no such kill, and after the process was logged; see ``undyingAt``.
   var killedAt: MonotonicTime?
   /// Time at which a process that has still not exited after the kill is logged.
   var undyingAt: MonotonicTime? { killedAt.map { $0 + .seconds(10) } }
   override var nextJudgement: MonotonicTime? { .earlier(super.nextJudgement, undyingAt) }
   var customers: Int64 = 0
-  /// Generation that is being replaced because it has worked long enough.
+  /// Generation that is being replaced because it has reached a limit of `RecyclePolicy`.
   var recycledGeneration: Generation = 0
   /// Memory of the present teller and the time of measurement. The time stays when the teller is replaced.
   var residentBytes: Int64?

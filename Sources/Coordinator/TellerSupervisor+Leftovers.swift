@@ -1,6 +1,7 @@
 // Cleanup after attempts: the control groups of commands and workers, the processes left by dead runners, and the
 // windows that wait for processes that cannot be killed.
-// Invariant: no process starts at a window while a process left by an attempt of its service exists.
+// Invariant: no process starts at a window with commands or a worker program while a process exists that an earlier
+// coordinator's attempt of the same service, or the previous process at the window, has left.
 
 import BankModel
 import CommandRunner
@@ -33,7 +34,8 @@ extension TellerSupervisor {
   /// Removes the groups when the bank has closed.
   func leaveGroups() { groups?.removeAll() }
 
-  /// True if no process of an earlier attempt at this service remains.
+  /// True if no process that an earlier coordinator has left for this service remains. If one remains, sets the time of
+  /// the next check.
   func mayStart(_ post: SupervisedTeller, at now: Moment) -> Bool {
     let pids =
       kinds[post.window.service].leavesProcesses ? leftovers.holding(post.window.service) : []

@@ -1,6 +1,7 @@
 // Supervisor of the teller processes: starts one at every open window, passes on its messages, detects every kind of
 // exit, and starts the successor.
-// Invariant: the exit of a teller is reported exactly once, after its process was reaped and its channel closed.
+// Invariant: the exit of a teller is reported exactly once, after its process was reaped and its channel closed. If a
+// window without a process is closed, an exit with code 0 is reported for it.
 
 import BankModel
 import CommandRunner
@@ -31,7 +32,8 @@ package final class TellerSupervisor {
     /// An answer to a lease, or progress.
     case said(TellerMessage)
     case ended(ProcessEnd)
-    /// Retries at the window have ended: too many tellers exited before they were ready.
+    /// No teller is started at the window any more: too many exited before or directly after they were ready, or could
+    /// not be started.
     case givenUp(lastEnd: Remark)
   }
 
@@ -48,7 +50,7 @@ package final class TellerSupervisor {
   /// True if the marker file for commands was written.
   private var hasNotedCommands = false
 
-  /// Argument of every teller process, so that process lists show which bank it belongs to.
+  /// Argument of every process of this build at a window, so that process lists show the bank of the process.
   let home: String
   let loop: EventLoop
   let log: LogFile
@@ -72,7 +74,7 @@ package final class TellerSupervisor {
   /// worker.
   var groups: WindowGroups?
   var hasLookedForGroups = false
-  /// Processes left by earlier attempts.
+  /// Processes that attempts under earlier coordinators have left and that could not be killed.
   var leftovers = Leftovers()
   var residents: ResidentWorkers?
   var policy: RestartPolicy { didSet { for post in inOrder { post.history.adopt(policy) } } }
@@ -253,7 +255,7 @@ package final class TellerSupervisor {
 
 // MARK: - Process life cycle
 
-/// A teller whose channel has closed is killed.
+/// A teller whose channel has closed is killed. A teller that was asked to exit gets a moment to do so.
 extension TellerSupervisor: ProcessSupervisor {
   typealias Incoming = TellerMessage
   typealias Outgoing = WindowMessage

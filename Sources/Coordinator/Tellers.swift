@@ -1,5 +1,5 @@
 // Link between tellers and the queue: the orders that a teller receives, the queue events for its messages, and its
-// replacement after long use. Tellers are replaced between two customers, one window at a time.
+// replacement after long use. After long use tellers are replaced between two customers, one window at a time.
 // Invariants: the queue receives the events of each teller in the order in which the supervisor reported them. A teller
 // is replaced for its age only while idle, so that the replacement ends no attempt. No teller is replaced for its age
 // while the bank closes.
@@ -12,7 +12,7 @@ import Time
 import Wire
 
 final class Tellers: BankPart {
-  /// Called when retries at a window have ended, with the exit of the last teller.
+  /// Called when a window was given up, with the exit of the last teller or the reason why none could start.
   var onGivenUp: (Window, Remark) -> Void = { _, _ in }
 
   private var recycling = Recycling<Window>()

@@ -78,8 +78,7 @@ extension QueueReading {
 }
 
 extension BooksName {
-  /// Key sent with every attempt at a finished customer; nil if the receipt has no result, because then no key
-  /// was sent.
+  /// Key that every attempt of a finished customer has received; nil if the receipt has no result.
   func key(of receipt: Receipt) -> String? { receipt.result.map { _ in order(of: receipt).text } }
 }
 

@@ -1,6 +1,6 @@
-// Clients that wait until some tickets of the present day are finished, with the number of unfinished tickets for each
-// client.
-// Invariant: no client is removed while changes are uncounted, and changes before a client's request are not counted
+// Clients that wait until some tickets of the present day are finished or dead letters, with the number of the other
+// tickets for each client.
+// Invariant: no client is answered while changes are uncounted, and changes before a client's request are not counted
 // for it. For few clients each change is counted at once. For many, changes are counted in batches with pauses, so that
 // the cost of a served customer does not grow with the number of clients.
 
@@ -38,7 +38,7 @@ struct TicketWatches {
   private var due = MonotonicTime(nanoseconds: 0)
 
   var isEmpty: Bool { watches.isEmpty }
-  /// True if the changes counted so far finish all tickets of a client, so that it is answered after the next
+  /// True if, by the changes counted so far, a client waits for no more tickets, so that it is answered after the next
   /// commit.
   private(set) var owesAnEnd = false
   /// Time at which ``count(at:)`` is due; nil if everything is counted.
@@ -147,7 +147,7 @@ struct TicketWatches {
     return low
   }
 
-  /// Removes and returns clients whose tickets are all finished; none while changes are uncounted.
+  /// Removes and returns the clients that wait for no more tickets; none while changes are uncounted.
   mutating func takeEnded() -> [Watch] {
     guard owesAnEnd, changes.isEmpty else { return [] }
     owesAnEnd = false

@@ -13,7 +13,7 @@ struct Views {
     case state, board
   }
 
-  /// One request that receives changes until its client disconnects.
+  /// One request that receives changes until it is ended or its client disconnects.
   final class View {
     let seat: Seat
     let topic: Topic
@@ -97,7 +97,7 @@ struct Views {
     audience.all.first { $0.seat.session === session && $0.seat.number == number }
   }
 
-  /// Adds events. The caller has made sure that their receipts are on disk.
+  /// Adds events. The caller has held them back until their commit.
   mutating func publish(_ events: [BranchEvent]) {
     guard followerCount > 0, !events.isEmpty else { return }
     for event in events { feed.append { AnswerTail.append(event, to: &$0) } }

@@ -2,7 +2,8 @@
 // group per window below it. The bank's own processes are in none of them, so a window's group can be killed as a
 // whole.
 // Invariant: a group is named after the home and the window, so that the next coordinator recognizes it, even if that
-// coordinator runs in another group. No customer is assigned while a process exists in an earlier group.
+// coordinator runs in another group. No command or worker starts while a process exists in a group of an earlier
+// coordinator.
 // Errors: if this process may not create groups, or the kernel cannot start a process in one, no groups are used. Then
 // only the marks of processes show to which home and service they belong.
 

@@ -33,8 +33,8 @@ final class WindowPlan: BankPart {
 
   /// Changes the numbers of windows. The client waits until the windows are settled.
   ///
-  /// - Parameter isAskedFromWithin: True if the client is part of the work at a window. It is then answered at
-  ///   once, because that window may close.
+  /// - Parameter isAskedFromWithin: Returns true for a client that is part of the work at a window. The client is then
+  ///   answered at once, because that window may close.
   func scale(_ wanted: [ServiceWindows], _ seat: Seat, isAskedFromWithin: (ControlSession) -> Bool) {
     if refusesWhileEnding(seat) { return }
     guard Set(wanted.map(\.service)).count == wanted.count else {
@@ -113,7 +113,8 @@ final class WindowPlan: BankPart {
     let services = context.services
     for service in services.directory.services {
       let name = services.directory[service]
-      // Windows for command lines are opened only when the first customer with a command line waits.
+      // Windows for command lines are opened only after a customer with a command line has waited, or at a client's
+      // request.
       let isOpen = services[name] != nil && (name != .run || hasOpenedForCommandLines || isWaitedFor(service))
       if name == .run, isOpen { hasOpenedForCommandLines = true }
       let windows = isOpen ? context.configuration.windows[name] : 0
@@ -155,7 +156,8 @@ final class WindowPlan: BankPart {
     WindowsRecord.keep(Dictionary(uniqueKeysWithValues: windows), at: context.home.windows)
   }
 
-  /// Reads the configuration again and applies it. Returns the error if it is invalid or cannot be applied.
+  /// Reads the configuration again and applies it. Returns the error if it is invalid or its services cannot be stored;
+  /// nil on success.
   private func reload() -> Failure? {
     let fresh: BankConfiguration
     let (assortment, products): (Assortment, ProductTable)

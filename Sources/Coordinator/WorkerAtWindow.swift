@@ -1,5 +1,6 @@
 // Program at a window of a service with a configured worker: its arguments, environment and limits.
-// Invariant: like a command, the program does not inherit the bank's own environment.
+// Invariant: like a command, the program inherits only the variables of `CommandSurroundings` from the bank's
+// own environment.
 // Errors: if the program cannot be found, the start fails and is retried like any other failed start.
 
 import BankModel
@@ -18,7 +19,7 @@ extension BankConfiguration {
   ///   - window: Name of the window.
   ///   - key: Value in the worker's environment. It identifies the worker and its child processes after the
   ///     worker and this process were killed.
-  /// - Throws: ENOENT or EACCES for a program that does not exist or cannot be run.
+  /// - Throws: ENOENT if the program or its directory does not exist, EACCES if the program cannot be run.
   func worker(
     of service: ServiceName, window: String, key: String, home: BankHome
   ) throws(SystemError) -> ChildProcess.Program {

@@ -1,6 +1,6 @@
 // Logs of workers that keep no log themselves: programs that are not of this build. The coordinator writes the same
 // entries about customers as a teller, from the queue's events, so that every window has a log.
-// Invariant: event and field names are those of a teller's log.
+// Invariant: events about customers have the names and fields of a teller's log.
 // Errors: a log that cannot be opened is reported once per worker, and delays no customer.
 
 import BankModel
@@ -41,7 +41,7 @@ final class WorkerJournal {
     }
   }
 
-  /// Log of a worker of this generation, opened with its first line.
+  /// Log of a worker of this generation, opened with its first line; nil if it cannot be opened.
   private func file(_ places: [Window], _ generation: Generation, pid: Int32) -> LogFile? {
     if let entry = entries[places[0]], entry.generation == generation { return entry.file }
     guard logless[places[0]] != generation else { return nil }

@@ -1,5 +1,5 @@
-// Kinds of workers per service: the role of a program in its hello and in a status, and the orders for commands.
-// `WorkerPrograms` contains the paths of the programs.
+// Kinds of workers per service: the role of a program in its hello and in a status, the orders for commands, and the
+// queue rules. `WorkerPrograms` contains the paths of the programs.
 
 import BankModel
 import Configuration
@@ -120,7 +120,7 @@ extension BankConfiguration {
       leaseMilliseconds: strictest.milliseconds, beatMilliseconds: max(1, strictest.milliseconds / 4))
   }
 
-  /// Additional time for a runner after its command's timeout, on a busy machine.
+  /// Additional time for a runner after its command's grace or timeout, on a busy machine.
   private static let runnersPatience = TimeSpan.seconds(30)
 }
 

@@ -18,7 +18,7 @@ final class WorkerSession: ClientSession<TellerMessage, WindowMessage> {
   var inHand = 1
   /// Generation in the leases of this worker; 0 before it is ready.
   var generation: Generation = 0
-  /// Number among the present workers, from 1.
+  /// Number among the present workers, from 1; 0 before the worker is ready.
   var number: Int32 = 0
   var pid: Int32 = 0
   /// Leases that the worker holds, with their windows, including recalled leases that it has not returned yet.
@@ -72,8 +72,8 @@ final class OutsideWorkers: BankPart {
     queue.outsideBacklog = { [unowned self] number in byNumber[number]?.channel.backlog ?? 0 }
   }
 
-  /// Starts listening if a configured service accepts outside workers. Disconnects workers whose services
-  /// were removed by a reload.
+  /// Starts listening if a configured service accepts outside workers, and stops if none does. Disconnects workers with
+  /// a service that no longer accepts them.
   func follow() throws(SystemError) {
     let isWanted = context.configuration.services.contains { context.configuration.isOutside($0) }
     for session in workers.present where session.isGreeted {
@@ -195,9 +195,9 @@ final class OutsideWorkers: BankPart {
     followers.changed = true
   }
 
-  /// Generation in the leases of a worker. A worker that outlives this process may still answer an old lease,
-  /// while the next process has assigned the same attempt to another worker. So generations must differ. They
-  /// differ for 65,535 workers of each of 32,767 successive processes.
+  /// Generation in the leases of a worker. A worker that outlives this process may still answer an old lease, while the
+  /// next process has assigned the same attempt to another worker. So generations must differ. They differ for 65,535
+  /// workers of each of 32,768 successive processes.
   static func generation(incarnation: Int64, _ count: Int64) -> Generation {
     let incarnation = Kernel.makes("numbersWorkersAnew") ? 0 : incarnation
     return Generation(truncatingIfNeeded: (incarnation & 0x7fff) << 16 | ((count - 1) % 0xffff + 1))
@@ -218,8 +218,8 @@ final class OutsideWorkers: BankPart {
     queue.happen(.tellerProgressed(window, session.generation, lease))
   }
 
-  /// Window of a lease held by this worker. Disconnects the worker and returns nil if it does not hold the
-  /// lease.
+  /// Window of a lease held by this worker. Disconnects the worker and returns nil if it does not hold the lease or is
+  /// not ready.
   private func holding(_ lease: Lease, _ session: WorkerSession) -> Window? {
     guard session.isReady else {
       expel(session, "the worker sent a message out of turn")

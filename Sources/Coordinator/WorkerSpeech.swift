@@ -1,6 +1,7 @@
 // Text that a worker program writes to standard output and standard error, read from one pipe and split into lines.
-// Invariant: the program is never blocked, because everything is read. The stored bytes of a line, the lines per second
-// and the bytes read per iteration are limited. Dropped lines are counted, and the last lines are always passed on.
+// Invariant: the program is not blocked for long, because everything is read. The stored bytes of a line, the lines per
+// second and the bytes read per iteration are limited. Dropped lines are counted, and the last lines before the end of
+// the output are passed on in any case.
 
 import Glibc
 import Posix
@@ -16,10 +17,11 @@ final class WorkerSpeech {
   private static let pieceSize = 64 << 10
   /// Bytes read before other events are handled.
   private static let mostInOneTurn = 4 * pieceSize
-  /// A user can enlarge a pipe to 1 MiB (see `pipe(7)`), so this limit covers all its contents.
+  /// By default an unprivileged process can enlarge a pipe to 1 MiB (see `pipe(7)`), so this limit covers all its
+  /// contents.
   private static let mostAtTheEnd = 2 << 20
 
-  /// Called with each line without its line feed. The bytes need not be UTF-8.
+  /// Called with each line that is not dropped, without its line feed. The bytes need not be UTF-8.
   var onLine: ([UInt8]) -> Void = { _ in }
   /// Called with the number of dropped lines.
   var onOmitted: (Int64) -> Void = { _ in }
