@@ -1,5 +1,6 @@
 // All inputs of one command, and its limits.
-// Invariant: no part is inherited from the process that starts the command. Errors: none; these are values.
+// Only the resource limits and the umask that the order does not set are inherited from the process that
+// starts the command. Errors: none; these are values.
 import Posix
 import Time
 

@@ -14,7 +14,7 @@ public struct CommandOutcome: Sendable, Hashable {
     case cancel
   }
 
-  /// Exit code or signal of the command.
+  /// Exit code or signal of the command, or that its exit status is unknown.
   public var ending: ExitStatus.Ending
   /// Time from the start of the command to its own exit. The time in which the runner ends its descendants is
   /// not included.

@@ -1,6 +1,6 @@
 // Reasons why a command cannot start at all, except temporary shortages.
-// Invariant: each reason has the exit code that a shell would have returned, so one ``ExitTable`` applies to
-// commands that ran and to commands that did not start.
+// Invariant: each reason has an exit code, so one ``ExitTable`` applies to commands that ran and to commands
+// that did not start.
 import ByteText
 import Posix
 
@@ -18,8 +18,8 @@ public enum CommandRefusal: Error, Sendable, Hashable {
   /// The payload is an argument and contains a zero byte, which would terminate the argument.
   case zeroByteInArgument
 
-  /// Exit code that a shell would have returned: 127 for a missing program, 126 for one that cannot be run,
-  /// and 65 (EX_DATAERR) for an unsuitable payload.
+  /// Exit code for the ``ExitTable``. As in a shell, it is 127 for a missing program and 126 for one that
+  /// cannot be run. It is also 126 for an unusable directory, and 65 (EX_DATAERR) for an unsuitable payload.
   public var exitCode: Int32 {
     switch self {
     case .programMissing: 127

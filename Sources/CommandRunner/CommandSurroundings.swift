@@ -1,14 +1,15 @@
 // Environment variables of every program that is not part of this build, such as a worker that a user has
 // written.
-// Invariant: such a program receives the variables of its service and six common ones, and no others. Secrets
-// of the shell in which the bank was opened, and the bank's own `BANK_HOME`, are not passed on. No function can
-// fail.
+// Invariant: such a program receives the variables of its service, six common ones, and the `BANK_` variables
+// that the caller adds, and no others. Secrets of the shell in which the bank was opened, and the bank's own
+// `BANK_HOME`, are not passed on. No function can fail.
 import Posix
 
 /// The environment of programs that are not part of this build.
 public enum CommandSurroundings {
   /// Variables that a program inherits from this process unless its service sets them: search path, home
-  /// directory of the user, language, time zone and user name. Most programs were never tested without them.
+  /// directory of the user, language, time zone and user name. If this process has no `PATH`,
+  /// ``ProgramSearch/usualPath`` is used. Most programs were never tested without them.
   public static let inherited = ["PATH", "HOME", "LANG", "TZ", "USER", "LOGNAME"]
   /// Returns the environment of a program.
   ///

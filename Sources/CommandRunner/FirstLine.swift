@@ -1,7 +1,7 @@
 // First line of a script: the interpreter that it names, and whether that interpreter can be run.
-// Invariant: the line is parsed as the kernel parses it. Only the first 255 bytes count, blanks before the name
-// are skipped, and the whole text after the name is one argument. The result is nil for a file that is not a
-// script or cannot be read. The file may still be executable.
+// Invariant: the line is parsed as the kernel parses it. Only the first 255 bytes count, blanks before the
+// name are skipped, and the whole text after the name is one argument. The result is nil for a file that is
+// not a script, cannot be read, or has more than 256 bytes. The file may still be executable.
 import ByteText
 import Glibc
 import Posix
@@ -38,7 +38,7 @@ public struct FirstLine: Sendable, Hashable {
   }
 
   /// Reason why the interpreter of a script cannot be run, as a sentence without its full stop; nil if it can
-  /// be run, or if the file is not a script.
+  /// be run, or if this cannot be determined, for example because the file is not a script.
   ///
   /// - Parameters:
   ///   - path: the file, as this process sees it.

@@ -26,7 +26,8 @@ public struct OrphanTraces: Sendable {
   ///   - prefix: start of each `BANK_KEY`. It counts only for a process without any mark, because a process
   ///     with another mark belongs to another home.
   ///   - mark: any mark of the home, for any service; nil for none.
-  ///   - keeper: a process that adopts only such left-behind processes; nil for none.
+  ///   - keeper: a process whose children, other than this process, were all left behind by attempts of this
+  ///     home; nil for none.
   public init(keysFrom prefix: String, mark: ProcessMark?, keeper: pid_t?) {
     environment = EnvironmentSearch(Orphans.variable, prefix, isPrefix: true)
     (self.mark, self.keeper) = (mark, keeper)
@@ -40,7 +41,7 @@ public struct OrphanTraces: Sendable {
     return marks.isEmpty && environment?.matches(pid) == true ? 0 : nil
   }
 
-  /// Finds the processes with a trace, without their descendants.
+  /// Finds the processes with a trace. Descendants without a trace are not searched.
   func find() -> [pid_t] {
     let family = OwnFamily()
     return ProcessTable.all().filter { pid in
@@ -82,7 +83,7 @@ final class OrphanSearch {
   private static let (chases, reach) = (20, 32)
 
   private let traces: OrphanTraces
-  /// Process ids that have no trace. A full scan clears the set first.
+  /// Ids of processes without a trace, and of threads. A full scan clears the set first.
   private var strangers: Set<pid_t> = []
   /// Number of short scans before the next full one.
   private var chasesLeft = 0

@@ -1,5 +1,5 @@
 // Ends the processes that a command left behind after both its runner and the runner's parent were killed.
-// ``OrphanTraces`` recognizes them by traces that every process inherits from the command.
+// ``OrphanTraces`` recognizes them by traces that a process normally inherits from the command.
 // Invariant: this process, its ancestors and its descendants are never ended, whatever traces they have.
 // Errors: a process that cannot be ended is reported, so that the caller starts no work at the same time.
 import Glibc
@@ -8,7 +8,8 @@ import Time
 
 /// Processes that attempts have left behind.
 public final class Orphans {
-  /// Environment variable of every command, inherited by every process that it starts.
+  /// Environment variable of every command, inherited by the processes that it starts unless they are started
+  /// without it.
   public static let variable = "BANK_KEY"
 
   /// A process that an attempt has left behind.

@@ -23,8 +23,8 @@ public final class OutputCapture {
   }
 
   private static let pieceSize = 64 << 10
-  /// A pipe holds 64 KiB, or up to 1 MiB after a process has enlarged it. So one read of this size empties it.
-  /// `pipe(7)`
+  /// A pipe holds 64 KiB, or up to 1 MiB after a process has enlarged it. So reading this many bytes empties
+  /// it. `pipe(7)`
   private static let mostInOneTurn = 1 << 20
 
   private let loop: EventLoop
@@ -62,7 +62,8 @@ public final class OutputCapture {
     piece.deallocate()
   }
 
-  /// True if no more data can be read: every writer has closed its end, or ``finish()`` was called.
+  /// True if no more data can be read: every writer has closed its end, reading has failed, or ``finish()``
+  /// was called.
   public var isAtEnd: Bool {
     switch pipe {
     case .some: false
@@ -105,7 +106,7 @@ public final class OutputCapture {
 
   private func readOnce() -> ReadResult {
     switch pipe {
-    // An error when reading the own pipe counts as end of file.
+    // If reading from the pipe fails, the pipe counts as ended.
     case .some(let open): (try? open.read(into: piece)) ?? .endOfFile
     case .none: .endOfFile
     }

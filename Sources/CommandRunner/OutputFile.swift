@@ -1,7 +1,7 @@
 // File that stores a command's output, up to a limit.
 // Invariant: the file belongs to one attempt alone, is never longer than the limit, and contains the start of
 // the output. A command without output gets no file: most commands write nothing, and creating a file costs
-// more than the rest of the capture. Missing directories are created with the file.
+// more than the rest of the capture. Missing directories, except the home, are created with the file.
 // Errors: the first failure is kept, and nothing is written after it. If the file was removed before it is
 // closed, that counts as a failure, too.
 import Glibc
@@ -20,7 +20,7 @@ final class OutputFile {
   init(path: String, bound: Int64) {
     (self.path, self.bound) = (path, max(0, bound))
     do throws(SystemError) { try Directory.unlink(path) } catch {
-      // A missing directory is reported when the first byte is written.
+      // A missing directory is not an error: it is created when the first byte is written.
       if !error.isMissing { failure = error }
     }
   }

@@ -1,8 +1,9 @@
 // Writing end of a command's standard input, and the part of the payload that is not written yet.
-// Invariant: as long as this process runs, the command reads the end of file only after the last byte. A
-// payload that fits into the pipe is written completely before the command starts, so the command receives it
-// even if this process is killed. A command that does not read its input does not block this process. Errors: a
-// closed reader ends the feed without an error, because a command need not read its payload.
+// Invariant: as long as this process runs and ``close()`` is not called, the command reads the end of file
+// only after the last byte. A payload that fits into the pipe is written completely before the command
+// starts, so the command receives it even if this process is killed. A command that does not read its input
+// does not block this process. Errors: a closed reader ends the feed without an error, because a command need
+// not read its payload.
 import Posix
 
 /// Writes a payload into a pipe as fast as the command reads it, and then closes the pipe.
@@ -68,7 +69,7 @@ final class PayloadFeed {
     switch pipe {
     case .some(let open):
       payload.withUnsafeBytes { bytes in
-        // An error when writing to the own pipe means that the pipe has no reader.
+        // If writing to the pipe fails, the pipe counts as one without a reader.
         (try? open.write(UnsafeRawBufferPointer(rebasing: bytes[written...]))) ?? .peerClosed
       }
     case .none: .peerClosed

@@ -1,7 +1,7 @@
-// A command's process and all its descendants, also those in other process groups or sessions, and those whose
-// parents have exited. This process is a subreaper, so a descendant that loses its parent becomes a child of
-// this process. A child keeps its process id until this process reaps it. So only children are signalled, level
-// by level.
+// A command's process and all its descendants, also those in other process groups or sessions, and those
+// whose parents have exited. This process is a subreaper, so a descendant that loses its parent becomes a
+// child of this process. A child keeps its process id until this process reaps it. So the search signals only
+// children and their process groups, level by level.
 // Invariant: a child that this process has started for another purpose is never signalled and never reaped by
 // this class.
 // Errors: a process that cannot be ended is reported.
@@ -23,9 +23,9 @@ public final class ProcessTree {
   /// - Parameters:
   ///   - root: leader of a session; nil for a tree that consists only of the processes that another runner left
   ///     behind.
-  ///   - group: control group in which the root was started, and in which no process has to survive. All its
-  ///     members are killed in one system call before the search. Descendants outside the group are still ended
-  ///     one by one.
+  ///   - group: control group in which the root was started, and in which no process has to survive. Before
+  ///     each search with SIGKILL, all its members are killed in one system call. Descendants outside the
+  ///     group are still ended one by one.
   ///   - patience: time to wait after SIGKILL for the remaining processes to exit.
   ///   - adopts: returns true for a child of this process, other than the root, that belongs to the tree. These
   ///     are all children that this process has not started itself. It is called repeatedly.
@@ -90,8 +90,9 @@ public final class ProcessTree {
   /// Latest time for the next ``turn(at:)``; nil if no call is due before the next event.
   public var deadline: MonotonicTime? { ending.deadline }
 
-  /// Sends SIGTERM to the root's process group, and SIGKILL to the whole tree after `grace`; SIGKILL at once if
-  /// `grace` is zero. A second call can only shorten the time until SIGKILL.
+  /// Sends SIGTERM to the root's process group and to the other children of this process that belong to the
+  /// tree, and SIGKILL to the whole tree after `grace`; SIGKILL at once if `grace` is zero. A second call can
+  /// only shorten the time until SIGKILL.
   public func end(grace: TimeSpan, at now: MonotonicTime) { ending.begin(grace: grace, at: now) }
 
   /// Does the work that is due: a scan, or the step from SIGTERM to SIGKILL.

@@ -9,7 +9,8 @@ import Time
 
 /// Searches for programs, and caches their paths for a second. Not Sendable.
 public final class ProgramPlaces {
-  /// Lifetime of an entry. During this time a new program in an earlier directory of `PATH` may be missed.
+  /// Maximum lifetime of an entry. During this time a new program in an earlier directory of `PATH` may be
+  /// missed.
   static let span = TimeSpan.seconds(1)
   /// Maximum number of entries. It bounds the memory, because programs can come from customers.
   static let most = 64

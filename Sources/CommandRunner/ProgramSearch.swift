@@ -1,7 +1,7 @@
 // Search for a program by the rules of execvp(3), except its last one: execvp passes a file without an
 // interpreter in its first line to a shell.
-// Invariant: the search executes nothing. Errors: a refusal with the program that is missing, or with the file
-// that was found and is not executable. A program that was found may be missing a moment later.
+// Invariant: the search executes nothing. Errors: a refusal with the program or directory that is missing, or
+// with the file that was found and is not executable. A program that was found may be missing a moment later.
 import Glibc
 import Posix
 
@@ -9,7 +9,7 @@ import Posix
 public enum ProgramSearch {
   /// Path that execvp searches if there is no `PATH`. `confstr(3)` _CS_PATH
   public static let defaultPath = "/bin:/usr/bin"
-  /// `PATH` of a command for which none is configured. `environ(7)`
+  /// `PATH` of a program if neither its service nor this process sets one.
   public static let usualPath = "/usr/local/bin:/usr/bin:/bin"
 
   /// Finds the path of a program.

@@ -1,8 +1,9 @@
 // One command from its start until none of its processes is left: the process and all its descendants, its
 // payload, its output, its timeout.
-// Invariant: the outcome is available only after the command and all processes that it left behind have exited.
-// A process that keeps its pipes open or ignores its signals delays the outcome by a bounded time. Errors: a
-// command that cannot start is a refusal; a SystemError is a shortage that may be temporary.
+// Invariant: the outcome is available only after the command and all processes that it left behind have
+// exited, or could not be ended within a time limit. A process that keeps its pipes open or ignores its
+// signals delays the outcome by a bounded time. Errors: a command that cannot start is a refusal; a
+// SystemError is a shortage that may be temporary.
 import Glibc
 import Posix
 import Time
@@ -10,8 +11,8 @@ import Time
 /// A command that was started for one customer.
 ///
 /// Not Sendable: it belongs to the loop on which it waits. The caller runs the loop and calls ``turn(at:)``
-/// after each iteration, and at ``deadline`` at the latest. If the object is released, the command and its
-/// process group are killed.
+/// after each iteration, and at ``deadline`` at the latest. If the object is released while the command runs,
+/// the command, its process group and its control group are killed.
 public final class RunningCommand {
   private enum Phase {
     /// The command runs. Its output stays in the pipes until `attendAt`, which is nil once the loop reads the
@@ -41,7 +42,7 @@ public final class RunningCommand {
   private var isGivenUp = false
   private var phase = Phase.running(attendAt: nil)
 
-  /// Pause before another attempt after descriptors or memory have run out.
+  /// Pause before the loop is asked again to read the output, after kernel memory has run out.
   private static let pause = TimeSpan.milliseconds(10)
 
   /// Starts a command.
@@ -54,9 +55,10 @@ public final class RunningCommand {
   ///   - adopts: returns true for the children of this process that belong to the command, other than the
   ///     command itself. These are all children that this process has not started itself. If it returns true
   ///     for any, call `Subreaper.become()` first.
-  /// - Throws: temporary shortages of processes, descriptors or memory, and ETXTBSY if another process is
-  ///   writing the program file. The command has not started then. A failure after the start is not thrown: the
-  ///   step is retried while the command runs.
+  /// - Throws: temporary shortages of processes, descriptors or memory, ETXTBSY if another process is writing
+  ///   the program file, and other errors that the command did not cause, such as those of its control group.
+  ///   The command has not started then. A failure after the start is not thrown: the step is retried while
+  ///   the command runs.
   public static func start(
     _ order: CommandOrder, on loop: EventLoop, at now: MonotonicTime, unattended: TimeSpan = .zero,
     adopts: @escaping (pid_t) -> Bool
@@ -138,8 +140,8 @@ public final class RunningCommand {
   /// True while the output of the command stays in the pipes and its orphaned descendants are not reaped.
   public var isUnattended: Bool { if case .running(attendAt: _?) = phase { true } else { false } }
 
-  /// Ends the command with all its descendants: SIGTERM to its process group, and SIGKILL to the whole tree
-  /// after the grace. Does nothing if the command has exited already, or is being ended.
+  /// Ends the command with all its descendants: see ``ProcessTree/end(grace:at:)``. Does nothing if the
+  /// command has exited already, or is being ended.
   public func cancel(at now: MonotonicTime) { interrupt(.cancel, at: now) }
 
   /// Kills everything at once by SIGKILL, whatever the command's grace is, because this process exits. The
@@ -160,7 +162,8 @@ public final class RunningCommand {
 
   /// Does the work that is due. Call it after each iteration of the loop.
   ///
-  /// - Returns: the outcome, once no process of the command is left.
+  /// - Returns: the outcome, once no process of the command is left, or only processes that could not be
+  ///   ended; nil before.
   public func turn(at now: MonotonicTime) -> CommandOutcome? {
     if case .running = phase, let timeoutAt, timeoutAt <= now { interrupt(.timeout, at: now) }
     if case .running(let attendAt?) = phase, attendAt <= now, !root.isReaped { attend(at: now) }
@@ -223,8 +226,8 @@ public final class RunningCommand {
       output: output.captured, errors: errors.captured, leftBehind: tree.remaining)
   }
 
-  /// Refusal for a start that failed because of the command; nil if a temporary state of the machine was the
-  /// cause.
+  /// Refusal for a start that failed because of the command; nil for any other cause, such as a temporary
+  /// state of the machine.
   private static func refusal(of program: ChildProcess.Program, _ error: SystemError) -> CommandRefusal? {
     let passing = [EAGAIN, ENOMEM, EMFILE, ENFILE, ETXTBSY, EINTR, EIO]
     guard !passing.contains(error.code) else { return nil }

@@ -1,5 +1,5 @@
 // Environment of a command: the variables that the bank gives to every program of its users, and those about the
-// customer. Nothing here can fail.
+// customer. No function can fail.
 import BankModel
 import CommandRunner
 import Posix
@@ -7,7 +7,7 @@ import Time
 import Wire
 
 struct CommandEnvironment: Sendable {
-  /// Variables of every customer's command.
+  /// Variables of the command of every customer that brings no environment.
   let common: Variables
 
   /// - Parameters:

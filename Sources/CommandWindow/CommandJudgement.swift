@@ -1,6 +1,7 @@
 // Conversion of a command's outcome into a result or a failure of its customer.
-// Invariant: a truncated result is recognizable by its true length. The text of a failure starts with the exit of the
-// command and ends with the last lines of its output, whatever bytes they contain. Nothing here can fail.
+// Invariant: a truncated result is recognizable by its true length. The text about a command that has failed starts
+// with its exit or its timeout. It ends with the last lines of standard error, or of standard output if standard error
+// is empty, whatever bytes they contain. No function can fail.
 import BankModel
 import CommandRunner
 import Posix
@@ -12,7 +13,7 @@ struct CommandJudgement {
   /// Maximum number of last lines in the text of a failure.
   private static let mostLines = 20
 
-  /// Bytes of each stream that are stored with the receipt.
+  /// Maximum number of bytes of each stream that are stored with the receipt.
   let kept: Int
   private let table: ExitTable
   private let timeout: TimeSpan?

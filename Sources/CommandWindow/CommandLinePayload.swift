@@ -1,5 +1,5 @@
 // Payload of a customer with its own command line, as `bankctl run` enqueues it.
-// Invariant: it contains no placeholders. Its words are passed to the program unchanged, byte by byte, and no shell
+// Invariant: its words are passed to the program unchanged, byte by byte. No placeholder is replaced, and no shell
 // reads them.
 // Errors: a sentence about an invalid payload, which is invalid in every attempt.
 import ByteText
@@ -15,7 +15,7 @@ struct CommandLinePayload: Equatable {
   var words: [String] = []
   /// Working directory; nil for that of the bank.
   var directory: String?
-  /// The whole environment; nil for the variables of every command.
+  /// The environment to which the variables about the customer are added; nil for the common variables of the service.
   var environment: Variables?
   /// True if a client waits for the end and exits with the command's code.
   var isWaited = false

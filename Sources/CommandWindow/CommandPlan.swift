@@ -2,7 +2,7 @@
 // Invariant: data of a customer becomes a whole argument, the standard input or a whole variable, and never a part of
 // one.
 // Errors: an invalid payload makes the customer a dead letter. An invalid command of the service is not the customer's
-// fault, and pauses the service.
+// fault, and pauses the service. The service's exit table can change the effect of a refusal that has an exit code.
 import BankModel
 import ByteText
 import CommandRunner
@@ -80,8 +80,8 @@ struct CommandPlan {
 
   /// The result of a command that has run.
   ///
-  /// A client that waits for its command line receives the first exit, and decides itself about a retry. Exit code 75
-  /// is then final, like any other code.
+  /// A client that waits for its command line receives the first exit, and decides itself about a retry. Exit code 75,
+  /// which would cause a retry, is then final.
   func provision(of outcome: CommandOutcome, for assignment: Assignment) -> Provision {
     let provision = judgement.provision(of: outcome)
     guard takesCommandLines, case .failed(let failure) = provision, failure.consequence == .later,

@@ -1,6 +1,7 @@
 // Work at a window whose customers are served by commands: one command at a time, from the assignment to the answer.
-// Invariant: the answer is reported only after no process of the command is left, so that the customer's next attempt
-// never runs beside it. When this process exits, no process of the command is left either.
+// Invariant: a retry is reported only after no process of the command is left, so that the customer's next attempt
+// never runs beside it. A finished or recalled customer does not wait for processes that cannot be ended. When this
+// process exits, only such processes of the command are left.
 // Errors: a shortage of resources on this host causes a retry and is not counted as a failure. If a command's output
 // cannot be written to its file, the command continues without the file. The excerpt contains the length of the file,
 // and the reason is written once to standard error.
@@ -26,8 +27,8 @@ public final class CommandProvider: Provider {
 
   private enum Stage {
     case idle
-    /// The command starts in an iteration of its own: `fork` and `exec` block this process, and earlier
-    /// messages about the customer are sent before that.
+    /// Unless the last command was short, the command starts in an iteration of its own: the start blocks this process,
+    /// and earlier messages about the customer are sent before that.
     case wanted(Assignment, isFresh: Bool)
     case running(Assignment, CommandOrder, RunningCommand)
     /// The result, which is reported at the end of the next iteration.
@@ -109,7 +110,8 @@ public final class CommandProvider: Provider {
     }
   }
 
-  /// Requests the start of this customer's command, which follows at the end of the next iteration.
+  /// Requests the start of this customer's command. It starts in the next call of ``endTurn()`` if the last command was
+  /// short, and in the call after that if it was not.
   public func provide(_ assignment: Assignment) {
     switch stage {
     case .idle, .wanted, .decided: stage = .wanted(assignment, isFresh: true)
@@ -155,7 +157,7 @@ public final class CommandProvider: Provider {
     }
   }
 
-  /// Ends the command: SIGTERM to its group, and after its grace SIGKILL to all its descendants.
+  /// Ends the command; see `RunningCommand.cancel(at:)`. The customer of a command that has not started is returned.
   public func abandon() {
     switch stage {
     case .wanted(let assignment, _), .decided(let assignment, .later): stage = .decided(assignment, .returned)
@@ -178,7 +180,8 @@ public final class CommandProvider: Provider {
     }
   }
 
-  /// True if no process is left, or only processes that could not be ended.
+  /// False while ``end()`` waits for the exit of the command's processes. It does not wait for processes that cannot be
+  /// ended.
   public var hasEnded: Bool { if case .ending = stage { false } else { true } }
 
   // MARK: One command
