@@ -26,7 +26,7 @@ struct GuardedCoordinator {
   var silence: Standstill
   /// True after the first progress report of the coordinator. A coordinator of an older build sends none.
   var hasReported = false
-  /// Time of SIGKILL, set when the process was found hanging. Like all times of this type it is attended time; see
+  /// Time of SIGKILL, set when the process was found hanging. It is attended time, like the times in ``silence``; see
   /// ``EventLoop/attended``.
   var killAt: MonotonicTime?
 

@@ -16,14 +16,14 @@ struct GuardedHome {
   var socket: String { Paths.join(path, "run", "guardian.sock") }
   /// Socket of the coordinator that receives the acknowledgements of its progress reports.
   var answers: String { Paths.join(path, "run", "answers.sock") }
-  /// File that receives standard error.
+  /// File that receives the standard error of a guardian in the background and of its coordinators.
   var standardError: String { Paths.join(path, "logs", "bankd.stderr") }
   private var controlSocket: String { Paths.join(path, "run", "bank.sock") }
   private var log: String { Paths.join(path, "logs", "guardian.log") }
 
   enum Outcome {
     case taken(Equipment)
-    /// Another coordinator or guardian holds the lock.
+    /// Another coordinator or guardian holds the lock, or a coordinator without the lock serves the home.
     case occupied(pid: Int32?)
     /// An inspection of the closed bank did not end in time.
     case inspected
@@ -51,7 +51,7 @@ struct GuardedHome {
     }
   }
 
-  /// Maximum size of the log in bytes. A guardian logs little.
+  /// Size in bytes at which the log is rotated. A guardian logs little.
   private static let logLimit: Int64 = 1 << 20
 
   private static let patience = TimeSpan.seconds(5)
@@ -103,8 +103,8 @@ struct GuardedHome {
   }
 
   /// Restores removed files before the next coordinator is started. The previous one may have taken a new lock file,
-  /// which is free since its exit. Returns true if there is a new socket to watch. Throws if the home is gone, or if
-  /// another process holds its lock.
+  /// which is free since its exit. Returns true if there is a new socket to watch. Throws if a file cannot be created,
+  /// for example because the home is gone, or if another process holds the lock.
   func repair(_ equipment: Equipment) throws(SystemError) -> Bool {
     if !equipment.lock.isAt(path: lock) {
       guard case .acquired(let fresh) = try LockFile.acquire(path: lock, patience: Self.patience) else {

@@ -1,6 +1,6 @@
 // Life cycle of a guarded coordinator: start or adoption, messages, exit, and successor. Messages arrive as datagrams,
 // which any process of this user could send. Messages without the coordinator's process id are ignored.
-// Invariant: all messages of a coordinator are handled before its exit is judged.
+// Invariant: the waiting messages of a coordinator are handled before its exit is judged, at most 64 of them.
 // Errors: a coordinator that cannot be started is reported to the policy like one that has exited.
 import Glibc
 import Posix
@@ -131,7 +131,7 @@ extension Guardian {
     }
   }
 
-  /// True if messages of the coordinator could not arrive, because the socket was removed.
+  /// True if messages of the coordinator could not arrive, because the socket or the home was removed.
   private func isDeaf() -> Bool {
     guard let equipment else { return true }
     if home.isGone(equipment) { return true }
@@ -168,7 +168,7 @@ extension Guardian {
       peak = status.maxResidentBytes / 1024
     }
     loop.deregister(ward.registration)
-    // Handle the remaining messages of the coordinator before its exit.
+    // Handle the waiting messages of the coordinator before its exit.
     hearWard()
     let uptime = SystemClock.monotonic().since(ward.since)
     log?.write(event: "exit", level: end == .code(0) || policy.phase == .closed ? .info : .warn) {

@@ -1,7 +1,7 @@
 // Decision about a bank whose coordinator has exited. The inputs are the coordinator's messages, its exit and times.
-// Invariant: a bank that was closed, or is requested to close, is never opened again. A bank that never opened is left
-// to the client that started it. A bank whose database is gone is given up. Any other bank is opened again, with
-// growing pauses while opening fails.
+// Invariant: a bank that was closed, or that the guardian was asked to close, is not opened again. A bank that never
+// opened is left to the client that started it. A bank whose database is gone is given up. Any other bank is opened
+// again, also after a crash during a drain, with growing pauses while opening fails and up to a number of failures.
 import Posix
 import Supervision
 import Time
@@ -10,7 +10,7 @@ import Time
 public enum CoordinatorEnd: Sendable, Equatable {
   case code(Int32)
   case signal(Int32)
-  /// The coordinator has exited; only its parent could read the status.
+  /// The coordinator has exited and only its parent could read the status, or no coordinator could be started.
   case unseen
 
   /// Exit code of the guardian for this end: that of the coordinator, or 128 plus the number of a signal, as in shells.
@@ -116,8 +116,8 @@ public struct GuardianPolicy: Sendable {
     }
   }
 
-  /// A coordinator that opens the bank and crashes repeatedly would fill the disk with logs. It is restarted
-  /// without limit, but not in a tight loop.
+  /// True if a pause is needed: a coordinator that opens the bank and crashes repeatedly would fill the disk with logs.
+  /// It is restarted without limit, but not in a tight loop.
   private mutating func isStorm(at now: MonotonicTime) -> Bool {
     deathsAtWork.append(now)
     guard deathsAtWork.count > Self.stormCount else { return false }

@@ -1,13 +1,13 @@
-// Decision logic for closing a bank: four named steps, each with a time limit, in a fixed order. The input is the state
-// of the bank with a time, the output is the list of actions.
+// Decision logic for closing a bank: four named steps in a fixed order, each with a time limit if one was requested.
+// The input is the state of the bank with a time, the output is the list of actions.
 //
 // close door -> serve waiting -> finish serving -> kill -> end
 //
 // A step ends when its work is done, when its time limit is reached, or when a later step is requested. In the last two
 // cases customers of the step are left, and they are treated more strictly: requests are refused, waiting customers
 // stay for the next start, and customers at a window return to the queue.
-// Invariant: every step starts exactly once and in this order, however fast the bank passes through the steps. No state
-// of the bank makes a drain return to an earlier step.
+// Invariant: a drain that reaches its end has started every step exactly once and in this order, however fast the bank
+// passes through the steps. No state of the bank makes a drain return to an earlier step.
 
 import BankModel
 import Time
@@ -25,7 +25,7 @@ public enum DrainAction: Sendable, Equatable {
   case takeBack
   case dismiss
   case killRest
-  /// No process is left: close the day.
+  /// No process is left: end the bank, and close the day if no customer is left.
   case end
 }
 
@@ -37,7 +37,7 @@ public struct DrainSight: Sendable, Equatable {
   public var hasWaiting: Bool
   /// True if no customer is at a window, and no customer will be assigned to one.
   public var isDrained: Bool
-  /// Number of teller processes.
+  /// Number of processes that have to exit: at windows and of services.
   public var tellers: Int
 
   public init(isTakingIn: Bool, hasWaiting: Bool, isDrained: Bool, tellers: Int) {
@@ -62,7 +62,7 @@ public struct Drain: Sendable {
   public private(set) var step = DrainStep.closeDoor
   /// The finished steps, in order.
   public private(set) var past: [DrainSpan] = []
-  /// Time limit of the current step; nil for none.
+  /// Time at which the limit of the current step is reached; nil for none.
   public private(set) var nextDeadline: MonotonicTime?
 
   private var began: MonotonicTime
@@ -127,8 +127,8 @@ public struct Drain: Sendable {
     let isOver = wanted > step || nextDeadline.map { $0 <= now } == true
     switch step {
     case .closeDoor: return sight.isTakingIn ? isOver ? [.turnAway] : nil : []
-    // Assignment also ends if no customer waits: a prefetched customer whose work cannot start need not stay at a
-    // window.
+    // If the step is cut short, this action follows even if no customer waits: a prefetched customer whose work cannot
+    // start need not stay at a window.
     case .serveWaiting: return isOver ? [.leaveWaiting] : sight.hasWaiting ? nil : []
     case .finishServing: return sight.isDrained ? [] : isOver ? [.takeBack] : nil
     case .kill: return sight.tellers == 0 ? [.end] : nil

@@ -48,7 +48,8 @@ public struct Recycling<Name: Hashable & Sendable>: Sendable {
 
   public init() {}
 
-  /// Registers a worker as due. Returns true if it may be replaced now. If not, the worker is queued, at most once.
+  /// Registers a worker as due. Returns true if it may be replaced now. If another worker is being replaced, this one
+  /// is queued, at most once.
   public mutating func isTurn(of name: Name) -> Bool {
     guard current != name else { return false }
     guard current != nil else {

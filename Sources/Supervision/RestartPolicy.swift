@@ -2,14 +2,15 @@
 // gives the same decisions. An exit before ready shows that starting fails, so restarts are delayed. An exit during
 // work does not show this, so the successor starts at once. An exit directly after ready, without any work done, is
 // counted and delayed separately: a few of these exits are chance, many in a row show a worker that cannot work.
-// Invariant: exits are "in a row" if there was no success between them.
+// Invariant: exits are "in a row" if no work was done between them and no worker was ready for long.
 
 import BankModel
 import Time
 
 /// Rules of restarting.
 public struct RestartPolicy: Sendable, Equatable {
-  /// Pause after the first exit before ready; it doubles with each further one.
+  /// Longest pause after the first exit before ready; it doubles with each further one. Up to half of a pause is cut
+  /// off at random.
   public var firstPause = TimeSpan.milliseconds(100)
   /// Upper limit of the pause.
   public var longestPause = TimeSpan.seconds(30)
@@ -84,7 +85,7 @@ public struct RestartHistory: Sendable {
   /// Replaces the rules. Later decisions judge the existing history by the new rules.
   public mutating func adopt(_ policy: RestartPolicy) { self.policy = policy }
 
-  /// Clears the history, because an operator requests another attempt.
+  /// Clears the history, for example because an operator requests another start.
   public mutating func forgive() {
     (earlyDeaths, hastyDeaths) = (0, 0)
     (readySince, hasWorked) = (nil, false)

@@ -20,7 +20,7 @@ public protocol Provider: AnyObject {
   func begin(_ orders: TellerOrders)
 
   /// Starts to obtain what this customer needs, for one customer at a time. A new call abandons the request for the
-  /// previous customer.
+  /// previous customer. A provider that does the whole work is called again only after it has reported a result.
   func provide(_ assignment: Assignment)
 
   /// Time at which ``endTurn()`` has something to do without an event; nil for never.

@@ -97,7 +97,7 @@ struct TellerLog {
         $0.fields(self.customer)
         $0.field("took_ms", took.milliseconds)
         $0.end(failure.processEnd)
-        // The command's full output is stored in the database; the log needs only its first line.
+        // The database stores the whole text, with the last lines of the output. The log needs only the first line.
         $0.field("reason", failure.words.prefix { !$0.isNewline }.description)
       }
     case .failed(let customer, let reason):

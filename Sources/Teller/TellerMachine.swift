@@ -1,7 +1,7 @@
 // All decisions of a teller: when it greets, serves, reports progress, returns a customer and exits. Its
 // shell, `TellerProcess`, performs them.
-// Invariant: every assignment is answered exactly once, by done, failed or returned, unless the process ends
-// first. Nothing is sent or logged after the exit.
+// Invariant: every assignment is answered exactly once, by done, outOfStock, worked, failed or returned, unless the
+// process ends first. Nothing is sent or logged after the exit.
 // Errors: an unexpected message from the coordinator ends this process and nothing else.
 
 import BankModel
@@ -30,17 +30,17 @@ import Wire
 /// | idle | close | ends |
 /// | any | refused, or a message out of turn | ends |
 ///
-/// A plain teller goes from idle to serving at once. A worker that ``provides`` first obtains what the
-/// customer needs; how it does so is up to the shell. Waiting for an answer does not count as progress, so
-/// there are no beats during that time. Any answer is progress, even one that defers: a stock whose disk is
-/// full is not a failure. The customer then stays assigned, at the head of the line, until there is space.
+/// A plain teller goes from idle to serving at once. A worker with a provider first obtains what the customer needs;
+/// how it does so is up to the shell. Waiting for an answer does not count as progress, so there are no beats during
+/// that time. Any answer is progress, even one that defers: a stock whose disk is full is not a failure. The customer
+/// then stays assigned, at the head of the line, until there is space.
 ///
 /// If the orders name a command, the whole work is handed over to the provider that runs it. The beats then
 /// prove only that this process's loop runs, not that the command makes progress. No patience applies,
 /// because a command has its own timeout.
 ///
-/// An acknowledgement, and a recall of any other lease, change nothing: they have crossed an answer in
-/// transit.
+/// An acknowledgement changes nothing. A recall of a lease that the teller does not hold changes nothing either: it has
+/// crossed the answer in transit.
 public struct TellerMachine: Sendable {
   private typealias Actions = [TellerAction]
 
@@ -49,7 +49,7 @@ public struct TellerMachine: Sendable {
     var began: MonotonicTime
     var ends: MonotonicTime
     var nextBeat: MonotonicTime
-    /// Deadline for the provider's answer; nil after the answer, and between two requests.
+    /// Deadline for the provider's answer; nil after the answer, between two requests, and for handed-over work.
     var providedBy: MonotonicTime?
     /// Time of the next request for something that was unavailable; nil if none is due.
     var asksAgainAt: MonotonicTime?

@@ -1,6 +1,7 @@
 // Shell around the teller's machine: the channel to the coordinator, the log, and the wait for both. It converts input
 // into events of the machine, and performs the machine's actions.
-// Invariant: one thread, one loop; without a customer and without pending output it waits without a timeout.
+// Invariant: one thread, one loop; without a customer and without pending output or log lines it waits without a
+// timeout, apart from a short poll after each message.
 // Errors: if the system cannot wait, the process ends. If the log cannot be opened, the teller serves without a log,
 // because serving customers is more important.
 
@@ -41,8 +42,9 @@ public final class TellerProcess {
   private var isAwaited = false
   /// Messages sent in the last iteration.
   private var words: Int64 = 0
-  /// Iterations spent polling. Most of them poll only the coordinator's channel: this was measured to serve 4 % more
-  /// customers a second (20 rounds with three tellers). Every 32nd also polls the other sources, which are signals.
+  /// Iterations spent polling. Without a provider, most of them poll only the coordinator's channel: this was measured
+  /// to serve 4 % more customers a second (20 rounds with three tellers). Every 32nd also polls the other sources,
+  /// which are signals.
   private var turns: UInt = 0
   private static let turnsOfEverybody: UInt = 32
 

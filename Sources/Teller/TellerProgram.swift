@@ -1,4 +1,5 @@
-// Start of the executable `bank-teller`: the channel on descriptor 3, the exit with the parent process, the signals.
+// Start of the executables `bank-teller`, `bank-juice` and `bank-runner`: the channel on descriptor 3, the exit with
+// the parent process, the signals.
 // Invariant: no teller outlives its coordinator. A user who starts a teller by hand gets a message with the right
 // command.
 // Errors: an exit code of `TellerExit`, and a line on standard error.

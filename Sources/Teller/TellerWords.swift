@@ -1,5 +1,5 @@
-// Values exchanged between the teller's machine and its shell: events, actions and log notes. Events are past
-// tense, actions imperatives.
+// Values exchanged between the teller's machine and its shell: events, actions and log notes. An event is something
+// that has happened. An action is an instruction for the shell.
 
 import BankModel
 import Time
@@ -82,9 +82,9 @@ public enum TellerNote: Sendable, Equatable {
 
 /// Exit codes of a teller; those of `sysexits.h` if one fits.
 public enum TellerExit {
-  /// Success: the window is closed, or the coordinator is gone.
+  /// Success: the window is closed, a signal requested the exit, or the coordinator is gone.
   public static let done: Int32 = 0
-  /// The parent process is not the coordinator.
+  /// Descriptor 3 is missing or not a socket, so the coordinator has not started this process.
   public static let usage: Int32 = 2
   /// The coordinator's messages could not be understood (EX_DATAERR).
   public static let misunderstood: Int32 = 65
