@@ -1,6 +1,6 @@
 // All inputs of one command, and its limits.
-// Only the resource limits and the umask that the order does not set are inherited from the process that
-// starts the command. Errors: none; these are values.
+// The resource limits, the umask and the directory are inherited from the process that starts the command, if
+// the order does not set them. No other part is inherited. Errors: none; these are values.
 import Posix
 import Time
 

@@ -1,5 +1,5 @@
 // Outcome of a command, as a value. ``ExitTable`` defines its meaning for the customer.
-// Invariant: an outcome contains all available facts about the command.
+// Invariant: an outcome is made once, after the processes of the command have exited or were given up.
 import Glibc
 import Posix
 import Time

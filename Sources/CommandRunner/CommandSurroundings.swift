@@ -8,8 +8,8 @@ import Posix
 /// The environment of programs that are not part of this build.
 public enum CommandSurroundings {
   /// Variables that a program inherits from this process unless its service sets them: search path, home
-  /// directory of the user, language, time zone and user name. If this process has no `PATH`,
-  /// ``ProgramSearch/usualPath`` is used. Most programs were never tested without them.
+  /// directory of the user, language, time zone and user name. Most programs were never tested without them.
+  /// If this process has no `PATH`, ``ProgramSearch/usualPath`` is used.
   public static let inherited = ["PATH", "HOME", "LANG", "TZ", "USER", "LOGNAME"]
   /// Returns the environment of a program.
   ///

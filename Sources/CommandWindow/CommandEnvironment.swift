@@ -7,7 +7,7 @@ import Time
 import Wire
 
 struct CommandEnvironment: Sendable {
-  /// Variables of the command of every customer that brings no environment.
+  /// Variables of a command whose customer brings no environment.
   let common: Variables
 
   /// - Parameters:

@@ -180,8 +180,7 @@ public final class CommandProvider: Provider {
     }
   }
 
-  /// False while ``end()`` waits for the exit of the command's processes. It does not wait for processes that cannot be
-  /// ended.
+  /// False while the command's processes exit after ``end()``, for at most ``patience``.
   public var hasEnded: Bool { if case .ending = stage { false } else { true } }
 
   // MARK: One command

@@ -35,8 +35,8 @@ final class Pulse {
   /// Time of the next heartbeat; nil if none are wanted.
   var nextDeadline: MonotonicTime? { pause == nil ? nil : dueAt }
 
-  /// Interval of heartbeats: the guardian and the service manager receive two heartbeats within their timeouts.
-  /// Each heartbeat wakes two processes twice, and an idle bank must wake at most once a second in total.
+  /// Interval of heartbeats: the guardian and the service manager receive two heartbeats within their timeouts. Each
+  /// heartbeat wakes two processes twice. So with the default timeout an idle bank wakes once a second in total.
   private var pause: TimeSpan? {
     let guardians = isGuarded ? patience / 5 * 2 : nil
     let managers = notifier?.watchdog.map { $0 / 2 }

@@ -172,7 +172,8 @@ final class QueueDriver {
       if let hands, context.kinds[window.service].takesPayload { hands.take(lease.ticket) }
       entrust(customer, lease, at: window)
     case .acknowledge(let window, let lease):
-      // A worker program of another build receives only the messages of the worker protocol, in either encoding.
+      // A worker program, which need not be of this build, receives only the messages of the worker protocol, in either
+      // encoding.
       guard !window.isOutside, !context.kinds[window.service].isForeign else { break }
       tellerSupervisor.tell(window, .acknowledged(lease), canWait: machine.numbers(of: window)?.lease != nil)
     case .recall(let window, let lease): recall(lease, from: window)

@@ -47,8 +47,8 @@ final class ReaderPassage {
     }
   }
 
-  /// True if the query may read many rows. The query then has a reader process for this kind, and a longer
-  /// timeout.
+  /// True if the query may read many rows. A separate reader process, with a longer timeout, answers these
+  /// queries.
   var isThorough: Bool {
     switch rest {
     case .other(.audit), .other(.ledger), .other(.account): true

@@ -2,7 +2,8 @@
 // databases under the locks of the services. It changes nothing.
 // Invariant: a database of a service that cannot be read is a finding with its reason, and the rest of the audit is
 // still reported.
-// Errors: StoreError if the disk has no space for sorting, or if the bank's database cannot be read.
+// Errors: StoreError if the disk has no space for sorting. If the stock has no database, also an error of the bank's
+// database.
 
 import BankModel
 import Glibc

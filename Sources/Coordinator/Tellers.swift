@@ -1,5 +1,6 @@
 // Link between tellers and the queue: the orders that a teller receives, the queue events for its messages, and its
-// replacement after long use. After long use tellers are replaced between two customers, one window at a time.
+// replacement after a number of customers or above a memory limit. This replacement happens between two customers, one
+// window at a time.
 // Invariants: the queue receives the events of each teller in the order in which the supervisor reported them. A teller
 // is replaced for its age only while idle, so that the replacement ends no attempt. No teller is replaced for its age
 // while the bank closes.

@@ -1,6 +1,6 @@
 // Logs of workers that keep no log themselves: programs that are not of this build. The coordinator writes the same
 // entries about customers as a teller, from the queue's events, so that every window has a log.
-// Invariant: events about customers have the names and fields of a teller's log.
+// Invariant: an event about a customer has the same name as in a teller's log.
 // Errors: a log that cannot be opened is reported once per worker, and delays no customer.
 
 import BankModel
