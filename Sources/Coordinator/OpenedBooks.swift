@@ -1,5 +1,6 @@
 // Opened database of a coordinator, in its home or shared with other branches.
-// Invariant: a database in the home is read before anything is written to it, so a damaged database is left unchanged.
+// Invariant: the schema of a database in the home is checked before anything is written to it, so a foreign or
+// incomplete database is left unchanged.
 
 import BankModel
 import Posix

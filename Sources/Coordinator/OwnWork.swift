@@ -1,6 +1,6 @@
 // Detection of clients that run inside the bank's own work: as descendants of the process at a window or of an outside
-// worker. A request of this client must not wait for the client itself: for example, a closing bank waits for the
-// command of which the client is a part.
+// worker. A request of such a client must not wait for the exit of the client itself: for example, a closing bank waits
+// for the command of which the client is a part.
 // Invariant: the kernel identifies the connected process and its ancestors, and the environment of the process contains
 // the key of its work. The coordinator does not rely on anything that the client sends.
 // Errors: a process that cannot be examined counts as outside of any work.

@@ -10,7 +10,8 @@ import Wire
 final class PayloadRoom {
   /// Limit for all clients together, in bytes.
   static let limit = 64 << 20
-  /// Limit for one client; above it the client is not read until half of its bytes are admitted.
+  /// Limit for one client, in bytes. A client that reaches it is not read until its bytes are less than half of the
+  /// limit.
   static let ofClient = 4 << 20
 
   fileprivate(set) var bytes = 0

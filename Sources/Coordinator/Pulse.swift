@@ -11,7 +11,7 @@ final class Pulse {
   /// Called with the process id that an answer contains.
   var onAnswer: ((Int32) -> Void)?
   var onBeat: (() -> Void)?
-  /// Time without heartbeats after which the guardian considers this process stuck.
+  /// Time without heartbeats after which the guardian examines whether this process is stuck; see `Standstill`.
   var patience: TimeSpan
 
   private let notifier: ServiceNotifier?

@@ -3,8 +3,8 @@
 // once only if there are no such changes. If there are, it is answered right after the commit after which no such
 // change remains, before anything else is staged.
 // Invariant: no answer that quotes the store is sent while changes are staged or in flight. The exception is the
-// queue's reply to its own request, which has its own transaction. `ControlServer` traps on a violation.
-// A query neither commits nor hurries a commit, so queries do not slow down customers.
+// queue's reply to its own request, which has its own transaction. `ControlServer` traps on a violation, except in a
+// shared bank. A query neither commits nor hurries a commit, so queries do not slow down customers.
 
 import BankModel
 import QueueCore

@@ -8,7 +8,7 @@ import Posix
 import Time
 
 final class WorkerSpeech {
-  /// Stored bytes of a line; the log writes no longer values.
+  /// Maximum length in bytes of a value in the log. One more byte of a line is stored.
   static let longestLine = 4_096
   /// Lines and bytes passed on in one second.
   static let (linesInASecond, bytesInASecond) = (200, 128 << 10)

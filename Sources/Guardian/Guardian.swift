@@ -123,7 +123,7 @@ public final class Guardian {
     return source
   }
 
-  /// Guards until the bank is closed, or cannot be opened.
+  /// Guards until the bank is closed, cannot be opened, or is given up. Returns which of these has happened.
   public func run() throws(SystemError) -> GuardianEnd {
     while true { if let end = try turn() { return end } }
   }

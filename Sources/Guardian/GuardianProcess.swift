@@ -6,11 +6,11 @@ import Posix
 
 /// The guardian as a process of its own.
 public enum GuardianProcess {
-  /// Guards a bank until it is closed. Returns the exit code of the process.
+  /// Guards a bank until it is closed, cannot be opened, or is given up. Returns the exit code of the process.
   public static func run(arguments: [String]) -> Int32 {
     ProcessStart.prepare(as: .service)
     CurrentProcess.setName("bank-guardian")
-    // Before any other call, because opening a file could return these numbers.
+    // Before any file is opened, because its descriptor could have one of these numbers.
     let channel = inherited(3)
     let lock = inherited(4)
     do {
