@@ -9,11 +9,13 @@ public enum CommandRefusal: Error, Sendable, Hashable {
   /// There is no such program. `searched` is the `PATH` that was searched; nil if the program is given as a
   /// path.
   case programMissing(String, searched: String?)
-  /// The program exists but cannot be run: it is not executable, or its interpreter is missing.
+  /// The program exists but cannot be run, for example because it is not executable or its interpreter is
+  /// missing.
   case notExecutable(String, reason: String)
   /// The working directory is missing, or cannot be entered.
   case directoryUnusable(String, reason: String)
-  /// The payload is an argument and exceeds the kernel's limit for one argument.
+  /// The payload is an argument and exceeds the kernel's limit for one argument, or `execve(2)` has failed
+  /// with E2BIG. `bytes` is the length of the payload or, after E2BIG, of the longest argument.
   case argumentTooLong(bytes: Int)
   /// The payload is an argument and contains a zero byte, which would terminate the argument.
   case zeroByteInArgument

@@ -12,7 +12,7 @@ public enum CommandVerdict: Sendable, Hashable, CaseIterable {
   case dead
   /// The command cannot be run for any customer: the service pauses, and the customer returns to its line.
   case pause
-  /// The command was killed. Crashes are counted separately from failures.
+  /// The command was killed, or its exit status is unknown. Crashes are counted separately from failures.
   case crash
   /// The attempt failed. The customer is retried as often as the service allows.
   case failed
@@ -33,7 +33,7 @@ public struct ExitTable: Sendable, Hashable {
   ]
   /// Meaning of a code that is not in the table.
   public var others: CommandVerdict = .failed
-  /// Meaning of an exit by a signal that the runner did not send.
+  /// Meaning of an exit by a signal that the runner did not send, and of an unknown exit status.
   public var signals: CommandVerdict = .crash
   /// Meaning of a timeout, whatever the command does after SIGTERM.
   public var timeouts: CommandVerdict = .failed

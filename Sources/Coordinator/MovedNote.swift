@@ -27,7 +27,8 @@ struct MovedNote: Equatable {
     try Directory.sync(Paths.directory(of: path))
   }
 
-  /// Marker file of a home; nil if the home uses its own database.
+  /// Marker file of a home; nil if there is none, because the home uses its own database, or if the path cannot be
+  /// examined.
   static func read(from path: String) -> MovedNote? {
     guard (try? FileFacts.inspect(path)) ?? nil != nil else { return nil }
     let bytes = try? FileDescriptor.open(path, [.readOnly, .noFollow]).readAll(limit: longest)

@@ -175,7 +175,8 @@ extension ProcessSupervisor {
     }
   }
 
-  /// Reports the exit and decides on a successor, when process and channel have both ended.
+  /// Closes the channel of a reaped process. If no child processes of the process remain, reports its exit and decides
+  /// on a successor; see ``isCleared(_:at:)``.
   func settleEnd(of post: Post) {
     guard let child = post.child, let status = post.exitStatus else { return }
     let now = loop.moment()

@@ -283,8 +283,8 @@ final class QueueDriver {
   /// Lets the store do deferred maintenance, after all replies of this iteration were sent.
   func tidyUp() { do throws(StoreError) { try engine.tidyUp() } catch { fail(error) } }
 
-  /// Removes some customers of requests that stayed incomplete, and commits the removal. Returns false if the
-  /// store failed.
+  /// Removes some customers of requests that stayed incomplete, and commits the removal. Returns false if the store
+  /// could not stage the removal.
   func withdrawArrivals(limit: Int) -> Bool {
     do throws(StoreError) { try engine.withdrawArrivals(limit: limit) } catch {
       fail(error)

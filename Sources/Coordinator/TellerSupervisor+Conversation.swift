@@ -94,7 +94,7 @@ final class SupervisedTeller: SupervisedProcess<TellerMessage, WindowMessage> {
   /// Reason why the window waits for the exit of processes that could not be killed; nil if it does not.
   var holdUp: Remark?
   /// Time of a kill after a deadline or a violation of the protocol, in attended time (see `AttendedTime`). Nil if
-  /// there was no such kill, and after the process was logged; see ``undyingAt``.
+  /// there was no such kill, after the exit, and after the process was logged; see ``undyingAt``.
   var killedAt: MonotonicTime?
   /// Time at which a process that has still not exited after the kill is logged.
   var undyingAt: MonotonicTime? { killedAt.map { $0 + .seconds(10) } }
