@@ -23,7 +23,7 @@ enum Occurrence {
   case foreignFault
   /// A fault hits a command or its runner.
   case commandFault
-  /// The bank has closed, and every client has received the last message.
+  /// One second after the bank has closed, when every client has received the last message.
   case end
 }
 

@@ -21,7 +21,8 @@ final class BankProgram: SimulatedProgram {
   let store: SimulatedQueueStore
   /// Lock of the home, and contact with the guardian; nil in a history without a guardian.
   private let ties: HomeTies?
-  /// Creates the first step, which ends the processes that the previous coordinator left running.
+  /// Creates the first step, which ends the processes that the previous coordinator left running; nil in a history
+  /// without commands.
   private var makeClearing: (() -> CommandClearing)?
   private var clearing: CommandClearing?
   private var hasBegun = false
@@ -87,7 +88,7 @@ final class BankProgram: SimulatedProgram {
     configuration.language = .english
     configuration.lease = plan.policy.lease
     configuration.gather = plan.gather
-    // In some histories a hung service is detected soon.
+    // Some coordinators of a history detect a hung service soon.
     configuration.standstill = .seconds(chance.draw(0...1) == 0 ? 1 : 10)
     configuration.log.customers = world.keepsLogs
     (configuration.log.rotateBytes, configuration.log.keep) = (4_096, 2)
@@ -96,7 +97,7 @@ final class BankProgram: SimulatedProgram {
 
   var machine: QueueMachine { _read { yield coordinator.machine } }
   var hasDismissedServices: Bool { coordinator.hasDismissedServices }
-  /// True after every window has had a ready teller.
+  /// True after this coordinator has opened the bank.
   var hasOpened: Bool { coordinator.hasOpened }
   /// True after the coordinator has reported to its guardian that everything is durable and the bank is
   /// closed.

@@ -1,14 +1,14 @@
 // Checks of the board's snapshots: each one by itself, against earlier ones, and against the disk. The checks never
 // query the coordinator. A snapshot is checked when it is written, which may be long after it was made if its reader is
 // slow. It must contain the last commit only if it was made after that commit.
-// Invariant: a customer is in a snapshot at most once, none is missing between its lists, and the numbers are
-// in order.
+// Invariant: a valid snapshot lists a customer at most once, counts every customer that it does not list, and has its
+// tickets and events in order.
 import BankModel
 import Time
 import Wire
 
 struct BoardWatch {
-  /// One subscription: the time when its first snapshot was written, and the number of snapshots since.
+  /// One subscription: the connection of a client, and the number of its request.
   private struct View: Hashable {
     var connection: Int
     var request: UInt32
@@ -40,8 +40,8 @@ struct BoardWatch {
       ?? (isFresh ? Self.objection(to: frame, onDisk: checker) : nil)
   }
 
-  /// Allows at most 20 snapshots per second. Snapshot 2 may follow snapshot 1 immediately: snapshot 1 may be written
-  /// late in a loop iteration, and snapshot 2 is made at the end of that iteration.
+  /// Allows 20 snapshots per second and two more. Snapshot 2 may follow snapshot 1 immediately: snapshot 1 may be
+  /// written late in a loop iteration, and snapshot 2 is made at the end of that iteration.
   private mutating func pace(of view: View, at now: MonotonicTime) -> String? {
     guard let (first, pictures) = views[view] else {
       views[view] = (now, 0)
@@ -153,8 +153,8 @@ struct BoardWatch {
     return "tickets were issued out of order: \(issued)"
   }
 
-  /// Returns the events up to a number, back to the last reset or the first missing number. Ticket numbers restart with
-  /// each day.
+  /// Returns the events up to a number, back to the latest reset or to the nearest missing number. Ticket numbers
+  /// restart with each day.
   private func eventsOfDay(until last: Int64) -> [BoardEvent] {
     var events: [BoardEvent] = []
     while let event = told[last - Int64(events.count)], event.kind != .reset { events.append(event) }

@@ -142,8 +142,8 @@ public final class Simulation {
   /// Runs one history to its end.
   ///
   /// - Parameters:
-  /// - seed: decides everything that happens.
-  /// - bug: the defect planted in the core or the shell; nil for none.
+  ///   - seed: decides everything that happens.
+  ///   - bug: the planted defect; nil for none.
   ///   - trace: receives a line of text for each event and effect; nil if there is no reader.
   ///   - look: called with the world after each step.
   public static func run(

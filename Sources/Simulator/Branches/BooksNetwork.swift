@@ -16,13 +16,14 @@
       var isPartitionedUntil = MonotonicTime(nanoseconds: 0)
     }
 
-    /// A fault that hits the next transaction of a branch.
+    /// A fault that hits the next transaction of a branch that contains one of the `ambushed` statements.
     enum Ambush {
       /// The connection breaks, and the server executes the transaction later.
       case late
-      /// The connection breaks after the server has executed the transaction.
+      /// The connection breaks, and the server executes the transaction, but its answer is lost.
       case unanswered
-      /// The branch is killed, and the server executes the transaction right after its epoch has ended.
+      /// The branch is killed, and the server executes the transaction right after the end of the branch's epoch, or
+      /// after 14 s, or when the faults end.
       case untilTheEpochEnds
     }
 
@@ -61,7 +62,7 @@
       if isAwayUntil > clock {
         session.push(.lost("connection refused"), at: clock + .milliseconds(1))
       } else if weather[place].isPartitionedUntil > clock {
-        // No answer: the branch's own timeout ends the attempt.
+        // No answer: the timeout of the branch ends its connection attempt.
       } else {
         session.isAlive = true
         // Only a branch that has seen the new server can recognize the former one, so no other branch is
@@ -167,7 +168,7 @@
       }
     }
 
-    /// Delivers the requests that have waited for the end of a branch's epoch.
+    /// Delivers the requests that have waited for the end of an epoch of the named branch, or of all branches.
     func release(_ name: String? = nil) {
       for session in sessions where session.waitsForTheEnd {
         guard name == nil || world.offices[session.place].name == name else { continue }

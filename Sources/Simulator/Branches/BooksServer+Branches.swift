@@ -1,6 +1,6 @@
 // Branches, their epochs and their claims in the simulated server.
-// Invariant: each method has the effect of one production statement. The documentation of the statements applies here
-// too.
+// Invariant: each method that executes a call has the effect of the production statement of that name, except for a
+// planted bug. The documentation of the statements applies here too.
 
 #if HAS_POSTGRES
   import BankModel

@@ -1,6 +1,6 @@
 // Transactions of a branch, tickets, and an operator's requests in the simulated server.
-// Invariant: as in the production statements, nothing is done for an epoch that has ended, and a commit has
-// no effect without the one before it.
+// Invariant: as in the production statements, a write for an epoch that has ended has no effect, and a commit has no
+// effect without the one before it. Only planted bugs break this.
 
 #if HAS_POSTGRES
   import BankModel
@@ -19,7 +19,7 @@
     }
 
     /// Starts a commit. Returns `fence`, true if the epoch is still valid, and `good`, true if the preceding commit is
-    /// stored too.
+    /// stored too, or if there is none. Throws a unique violation if this commit is already stored.
     private func begin(_ call: PostgresCall) throws(Refusal) -> (fence: Bool, good: Bool) {
       checker.hasSent(call.owner, isPresent: isPresent(call.owner))
       guard mayCommit(call.owner) else { return (false, false) }

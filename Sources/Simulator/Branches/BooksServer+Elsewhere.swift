@@ -1,5 +1,6 @@
 // The wrong server at the database's address: an empty database, or a server whose standby was promoted.
-// Invariant: a branch may send such a server only the queries that identify it.
+// Invariant: a statement beyond the queries that identify the server fails. It is also a violation if it uses the
+// former server, or if it makes the schema in the empty database although the branch has joined the right one.
 
 #if HAS_POSTGRES
   import BankModel

@@ -1,7 +1,7 @@
 // Ticket assignment in the simulated server: for a request with or without a key of its own, and for a list whose
 // customers have keys.
 // Invariant: the tickets are one series. A key gets tickets only once. A request gets tickets only once too, even if it
-// is repeated in a later epoch.
+// is repeated in a later epoch. Only planted bugs break this.
 
 #if HAS_POSTGRES
   import BankModel
@@ -58,7 +58,7 @@
         lane: row.lane)
     }
 
-    /// Lanes of the new customers that had no unclaimed customer before them.
+    /// Lanes of the new waiting customers that had no unclaimed customer before them.
     private func empty(_ bases: [Int64]) -> [Int64] {
       Set(bases.filter { $0 >> 60 == 1 }.map { PostgresPosition.lane($0) }).filter { !hasUnclaimed($0) }
         .sorted()

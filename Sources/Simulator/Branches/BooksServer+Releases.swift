@@ -1,7 +1,7 @@
 // Stock releases of branches, and the end of an abandoned drain, in the simulated server, as in the
 // production statements.
-// Invariant: every possible stock order of a cancelled customer stays recorded until its branch removes the
-// record.
+// Invariant: every possible stock order of a cancelled customer stays recorded until its branch removes the record,
+// unless a planted bug forgets it.
 
 #if HAS_POSTGRES
   import BankModel
@@ -47,7 +47,7 @@
       }
     }
 
-    /// Ends the drain if no other open branch is present, so that the bank admits customers again.
+    /// Ends the drain if the parameter is 1 and no other branch is open, so that the bank admits customers again.
     func endDrain(_ call: PostgresCall, _ turn: Turn) -> [[PostgresValue]] {
       let isOpen = branches.contains { $0.id != turn.fencing && !$0.isClosed && $0.expires > now }
       if call.integer(0) == 1, !isOpen { isDraining = false }

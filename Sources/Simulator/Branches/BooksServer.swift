@@ -1,7 +1,8 @@
 // The database of a shared bank as a simulated PostgreSQL: its tables, and the effect of each of the branches'
 // statements, by the name of the statement. A segment executes atomically; concurrent transactions are tested with real
-// servers. The checker receives every effect.
-// Invariant: a refused transaction changes nothing, and effects depend on the tables and the clock alone.
+// servers. The checker is notified of the effects on epochs, claims, customers, tickets and receipts.
+// Invariant: a transaction that is refused for lack of space or as a deadlock changes no table. Effects depend on the
+// tables and the clock alone, except for planted bugs.
 
 #if HAS_POSTGRES
   import BankModel
@@ -132,7 +133,7 @@
     var calendarError: Int64 = 0
     /// Time until which writing transactions are refused for lack of space.
     var fullUntil = MonotonicTime(nanoseconds: 0)
-    /// Number of transactions still to be refused as deadlocks.
+    /// Number of writing transactions still to be refused as deadlocks.
     var conflicts = 0
     private var lastBranch: Int64 = 0
     /// The server's timeline: incremented by each promotion.
@@ -335,7 +336,7 @@
       if case .manyBytes(let contents) = values[place] { contents } else { [] }
     }
 
-    /// The first two parameters of every statement of a branch: its number and its epoch.
+    /// The first two parameters of most statements: the number and the epoch of the branch.
     var owner: BranchOwner { BranchOwner(branch: integer(0), epoch: integer(1)) }
   }
 

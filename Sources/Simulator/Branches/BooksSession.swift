@@ -1,7 +1,7 @@
 // One connection of a branch to the simulated database: the messages in flight in both directions, and which of them
 // arrive after the connection breaks.
-// Invariant: the messages of one direction arrive in order. A request arrives once or never, and its sender cannot tell
-// which.
+// Invariant: the messages of one direction arrive in order. A request arrives once or never, and without an answer its
+// sender cannot tell which.
 
 #if HAS_POSTGRES
   import Posix

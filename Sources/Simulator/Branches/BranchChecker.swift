@@ -1,7 +1,8 @@
-// Checks of all promises of a bank of several branches. The checker stores the holder and epoch of each customer, the
-// receipts, and the requests and answers of clients. It follows the effects in the database and the answers, and
-// queries no component for a fact that it can derive itself.
-// Invariant: the checker changes nothing. The first broken promise is the outcome of the history.
+// Checks of the promises of a bank of several branches; `BranchWatch` checks those of a branch's queue. The checker
+// stores the holder and epoch of each customer, the receipts, and the requests and answers of clients. It follows the
+// effects in the database and the answers, and queries no component for a fact that it can derive itself.
+// Invariant: the checker changes nothing but its records and the statistics. The first broken promise is the outcome of
+// the history.
 
 #if HAS_POSTGRES
   import BankModel
@@ -34,7 +35,7 @@
 
     unowned let world: BranchSimulation
     private(set) var people: [TicketNumber: Person] = [:]
-    /// The branch and epoch that has written each receipt.
+    /// The branch and epoch that wrote each receipt.
     private(set) var finished: [TicketNumber: BranchOwner] = [:]
     private(set) var cancelledTickets: Set<TicketNumber> = []
     private(set) var issuedLast: TicketNumber = 0

@@ -1,7 +1,7 @@
 // One client of a branch: its requests, the answers that it received, and its behaviour when its connection
 // breaks.
-// Invariant: a request with keys is repeated until it is answered, at this branch or at another. A request without keys
-// is never repeated.
+// Invariant: a request with keys is repeated until it is answered, at this branch or at another, unless the bank closes
+// first. Some are repeated after their answer too. A request without keys is never repeated.
 
 #if HAS_POSTGRES
   import BankModel
@@ -46,7 +46,7 @@
     var isReady: Bool { state == .ready }
     var isContent: Bool { commandsLeft == 0 && outstanding.isEmpty && again.isEmpty }
     var hasNothingOpen: Bool { outstanding.isEmpty }
-    /// Removes and returns the unanswered requests, which another client continues.
+    /// Removes and returns the requests to be repeated, which another client sends. This client sends no new ones.
     func takeOver() -> [Wish] {
       defer { again.removeAll() }
       commandsLeft = 0
@@ -214,7 +214,7 @@
       return Wish(command: .enqueue(order), group: group, isRepeated: isRepeated)
     }
 
-    /// Customers who want the same juice. The article identifies the customer, because a juice has no
+    /// Customers who want the same juice. The article contains their account number, because the order itself has no
     /// account.
     private func juice() -> Wish {
       let count = chance.draw(1...4)

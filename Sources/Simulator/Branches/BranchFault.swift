@@ -5,7 +5,7 @@
 public enum BranchFault: Int, CaseIterable, Sendable, Codable {
   /// A coordinator is killed, at once or at any system call, or stalls for a while.
   case coordinatorKilled, coordinatorStalled
-  /// A branch is killed with all its processes. It is started again later, or only after the faults have ended.
+  /// A branch is killed with all its processes. It is started again later, at the latest when the faults end, or never.
   case branchKilled
   /// All processes of a branch stall, for up to a minute.
   case branchAsleep
@@ -25,7 +25,7 @@ public enum BranchFault: Int, CaseIterable, Sendable, Codable {
   case booksReplaced, serverPromoted
   /// Notifications of new customers are lost.
   case notificationLost
-  /// The calendar of a branch is set forward or back by hours.
+  /// The calendar of a branch is set forward or back by up to four hours.
   case clockJumped
   /// A client loses its connection, or does not read for a while.
   case clientLost, clientDeaf

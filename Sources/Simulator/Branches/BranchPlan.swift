@@ -23,7 +23,7 @@
     /// The shortest delay to the database, in nanoseconds.
     let distance: Int64
     let ordersLater: Bool
-    /// True if the bank is asked to stop while many customers still wait.
+    /// True if the bank may be asked to stop while customers still wait.
     let endsEarly: Bool
     /// `endsAmidst` is true if clients still send requests when the bank is asked to stop. `endsInAHurry` is true if
     /// another client sends `stop --now` at that time.
@@ -31,7 +31,7 @@
     let endsInAHurry: Bool
     /// True if some customers cannot be served before the faults have ended.
     let hasHardCustomers: Bool
-    /// True if one branch does not return before the others are done.
+    /// True if one branch is killed when the faults end, and never returns.
     let hasLostBranch: Bool
     /// True if juice is ordered, which each branch makes for its own customers. There is no stock, so
     /// releases stay recorded until the end.

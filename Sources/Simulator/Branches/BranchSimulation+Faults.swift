@@ -1,5 +1,6 @@
 // Injection of each fault into the branches, the network and the database.
-// Invariant: a fault is counted when it happens: a coordinator that has exited cannot be killed.
+// Invariant: a fault is counted only if its target exists: a coordinator that has exited cannot be killed. A fault that
+// waits for a call or a transaction is counted when it is planned.
 
 #if HAS_POSTGRES
   import BankModel

@@ -75,7 +75,7 @@
     /// Runs one history to its end.
     ///
     /// - Parameters:
-    /// - seed: decides everything that happens.
+    ///   - seed: decides everything that happens.
     ///   - bug: the planted defect; nil for none.
     ///   - trace: receives a line of text for each event; nil if there is no reader.
     public static func run(
@@ -183,7 +183,8 @@
 
     private var openRequests: String { "\(clients.count { !$0.isContent }) clients still wait" }
 
-    /// Closes the bank as an operator does: opens closed branches, requeues dead letters, and then stops the bank.
+    /// Closes the bank as an operator does: resumes services and requeues dead letters, asks a branch to stop the bank,
+    /// and opens the bank again if customers are left.
     private func goOnClosing() {
       defer { if !isOver { agenda.add(.closing, at: clock.now + .milliseconds(200)) } }
       let there = offices.filter { !$0.isLost }
@@ -230,8 +231,8 @@
       }
     }
 
-    /// Reopens the bank if customers are left, because no branch had a window for them or because all branches were
-    /// asked to stop at once.
+    /// Ends the history, or reopens the bank if customers are left, because no branch had a window for them or because
+    /// all branches were asked to stop at once.
     private func reopen(_ there: [BranchOffice]) {
       guard !checker.isFinished, reopenings < Self.mostReopenings else { return isOver = true }
       reopenings += 1
@@ -243,7 +244,7 @@
       }
     }
 
-    /// Resumes paused services, and requeues dead letters.
+    /// Resumes paused services, opens their windows, and requeues dead letters.
     private func helpOut(_ open: [BranchOffice]) {
       guard clock.now >= helpsAgainAt else { return }
       helpsAgainAt = clock.now + .seconds(1)
@@ -280,7 +281,7 @@
       number != nil && offices.contains { $0.isLost && $0.number == number }
     }
 
-    /// Moves a client's open requests to another branch.
+    /// Moves a client's requests that are to be repeated to a client of another branch.
     func sendElsewhere(from client: BranchClient) {
       let others = clients.filter { $0.office !== client.office }
       guard !others.isEmpty else { return }

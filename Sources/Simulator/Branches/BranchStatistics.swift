@@ -10,11 +10,11 @@ public struct BranchStatistics: Sendable, Equatable {
   package var requests: Int64 = 0, answers: Int64 = 0
   /// Started coordinators, connections to the database, epochs started, and epochs ended by other branches.
   package var starts: Int64 = 0, connections: Int64 = 0, joins: Int64 = 0, rescues: Int64 = 0
-  /// Claimed pages, assigned customers, transactions of customers, and receipts.
+  /// Pages claimed from the front of a lane, assigned customers, transactions of customers, and receipts.
   package var pages: Int64 = 0, assignments: Int64 = 0, commits: Int64 = 0, receipts: Int64 = 0
   /// Transactions of epochs that had ended; requests that arrived from a lost connection; requests that had been done
-  /// before; and transactions whose customers another branch had finished in part, as counted in the database and as
-  /// reported to branches.
+  /// before; and transactions whose customers another branch had finished in part, as counted in the database. The last
+  /// count is that of these customers, as reported to branches.
   package var ofZombies: Int64 = 0, lateTurns: Int64 = 0, repeatedRequests: Int64 = 0
   package var withoutEffect: Int64 = 0, toldWithoutEffect: Int64 = 0
   /// Transactions that were refused for lack of space.

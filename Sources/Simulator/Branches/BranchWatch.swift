@@ -1,5 +1,5 @@
-// Observer of a branch's queue. It passes every event to the machine, and checks the effects as far as they concern
-// this queue alone; `BranchChecker` does the other checks. It applies the planted bugs of the queue.
+// Observer of a branch's queue. It passes every event to the machine, changed only by a planted bug, and checks the
+// effects as far as they concern this queue alone; `BranchChecker` does the other checks.
 // Invariant: events of a dead process are not checked, and no event is checked after a broken promise.
 
 #if HAS_POSTGRES

@@ -20,7 +20,7 @@ final class CommandTree {
   var living: Set<pid_t>
   /// Bytes written to each stream's pipe by any process of the tree.
   private(set) var said: [CInt: [UInt8]] = [:]
-  /// Number of bytes in each pipe when the command itself exited.
+  /// Number of bytes written to each pipe before the command itself exited.
   private(set) var saidAtTheEnd: [CInt: Int] = [:]
   /// Exit of the command itself, and its time.
   private(set) var ending: (end: ProcessEnd, at: MonotonicTime)?

@@ -1,7 +1,7 @@
 // A command in the simulated world: a user's program that reads its input, writes output, starts children, and exits or
 // runs until it is killed. It shares no code with the bank.
-// Invariant: it follows its script, and reports its environment, input and output to the checker at the moment at which
-// they occur.
+// Invariant: it follows its script. It reports its output to the checker when the output is written, and its input when
+// it has read the input to the end.
 import BankModel
 import Glibc
 import Posix
@@ -120,7 +120,8 @@ final class CommandProgram: SimulatedProgram {
     if let code = script.codeAtTerm, signal == SIGTERM { exitCode = code } else { dying = signal }
   }
 
-  /// The faults have ended: makes the command exit normally and soon.
+  /// The faults have ended: makes the command exit soon, and with code 0 if it would never exit or would pause its
+  /// service.
   func calm() {
     switch script.ending {
     case .never, .code(126), .code(127): script.ending = .code(0)

@@ -172,7 +172,7 @@ extension Simulation {
       !client.line.process.isStopped
     else { return }
     var holder = holders[Int(commands.chance.draw(0...Int64(holders.count) - 1))]
-    // Often choose the oldest command, which may never exit by itself.
+    // Often choose the customer with the oldest sign of progress, whose command may never exit by itself.
     if commands.chance.draw(0...1) == 0,
       let oldest = holders.min(by: { $0.progressAt < $1.progressAt })
     {

@@ -1,7 +1,7 @@
 // One file of a simulated volume as one SQLite connection has it open: the methods that SQLite calls, with
 // the error codes of SQLite's own VFS for Unix.
-// Invariant: the first sync of a journal or of a log also makes the names durable, as in SQLite's VFS. The extended
-// codes are spelled out as in sqlite3.h, because the importer does not read computed macros.
+// Invariant: the first sync of a journal or a log that may have been created also makes the names durable, as in
+// SQLite's VFS. The extended codes are spelled out as in sqlite3.h, because the importer does not read computed macros.
 import CSQLite
 import Glibc
 

@@ -1,6 +1,6 @@
 // Queries to the queue's disk.
-// Invariant: if there is a production store, both it and the model are queried, and must give the same
-// answer.
+// Invariant: if there is a production store, both it and the model are queried, and must give the same answer. The
+// exceptions concern arrivals: the first arrival, and keys while the removal of arrivals is in doubt.
 import BankModel
 import QueueCore
 import Storage

@@ -1,6 +1,6 @@
 // The queue's disk in one history: usually a store in memory. In one history of eight the production store is on a
-// simulated volume, and the store in memory is its model. Every read goes to both. After each crash the production
-// store must equal the model either before or after the commit in flight.
+// simulated volume, and the store in memory is its model. A read goes to both, except for arrivals. After each crash
+// the production store must equal the model either before or after the commit in flight.
 // Invariant: the model contains every commit that the production store has reported as durable. Otherwise it contains
 // only data that the production store contained at a start.
 import BankModel
@@ -33,12 +33,12 @@ final class QueueDisk {
   var onPowerLoss: (() -> Void)?
   var isCalm = false { didSet { if isCalm { volume?.calm() } } }
   private var chance: SeededGenerator
-  /// Mean number of commits between two copies of the log; 0 for never.
+  /// The log is copied after one of `copying + 1` commits on average; never if this is 0.
   private let copying: Int64
   private(set) var staged: [Change] = []
   var doubt: Doubt?
-  /// True if a sync has failed since the machine started, under the current process or an earlier one:
-  /// written data may not be durable.
+  /// True if a sync was made to fail since the last power loss, under the current process or an earlier one: written
+  /// data may not be durable.
   private var hasFailedToSync = false
   private(set) var isSuspect = false
   /// Tickets with attempts, and keys, recorded in this history: a comparison has to query these by name.
@@ -200,7 +200,8 @@ final class QueueDisk {
     set { volume?.isFull = newValue }
   }
 
-  /// Makes a call of the store in memory fail, or the resulting write or sync on the volume.
+  /// Makes a call of the store in memory fail, or one of the next writes or the next sync on the volume. A volume
+  /// ignores every error but `failed`.
   func fail(_ call: MemoryStore.Call, with error: StoreError) {
     guard let volume else {
       let isOfTheDisk = call == .commit || call == .commitThatIsKept

@@ -1,7 +1,7 @@
 // A simulated volume: its files by name, which names are durable, its size, and its faults.
 // Invariant: a name is durable once the directory was synced after its change. A power loss keeps a prefix of the later
 // changes, as a journaling file system does. A killed process loses nothing that it has written. After the process is
-// killed or the power fails, no file changes.
+// killed or the power fails, no file changes until the process has ended.
 import BankModel
 import Glibc
 import Storage
@@ -31,9 +31,9 @@ final class SimulatedVolume: Volume {
   private var registration: VolumeRegistration?
   private var abandonedConnections: [OpaquePointer] = []
   var mistake: String?
-  /// True after the process was killed or the power has failed: no call has any effect.
+  /// True after the process was killed or the power has failed: no call has any effect until the next start.
   private(set) var isDead = false
-  /// Number of further file operations that succeed. At the next one, the process is killed or the power fails.
+  /// Number of further changes and syncs that succeed. At the next one, the process is killed or the power fails.
   var fuse: Int?
   /// The next failing call: its kind, and its number among the calls of that kind, 1 for the next.
   private var failing: (call: Call, number: Int)?
@@ -133,8 +133,8 @@ final class SimulatedVolume: Volume {
     return true
   }
 
-  /// The process with open files here has exited or was killed; `forget` drops its stores. A power loss also
-  /// discards unsynced data.
+  /// The process with open files here has exited or was killed; `forget` drops its stores. A power loss also discards a
+  /// random part of the unsynced data.
   func endProcess(losingPower: Bool, _ forget: () -> Void) {
     isDead = true
     forget()

@@ -1,7 +1,7 @@
 // One file of a simulated volume in two states: as processes see it, and as it would be after a power loss now.
-// Invariant: synced bytes are durable. A power loss keeps none of the later changes, all, a prefix, or any set of
-// written sectors, as the seed decides. Each sector has its old bytes or its new ones, and no byte outside the writes
-// changes.
+// Invariant: bytes are durable after a successful sync, except those that a kernel has marked as clean after a failed
+// one. A power loss keeps none of the later changes, all, a prefix, or any set of written sectors, as the seed decides.
+// Each sector has its old bytes or its new ones, and no byte outside the writes changes.
 import BankModel
 
 final class VolumeFile {

@@ -17,7 +17,7 @@ final class GuardianProgram: SimulatedProgram {
   /// Outcome of the guardian's work; nil while it runs.
   private(set) var end: GuardianEnd?
 
-  /// - Returns: nil if the coordinator that the guardian was to take over no longer owns its home.
+  /// - Returns: nil if the guardian was to take over a coordinator and cannot take the home with it.
   init?(_ words: [String], in process: SimulatedProcess) throws {
     let options = try GuardianOptions(words)
     adopted = options.ward?.pid

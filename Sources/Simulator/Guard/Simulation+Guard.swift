@@ -89,12 +89,12 @@ extension Simulation {
 
   // MARK: - Faults
 
-  /// Plans the next fault of the guardian or of both processes.
+  /// Plans the next fault of the guardian, of its coordinator, or of both.
   func planGuardFault() {
     if guarded.isThere { planFault(.guardFault, &guarded.chance) { $0 / 2...$0 * 6 } }
   }
 
-  /// Injects a fault into the guardian, or into both processes.
+  /// Injects a fault into the guardian, its coordinator, or both.
   func troubleGuard() {
     guard !isCalm else { return }
     planGuardFault()

@@ -122,7 +122,7 @@ extension Simulation {
     return isAwaited && !process.standsStill(at: clock.now)
   }
 
-  /// The history is over: no guardian of a closed bank may be left.
+  /// The history is over: no working guardian or coordinator of a closed bank may be left.
   func checkGuardianIsGone() {
     guard guarded.isThere, let left = guardedProcesses.first(where: { !$0.standsStill(at: clock.now) }) else {
       return

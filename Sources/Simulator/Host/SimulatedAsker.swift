@@ -1,6 +1,6 @@
 // Client of a service in the simulated world: a process of its own that contains the production client.
-// Invariant: every request gets exactly one answer, from the service or from its deadline, unless its process
-// has exited.
+// Invariant: a request gets at most one answer, from the service or from its deadline. A second one is a violation, and
+// so is any error but `tryLater`.
 import BankModel
 import Posix
 import Time

@@ -1,7 +1,7 @@
 // Files and directories of the simulated host, in memory. Sockets have their names in ``SimulatedHost``.
 // Invariant: a path is absolute and normalized, and its directory exists. A file exists while a name or a
 // descriptor refers to it. There is one user, with all permissions.
-// Errors: the error number of Linux.
+// Errors: the error number of Linux, or ENOSYS for the renaming of a directory.
 import Glibc
 import Posix
 
@@ -27,7 +27,7 @@ final class OpenedFile {
   var isReadable: Bool { flags & O_ACCMODE != O_WRONLY && !file.isDirectory }
   var isWritable: Bool { flags & O_ACCMODE != O_RDONLY }
 
-  /// Takes or releases the lock; false if it is held elsewhere. `flock(2)`
+  /// Takes or releases the lock; false if the lock of another open file is in conflict. `flock(2)`
   func lock(_ operation: CInt) -> Bool { file.locks.take(operation, for: self) }
 
   /// Reads from the position, or from an offset. Returns the number of bytes.

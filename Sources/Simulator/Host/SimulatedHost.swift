@@ -1,6 +1,6 @@
-// A host in virtual time: its processes, the names of their sockets, and the order in which they run. Every process is
-// production code that calls a ``SimulatedProcess`` instead of Linux. A process runs in turns, and sleeps in its event
-// loop between them.
+// A host in virtual time: its processes, the names of their sockets, and the order in which they run. The bank's
+// processes are production code that calls a ``SimulatedProcess`` instead of Linux. A process runs in turns, and sleeps
+// in its event loop between them.
 // Invariant: the seed alone decides when each process runs, how long bytes are in flight, and where they are cut.
 import BankModel
 import Glibc
@@ -22,7 +22,8 @@ final class SimulatedHost {
   /// The calendar's time at ``now``.
   var wall: WallTime { WallTime(milliseconds: (calendarOrigin + now.nanoseconds) / 1_000_000) }
   var chance: SeededGenerator
-  /// Maximum number of bytes of a connection that are in flight or unread; net.core.wmem_default of Linux.
+  /// Maximum number of bytes in one direction of a connection that are in flight or unread; net.core.wmem_default of
+  /// Linux.
   var streamCapacity = 212_992
   var files = SimulatedFiles()
   var isFullUntil = MonotonicTime(nanoseconds: 0)

@@ -1,6 +1,6 @@
 // System calls of the simulated kernel.
-// Invariant: results are those of Linux for every call that the bank makes; any other call fails with ENOSYS.
-// Calls of a process that was killed in this turn have no effect.
+// Invariant: results are those of Linux for the calls that the bank makes. A call that is not simulated fails with
+// ENOSYS. Calls of a process that was killed in this turn have no effect.
 import Glibc
 import Posix
 import Time
@@ -42,7 +42,7 @@ extension SimulatedProcess: SystemCalls {
     switch descriptors[descriptor] {
     case .nothing?: return bytes.count
     case .file(let file)?: return write(file, bytes)
-    // Standard error of a process is discarded here.
+    // Standard error that was not redirected is discarded.
     case nil where descriptor == STDERR_FILENO: return bytes.count
     case .stream(let end)?:
       guard !end.isDeaf(at: clock) else { return fail(EPIPE) }

@@ -13,7 +13,7 @@ final class SignalQueue {
 
   init(_ signals: [CInt]) { self.signals = Set(signals) }
 
-  /// Adds a signal. At most one instance of each signal is pending, as on Linux.
+  /// Adds a signal. Several pending instances of a signal are read as one, as on Linux.
   func take(_ signal: CInt, at moment: MonotonicTime) {
     guard signals.contains(signal), !pending.contains(where: { $0.signal == signal && $0.due >= moment })
     else { return }
@@ -90,7 +90,8 @@ extension SimulatedProcess {
     return child
   }
 
-  /// The environment of a process, in the format of `/proc/PID/environ`; nil for any other path.
+  /// The environment of a process, in the format of `/proc/PID/environ`; nil for any other path, or if the process has
+  /// exited.
   func environ(_ path: String) -> OpenedFile? {
     guard path.hasPrefix("/proc/"), path.hasSuffix("/environ"),
       let pid = pid_t(path.dropFirst(6).dropLast(8)), let process = host.processes[pid], process.isAlive

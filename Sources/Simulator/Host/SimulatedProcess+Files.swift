@@ -45,7 +45,7 @@ extension SimulatedProcess {
     return bytes.count
   }
 
-  /// Error of a positioned call: ESPIPE for a socket, EBADF if the descriptor is not open.
+  /// Error of a positioned call: EBADF if the descriptor is not open, and ESPIPE if it is not a file.
   private func misuse(_ descriptor: CInt) -> Int { fail(descriptors[descriptor] == nil ? EBADF : ESPIPE) }
 
   func sync(_ descriptor: CInt) -> CInt {

@@ -42,8 +42,8 @@ final class SimulatedProcess {
   var descriptors: [CInt: OpenFile] = [:]
   var executable = "/bank/bin/program"
   var environment: Variables = [:]
-  /// True if the process continues after its parent has exited: all other programs have requested
-  /// PR_SET_PDEATHSIG.
+  /// True if the process continues after its parent has exited: all others have requested PR_SET_PDEATHSIG, except
+  /// forked ones.
   var outlivesParent = false
   /// The process that started this one. The current parent may be another process.
   let starter: pid_t?
@@ -158,8 +158,8 @@ final class SimulatedProcess {
   /// True if the process is stopped or stalled at the given time.
   func standsStill(at moment: MonotonicTime) -> Bool { isStopped || standsUntil.map { $0 > moment } ?? false }
 
-  /// True if the process waits for work: it is not stalled, and neither its clock nor the given time is ahead of the
-  /// host's time.
+  /// True if the process waits for work: it is not stalled, its clock is not ahead of the host's time, and the given
+  /// time is at most 1 ms ahead.
   func isIdle(at moment: MonotonicTime) -> Bool {
     isAlive && !standsStill(at: host.now) && clock <= host.now && moment <= host.now + .milliseconds(1)
   }
@@ -188,7 +188,7 @@ final class SimulatedProcess {
     host.wake(self, at: moment)
   }
 
-  /// Kills the process, at once or at the end of its current turn.
+  /// Kills the process, at once or at the end of its current turn. A stuck process is killed only by SIGKILL.
   func kill(by signal: CInt = SIGKILL) {
     guard isAlive, signal == SIGKILL || !isStuck else { return }
     guard isRunning else { return end(.signal(signal, coreDumped: false), at: max(host.now, clock)) }

@@ -1,6 +1,6 @@
-// Wire tap of the connections to the services: reads each request, answer and update when it is written,
-// before any process can read it. Subscribers must be sent every change in order, on each connection. This is
-// checked here because clients would detect a gap and subscribe again.
+// Wire tap of the connections to the services, and of the coordinator's answers: reads each request, answer and update
+// when it is written, before any process can read it. Subscribers must be sent every change in order, on each
+// connection. This is checked here because clients would detect a gap and subscribe again.
 import BankModel
 import QueueCore
 import Time
@@ -9,7 +9,7 @@ import Wire
 final class WireEar {
   private struct StockConnection {
     var requests: [UInt32: StockRequest] = [:]
-    /// Number of the last change that was sent to each subscription; nil before the first message.
+    /// Number of the last change that each subscription has received, before or on this connection; nil for none.
     var told: [UInt32: Int64?] = [:]
   }
 
@@ -80,8 +80,8 @@ final class WireEar {
     }
   }
 
-  /// Checks an audit, which must not find a problem. A service that did not answer is allowed, unless the bank was
-  /// stopping that service.
+  /// Checks an audit, which must not find a problem. A service that could not be audited is allowed, unless it did not
+  /// answer because the bank had already stopped its services.
   private func hear(_ report: AuditReport, in world: Simulation) {
     world.statistics.audits += 1
     for finding in report.findings {
@@ -94,7 +94,8 @@ final class WireEar {
     }
   }
 
-  /// Reads a coordinator's messages to a service that it has started, to find the stop message.
+  /// Reads a coordinator's messages to a service that it has started, to find the messages to stop and to report its
+  /// health.
   private func hearSupervisor(_ bytes: [UInt8], of end: StreamEnd, by process: SimulatedProcess) {
     guard let world, process === world.coordinator?.process else { return }
     for service in [world.scene.service, world.vending.machine].compactMap(\.self) {
