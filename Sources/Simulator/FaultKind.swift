@@ -12,7 +12,7 @@ public enum FaultKind: Int, CaseIterable, Sendable, Codable {
   case tellerFailed, tellerRogue, tellerBabbled
   /// A teller is killed before it is ready, starts slowly, or hangs before it is ready.
   case tellerStillborn, tellerLate
-  /// A client's connection breaks. With any broken connection, the bytes in flight are lost.
+  /// A client's connection breaks. With any broken connection, bytes in flight may be lost.
   case connectionLost, messageLost
   /// A message of a dead teller is handled after its death was reported.
   case messageLate
@@ -22,11 +22,11 @@ public enum FaultKind: Int, CaseIterable, Sendable, Codable {
   case diskFull, diskFailed, commitLost
   /// The calendar is set forward or back.
   case clockJumped
-  /// The coordinator's machine loses power, and with it all unsynced data.
+  /// The coordinator's machine loses power, and with it all unsynced data or a part of them.
   case powerLost
   /// A client does not read for a while.
   case clientDeaf
-  /// The coordinator has no free descriptor for a while; a commit takes seconds.
+  /// The coordinator has no free descriptor for a while; a commit takes up to 20 seconds.
   case coordinatorCrowded, commitSlow
   /// A client closes the windows of a service and opens them again at once.
   case windowsScaled
@@ -47,13 +47,12 @@ public enum FaultKind: Int, CaseIterable, Sendable, Codable {
   /// A runner is killed; a command is killed, or stopped; its program file is removed for a while; a customer
   /// is cancelled while its command runs.
   case runnerKilled, commandKilled, commandHung, commandRemoved, commandCancelled
-  /// The stock service is killed between two effects, or stalls, for a while or permanently. An audit takes a long
-  /// time.
+  /// The stock service is killed at a system call, or stalls, for a while or permanently. An audit takes a long time.
   case stockKilled, stockSlow, stockStuck, stockAuditLong
   /// The stock's disk is full, or a write or an fsync fails; a connection to the stock breaks, or becomes
   /// slow.
   case stockDiskFull, stockDiskFailed, stockCut, stockLate
-  /// The stock's staged changes are lost in a crash, or its commit takes seconds.
+  /// The stock's staged changes are lost in a crash, or its commit takes up to 20 seconds.
   case stockCommitLost, stockCommitSlow
   /// The stock has no free descriptor for a while; a subscriber does not read; the stock is asked to exit.
   case stockCrowded, stockReaderDeaf, stockEnded
@@ -61,12 +60,12 @@ public enum FaultKind: Int, CaseIterable, Sendable, Codable {
   case stationKilled
   /// A client empties the queue while a station waits for fruit from a slow stock.
   case stationRecalled
-  /// The coordinator is killed, or its disk is full, when it receives the answer that fruit was returned.
+  /// The coordinator is killed, or its disk is full, when the stock answers that fruit was returned.
   case releaseInterrupted
   /// The faults of the stock service, for the vending machine.
   case vendingKilled, vendingSlow, vendingStuck, vendingDiskFull, vendingDiskFailed, vendingCut, vendingLate
   case vendingCommitLost, vendingCommitSlow, vendingCrowded, vendingEnded
-  /// The vending machine is killed when it receives the message that a drink was taken.
+  /// The vending machine is killed soon after the stock has answered that a drink was taken.
   case purchaseInterrupted
   /// The stock service is killed soon after the vending machine has requested a drink, while the machine waits.
   case stockKilledInPurchase

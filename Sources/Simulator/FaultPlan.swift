@@ -29,7 +29,7 @@ struct FaultPlan {
   let gather: TimeSpan
   /// True if some customers are ordered for later.
   let ordersLater: Bool
-  /// True if clients subscribe to the board.
+  /// True if clients subscribe to snapshots.
   let looksAtTheBoard: Bool
   let stock: StockPlan
   let vending: VendingPlan
@@ -146,7 +146,7 @@ struct StockPlan {
   let isThere: Bool
   let stations: Int32
   let assortment: Assortment
-  /// Number of clients that add and remove fruit.
+  /// Number of clients that add, remove and set amounts of fruit.
   let keepers: Int
   let changes: Int64
   let viewers: Int

@@ -79,7 +79,7 @@ struct MutantQueue {
     case (.forgetsTheLost, .tellerLost(let window, let generation, _)):
       held(at: window, by: generation, machine) == nil ? [event] : [.tick]
     case (.ignoresGenerations, .tellerAnswered(let window, let generation, _, let answer)):
-      // Treats any sender as the current teller, and its answer as one for the current teller's customer.
+      // Treats an earlier teller as the current one, and its answer as one for the current teller's customer.
       machine.numbers(of: window).flatMap { present in
         present.generation <= generation
           ? nil : present.lease.map { [.tellerAnswered(window, present.generation, $0, answer)] }
@@ -142,7 +142,7 @@ struct MutantQueue {
     }
   }
 
-  /// Progress events for all customers at the matching windows.
+  /// Progress events for all customers at the matching windows whose work has started.
   private func renewals(of machine: borrowing QueueMachine, _ isMeant: (Window) -> Bool) -> [QueueEvent] {
     machine.atWindows.filter { isMeant($0.window) }.compactMap { place in
       let lease = Lease(

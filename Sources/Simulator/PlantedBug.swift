@@ -1,5 +1,5 @@
-// The planted bugs: each is a possible defect of a core or a shell, described in one sentence, with the promises that
-// it breaks.
+// The planted bugs: each is a possible defect of a core or of the code around it, described in one sentence, with the
+// promises that it breaks.
 // Invariant: the checker finds each bug; a test fails if the checker misses one.
 
 /// A deliberate defect.
@@ -212,12 +212,12 @@ public enum PlantedBug: String, CaseIterable, Sendable {
   case waitsForTheUnready = "The coordinator waits forever for a teller that never becomes ready."
   case blamesTellersForItsOwnPause = "The timeouts of tellers include slow commits of the coordinator."
   case blamesClientsForItsOwnPause = "The timeouts of clients include slow commits of the coordinator."
-  // In the board.
+  // In the snapshots.
   case leavesTheFirstOffTheBoard = "A board snapshot omits the customer that has waited longest."
   case paintsThoseAtWindowsAsWaiting =
     "A board snapshot lists a customer being served as waiting, if its line exceeds memory."
   case paintsWithoutAPause = "A board snapshot is made at each event."
-  // In the code shared by services and their clients, in the shells of both, and in the messages held back.
+  // In the code shared by services and their clients, and in the shells of both.
   case servicesBlameClients = "The timeouts of clients include slow commits of a service."
   case hearsTwice = "An answered request is answered again at its deadline."
   case forgetsWhatWasHeldBack = "Messages received before reading was paused are not delivered afterwards."

@@ -61,7 +61,7 @@ extension PromiseChecker {
   }
 
   /// Checks a customer that becomes due. A customer ordered for later is due by the calendar, and a failed one after a
-  /// delay of the monotonic clock.
+  /// delay of the monotonic clock. Only the calendar is checked.
   private func comeBack(_ customer: Customer, at now: Moment) {
     let ticket = customer.ticket
     if view.newcomers.contains(ticket) {
@@ -87,10 +87,10 @@ extension PromiseChecker {
       + "\(policy.maxFailures) failures,"
   }
 
-  /// Checks that an attempt may end as recorded, and removes its customer from its window. The end must follow from
-  /// this step's event, from an expired lease, or from a recall. The customer's new counts follow from those at its
-  /// assignment, and `land(_:_:)` compares the core's counts with them. The customer stays in `step.afloat` until it
-  /// gets a new state or a receipt.
+  /// Checks that an attempt may end as recorded, and removes its customer from its window. For a lost attempt, see
+  /// `recordLost(_:)`. Any other end must follow from this step's event, from an expired lease, or from a recall. The
+  /// customer's new counts follow from those at its assignment, and `land(_:_:)` compares the core's counts with them.
+  /// The customer stays in `step.afloat` until it gets a new state or a receipt.
   private func record(_ attempt: Attempt, at now: Moment) {
     if attempt.end == .lost { return recordLost(attempt) }
     var holder: Holder?
@@ -145,7 +145,7 @@ extension PromiseChecker {
           holders[next].progressAt = now.attended
         }
       } else if attempt.end == .recalled {
-        // A reset cancels assigned customers that were not started in the same way as waiting customers.
+        // Assigned customers that were not started are cancelled by a reset in the same way as waiting ones.
         for other in holders where other.window == first.window {
           view.states[other.customer.ticket] = .waiting
           view.stand(other.customer)

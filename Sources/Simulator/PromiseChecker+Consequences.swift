@@ -1,5 +1,6 @@
 // Checks after each step of the core: its numbers add up, and every required effect has happened.
-// Invariant: the checker reads only the counts that the core reports, and compares them with its own tables.
+// Invariant: the checker reads only the counts of the core and the contradictions that the core finds in itself, and
+// compares the counts with its own tables.
 import BankModel
 import QueueCore
 import Time

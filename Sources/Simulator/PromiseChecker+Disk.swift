@@ -191,7 +191,8 @@ extension PromiseChecker {
     if let problem = audit.problems.first { violate(.books, problem) }
   }
 
-  /// The bank has closed: every customer has a receipt or is a dead letter, and the money adds up.
+  /// The bank has closed: no customer waits, every announced customer has a receipt or is a dead letter, and the money
+  /// adds up.
   func checkEnd(of store: QueueDisk) {
     do throws(StoreError) {
       try checkAudit(of: store)

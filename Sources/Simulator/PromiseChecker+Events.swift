@@ -1,6 +1,7 @@
 // Checks of one event and of the effects that the core returns for it.
-// Invariant: in one step every cause has its effect and every effect its cause. When a lease ends, its attempt is
-// recorded and its customer gets a new state. When a customer is done, its receipt is written.
+// Invariant: in one step every cause has its effect and every effect its cause, except that changes staged again after
+// a refused commit are not checked again. When a lease ends, its attempt is recorded and its customer gets a new state.
+// When a customer is done, its receipt is written.
 import BankModel
 import QueueCore
 import Time
@@ -23,13 +24,14 @@ struct CheckedStep {
   var isLate = false
   /// The window of a teller that has violated the protocol.
   var rogue: Window?
-  /// A service that must be paused, with the reason reported.
+  /// A service whose pause must be reported in this step.
   var owedPause: Service?
   var inserted: Int64 = 0
-  /// Number of customers who wait when a new request arrives; nil for any other event.
+  /// Number of customers who wait, are delayed, or belong to a partly accepted request, when a new request arrives; nil
+  /// for any other event.
   var standing: Int64?
   var wasJammed = false
-  /// Consequences of this step for customers of concurrent workers.
+  /// Consequences of this step for customers of commands and of concurrent workers.
   var verdict = PromiseChecker.Verdict()
   /// Customers whose start this step has made durable.
   var settledStarts: Set<TicketNumber> = []

@@ -6,7 +6,7 @@ import Coordinator
 import QueueCore
 import Time
 
-/// Customers in flight when a coordinator was killed, as observed from the commands.
+/// Customers in flight when a coordinator was killed, as far as assignments and commands show them.
 struct FallLedger {
   /// Customers that the current coordinator has assigned.
   private var handedOut: Set<TicketName> = []
@@ -58,7 +58,7 @@ extension PromiseChecker {
   /// The power has failed: no customer is to blame, and the records are lost too.
   func forgetFalls() { falls = FallLedger() }
 
-  /// Checks and records the assignment of a customer to a window.
+  /// Checks and records the assignment of a customer to a window for commands or concurrent workers.
   func checkFall(of customer: Customer, at window: Window) {
     guard window.service.isForCommands || window.service.isForForeigners else { return }
     let name = TicketName(day: view.day, ticket: customer.ticket)

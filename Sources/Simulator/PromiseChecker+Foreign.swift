@@ -13,9 +13,10 @@ struct ForeignPlace {
 }
 
 extension PromiseChecker {
-  /// Outcomes that the current step decides for customers of concurrent workers.
+  /// Outcomes that the current step decides for customers of commands and of concurrent workers.
   struct Verdict {
-    /// The customer at each window whose worker held only this one when the step started.
+    /// By window: the only customer that its worker held when the step started. Windows of workers with several
+    /// customers or none are missing.
     var alone: [Window: TicketNumber] = [:]
     /// Customers that must become dead letters now (true), or must not (false).
     var isDead: [TicketNumber: Bool] = [:]
@@ -60,7 +61,7 @@ extension PromiseChecker {
       return
     }
     guard let place = holders.firstIndex(where: { $0.window == window && $0.lease == lease }) else {
-      // The worker was never assigned this lease, so all customers of the worker are reassigned.
+      // The worker does not hold this lease, so it is ended, and all its customers are reassigned.
       step.rogue = window
       for other in places(of: window) { takeAll(other) }
       return

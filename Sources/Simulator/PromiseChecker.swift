@@ -1,8 +1,8 @@
 // The checker's model of a history: the requests of clients, the answers, the contents of the disk, and the state of
 // each customer. It never queries the core for a fact that it can derive itself, because it would then repeat the
 // core's mistakes.
-// Invariant: the checker applies the core's effects in order, and rebuilds its state from the disk when a process is
-// killed. A contradiction is a violation, which ends the history.
+// Invariant: the checker applies the core's effects in order, and rebuilds its view from the disk when a coordinator
+// starts. A contradiction is a violation, which ends the history.
 import BankModel
 import QueueCore
 import Time
@@ -14,7 +14,7 @@ struct TicketName: Hashable {
 }
 
 final class PromiseChecker {
-  /// A customer assigned to a teller. The first of a window is being served; the others follow in order.
+  /// A customer assigned to a worker. A teller serves the first of its window; the others follow in order.
   struct Holder {
     var window: Window
     var lease: Lease
@@ -59,7 +59,7 @@ final class PromiseChecker {
     var starting: Set<TicketNumber>
   }
 
-  /// A teller's answer that the core may acknowledge.
+  /// A stored answer of a worker, which the core may acknowledge.
   struct Finished: Hashable {
     let window: Window
     let lease: Lease
@@ -91,7 +91,7 @@ final class PromiseChecker {
   var cancelledToday: Int64 = 0
   /// Changes of the open transaction. `doubtful` contains those of a commit with an unknown outcome.
   var staged: [StoreChange] = []
-  /// Customers who are on disk and have no number yet.
+  /// Customers who are on disk, and whose numbers are not issued yet.
   var arriving: [StoreChange] = []
   var doubtful: [StoreChange] = []
 
@@ -322,8 +322,8 @@ final class PromiseChecker {
 
 /// State of the customers of one business day as the checker has followed it: an independent second model
 /// made of plain tables.
-/// Invariant: each line is in the order of its numbers. It contains the waiting customers whose tickets are
-/// announced and who are at no window.
+/// Invariant: each line is in the order of its numbers. It contains the waiting customers whose tickets are on disk and
+/// who are at no window.
 struct QueueView {
   var day: BusinessDay
   var lastTicket: TicketNumber = 0

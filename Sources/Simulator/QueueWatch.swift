@@ -1,7 +1,6 @@
-// Observer of a production coordinator's queue. It passes every event to the machine, and reports the event and the
-// machine's effects to the checker. It applies the planted bugs of the core. Sometimes it delivers a late message of a
-// dead worker: the supervisor closes the connection of a dead worker, but the queue must ignore late messages in any
-// case.
+// Observer of a production coordinator's queue. It passes every event to the machine, changed only by a planted bug,
+// and reports the event and the machine's effects to the checker. Sometimes it makes up a late message of a dead
+// worker: the supervisor closes the connection of a dead worker, but the queue must ignore late messages in any case.
 // Invariant: events of a dead process are not checked, and no event is checked after a broken promise.
 import BankModel
 import Coordinator

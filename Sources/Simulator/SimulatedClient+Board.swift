@@ -1,11 +1,11 @@
-// A client's use of the board: it subscribes, reads snapshots, and sometimes unsubscribes. The snapshots are checked
+// A client's use of snapshots: it subscribes to them, reads them, and sometimes unsubscribes. The snapshots are checked
 // where they are written to the wire.
 // Invariant: a separate random generator makes these choices, so that they do not change any other choice.
 import BankModel
 import Wire
 
 extension SimulatedClient {
-  /// Subscribes to the board, or unsubscribes, in a history whose clients use the board.
+  /// Sometimes subscribes to snapshots, or unsubscribes, in a history whose clients use snapshots.
   func lookAtTheBoard() {
     guard world.plan.looksAtTheBoard, world.boardChance.draw(0...3) == 0 else { return }
     if let place = outstanding.lastIndex(where: \.wish.isOfTheBoard) {

@@ -96,7 +96,8 @@ extension SimulatedClient {
 
   private func someBank() -> ServiceName? { [.deposit, .loan, nil, nil][Int(chance.draw(0...3))] }
 
-  /// Customers who want the same juice. The article identifies the customer, because a juice has no account.
+  /// Customers who want the same juice. The article contains their account number, because the order itself has no
+  /// account.
   func juice() -> Wish {
     let count = chance.draw(0...5) == 0 ? chance.draw(5...20) : chance.draw(1...4)
     let juices = world.plan.stock.assortment.juices
@@ -122,7 +123,7 @@ extension SimulatedClient {
     return customers(of: services[Int(chance.draw(0...Int64(services.count) - 1))], count)
   }
 
-  /// Requests customers of a service. The article identifies a customer, because most have no account.
+  /// Requests customers of a service. The article contains their account number, because most orders have no account.
   private func customers(of service: ServiceName, _ count: Int64) -> Wish {
     let movesMoney = world.plan.foreign.ledger?.service == service
     return enqueue { account, key in
@@ -177,14 +178,14 @@ extension EnqueueOrder {
   }
 }
 
-/// The last requests of a history. They resume paused services, give every service a window, and stop the bank after
-/// every customer is served.
-/// Invariant: only one request is open at a time. The stop is repeated after the loss of a coordinator.
+/// The last requests of a history. They resume paused services, open the planned windows, and stop the bank when it can
+/// serve the remaining customers.
+/// Invariant: only one of these requests is open at a time. The stop is repeated after the loss of a coordinator.
 struct ClosingCommands {
   private var step = 0
   private(set) var hasAskedForTheEnd = false
 
-  /// - Parameter mayEnd: true if a closing bank waits for every customer that is left.
+  /// - Parameter mayEnd: true if the bank can be stopped: a closing bank serves every customer that is left.
   /// - Parameter isPaused: true if a command has paused its service, possibly because of the last fault.
   mutating func next(
     windows: [ServiceName: Int32], mayEnd: Bool, isPaused: Bool

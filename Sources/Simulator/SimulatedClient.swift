@@ -1,7 +1,8 @@
 // One client in the simulated world: its requests, the answers that it received, and its behaviour when the connection
 // breaks.
-// Invariant: a request with a key is repeated unchanged until it is answered. A request without a key is never
-// repeated. A client assumes nothing that was not in an answer.
+// Invariant: a request with a key is repeated unchanged until it is answered, unless it is withdrawn or refused
+// permanently. Of the requests without a key, only those of `ClosingCommands` are repeated. A client assumes nothing
+// that was not in an answer.
 import BankModel
 import Coordinator
 import Time
@@ -244,7 +245,7 @@ final class SimulatedClient {
   }
 
   /// No customer was added, because the client has withdrawn the request or the queue was emptied. Some clients send
-  /// the request again, and it must then succeed.
+  /// the request again.
   private func withdrawn(_ wish: Wish, isByReset: Bool) {
     guard wish.isWithdrawn || isByReset else {
       return world.violate(.withdrawal, "client \(number) got a withdrawal that did not take place")
@@ -275,8 +276,8 @@ final class SimulatedClient {
     // The request was sent twice, and the other copy may have found space.
     if wish.group > 0, outstanding.contains(where: { $0.wish.group == wish.group }) { return }
     switch failure.code {
-    // Transient refusals; the client repeats the request. The bank closes, could not open, or had no descriptor for a
-    // long list.
+    // Transient refusals; the client repeats the request. The disk is full, the bank closes or could not open, or it
+    // had no descriptor for a long list.
     case .diskFull, .draining, .notOpen, .windowsFailed, .system: again.append(wish)
     case .queueFull where !world.isCalm: again.append(wish)
     case .queueFull where isSliced(wish): break

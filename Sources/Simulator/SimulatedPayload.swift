@@ -1,15 +1,16 @@
-// Payloads of a history's customers. Each follows from the account alone, so it can be checked anywhere and
-// draws nothing from the history's generators.
+// Payloads of a history's customers. Each follows from the account and the service alone, so it can be checked anywhere
+// and draws nothing from the history's generators.
 import BankModel
 
 enum SimulatedPayload {
-  /// Payload of every third account; some have zero bytes.
+  /// Payload of every third account, sometimes of zero bytes; nil for any other.
   static func of(_ account: AccountNumber) -> [UInt8]? {
     guard account % 3 == 0 else { return nil }
     return Array(repeating: Array("of \(account) ".utf8), count: Int(account % 5) * 40).flatMap(\.self)
   }
 
-  /// Payload of a service's customer; none for a juice. The article identifies a customer without an account.
+  /// Payload of a service's customer; nil for the service `juice`. If the article contains an account number (see
+  /// `JuiceOrder`), it is used instead of `account`.
   static func of(_ service: ServiceName, _ account: AccountNumber, _ article: String) -> [UInt8]? {
     service == .juice ? nil : of(JuiceOrder(article)?.account ?? account)
   }

@@ -72,7 +72,7 @@ final class SimulatedProvider: Provider {
   init(of process: SimulatedProcess, _ real: FruitProvider?, in world: Simulation) {
     (self.process, self.real, self.world) = (process, real, world)
     real?.onProvided = { [unowned self] lease, provision in
-      // The fruit is taken, and no other process has been notified yet.
+      // The fruit is taken, and the coordinator was not notified yet.
       if provision == .ready, self.world.stationMeetsItsEnd(self.process) { return }
       finish(lease, provision)
     }
@@ -112,7 +112,7 @@ final class SimulatedProvider: Provider {
   }
 }
 
-/// The article of a simulated customer: a juice, and an account number that identifies the order.
+/// The article of a simulated customer: a juice or the word `work`, and an account number that identifies the order.
 struct JuiceOrder {
   let juice: ItemID
   let account: AccountNumber

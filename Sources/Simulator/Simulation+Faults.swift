@@ -1,6 +1,7 @@
 // Injection of each fault into the simulated world.
-// Invariant: a fault is counted when it happens, not when it was planned: a coordinator that has exited
-// cannot be killed.
+// Invariant: a fault of a process or a connection is counted only if the process or connection exists: a coordinator
+// that has exited cannot be killed. A fault that waits for its occasion may be counted when it is planned or when it
+// happens.
 import BankModel
 import Glibc
 import QueueCore
@@ -124,7 +125,7 @@ extension Simulation {
     return slowCommit
   }
 
-  /// Duration of a delayed commit; sometimes beyond every timeout.
+  /// Duration of a delayed commit; sometimes longer than most timeouts.
   func timeOfSlowCommit() -> TimeSpan {
     .milliseconds(chance.draw(0...2) == 0 ? chance.draw(5_000...20_000) : chance.draw(20...5_000))
   }
@@ -148,7 +149,8 @@ extension Simulation {
     host.files.write(Array(text.utf8), to: ConfigurationScribe.path)
   }
 
-  /// Called when a service receives a health check. Sometimes kills the service right after its answer.
+  /// Called when the coordinator sends a health check to a service. Sometimes kills the service soon afterwards, such
+  /// as right after its answer.
   func serviceIsChecked(_ service: SimulatedProcess) {
     guard !isCalm, plan.temper != .calm, chance.draw(0...3) == 0 else { return }
     service.fuse = Int(chance.draw(2...14))
@@ -172,8 +174,8 @@ extension Simulation {
 }
 
 /// The configuration file of the simulated bank, written before the bank opens or while it is open.
-/// Invariant: every written file contains the queue policy of the history. If a value is not valid, the coordinator
-/// refuses the whole file.
+/// Invariant: every written file contains the same queue settings, those of the history. If a value is not valid, the
+/// coordinator refuses the whole file.
 struct ConfigurationScribe {
   static let path = "/bank/bank.json"
   let policy: QueuePolicy

@@ -1,7 +1,7 @@
 // One simulated world: its clock, network, disk and processes, and the loop that runs them. The checker detects broken
 // promises.
-// Invariant: the seed alone decides what happens; no real clock, randomness or dictionary order has any influence. A
-// broken promise ends the history at once and is its outcome.
+// Invariant: the seed alone decides what happens; no real clock, system randomness or dictionary order has any
+// influence. A broken promise ends the history at once and is its outcome.
 import BankModel
 import Coordinator
 import Glibc
@@ -67,7 +67,7 @@ public final class Simulation {
   /// The next commit fails, before or after its data is stored.
   var failingCommit: MemoryStore.Call?
   var slowCommit: TimeSpan?
-  /// Number of tellers still to be killed before they are ready.
+  /// Number of workers still to be killed before they are ready.
   var stillborn = 0
   /// Number of workers still to start late, or to hang before they are ready.
   var lateStarters = 0
@@ -373,7 +373,7 @@ public final class Simulation {
       statistics.note(.diskFull)
       fullUntil = clock.now + .milliseconds(chance.draw(1...(chance.draw(0...2) == 0 ? 2_000 : 200)))
     } else if finale.hasAskedForTheEnd, plan.temper != .calm {
-      // The last fault: the last commits are slow, and clients send requests to a closing bank.
+      // The last fault: a commit is slow, and clients send requests to a closing bank.
       statistics.note(.commitSlow)
       slowCommit = .milliseconds(chance.draw(20...400))
       for client in clients { client.comeTooLate() }

@@ -12,7 +12,7 @@ public struct Statistics: Sendable, Equatable, Codable {
   /// Writes to the streams and pipes of the simulated host.
   package var messages: Int64 = 0
   package var commits: Int64 = 0
-  /// Customers assigned to a teller.
+  /// Customers assigned to a worker.
   package var assignments: Int64 = 0
   package var receipts: Int64 = 0
   package var deadLetters: Int64 = 0
@@ -32,7 +32,7 @@ public struct Statistics: Sendable, Equatable, Codable {
   package var commitsBesideOthers: Int64 = 0
   package var refusedBesideOthers: Int64 = 0
   package var keptInPart: Int64 = 0
-  /// Coordinators that were started.
+  /// Starts of coordinators, including those that could not open the store.
   package var starts: Int64 = 0
   package var guardianStarts: Int64 = 0
   /// Coordinators that a new guardian took over after its predecessor was killed.
@@ -51,17 +51,17 @@ public struct Statistics: Sendable, Equatable, Codable {
   package var shortages: Int64 = 0
   /// Requests to the stock to return what a cancelled ticket held.
   package var releases: Int64 = 0
-  /// Changes sent to subscribers of the stock.
+  /// Changes that subscribers of the stock have received.
   package var news: Int64 = 0
   package var vendingEvents: Int64 = 0
   package var vendingCommits: Int64 = 0
   package var vendingStarts: Int64 = 0
   package var wonInserted: Int64 = 0
   package var audits: Int64 = 0
-  /// Snapshots of the board that clients have read.
+  /// Snapshots that clients have read.
   package var boards: Int64 = 0
   package var purchases: Int64 = 0
-  /// Purchases that were started and then refused: the product was sold out, or the stock unavailable.
+  /// Purchases that were started and then refused: the product was sold out or expired, or the stock was unavailable.
   package var refusedPurchases: Int64 = 0
   /// Faults, indexed by ``FaultKind/rawValue``.
   package var faults = [Int64](repeating: 0, count: FaultKind.allCases.count)

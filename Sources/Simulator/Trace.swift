@@ -1,6 +1,6 @@
 // Record of a history: a digest of everything that happened, and lines of text if an output is given.
-// Invariant: two histories with the same digest were the same, to the byte on the wire. Text is only made if
-// there is an output.
+// Invariant: two histories with the same digest were the same, to the byte on the wire, unless their digests collide.
+// Text is only made if there is an output.
 import BankModel
 import Time
 

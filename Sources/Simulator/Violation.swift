@@ -6,13 +6,13 @@
 public struct Violation: Sendable, Equatable, CustomStringConvertible {
   /// The kinds of promises.
   public enum Kind: String, Sendable, CaseIterable, Codable {
-    /// An announced ticket does not exist.
+    /// An announced ticket does not exist, or a customer is lost without a receipt.
     case lostTicket
     /// A ticket, or an order, has two receipts or two tickets.
     case duplicate
     /// A receipt differs from the client's request, or the money does not add up.
     case ledger
-    /// The day counters disagree with what they count.
+    /// The counters of a day or a lane disagree with what they count, or a branch uses a wrong database.
     case books
     /// A customer was assigned before another who was ahead in line.
     case order
@@ -36,26 +36,27 @@ public struct Violation: Sendable, Equatable, CustomStringConvertible {
     case tooManyAttempts
     /// A customer ordered for later was served, or returned to its line, before that time.
     case early
-    /// A customer was assigned while its service was paused or the bank was finished.
+    /// A customer was assigned while its service was paused or the bank was finished, or a pause was reported wrongly
+    /// or not at all.
     case paused
     /// More customers were admitted than may wait, or customers were admitted while the bank was closing.
     case overfull
     /// A receipt or the end of an attempt has no cause, or a cause does not have that effect.
     case attempt
-    /// A lease was ended too early, or not in time.
+    /// A lease was ended too early or not in time, or a branch assigned a customer after the end of its lease.
     case lease
     /// A teller, service or client violated its protocol, or was not sent a message that it must get.
     case conversation
     /// A request was answered twice, never, or wrongly.
     case answer
-    /// A refused request had an effect.
+    /// A refused request had an effect, or was refused for no valid reason.
     case refusal
     /// A customer's payload is wrong, missing, or still stored with the receipt.
     case payload
     /// A part of a request remains after its client was notified of the withdrawal, or a request was reported as
     /// withdrawn that no client had withdrawn.
     case withdrawal
-    /// An audit of the open bank reports a false problem, or cannot be made.
+    /// An audit of the open bank reports a problem, or cannot be made while the bank closes.
     case audit
     /// The stock's ledger, amounts and changes disagree, or a subscriber was shown a wrong amount.
     case stock
@@ -90,9 +91,9 @@ public struct Violation: Sendable, Equatable, CustomStringConvertible {
     case claim
     /// The tickets of a bank of several branches are not one series.
     case series
-    /// A transaction was committed to the shared database a second time.
+    /// A transaction was sent to the shared database again after its commit.
     case repeatedTurn
-    /// The store was asked for a change that contradicts its contents.
+    /// A store was asked for a change that contradicts its contents, differs from its model, or cannot be read.
     case storeContradiction
   }
 

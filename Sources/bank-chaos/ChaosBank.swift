@@ -1,6 +1,6 @@
 // Processes of the bank under chaos: their start, the list of running ones, and the signals sent to them.
-// Invariant: only processes with this run's mark in their environment are signalled, each through its pidfd.
-// Every stopped process is continued in any case.
+// Invariant: only processes with this run's mark in their environment or their arguments are signalled, each through
+// its pidfd. The run continues every process that it has stopped.
 // Errors: CommandError at the start; later an exited process is a normal result.
 import Console
 import ControlClient
@@ -15,7 +15,7 @@ struct ChaosProcess: Sendable, Hashable {
   var startTime: UInt64
   var parent: pid_t
   var kind: ChaosTarget
-  /// The window of a teller or a station.
+  /// The window of a teller, a station or a runner.
   var window: String?
   var isAlive: Bool { ProcessTable.alive(pid) && ProcessTable.startTime(pid) == startTime }
 }
@@ -93,7 +93,7 @@ final class ChaosBank {
     return ChaosProcess(pid: pid, startTime: start, parent: parent, kind: kind, window: window)
   }
 
-  /// Identifies this program as a command, a worker or a descendant of a command. These do not inherit the
+  /// Identifies this program as a command, a worker or a descendant of a command. Some of these do not inherit the
   /// run's environment, so the mark is one of their arguments.
   private func lookAtWork(_ pid: pid_t) -> ChaosProcess? {
     let words = Self.words(of: pid)

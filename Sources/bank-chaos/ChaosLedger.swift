@@ -45,7 +45,7 @@ struct ChaosPromise: Sendable, Equatable {
 }
 
 struct ChaosLedger: Sendable {
-  /// Every order that was sent, completely or in part, oldest first.
+  /// Every order, recorded before its first byte is sent; oldest first.
   private(set) var orders: [ChaosOrder] = []
   private(set) var promises: [String: ChaosPromise] = [:]
   /// Answers that contradict earlier ones.

@@ -14,7 +14,7 @@ final class ChaosLine {
   private var lastNumber: UInt32 = 0
   private let chunk: UnsafeMutableRawBufferPointer
 
-  /// Connects and sends hello without waiting for the welcome; nil if no process listens.
+  /// Connects and sends hello without waiting for the welcome; nil if the connection cannot be made.
   init?(to home: BankHome, on loop: EventLoop) {
     guard let outcome = try? UnixSocket.connect(path: home.socket, nonBlocking: true),
       case .connected(let socket) = consume outcome,

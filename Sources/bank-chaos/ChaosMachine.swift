@@ -1,7 +1,7 @@
 // The vending machine in a chaos run: a client that fills it, inserts money, buys and takes the change, one
 // request after the other, and records every answer.
-// Invariant: every request has one permanent order ID and is repeated until it is answered; only this object
-// records the answers.
+// Invariant: every request has one permanent order ID and is repeated until it is answered; no other object records the
+// answers.
 // Errors: VendingClientError if the machine does not answer at the start or at the end.
 import BankModel
 import Console
@@ -37,7 +37,7 @@ final class ChaosMachine {
     self.name = name
     chance = SeededGenerator(seed: seed ^ 0x6472_696E_6B73)
     let picture = try Self.look(customers)
-    // Choose few products, so that most wanted ones are in stock, and sometimes too few.
+    // Choose few products, so that most purchases succeed, and some find the product sold out.
     products = picture.products.prefix(4).map(\.id)
     balance = picture.balance
     quantities = picture.quantities

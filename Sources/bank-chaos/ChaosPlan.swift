@@ -16,7 +16,7 @@ enum ChaosTarget: String, CaseIterable, Sendable {
   /// The processes that any bank has.
   static let branch: [ChaosTarget] = [.teller, .coordinator, .guardian, .stock, .juice, .vending]
 
-  /// True if it serves a window, one customer at a time.
+  /// True if the process serves a window, and works for one customer at a time.
   var isAtWindow: Bool { self == .teller || self == .juice || self == .runner }
 
   /// True if a bank may have no such process: without customers for commands or workers, or without a web page.

@@ -1,6 +1,7 @@
 // The chaos run: kills the bank's processes at random times while clients add customers, and checks every promise
 // against the answers that the clients have received.
-// Invariant: no process of the run is left when it returns, and no file of a scratch home unless a promise was broken.
+// Invariant: no process of the run is left when it returns, and no file of a scratch home unless a promise was broken
+// or the run failed after the bank had opened.
 // Errors: CommandError if the run could not be made; a broken promise is exit code 1 and a report.
 import BankModel
 import Console
@@ -236,7 +237,8 @@ enum ChaosProgram {
     return chosen
   }
 
-  /// Sequence number of the last existing receipt; a home with waiting customers is refused.
+  /// Sequence number of the last existing receipt; 0 if there is none. A home with unfinished customers or dead letters
+  /// is refused.
   private static func baseline(_ session: Session, _ closing: ChaosClosing) throws(CommandError) -> Int64 {
     let queue = try CoordinatorClient.reopen(session).status(.status).queue
     guard queue.waiting + queue.delayed + queue.serving + queue.dead == 0 else {
@@ -266,9 +268,9 @@ enum ChaosProgram {
   }
 }
 
-/// The end of a chaos run: drains the bank as an operator would, requeues dead letters, and reads the database
-/// page by page.
-/// Invariant: no customer is cancelled; every customer with a ticket is served before the bank closes.
+/// The end of a chaos run: drains the bank as an operator would, requeues dead letters, and reads the receipts and the
+/// audit.
+/// Invariant: it cancels no customer; the bank is idle and has no dead letter before it is asked to close.
 /// Errors: CommandError, also if the bank does not become idle in time.
 struct ChaosClosing {
   let session: Session
@@ -277,7 +279,7 @@ struct ChaosClosing {
   var endsBank = false
   private static let patience = TimeSpan.seconds(120)
   private static let rounds = 20
-  /// Number of tickets whose keys are queried.
+  /// Approximate number of tickets whose keys are queried.
   private static let samples = 20
 
   init(_ session: Session) { self.session = session }

@@ -1,5 +1,5 @@
 // Report of a chaos run, as a table and as JSON.
-// Invariant: times are rounded up: a time in milliseconds is never shorter than measured.
+// Invariant: the times of ChaosTimes are rounded up: such a time in milliseconds is never shorter than measured.
 import Console
 import Time
 

@@ -1,6 +1,6 @@
 // One GET request of a chaos run to the server of the web page, and the part of the answer received so far.
-// Invariant: it never blocks, and stores no more than it needs. After the connection has ended it reads nothing, and
-// its owner makes another request.
+// Invariant: it never blocks, and stores at most 4 MiB. After the connection has ended it reads nothing, and its owner
+// makes another request.
 import Posix
 
 final class ChaosRequest {
@@ -11,7 +11,7 @@ final class ChaosRequest {
   private let registration: Registration
   private static let longest = 4 << 20
 
-  /// Sends the request; nil if no process listens.
+  /// Sends the request; nil if the connection cannot be made.
   init?(_ target: String, to socket: String, on loop: EventLoop) {
     guard let outcome = try? UnixSocket.connect(path: socket, nonBlocking: true),
       case .connected(let connection) = consume outcome,

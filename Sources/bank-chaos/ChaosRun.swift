@@ -55,7 +55,7 @@ final class ChaosRun {
   /// Longest time that a process may outlive its coordinator. A process that has just been started notices
   /// the exit only when it first runs, which takes long on a busy machine.
   private static let outliving = TimeSpan.seconds(10)
-  /// Age from which a coordinator regards its guardian as working.
+  /// Age from which a guardian may be killed. A coordinator regards its guardian as working after one second.
   private static let guardianProof = TimeSpan.milliseconds(1200)
 
   init(
@@ -86,7 +86,8 @@ final class ChaosRun {
 
   var killCount: Int64 { kills.values.reduce(0, +) }
 
-  /// Runs until a limit is reached or a signal interrupts it, and then until every order has its answer.
+  /// Runs until a limit is reached, all customers are served or a signal interrupts it. Then waits until every request
+  /// is answered, the page has recovered, and no process outlives a killed coordinator. A second signal ends the wait.
   func run(_ progress: () -> Void) throws(SystemError) {
     let end = SystemClock.monotonic() + limits.time
     while interruptions == 0, recovered, killCount < limits.kills, !isServed {
@@ -260,7 +261,8 @@ final class ChaosRun {
     return eligible.isEmpty ? nil : eligible[Int(pick % UInt64(eligible.count))]
   }
 
-  /// True if the bank's latest snapshot shows the process at work.
+  /// True if the bank's latest status shows the process at work. For commands, their descendants and outside workers,
+  /// which the status does not show, always true.
   private func isReady(_ process: ChaosProcess) -> Bool {
     guard let picture = witness.picture else { return false }
     switch process.kind {

@@ -1,7 +1,6 @@
-// The stock in a chaos run: a client that adds and removes fruit, so that some is always scarce, and a
-// subscriber for the whole run.
-// Invariant: a delivery has one permanent order ID and is repeated until it is answered; only this object
-// records the answers. The subscriber must receive every change once and in order, in spite of all kills.
+// The stock in a chaos run: a client that adds and removes fruit, and a subscriber for the whole run.
+// Invariant: a delivery has one permanent order ID and is repeated until it is answered; no other object records the
+// answers. The subscriber must receive every change once and in order, in spite of all kills.
 // Errors: StockClientError if the stock does not answer at the start or at the end.
 import BankModel
 import ControlClient

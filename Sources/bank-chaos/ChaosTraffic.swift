@@ -1,5 +1,5 @@
-// Clients of a chaos run. Each requests tickets under a key of its own, one order after the other. It repeats
-// the request with the same key after its connection was lost.
+// Clients of a chaos run. Each sends one order after the other, each order under its own key. It repeats the request
+// with the same key after its connection was lost.
 // Invariant: an order is recorded before its first byte is sent. A transient refusal is retried; any other
 // one is reported.
 import BankModel
@@ -86,7 +86,7 @@ final class ChaosTraffic {
 
   private func hear(_ index: Int, _ now: MonotonicTime) {
     guard let line = clients[index].line else { return }
-    // A branch that is cut off does not answer. The client then asks another branch, under the same key.
+    // A branch that is cut off does not answer. The client then asks a branch chosen at random, under the same key.
     if homes.count > 1, now >= clients[index].until {
       (clients[index].line, clients[index].asked) = (nil, nil)
       return

@@ -2,7 +2,8 @@
 // again, measured from the stream of starts and completions.
 // Invariant: a time is measured only from a kill to a later start: starts that a dead coordinator had sent
 // before are dropped with its connection.
-// Errors: a lost connection is opened again as often as needed, and its running measurements are dropped.
+// Errors: a lost connection is opened again as often as needed, and its running measurements are dropped, except that
+// of a killed coordinator.
 import BankModel
 import ControlClient
 import Posix
@@ -98,7 +99,8 @@ final class ChaosWitness {
 
   private func look(_ report: StatusReport, _ now: MonotonicTime) {
     picture = report
-    // Ignore runners and workers, which are seldom all present.
+    // Ignore the windows of the run's own services (commands and worker programs), whose processes are seldom all
+    // present.
     let own = report.workers.filter { $0.service.map { ServiceName.branch.contains($0) } ?? true }
     if report.state == .open, own.allSatisfy({ $0.state == .idle || $0.state == .serving }) {
       opened = report.pid

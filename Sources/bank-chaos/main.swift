@@ -1,5 +1,5 @@
-// Entry point of bank-chaos.
-// It passes the arguments to the program and exits with its code; it contains no logic.
+// Entry point of bank-chaos. It runs a relay or serves a customer if the arguments request it, and the chaos run in all
+// other cases.
 import Console
 import Glibc
 import Posix

@@ -8,7 +8,7 @@ struct Attack {
   enum Manner: Int64, CaseIterable {
     /// Closed at once, with messages in flight.
     case cut
-    /// Closed for writing, and the answers are read to the end.
+    /// Closed for writing, and read until the end or until no answer has arrived for a moment.
     case halfClosed
     /// Kept open, and read from time to time.
     case lingers

@@ -1,5 +1,6 @@
 // Connections of the attackers: opened, used, kept for a while, closed.
-// Invariant: no call waits longer than a moment for the coordinator, and at most 200 connections are open.
+// Invariant: a call waits for at most 30 s for a connection, and only a moment for an answer. At most 200 connections
+// are kept open.
 // Errors: FuzzFailure if no connection is accepted any more.
 import BankModel
 import Glibc
@@ -76,7 +77,7 @@ final class Attackers {
     return true
   }
 
-  /// Reads until the end of the stream, or until nothing has arrived for a moment.
+  /// Reads until the end of the stream, or until nothing has arrived for a moment, in at most 64 steps.
   private func hear(_ socket: borrowing FileDescriptor, within milliseconds: CInt) {
     for _ in 0..<64 {
       switch try? socket.read(into: buffer) {

@@ -109,7 +109,7 @@ final class FuzzBank {
 
   private var openDescriptors: Int { (try? Directory.entries(of: "/proc/\(pid)/fd"))?.count ?? 0 }
 
-  /// Output of a failed precondition; empty in normal operation.
+  /// What the coordinator has written to standard error, such as a failed precondition; empty in normal operation.
   private var lastWords: String {
     let path = Paths.join(home.path, "logs", "bankd.stderr")
     guard let file = try? FileDescriptor.open(path, .readOnly), let bytes = try? file.readAll(),
@@ -119,7 +119,8 @@ final class FuzzBank {
   }
 }
 
-/// A valid client that enqueues customers all the time, and must be served as if there were no attackers.
+/// A valid client that enqueues customers between the attacks. It must be served as if there were no attackers, except
+/// that the queue may be full.
 /// Invariant: a customer counts only after the coordinator has answered that it is on disk.
 /// Errors: FuzzFailure if an answer is wrong or missing.
 final class NormalClient {

@@ -3,7 +3,7 @@
 import BankModel
 
 enum Mutation {
-  /// Frame lengths at the limits of arithmetic.
+  /// Frame lengths at the limits of the protocol and of arithmetic.
   private static let lengths: [Int] = [
     0, 1, 3, 4, 5, 255, 65_536, 1 << 20, 1 << 20 + 1, 1 << 31, 1 << 32 - 1,
   ]

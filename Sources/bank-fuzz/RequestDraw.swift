@@ -1,4 +1,4 @@
-// Random valid requests of the protocol: every command, with values inside and outside their limits.
+// Random valid requests of the protocol: nearly every command, with values inside and outside their limits.
 // Invariant: the same generator state draws the same requests.
 import BankModel
 import Wire

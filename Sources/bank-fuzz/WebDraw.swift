@@ -1,6 +1,6 @@
 // Attacks on the server of the web page: valid, nearly valid and invalid requests.
-// Invariant: an attack depends only on the seed and its number. None empties the queue, which would
-// invalidate the answers to the normal client.
+// Invariant: an attack depends only on the seed, its number and the port of the server. None empties the queue, which
+// would invalidate the answers to the normal client.
 import BankModel
 
 enum WebDraw {

@@ -22,8 +22,8 @@
       case late
       /// The connection breaks, and the server executes the transaction, but its answer is lost.
       case unanswered
-      /// The branch is killed, and the server executes the transaction right after the end of the branch's epoch, or
-      /// after 14 s, or when the faults end.
+      /// The branch is killed, and the server executes the transaction right after the end of the branch's epoch, after
+      /// 14 s or when the faults end, whichever is first.
       case untilTheEpochEnds
     }
 

@@ -1,6 +1,6 @@
 // The queue's disk in one history: usually a store in memory. In one history of eight the production store is on a
-// simulated volume, and the store in memory is its model. A read goes to both, except for arrivals. After each crash
-// the production store must equal the model either before or after the commit in flight.
+// simulated volume, and the store in memory is its model. Queries of customers, receipts and accounts go to both. After
+// each crash the production store must equal the model either before or after the commit in flight.
 // Invariant: the model contains every commit that the production store has reported as durable. Otherwise it contains
 // only data that the production store contained at a start.
 import BankModel

@@ -94,8 +94,8 @@ final class WireEar {
     }
   }
 
-  /// Reads a coordinator's messages to a service that it has started, to find the messages to stop and to report its
-  /// health.
+  /// Reads a coordinator's messages to a service that it has started, to find the requests to exit and the health
+  /// checks.
   private func hearSupervisor(_ bytes: [UInt8], of end: StreamEnd, by process: SimulatedProcess) {
     guard let world, process === world.coordinator?.process else { return }
     for service in [world.scene.service, world.vending.machine].compactMap(\.self) {

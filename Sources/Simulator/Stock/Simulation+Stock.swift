@@ -24,7 +24,7 @@ struct StockScene {
   var doomedStations = 0
   /// Number of stations still to be recalled right after they request their fruit.
   var recalls = 0
-  /// Number of coordinators still to fail right after they receive the report that fruit was returned.
+  /// Number of coordinators still to fail when the stock answers them that fruit was returned.
   var doomedReleases = 0
 }
 

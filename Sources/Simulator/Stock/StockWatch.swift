@@ -1,7 +1,7 @@
 // The checker's model of the stock: every row of the ledger as it reached the disk, the effects of each order, the
 // answers, and the customer of each order. It never queries the stock's core.
-// Invariant: after each commit an order holds nothing or exactly the recipe of its juice. The amounts are the initial
-// ones plus what was added, set, taken and returned.
+// Invariant: after each commit the order of a juice holds nothing or exactly the recipe of the juice. The amounts are
+// the initial ones plus what was added, set, taken and returned.
 import BankModel
 import QueueCore
 import StockCore

@@ -1,4 +1,4 @@
-// The stock's rules under observation: the production rules, or rules with a planted bug. All events and effects are
+// The stock's rules under observation: the production rules, or rules with a planted bug. Orders and their answers are
 // reported to the checker unchanged.
 import BankModel
 import StockCore

@@ -1,7 +1,7 @@
 // One user of the simulated vending machine: a shopper with coins, or the manager with drinks. A user stores its
 // requests and the answers, and repeats requests after a lost connection.
-// Invariant: every change has its own order ID, under which it is repeated until it is answered, and sometimes once
-// more. A user assumes only what was in an answer.
+// Invariant: every change has its own order ID, under which it is repeated until it is answered, and sometimes
+// afterwards. A user assumes only what was in an answer.
 import BankModel
 import Time
 import VendingClient
@@ -17,7 +17,7 @@ final class SimulatedVisitor {
   struct Memory {
     var command: VendingCommand
     var asked = 0
-    /// The final answer; nil before the first one.
+    /// The first answer that a repeated request must get again, or else the latest one; nil before any.
     var result: VendingResult?
   }
 
@@ -118,7 +118,7 @@ extension VendingResult {
 extension SimulatedVisitor {
   func think() -> Wish {
     if isManager { return change(managersThought()) }
-    // Nothing can be bought before money was inserted.
+    // A shopper inserts money first, so that something can be bought.
     switch changes == 0 ? 0 : chance.draw(0...19) {
     case 0..<6: return change(.insert([100, 500, 1_000, 5_000, 10_000, 20_000][Int(chance.draw(0...5))]))
     case 6..<15: return change(.buy(someProduct()))

@@ -18,9 +18,9 @@ struct VendingScene {
   var slowCommit: TimeSpan?
   /// The next commit fails: true if the staged changes are on disk nevertheless.
   var failingCommit: Bool?
-  /// Number of machines still to be killed right after they receive the report that a drink was taken.
+  /// Number of machines still to be killed soon after the stock has answered them that a drink was taken.
   var doomedPurchases = 0
-  /// Number of stock services still to be killed soon after they receive a request for a drink.
+  /// Number of stock services still to be killed soon after a request for a drink was sent to them.
   var doomedTakes = 0
 }
 

@@ -1,7 +1,7 @@
 // Checks of the stock's work for the vending machine: for its purchases and for its manager. The checks never query a
 // core.
-// Invariant: a drink leaves the stock for one purchase that is on disk. The piece that expires first is sold first, and
-// no expired piece is sold. Every return, addition and removal was requested in exactly this form, once.
+// Invariant: a drink is taken for one purchase that is on disk. The piece that expires first is sold first, and no
+// expired piece is sold. Every return, addition and removal was requested in exactly this form, once.
 import BankModel
 import QueueCore
 import StockCore
@@ -26,7 +26,7 @@ extension VendingWatch {
 
   func asksForTheManager(_ order: OrderID) { askedOn[order, default: []].append(world.today) }
 
-  /// The machine has received a manager's request, whose day is the day of its arrival.
+  /// A manager's request was sent to the machine. Its day is the day of its arrival.
   func hearsTheManager(_ request: OrderID) {
     let order = OrderID("m-" + request.text)
     askedOn[order, default: []].append(world.today)

@@ -1,7 +1,7 @@
-// Concurrent workers of a history, which are separate programs: their services, the number of outside ones,
-// and the capacity of each.
-// Invariant: the plan draws from a generator of its own, so that histories without such workers do not change. The salt
-// was chosen so that no recorded seed has such workers.
+// Concurrent workers of a history, which are separate programs: their services, the windows and outside workers, and
+// the rules of the services.
+// Invariant: the plan draws from a generator of its own, so that histories without concurrent workers do not change.
+// The salt was chosen so that no recorded seed has concurrent workers.
 import BankModel
 import QueueCore
 import Time
@@ -19,7 +19,7 @@ struct ForeignPlan {
   let windows: Int32
   /// Services of each outside worker; the first one serves all of them.
   let offers: [[ServiceName]]
-  /// True if the work takes several leases, which beats extend.
+  /// True if the work may take several leases, which beats extend.
   let isSlow: Bool
   /// Maximum number of starts of a customer; nil if they are not counted.
   let maxAttempts: Int16?
@@ -46,8 +46,9 @@ struct ForeignPlan {
     ledger = isThere ? rule.map { (service, $0) } : nil
   }
 
-  /// Sets the queue's rules for these services: the common ones, except that each worker reports its own
-  /// capacity.
+  /// Sets the queue's rules for these services: the common ones, except that each worker reports its own capacity,
+  /// starts may be counted, one service may move money, and at windows work is ended before its customer is assigned
+  /// again.
   func adapt(_ policy: inout QueuePolicy) {
     guard isThere else { return }
     var rules = policy.common

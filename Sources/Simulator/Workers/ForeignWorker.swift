@@ -2,7 +2,7 @@
 // several customers, works on each for a random time, and answers in any order. It shares no code with the
 // bank's workers.
 // Invariant: it violates the protocol only if the simulation requests that. It reports a broken promise if it receives
-// more customers than its capacity, one lease twice, or a wrong payload.
+// more customers than its capacity, one lease twice, a wrong payload, or an undecodable message.
 import BankModel
 import Posix
 import Time
@@ -245,7 +245,7 @@ final class ForeignWorker: SimulatedProgram {
     }
   }
 
-  /// Sends back a customer that the worker has not started.
+  /// Returns a customer as not started.
   private func giveBack(_ work: Work) {
     let lease = work.order.lease
     world.foreign.begun.giveBack(TicketName(day: work.order.day, ticket: lease.ticket))
@@ -285,7 +285,7 @@ final class ForeignWorker: SimulatedProgram {
     }
   }
 
-  /// Sends one answer twice; false if the worker holds no customer.
+  /// Sends one answer twice; false if the worker is not ready, or works for no customer.
   func repeatItself() -> Bool {
     guard isReady, let work = works.first(where: { !$0.isHung }) else { return false }
     process.call {

@@ -1,6 +1,6 @@
 // Concurrent workers of the simulated world: their starts, their reconnections, their faults, and the check of each
 // customer sent to them.
-// Invariant: all draws come from a separate generator, so that histories without such workers do not change.
+// Invariant: all draws come from a separate generator, so that histories without concurrent workers do not change.
 import BankModel
 import Glibc
 import Posix
@@ -28,7 +28,7 @@ extension Simulation {
     }
   }
 
-  /// Returns a closure that creates the program at the workers' path; nil in a history without workers.
+  /// Returns a closure that creates the program at the workers' path; nil in a history without concurrent workers.
   func foreignProgram() -> ((SimulatedProcess) -> (any SimulatedProgram)?)? {
     guard hasForeignWorkers else { return nil }
     let seed = foreign.chance.next()

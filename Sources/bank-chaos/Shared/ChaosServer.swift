@@ -1,5 +1,6 @@
 // The PostgreSQL server of a chaos run over several branches: a scratch server in its own directory, from the system's
-// programs, or an existing one. At an existing server the run only terminates sessions. No system service is touched.
+// programs, or an existing one. The only fault at an existing server is the termination of sessions. No system service
+// is touched.
 // Invariant: nothing is left of a scratch server after `remove()`; if this process is killed, the kernel ends the
 // server. At an existing server only the schema `bank`, which this run has made, is changed.
 // Errors: CommandError at the start, with the output of the failed program.
@@ -148,8 +149,8 @@ final class ChaosServer {
     return false
   }
 
-  /// Ends the server, with SIGQUIT as after a power loss or with SIGKILL, and waits until all of its processes are
-  /// gone. The server cannot start again before that.
+  /// Ends the server by a signal, and waits for at most 60 s until all of its processes are gone. The server cannot
+  /// start again before that. After SIGQUIT or SIGKILL it has to recover, as after a power loss.
   func end(_ signal: CInt) {
     guard let process, process.reap() == nil else { return }
     let others = ProcessTable.children(of: process.pid)

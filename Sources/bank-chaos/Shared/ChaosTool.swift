@@ -1,5 +1,6 @@
 // Calls of a system program, such as `psql`, `ip` or `initdb`, by a chaos run.
-// Errors: a program that is missing or cannot be started has the code 127, as in a shell.
+// Errors: a program that is missing or cannot be started has the code 127. One that a signal has killed has the code
+// 126.
 import Posix
 
 struct ChaosTool {
@@ -44,7 +45,7 @@ struct ChaosTool {
 
   static let variables: Variables = ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C", "TZ": "UTC"]
 
-  /// The path of a program; a word with a slash already is one.
+  /// The path of a program; a word with a slash already is one. Returns nil if there is no such file.
   static func find(_ word: String) -> String? {
     let places =
       word.contains("/") ? [word] : ["/usr/sbin", "/usr/bin", "/sbin", "/bin"].map { Paths.join($0, word) }

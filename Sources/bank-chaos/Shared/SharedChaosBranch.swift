@@ -1,7 +1,7 @@
 // One branch of a chaos run over several: its home, its processes, its connection to the server, and the
 // customers at its windows.
 // Invariant: `bankctl` opens the branch, as a user would, without blocking the run.
-// Errors: a failed attempt to open the branch is repeated until the run gives up.
+// Errors: if the branch cannot be opened, it is opened again later, until the run gives up.
 import ControlClient
 import Glibc
 import Posix
@@ -29,7 +29,7 @@ final class SharedChaosBranch {
   private let speed: String
   private let mark: String
   private var opening: ChildProcess?
-  /// Time at which the branch is to be opened; nil if it is open, or recovers by itself.
+  /// Time at which the branch is to be opened; nil if it is open, is being opened, or recovers by itself.
   private var openAt: MonotonicTime?
   /// Time at which the branch is reconnected; nil if it is not cut off.
   private(set) var mendAt: MonotonicTime?
@@ -71,7 +71,7 @@ final class SharedChaosBranch {
     if let mendAt, now >= mendAt { mend() }
     if let child = opening, let status = child.reap() {
       opening = nil
-      // Exit code 5 means that the branch is already open.
+      // Exit code 5 means that the command was refused, because the branch is already open.
       if !status.isSuccess, status.ending != .code(5) { openAt = now + .milliseconds(500) }
     }
     if let openAt, now >= openAt, opening == nil { open() }

@@ -16,7 +16,7 @@ struct SharedChaosProgram {
   private let count: Int
   private let seed: Int64
   private let name: String
-  /// Directory of the homes and all other files of the run.
+  /// Directory of the homes and all other files of the run, except those of a scratch server.
   private let place: String
   private let tool: ChaosTool
   private let plan: SharedPlan
@@ -117,8 +117,8 @@ struct SharedChaosProgram {
     guard found == "t" else { throw .complaint(as: .wrongState, session.words.chaosNeedsNoBank) }
   }
 
-  /// Every second branch has a network of its own if this process can make one. The others use a relay, with a delay of
-  /// up to 10 ms.
+  /// At a scratch server every second branch has a network of its own if this process can make one. The others use a
+  /// relay, with a delay of up to 10 ms.
   private func networks() -> [Int: ChaosNetwork] {
     var networks: [Int: ChaosNetwork] = [:]
     let run = UInt8(truncatingIfNeeded: CurrentProcess.pid)

@@ -1,5 +1,6 @@
 // Report of a chaos run over several branches, as a table and as JSON.
-// Invariant: times are rounded up; see ChaosTimes. What was not measured is left empty.
+// Invariant: the times until customers were served again are rounded up; see ChaosTimes. What was not measured is left
+// empty.
 import Console
 import Time
 

@@ -1,9 +1,9 @@
 // Chaos over several branches: one loop with customers at all of them, faults, and measurements of the time
 // until customers are served again.
-// Invariant: a coordinator is killed only if a guardian is at work, and no process is killed before it is
-// ready. A bank gives up after ten such kills, by design.
-// Errors: a bank that serves no customer for long although some wait ends the chaos, and `recovered` is
-// false.
+// Invariant: a coordinator is killed alone only if a guardian is at work, and no single process of a branch is killed
+// before it is ready. A bank gives up after ten such kills, by design.
+// Errors: a bank that completes no customer for 90 s, or a server that does not start again, ends the chaos, and
+// `recovered` is false.
 import BankModel
 import Glibc
 import Posix
@@ -14,10 +14,10 @@ final class SharedChaosRun {
   private struct Gap {
     let act: SharedAct
     let since: MonotonicTime
-    /// If not empty, the start of one of these customers at another branch ends the measurement. If empty, any
-    /// completion ends it.
+    /// If not empty, the start of one of these customers at another branch ends the measurement. If empty, a completion
+    /// at the branch that was hit ends it, or any completion if the server was hit.
     var customers: Set<ChaosTicket> = []
-    /// The branch that was hit.
+    /// The branch that was hit; nil for the server.
     let branch: Int?
   }
 
@@ -42,7 +42,7 @@ final class SharedChaosRun {
   private static let look = TimeSpan.milliseconds(200)
   private static let tick = TimeSpan.milliseconds(2)
   private static let rest = TimeSpan.milliseconds(20)
-  /// Longest time without a completion although customers wait: a lease, a retry delay, and a busy machine.
+  /// Longest time without a completion: allows for a lease, a retry delay, and a busy machine.
   private static let patience = TimeSpan.seconds(90)
   /// Longest time of a measurement. Longer ones are dropped, such as that of a partition shorter than a lease.
   private static let measured = TimeSpan.seconds(30)
@@ -72,8 +72,8 @@ final class SharedChaosRun {
   var actCount: Int64 { counts.values.reduce(0, +) }
   var completions: Int64 { branches.reduce(0) { $0 + $1.witness.completions } }
 
-  /// Runs until a limit is reached or a signal interrupts it, and then until all branches are well and every
-  /// order has its answer.
+  /// Waits until every branch is open with all its tellers, and runs until a limit is reached or a signal interrupts
+  /// it. Then waits until every branch is open with all its tellers and a lease, and every request has been answered.
   func run(_ progress: () -> Void) throws(SystemError) {
     try turn(until: { branches.allSatisfy(\.isWell) }, progress)
     let now = SystemClock.monotonic()
@@ -95,8 +95,8 @@ final class SharedChaosRun {
     for branch in branches { branch.witness.leave() }
   }
 
-  /// True if all branches have a lease: a branch that rejoined after the bank has closed would open the next
-  /// day.
+  /// True if all branches have a lease: a branch that rejoined after the bank has closed would open the next day.
+  /// Queries the server only every 200 ms, and is false in between.
   private var areJoined: Bool {
     let now = SystemClock.monotonic()
     guard now >= nextLook else { return false }
@@ -168,8 +168,8 @@ final class SharedChaosRun {
     }
   }
 
-  /// Returns true if the fault was injected. A branch that is already in trouble gets no fault, and a long fault always
-  /// spares one branch.
+  /// Returns true if the fault was injected, or cannot be injected into this branch. A branch that is already in
+  /// trouble gets no fault, and a long fault always spares one branch.
   private func attempt(_ wanted: SharedPlan.Step) -> Bool {
     let well = branches.filter(\.isWell)
     let isLong = [.branch, .partition, .zombie].contains(wanted.act)

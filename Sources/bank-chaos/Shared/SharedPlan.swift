@@ -48,7 +48,7 @@ struct SharedPlan: Sendable {
   private static let partitions: ClosedRange<Int64> = 2_000...15_000
   private static let closings: ClosedRange<Int64> = 500...8_000
   private static let standstills: ClosedRange<Int64> = 4_500...8_000
-  /// One in this number of stops lasts as long as a machine's suspend, if the run is long enough.
+  /// One in this number of stops of a coordinator lasts as long as the suspend of a machine, if the run is long enough.
   private static let sleeps: UInt64 = 8
   static let sleep = TimeSpan.minutes(1)
 

@@ -1,6 +1,6 @@
 // Comparison for commands and workers: their own records against the clients' tickets and the receipts.
-// Invariant: every deviation is reported once for each ticket. Reports of the bank about a process are not
-// trusted.
+// Invariant: every deviation in the work for a ticket is reported with the ticket. Reports of the bank about a process
+// are not trusted.
 import BankModel
 import Wire
 

@@ -1,5 +1,5 @@
-// Search for processes that serve customers, by the key in their environment. A second after a customer's receipt none
-// of its processes may be left, and after the bank's close none at all.
+// Search for processes that serve customers, by the key in their environment or their arguments. A second after a
+// customer's receipt none of its processes may be left, and a second after the bank has closed none at all.
 // Invariant: no process of another bank is reported. Times are measured from the moment at which this process observes
 // an event, which is later than the event.
 // Errors: a process that disappears during the search has exited.

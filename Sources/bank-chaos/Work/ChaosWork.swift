@@ -21,7 +21,7 @@ final class ChaosWork {
     lookout.turn(now)
   }
 
-  /// Ends the kills and cancellations.
+  /// Ends the cancellations, and starts missing outside workers. Called after the last kill.
   func settle() {
     cancels.leave()
     services.settle()

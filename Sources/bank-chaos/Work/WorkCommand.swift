@@ -1,7 +1,7 @@
-// The command of a chaos run: it reads its payload, starts processes that outlive it in sessions of their own, and
+// The command of a chaos run: it reads its payload, may start a process that outlives it in a session of its own, and
 // succeeds, fails, is killed by a signal or hangs.
-// Invariant: it locks its key before it writes its first line, and its descendants inherit the lock. The next attempt
-// can therefore detect any remaining process of this one.
+// Invariant: it locks its key before it records its start, and its descendants inherit the lock. The next attempt can
+// therefore detect any remaining process of this one.
 // Errors: exit code 70, which no simulated behaviour uses.
 import Glibc
 import Posix
@@ -9,7 +9,7 @@ import Posix
 struct WorkCommand {
   let mark: String
   let witness: WorkWitness
-  /// Longer than any run waits, in milliseconds.
+  /// Longer than any run waits for a command, in milliseconds.
   private static let forever: Int32 = 600_000
 
   func run() -> Int32 {
@@ -63,7 +63,7 @@ struct WorkCommand {
     }
   }
 
-  /// Runs a descendant that outlives its command; it does not exit by itself.
+  /// Runs a descendant that outlives its command; it ignores SIGTERM, and exits by itself only after ten minutes.
   ///
   /// - Parameters:
   ///   - generations: number of intermediate processes that exit, before the last one stays.

@@ -1,7 +1,7 @@
 // Behaviour of commands and workers in a chaos run, and the result of their work. Both depend only on the
 // payload and the attempt, so that a seed repeats its faults and every result is known in advance.
-// Invariant: from the third attempt on every behaviour is good, so no customer becomes a dead letter by bad
-// behaviour alone.
+// Invariant: from the third attempt on the work ends well and violates no protocol, so no customer becomes a dead
+// letter by bad behaviour alone.
 import BankModel
 
 /// Behaviour in one attempt at one customer.
@@ -13,7 +13,7 @@ struct WorkConduct: Sendable, Equatable {
     case fails
     /// Kills itself by a signal, or disconnects in the middle of the work.
     case crashes
-    /// Does not finish, and ignores requests to finish.
+    /// A command does not exit by itself. A worker is silent for longer than its lease.
     case hangs
   }
 
@@ -34,7 +34,7 @@ struct WorkConduct: Sendable, Equatable {
   let descendant: Descendant
   /// True if the descendant starts with an empty environment.
   let clearsEnvironment: Bool
-  /// True if the descendant keeps standard output open.
+  /// True if the descendant keeps standard output and standard error open.
   let keepsPipe: Bool
   let ignoresTerm: Bool
   let breach: Breach

@@ -1,8 +1,8 @@
 // A worker of a chaos run, at a window or outside: it takes several customers at once, answers in any order,
 // and sometimes violates the protocol.
-// Invariant: a worker at a window holds a key's lock while it works for that customer, except while it hangs; an
-// outside worker holds none. An expired lease is reassigned at once: a worker at a window is then killed, but an
-// outside one continues.
+// Invariant: a worker at a window holds a key's lock while it works for that customer, except from the moment at which
+// it hangs; an outside worker holds none. An expired lease is reassigned at once: a worker at a window is then killed,
+// but an outside one continues.
 // Errors: the connection ends; an outside worker opens another one.
 import BankModel
 import Glibc
@@ -29,7 +29,8 @@ final class WorkProgram {
   private var chance = SeededGenerator(seed: UInt64(UInt32(bitPattern: CurrentProcess.pid)))
   private static let capacity: Int32 = 4
   private static let slice: Int32 = 100
-  /// A dismissed worker is killed when its customers are reassigned, and needs a moment to exit.
+  /// Time to wait for the lock of a key. The killed worker that had the customer before may still hold it for a moment,
+  /// until it has exited.
   private static let dying = TimeSpan.milliseconds(100)
   /// Time for which a worker hangs, in milliseconds. It is longer than a lease.
   private static let silence: Int32 = 1_500

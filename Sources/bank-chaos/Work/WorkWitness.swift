@@ -1,7 +1,8 @@
-// Records that commands and workers of a chaos run write into a file unknown to the bank. There is a line at
-// the start and at the end of each attempt, and one if another attempt for the same key was still running.
-// Invariant: a line is a single append, so a kill never leaves half of one. A key's lock is held while any
-// process of the attempt runs, because the processes inherit it.
+// Records that commands and workers of a chaos run write into a file unknown to the bank. There is a line at the start
+// of each attempt and at the end of each that has done its work. If another attempt for the same key was still running,
+// there is one line about that instead.
+// Invariant: a line is a single append, so a kill never leaves half of one. The lock of a command's key is held while
+// any process of the attempt runs, because the processes inherit it.
 // Errors: a process that cannot write its line does not do the work.
 import BankModel
 import Posix
@@ -71,7 +72,7 @@ struct WorkWitness: Sendable {
     return (try? file.write(bytes)) == .bytes(bytes.count)
   }
 
-  /// Locks a key; nil if a process of another attempt still runs.
+  /// Locks a key; nil if a process of another attempt still holds the lock when the patience has run out.
   ///
   /// - Parameter patience: time that a process being killed may take.
   func lock(_ key: String, within patience: TimeSpan = .zero) throws(SystemError) -> HeldKey? {
