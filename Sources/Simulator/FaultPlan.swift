@@ -11,9 +11,9 @@ struct FaultPlan {
   }
 
   let temper: Temper
-  /// Average time between two faults.
+  /// Approximate average time between two faults.
   let interval: TimeSpan
-  /// Time span in which faults happen.
+  /// Time span in which faults happen, except the last one, which hits the closing bank.
   let duration: TimeSpan
   let weights: [(kind: FaultKind, weight: Int64)]
   let policy: QueuePolicy
@@ -187,7 +187,7 @@ struct VendingPlan {
   let orders: Int64
   /// True if the stock's disk is full when the vending machine starts for the first time.
   let meetsAFullStock: Bool
-  /// Delay between the start of the bank and the first start of the vending machine.
+  /// Time for which the first process of the vending machine stalls before it starts.
   let arrival: TimeSpan
   /// Time that the machine waits for the stock to hand out a drink.
   let patience: TimeSpan

@@ -14,7 +14,7 @@ struct TicketName: Hashable {
 }
 
 final class PromiseChecker {
-  /// A customer assigned to a worker. A teller serves the first of its window; the others follow in order.
+  /// A customer assigned to a worker. A teller or runner works for the first of its window; the others follow in order.
   struct Holder {
     var window: Window
     var lease: Lease

@@ -12,7 +12,7 @@ import Wire
 final class SimulatedClient {
   struct Wish {
     var command: ControlCommand
-    /// The checker's number of the group of these orders; 0 if the request has no orders.
+    /// Number under which the checker groups the orders of this request; 0 if it has no orders.
     var group = 0
     var isRepeated = false
     /// Number of entries in each part of a list; 0 for all in one part.

@@ -84,7 +84,7 @@ final class SimulatedQueueStore: AskingStore {
     }
   }
 
-  /// Does nothing: the simulated disk copies its log at random times of its own.
+  /// Does nothing: the simulated disk copies its log after commits, at random.
   func tidyUp() {}
   var emptying: EmptyingProgress? { disk.emptying }
 

@@ -41,7 +41,7 @@ public struct Violation: Sendable, Equatable, CustomStringConvertible {
     case paused
     /// More customers were admitted than may wait, or customers were admitted while the bank was closing.
     case overfull
-    /// A receipt or the end of an attempt has no cause, or a cause does not have that effect.
+    /// A receipt or the end of an attempt has no cause, or is missing although there is a cause.
     case attempt
     /// A lease was ended too early or not in time, or a branch assigned a customer after the end of its lease.
     case lease

@@ -1,8 +1,8 @@
 // Final comparison of a chaos run: what the clients received against what the bank has stored.
-// Invariant: every deviation is named in `violations`. Those that have a count are also counted. Order: within a
-// service and a priority a customer must not start later than one with a higher number. There are two exceptions: the
-// customer had an earlier attempt (`attempts` > 1), or the coordinator was killed between the two starts. Each such
-// kill explains at most `inHand` customers per window.
+// Invariant: every deviation is named in `violations`. Most are also counted by kind. Order: within a service and a
+// priority a customer must not start later than one with a higher number. There are two exceptions: the customer had an
+// earlier attempt (`attempts` > 1), or the coordinator was killed between the two starts. Each such kill explains at
+// most `inHand` customers per window.
 import BankModel
 import Wire
 

@@ -34,7 +34,7 @@ final class ChaosBank {
 
   init(_ home: BankHome, mark: String) {
     (self.home, self.mark) = (home, mark)
-    // All processes started from here on inherit the variable.
+    // All processes that this process starts later inherit the variable.
     setenv(Self.variable, mark, 1)
   }
 
@@ -57,7 +57,7 @@ final class ChaosBank {
   /// All running processes of this bank. A process between fork and exec, which still has its parent's
   /// program, is left out.
   func census() -> [ChaosProcess] {
-    // A guardian that was started here and has exited must not stay a zombie.
+    // A guardian that this process has started and that has exited must not stay a zombie.
     _ = launched?.process.reap()
     if SystemClock.monotonic().since(strangersSince) > .seconds(1) {
       strangersSince = SystemClock.monotonic()

@@ -1,8 +1,9 @@
 // Client of the bank's web page in a chaos run: follows the events like a browser, and polls the status like a script,
 // over the socket in the home.
-// Invariant: after each kill both must be right again within a bound. An answer requested after the kill must name the
-// current coordinator, and an event must arrive after the kill. Each kill has its own bound, which later kills do not
-// move. Only time with a coordinator counts, because no page can name a coordinator that does not exist.
+// Invariant: after each kill the events and the status must be right again within a bound. An answer requested after
+// the kill must name the current coordinator, and an event must arrive after the kill. Each kill has its own bound,
+// which later kills do not move. Only time with a coordinator counts, because no page can name a coordinator that does
+// not exist.
 // Errors: a lost connection is opened again as often as needed; a missed bound is counted once for all open kills.
 import ControlClient
 import JSON

@@ -1,5 +1,5 @@
-// Clients of a chaos run. Each sends one order after the other, each order under its own key. It repeats the request
-// with the same key after its connection was lost.
+// Clients of a chaos run. Each sends one order after the other, each order under its own key. A client repeats the
+// request with the same key after its connection was lost.
 // Invariant: an order is recorded before its first byte is sent. A transient refusal is retried; any other
 // one is reported.
 import BankModel
@@ -24,11 +24,12 @@ final class ChaosTraffic {
   /// Number of ordinary clients, and of further clients that only order juice.
   static let clientCount = 4
   static let thirsty = 8
-  /// Number of further clients with work for commands and workers, and the maximum number of their waiting
-  /// customers.
+  /// Number of further clients with work for commands and workers, and the number of their waiting and serving
+  /// customers from which they send no new orders.
   static let industrious = 4
   static let workCrowd: Int64 = 16
-  /// Maximum number of waiting customers; more would prove nothing and delay the end.
+  /// Number of waiting customers of a branch from which no client sends a new order; more would prove nothing and delay
+  /// the end.
   static let crowd: Int64 = 40
   private static let rest = TimeSpan.milliseconds(4)
   /// Longest wait for the answer of one branch of several.

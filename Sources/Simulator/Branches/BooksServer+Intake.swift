@@ -1,5 +1,5 @@
-// Ticket assignment in the simulated server: for a request with or without a key of its own, and for a list whose
-// customers have keys.
+// Ticket assignment in the simulated server: for a request with one key or none, and for a list whose customers have
+// keys.
 // Invariant: the tickets are one series. A key gets tickets only once. A request gets tickets only once too, even if it
 // is repeated in a later epoch. Only planted bugs break this.
 

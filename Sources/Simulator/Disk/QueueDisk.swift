@@ -41,7 +41,7 @@ final class QueueDisk {
   /// data may not be durable.
   private var hasFailedToSync = false
   private(set) var isSuspect = false
-  /// Tickets with attempts, and keys, recorded in this history: a comparison has to query these by name.
+  /// Tickets with attempts, and keys, recorded in this history: a comparison has to query them one by one.
   var attempted: Set<TicketOfDay> = []
   var keys: Set<String> = []
   /// True if the production store must still be asked to withdraw arrivals although the model has none left: the

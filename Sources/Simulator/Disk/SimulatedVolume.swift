@@ -133,8 +133,8 @@ final class SimulatedVolume: Volume {
     return true
   }
 
-  /// The process with open files here has exited or was killed; `forget` drops its stores. A power loss also discards a
-  /// random part of the unsynced data.
+  /// The process that had files of this volume open has exited or was killed; `forget` drops its stores. A power loss
+  /// also discards a random part of the unsynced data.
   func endProcess(losingPower: Bool, _ forget: () -> Void) {
     isDead = true
     forget()

@@ -1,5 +1,5 @@
-// The guardian's process in the simulated world: the production guardian on the simulated host, started as
-// its own main program starts it.
+// The guardian's process in the simulated world: the production guardian on the simulated host, started in the same way
+// as by `bank-guardian`.
 // Invariant: no code of the guardian is copied here.
 
 import Guardian

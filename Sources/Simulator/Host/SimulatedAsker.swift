@@ -1,4 +1,4 @@
-// Client of a service in the simulated world: a process of its own that contains the production client.
+// Client of a service in the simulated world: a separate process that contains the production client.
 // Invariant: a request gets at most one answer, from the service or from its deadline. A second one is a violation, and
 // so is any error but `tryLater`.
 import BankModel

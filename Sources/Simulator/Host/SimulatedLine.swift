@@ -1,4 +1,4 @@
-// A client's connection to the bank: a process of its own with a channel.
+// A client's connection to the bank: a separate process with a channel.
 // Invariant: every call runs as that process. Unsent bytes are lost when the connection breaks.
 import Posix
 import Transport

@@ -74,7 +74,7 @@ extension SimulatedProcess {
     return members.isEmpty ? fail(ESRCH) : 0
   }
 
-  /// Starts a copy of this process with a program of its own. The copy is a child of this process, or later of its
+  /// Starts a copy of this process that runs another program. The copy is a child of this process, or later of its
   /// heir, and continues when its parent exits. `fork(2)`
   @discardableResult
   func startCopy(

@@ -70,7 +70,7 @@ final class ServiceProgram<Handler: ServiceHandler, Disk: SimulatedDisk>: Simula
   func hear(signal: Int32) { server.askToEnd() }
 }
 
-/// Opening of the stock service: the production service, as its own main program opens it, with this
+/// Opening of the stock service: the production service, opened in the same way as by `bank-stockd`, with this
 /// history's store and rules.
 /// Invariant: no code of the service is copied here.
 enum StockProgram {
@@ -94,7 +94,7 @@ enum StockProgram {
   }
 }
 
-/// Opening of the vending machine: the production service, as its own main program opens it, with this
+/// Opening of the vending machine: the production service, opened in the same way as by `bank-vending`, with this
 /// history's store and rules.
 /// Invariant: no code of the service is copied here.
 enum VendingProgram {

@@ -122,8 +122,8 @@ extension Simulation {
     return true
   }
 
-  /// Called when the stock has confirmed a return that the coordinator has not recorded. Sometimes kills
-  /// the coordinator here, or fills its disk.
+  /// Called when the stock has confirmed a return that the coordinator has not recorded. Sometimes kills the
+  /// coordinator at this moment, or fills its disk.
   func releaseIsAnswered() {
     guard scene.doomedReleases > 0, coordinator != nil else { return }
     scene.doomedReleases -= 1

@@ -14,7 +14,7 @@ enum WorkDeviation: Sendable, Equatable {
   case receiptKey
   /// An attempt started while another one was running.
   case overlapped(attempt: Int32)
-  /// The ticket has a receipt, but the receipt's attempt has not recorded its start and its end.
+  /// The ticket was served, but the receipt's attempt has not recorded both its start and its end.
   case unwitnessed(attempt: Int32)
   /// The work received a payload that differs from that of the request.
   case payload
