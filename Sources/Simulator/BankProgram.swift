@@ -1,7 +1,8 @@
 // The coordinator's process in the simulated world: the production coordinator on the simulated host, opened in the
 // same way as by `bankd`. The store and the queue policy belong to this history.
 // Invariant: no code of the coordinator is copied here. The process may be killed between any two calls of the kernel
-// or the store, and does nothing after that. Its unsent bytes and uncommitted changes are lost.
+// or the store, and does nothing after that. Its unsent bytes and staged changes are lost. Of its transactions in
+// flight, a prefix is stored.
 import BankModel
 import Configuration
 import Coordinator

@@ -1,6 +1,6 @@
 // Planted bugs in the handling of several transactions in flight.
 // Invariant: the queue core is the production code. A bug is simulated around the core: events arrive too early, or
-// effects are reordered.
+// effects are reordered or dropped.
 import QueueCore
 import Time
 

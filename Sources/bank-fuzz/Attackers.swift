@@ -1,7 +1,7 @@
 // Connections of the attackers: opened, used, kept for a while, closed.
 // Invariant: a call waits for at most 30 s for a connection, and only a moment for an answer. At most 200 connections
 // are kept open.
-// Errors: FuzzFailure if no connection is accepted any more.
+// Errors: FuzzFailure if no connection is accepted any more; SystemError if a socket cannot be made.
 import BankModel
 import Glibc
 import Posix

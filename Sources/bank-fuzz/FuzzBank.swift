@@ -1,7 +1,7 @@
 // The bank under attack: its coordinator as a child of this process, normal requests to it, and the checks
 // that it is unharmed.
 // Invariant: the coordinator ends with this process in any case.
-// Errors: FuzzFailure.
+// Errors: FuzzFailure, or the error of the system or the client library.
 import BankModel
 import ControlClient
 import Glibc

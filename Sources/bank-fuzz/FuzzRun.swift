@@ -1,6 +1,6 @@
 // The run: attacks, a normal client in between, and the verdict.
 // Invariant: the attacks depend on the seed; only their number depends on the machine.
-// Errors: FuzzFailure; the latest attacks before it can be saved.
+// Errors: FuzzFailure, or the error of the system or the client library. The latest attacks before it can be saved.
 import BankModel
 import ControlClient
 import Glibc

@@ -1,6 +1,6 @@
 // Complete record of a history's commands, as observed from the processes: the customer of each command, the running
 // processes of its tree, its output and its exit.
-// Invariant: a process belongs to one tree from its start to its exit.
+// Invariant: a process of a command belongs to one tree from its start to its exit.
 import BankModel
 import Glibc
 import Posix

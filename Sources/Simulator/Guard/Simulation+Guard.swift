@@ -1,7 +1,7 @@
 // The guarded bank of the simulated world: its guardian and its coordinator, which start each other, the
 // operator who opens it when both are gone, and their faults. See Simulation+GuardPromises for the checks.
-// Invariant: the world starts guardians only, and only if no process of the bank is left. A guardian starts
-// every coordinator, and a coordinator every other guardian.
+// Invariant: the world starts a guardian only if no guardian and no coordinator is left. A guardian starts every
+// coordinator, and a coordinator starts every other guardian.
 
 import BankModel
 import Coordinator

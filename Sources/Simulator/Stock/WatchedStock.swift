@@ -48,7 +48,8 @@ struct WatchedStock: StockDecisions {
 }
 
 /// A stock's core with a planted bug: the production core, with events or effects dropped or changed around it.
-/// Invariant: the bug named is the only fault, and the store never detects it before the checker.
+/// Invariant: the bug named is the only fault. Where possible, entries are changed so that the store does not detect
+/// the bug before the checker.
 struct MutantStock {
   private let bug: PlantedBug
   private let store: MemoryStockStore

@@ -42,7 +42,8 @@ struct WatchedVending: VendingDecisions {
 
 /// A vending machine's core with a planted bug: the production core, with events or effects dropped or changed around
 /// it.
-/// Invariant: the bug named is the only fault, and the store never detects it before the checker.
+/// Invariant: the bug named is the only fault. Where possible, entries are changed so that the store does not detect
+/// the bug before the checker.
 struct MutantVending {
   private let bug: PlantedBug
   private let store: MemoryVendingStore

@@ -1,7 +1,8 @@
 // A worker in the simulated world that is a separate program. It connects or is started at a window, holds several
 // customers, works on each for a random time, and answers in any order. It shares no code with the bank's workers.
-// Invariant: it violates the protocol only if the simulation requests that. It reports a broken promise if it receives
-// more customers than its capacity, one lease twice, a wrong payload, or an undecodable message.
+// Invariant: apart from answers to leases of an earlier connection, it violates the protocol only if the simulation
+// requests that. It reports a broken promise if it receives more customers than its capacity, one lease twice, a wrong
+// payload, or an undecodable message.
 import BankModel
 import Posix
 import Time
