@@ -18,7 +18,7 @@ enum Occurrence {
   /// A client sends the requests that a fault has scheduled.
   case clientMeddles(Int)
   case coordinatorEnds
-  /// An outside worker connects, or a fault hits a connected one.
+  /// An outside worker starts, or a fault hits a concurrent worker.
   case foreignerComes(Int)
   case foreignFault
   /// A fault hits a command or its runner.

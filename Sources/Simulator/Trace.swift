@@ -5,7 +5,8 @@ import BankModel
 import Time
 
 struct Trace {
-  /// Digest of the history up to now, based on FNV-1a (http://www.isthe.com/chongo/tech/comp/fnv/) over 64-bit words.
+  /// Digest of the history up to now, based on FNV-1a (http://www.isthe.com/chongo/tech/comp/fnv/) over bytes and
+  /// 64-bit words.
   private(set) var digest: UInt64 = 0xCBF2_9CE4_8422_2325
   /// Receives the lines; nil if none are wanted.
   let output: ((String) -> Void)?
