@@ -5,11 +5,11 @@
 extension CommandTable {
   /// The mistakes in this table, each a sentence; empty for a valid table.
   ///
-  /// The rules: names are lower-case words of ASCII letters, digits and hyphens; nothing is declared twice;
-  /// an alias counts as a name, and a former name is not in use; an option name or letter takes a value in
-  /// every command or in none; required operands come before optional ones and only the last repeats; names
-  /// in `excludes`, `replacedBy` and `impliedBy` exist; every sentence is translated; every command has an
-  /// example, and every example is a line that parses.
+  /// The main rules: names are lower-case words of ASCII letters, digits and hyphens; nothing is declared twice; an
+  /// alias counts as a name, and a former name is not in use; an option name or letter takes a value in every command
+  /// or in none; required operands come before optional ones and only the last repeats; names in `excludes`,
+  /// `replacedBy` and `impliedBy` exist; every sentence is translated; every command has an example, and every
+  /// example is a line that parses.
   public func faults() -> [String] {
     var faults: [String] = []
     if commands.isEmpty { faults.append("the table has no command") }

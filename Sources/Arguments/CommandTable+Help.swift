@@ -1,5 +1,5 @@
-// Help pages: the overview, a group of commands, or one command. Each page prints its examples first. Width,
-// colour and language are parameters.
+// Help pages: the overview, a group of commands, or one command. Each page prints its examples first; the overview
+// prints them after its title. Width, colour and language are parameters.
 // Invariant: the table is the only source of a page, so a page cannot describe an option that the parser does
 // not accept.
 
@@ -160,7 +160,7 @@ extension OptionSpec {
 }
 
 extension ValueKind {
-  /// Short description of the accepted values, or nil if the placeholder already shows them.
+  /// Short description of the accepted values, or nil if there is nothing to add to the placeholder.
   func rule(shownAs placeholder: String) -> Text? {
     switch self {
     case .flag, .path, .text, .bytes: nil

@@ -6,11 +6,12 @@
 extension CommandTable {
   /// Parses a command line.
   ///
-  /// `--help` in any place takes precedence over everything except an unknown command word. `--version` has
-  /// the next lower precedence.
+  /// `--help` in any place before `--` takes precedence over everything except an unknown command word. `--version`
+  /// has the next lower precedence.
   ///
   /// - Parameter arguments: The arguments after the program's name.
-  /// - Throws: The first error.
+  /// - Throws: The first error of a command word; otherwise the first error of an option; otherwise that of an
+  ///   operand.
   public func parse(_ arguments: [String]) throws(UsageError) -> ParsedLine {
     let scan = LineScan(arguments, table: self)
     if let error = scan.commandError { throw error }

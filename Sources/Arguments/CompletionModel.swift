@@ -1,7 +1,7 @@
 // Completions for each place of a line, without any shell's syntax; the basis of the scripts for bash, zsh
 // and fish.
-// Invariant: hidden commands are never offered. The table is the only source, so a script offers only words
-// that the parser accepts.
+// Invariant: hidden commands are never offered. The table is the only source, so every offered word is one that the
+// parser knows.
 
 /// A shell with a completion script.
 public enum CompletionShell: String, Sendable, Hashable, CaseIterable {
@@ -143,8 +143,8 @@ extension CommandTable {
     program.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? String($0) : "_" }.joined()
   }
 
-  /// The options with a value, each with the path of its command and its offer. After them, every option
-  /// follows once more without a path, for lines on which the option precedes the command.
+  /// The options with a value, each with the path of its command and its offer. After them, every spelling follows
+  /// once without a path, for lines on which the option precedes the command.
   var optionOffers: [(path: String?, spellings: [String], offer: Offer)] {
     var offers: [(path: String?, spellings: [String], offer: Offer)] = []
     for command in commands where !command.isHidden {

@@ -1,6 +1,6 @@
-// Completion script for bash. All rules of the line come from `CompletionModel`.
-// Invariant: the script needs neither the bash-completion package nor the program. Every word of the table
-// is in single quotes, so nothing is expanded.
+// Completion script for bash. All words come from `CompletionModel`.
+// Invariant: the script needs neither the bash-completion package nor the program. Every word of the table is in
+// single quotes, so bash expands nothing when it reads the script.
 
 extension CommandTable {
   func bashCompletion() -> String {
@@ -16,7 +16,7 @@ extension CommandTable {
       """ + "\n"
   }
 
-  /// The part that parses the line. Only the list of options with a value depends on the table.
+  /// The part that parses the line. Only the program's name and the list of options with a value depend on the table.
   private func bashDriver(_ name: String) -> String {
     """
 

@@ -1,5 +1,6 @@
 // Completion script for fish.
-// Invariant: every text of the table is in single quotes with fish's two escapes, so nothing is expanded.
+// Invariant: every text of the table is in single quotes with fish's two escapes, so fish expands nothing when it
+// reads the script. Long names of options and the program's name are not quoted; they contain no shell syntax.
 
 extension CommandTable {
   func fishCompletion(_ language: TextLanguage) -> String {

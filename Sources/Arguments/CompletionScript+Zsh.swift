@@ -1,6 +1,7 @@
 // Completion script for zsh.
-// Invariant: the script works if it is sourced, and as a file `_PROGRAM` on `fpath`. Every text of the table
-// is in single quotes, so nothing is expanded. The script uses no special parameter of zsh (such as `path`).
+// Invariant: the script works if it is sourced, and as a file `_PROGRAM` on `fpath`. Every text of the table is in
+// single quotes, so zsh expands nothing when it reads the script. No variable of the script has the name of a special
+// parameter of zsh, such as `path`.
 
 extension CommandTable {
   func zshCompletion(_ language: TextLanguage) -> String {
@@ -18,7 +19,7 @@ extension CommandTable {
       """ + "\n"
   }
 
-  /// The part that parses the line. Only the list of options with a value depends on the table.
+  /// The part that parses the line. Only the program's name and the list of options with a value depend on the table.
   private func zshDriver(_ name: String) -> String {
     """
 

@@ -32,8 +32,9 @@ struct DecimalText {
 
   /// The fraction in units of 1/`unit`.
   ///
-  /// - Returns: nil unless the fraction is a whole number of units. A fraction with more than 18 places never
-  ///   is: its reduced denominator has more factors 2 or 5 than any unit used here (at most 2¹⁶ and 5¹¹).
+  /// - Returns: nil unless the fraction is a whole number of units. A fraction with more than 18 places never is: its
+  ///   reduced denominator has more factors 2 or 5 than any unit of a duration, a speed or a fraction (at most 2¹⁶
+  ///   and 5¹¹).
   func fraction(of unit: Int64) -> Int64? {
     guard fraction.count <= 18, unit > 0 else { return nil }
     var numerator: Int64 = 0

@@ -1,6 +1,6 @@
 // Result of parsing a command line.
-// Invariant: every value was checked, every required operand is present, and no two given options exclude
-// each other.
+// Invariant: every value was checked, every required operand is present unless an option replaces or implies it, and
+// no two given options exclude each other.
 
 import Time
 

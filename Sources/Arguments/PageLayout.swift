@@ -1,7 +1,7 @@
 // Layout of help pages for a terminal: headings, paragraphs, lists of terms with explanations, wrapping,
 // colour.
-// Invariant: lines break only at spaces. A line is wider than the page only if a single word is wider than
-// the page. A command for copying is continued with backslashes, so that its lines remain a valid command.
+// Invariant: lines break only at spaces. A line is wider than the page only if a single word is wider than the room
+// beside its indentation. A command for copying is continued with backslashes; a break within quotes is not avoided.
 // Colour never changes the layout, because escape sequences are added after the columns were counted.
 
 struct PageLayout {

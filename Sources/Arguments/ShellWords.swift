@@ -1,6 +1,6 @@
 // Splits the line of an example into words as a shell would, for the quoting that examples use: single and
 // double quotes, backslash, operators. Nothing is run or expanded.
-// Invariant: any text gives words or nil (unclosed quote); nothing traps.
+// Invariant: any text gives words, or nil for an unclosed quote or a backslash at the end; nothing traps.
 
 extension Example {
   /// The arguments after the program's name, as the program would receive them.

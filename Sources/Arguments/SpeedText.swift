@@ -17,7 +17,8 @@ public enum SpeedFactor: Sendable, Hashable, CustomStringConvertible {
   /// The text in the format of ``SpeedText/parse(_:)``.
   public var description: String { SpeedText.print(self) }
 
-  /// A duration divided by this factor, truncated to whole nanoseconds; the maximum duration on overflow.
+  /// A duration divided by this factor, truncated to whole nanoseconds; the maximum duration on overflow, zero for a
+  /// negative duration.
   public func dividing(_ duration: TimeSpan) -> TimeSpan {
     guard duration > .zero, case .thousandths(let factor) = self else { return .zero }
     guard factor > 0 else { return TimeSpan(nanoseconds: .max) }

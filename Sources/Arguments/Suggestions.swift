@@ -1,11 +1,11 @@
 // Suggestions for an unknown word: distance of two words, and the maximum distance of a suggestion. A
 // suggestion is only shown, never run.
-// Invariant: the work is bounded; a word longer than any name is not compared.
+// Invariant: the work is bounded, because long words are not compared.
 
 /// Finds the known words nearest to an unknown one.
 public enum Suggestions {
-  /// Maximum length of a compared word, in letters; no name is longer. The limit is needed because the
-  /// comparison takes time proportional to the product of both lengths.
+  /// Maximum length of a compared word, in letters; a syllable of Hangul has two or three. The limit is needed
+  /// because the comparison takes time proportional to the product of both lengths.
   static let longestWord = 64
 
   /// The nearest words, at most three, in the given order.

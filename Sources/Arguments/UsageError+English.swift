@@ -1,5 +1,6 @@
 // The English sentences of usage errors. Tests contain every sentence literally.
-// Invariant: one line with operation, object, reason and remedy. The last sentence names the help page.
+// Invariant: one line with the object, the reason and, where possible, the remedy. The last sentence names the help
+// page.
 import ByteText
 
 extension UsageError {

@@ -62,7 +62,7 @@ public struct UsageError: Error, Sendable, Hashable {
   /// The command in a sentence: `depot put`.
   var commandLine: String { ([program] + command).joined(separator: " ") }
 
-  /// The sentences: operation, object, reason and remedy. One line, without a newline at the end.
+  /// The sentences about the error and its help page, on one line without a newline at the end.
   public func message(in language: TextLanguage) -> String {
     language == .english ? englishMessage : koreanMessage
   }

@@ -1,5 +1,5 @@
 // Kinds of values of options and operands, with their placeholders in help, and the values.
-// Invariant: a `Value` exists only after its text was checked against its kind.
+// Invariant: the parser creates a `Value` only after it has checked the text against its kind.
 
 import Time
 
@@ -96,7 +96,7 @@ public enum Value: Sendable, Hashable {
   case duration(TimeSpan)
   /// A speed factor.
   case speed(SpeedFactor)
-  /// A choice in its canonical spelling, a path, a text or a date.
+  /// A choice or word in its canonical spelling, a path, a text, bytes or a date.
   case text(String)
   /// A name and a number.
   case assignment(Assignment)

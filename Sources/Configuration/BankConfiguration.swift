@@ -1,4 +1,4 @@
-// All settings with their defaults. Each comment ends with the key in the file. `Setting` is the table of
+// All settings with their defaults. The comment of a setting ends with the key in the file. `Setting` is the table of
 // keys and bounds.
 // Invariant: `config/bank.json` contains exactly the defaults; a test verifies it.
 
@@ -25,7 +25,7 @@ public struct ByService<Value: Sendable & Equatable>: Sendable, Equatable {
 }
 
 extension ByService<Int32> {
-  /// One number for each built-in service.
+  /// One number for each built-in service; for ``ServiceName/run`` the number of available processors.
   public init(deposit: Value, loan: Value, juice: Value) {
     self.init(deposit: deposit, loan: loan, juice: juice, otherwise: 0)
     self[.run] = Int32(clamping: Processors.available)
@@ -84,7 +84,7 @@ public struct BankConfiguration: Sendable, Equatable {
   public var maxWaiting: Int64 = 20_000_000
   /// Maximum payload of a customer in bytes. `max_payload`
   public var maxPayload: Int64 = 65_536
-  /// Time without progress after which a teller counts as stuck. `lease`
+  /// Time without progress after which a worker that has a customer counts as stuck. `lease`
   public var lease = TimeSpan.seconds(10)
   /// Time of silence between the coordinator and its guardian after which each checks the other's state. The
   /// same time applies to a service process, such as the stock, that does not answer a ping.

@@ -1,6 +1,7 @@
 // Files of a bank: its configuration, and the files of the fruits and the drinks, in the home or beside the
 // configuration. Opening, reloading and checking a bank use this type to find them.
-// Invariant: an existing file is read or refused. Built-in values replace only a missing file.
+// Invariant: a file that is found is read or refused. Built-in values replace only a file that is missing, or whose
+// directory cannot be searched.
 
 import BankModel
 import Posix

@@ -1,7 +1,7 @@
 // Sentences for a refused configuration, in both languages.
-// Invariant: a message is one line with the place, the object, the reason and the remedy. Text from the file
-// is quoted and truncated. In Korean, no particle follows an inserted word directly, because its form would
-// depend on the last sound of that word.
+// Invariant: a message is one line with the place, the reason, and, where possible, the object and the remedy. Text
+// from the file is truncated, and its control characters are escaped. In Korean, particles whose form depends on the
+// last sound of an inserted word are avoided where possible.
 
 import BankModel
 import JSON

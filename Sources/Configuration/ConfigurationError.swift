@@ -24,7 +24,7 @@ public struct ConfigurationError: Error, Sendable, Hashable {
     case duplicateKey
     /// Value of another JSON type.
     case wrongKind(expected: Expected, found: JSONKind)
-    /// Number that is not whole or too large.
+    /// Number that is not a whole number of 64 bits.
     case notWhole(String)
     /// Number that is not from 0 to 1, or has more than three decimal places.
     case notAFraction(String)
@@ -42,7 +42,7 @@ public struct ConfigurationError: Error, Sendable, Hashable {
     /// Empty list or recipe.
     case empty
     case tooMany(Int)
-    /// Text that is empty, longer than this number of characters, or not on one line.
+    /// Text that is empty, has more than this number of characters, or contains control characters.
     case badText(Int)
     case badName(String)
     case badServiceName(String)
@@ -65,7 +65,7 @@ public struct ConfigurationError: Error, Sendable, Hashable {
     case badMask(String)
     /// Text that is neither an exit code nor the name of another kind of exit.
     case badEnding(String)
-    /// Argument that execve(2) refuses: too long, or with a zero byte.
+    /// Argument, directory or value of a variable that is too long for execve(2), or contains a zero byte.
     case badWord
     /// Service without a kind of work.
     case noKind
@@ -96,9 +96,10 @@ public struct ConfigurationError: Error, Sendable, Hashable {
     case speed
   }
 
-  /// The file as named by the user.
+  /// Path of the file, as passed to the reader.
   public var path: String
-  /// The key with its groups: `log.keep_files`; nil if no key is at fault.
+  /// The key with its groups: `log.keep_files`. For an unknown or renamed key, the key without its groups. Nil if no
+  /// key is at fault.
   public var key: String?
   /// The line, from 1; nil if no line is at fault.
   public var line: Int?

@@ -1,6 +1,7 @@
 // Conversion from JSON to a service's command: arguments, directory, environment, and the meanings of its
 // exit codes and signals.
-// Invariant: nothing is accepted that execve(2) would refuse: no zero byte, no name of a variable with "=".
+// Invariant: no text contains a zero byte or is longer than execve(2) allows, and no name of a variable contains "=".
+// The total length of arguments and environment is not checked.
 
 import BankModel
 import Posix
@@ -8,8 +9,8 @@ import Posix
 extension ConfigurationReader {
   /// Maximum number of arguments of a command.
   private static let mostWords = 1_000
-  /// Maximum length of an argument, and of the value of a variable, in bytes. Source: MAX_ARG_STRLEN in
-  /// execve(2).
+  /// Maximum length of an argument, and of the value of a variable, in bytes. Source: MAX_ARG_STRLEN in execve(2), 32
+  /// pages of 4 KiB with the final zero byte.
   private static let longestWord = (128 << 10) - 1
 
   /// Program and arguments; empty if the payload of each customer contains them.
@@ -53,7 +54,7 @@ extension ConfigurationReader {
     return variables
   }
 
-  /// A umask in the notation of `umask(1)`.
+  /// An octal umask of three or four digits, as `umask(1)` prints it.
   func mask() throws(ConfigurationError) -> UInt32 {
     let text = try text(atMost: 8)
     guard let mask = FileMask.mask(text) else { throw fail(.badMask(text)) }

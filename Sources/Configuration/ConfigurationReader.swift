@@ -22,7 +22,7 @@ struct ConfigurationReader {
     fail(.wrongKind(expected: expected, found: node.kind))
   }
 
-  /// Calls `body` with each member of an object. Refuses unknown or repeated keys first.
+  /// Calls `body` with each member of an object, in order. Throws at the first unknown or repeated key.
   func members(
     known: [String], _ body: (String, ConfigurationReader) throws(ConfigurationError) -> Void
   ) throws(ConfigurationError) {
@@ -178,7 +178,7 @@ struct ConfigurationReader {
   }
 }
 
-/// Reads a file as a JSON tree. Errors: not a file, too long, invalid JSON.
+/// Reads a file as a JSON tree. Errors: missing, not a file, unreadable, too long, invalid JSON.
 enum ConfigurationFile {
   static let longest = 1 << 20
 

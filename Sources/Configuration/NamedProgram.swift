@@ -27,7 +27,7 @@ public struct NamedProgram: Sendable, Hashable {
 }
 
 extension ReadConfiguration {
-  /// Every external program that serves customers, in the order of the file.
+  /// Every external program of the services that the file adds, in the order of the services.
   public var namedPrograms: [NamedProgram] {
     configuration.ownServices.flatMap { service in
       Setting.ofService(service).compactMap { setting in

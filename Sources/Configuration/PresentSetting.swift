@@ -13,7 +13,7 @@ public enum SettingValue: Sendable, Hashable {
   case number(Int64)
   /// Number in thousandths: 250 is 0.25.
   case thousandths(Int32)
-  /// Duration, speed or language; needs no escapes.
+  /// Text that needs no escapes, such as a duration, a speed or a umask.
   case text(String)
   /// Arbitrary text.
   case words(String)
@@ -106,7 +106,8 @@ public struct PresentSetting: Sendable, Hashable {
 }
 
 extension ReadConfiguration {
-  /// Every setting with its present value, in the order of `config/bank.json`.
+  /// The settings with their present values, in the order of `config/bank.json`, then those of the added services.
+  /// Omits settings of a service that were not set and that most services do not use.
   /// - Parameter choices: Choices that override the file, with their sources.
   public func settings(with choices: [(SettingChoice, SettingSource)] = []) -> [PresentSetting] {
     var present = configuration
@@ -122,13 +123,12 @@ extension ReadConfiguration {
     }
   }
 
-  /// The settings of an earlier configuration that differ from this one.
+  /// The settings that differ in an earlier configuration, with the earlier values.
   public func differences(in earlier: ReadConfiguration) -> [PresentSetting] {
     let present = Dictionary(uniqueKeysWithValues: settings().map { ($0.key, $0.value) })
     let former = earlier.settings()
     let keys = Set(former.map(\.key))
-    // A setting of a service that only one of the configurations names is listed with the value of that
-    // configuration.
+    // A setting that only one of the two lists contains has the value of that list.
     return former.filter { present[$0.key] != $0.value } + settings().filter { !keys.contains($0.key) }
   }
 }

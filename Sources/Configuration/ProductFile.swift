@@ -1,7 +1,7 @@
 // Format of the product table (`config/vending.json`), the keys of each class of drinks, and the conversion
 // to products. A file is accepted completely or not at all.
-// Invariant: every product has the properties of its class and no others. Names are unique. Money and
-// measures are in range.
+// Invariant: every product has the common properties and those of its class, and no others. Names are unique. Money
+// and measures are in range.
 
 import BankModel
 
@@ -50,7 +50,7 @@ public enum ProductFile {
   }
 }
 
-/// Reads the properties that only the drinks of one class have.
+/// Reads the properties that depend on the class of a drink.
 private struct DrinkReader {
   /// The classes by name, with their own keys.
   static let classes: [String: [String]] = [

@@ -10,7 +10,7 @@ import Time
 public struct ReadConfiguration: Sendable, Equatable {
   /// The settings of the file, and defaults for absent ones.
   public private(set) var configuration = BankConfiguration()
-  /// The line of each setting in the file, from 1.
+  /// The line of each setting that the file sets, from 1.
   private(set) var lines: [String: Int] = [:]
 
   /// The configuration without a file: the defaults.
@@ -82,8 +82,8 @@ extension ReadConfiguration {
     lines[Setting.storeAddressKey] = value.node.line
   }
 
-  /// Reads the object `services`. The settings of a built-in service are at the top level of the file or in
-  /// this object.
+  /// Reads the object `services`. The windows and the work of a built-in service are at the top level of the file or
+  /// in this object.
   private mutating func takeServices(_ group: ConfigurationReader) throws(ConfigurationError) {
     var seen: Set<String> = []
     for (text, value) in try group.freeMembers() {
@@ -123,7 +123,7 @@ extension ReadConfiguration {
     }
   }
 
-  /// Checks that a service has one kind, and no settings of other kinds.
+  /// Checks that a service has one kind, and no settings of other kinds. Sets the windows of an outside service to 0.
   private mutating func checkKind(_ group: ConfigurationReader, _ name: ServiceName)
     throws(ConfigurationError)
   {

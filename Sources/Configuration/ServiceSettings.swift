@@ -8,14 +8,14 @@ import Time
 
 /// The settings of one service.
 public struct ServiceSettings: Sendable, Equatable {
-  /// Program and arguments that run for each customer; empty if the payload of each customer contains them;
-  /// nil if the work is simulated. `run`
+  /// Program and arguments that run for each customer; empty if the payload of each customer contains them; nil for a
+  /// service of another kind. `run`
   public var command: [String]?
   /// Program and arguments of the worker at each window. `worker`
   public var worker: [String]?
   /// True if outside workers connect to serve the customers. `outside`
   public var isOutside = false
-  /// Time after which a command is killed, and deadline of a worker for a customer; nil for none. `timeout`
+  /// Time after which a command is ended, and deadline of a worker for a customer; nil for none. `timeout`
   public var timeout: TimeSpan?
   /// Time between SIGTERM and SIGKILL. `grace`
   public var grace: TimeSpan?
@@ -38,9 +38,9 @@ public struct ServiceSettings: Sendable, Equatable {
   /// Meanings of the exit conditions of a command, by the keys of the file: an exit code, `signal`, `timeout`
   /// or `other`. `exit`
   public var exit: [String: EndingMeaning] = [:]
-  /// Time without progress after which a teller counts as stuck. `lease`
+  /// Time without progress after which a worker that has a customer counts as stuck. `lease`
   public var lease: TimeSpan?
-  /// Maximum number of customers assigned to a teller at a time. `prefetch`
+  /// Maximum number of customers assigned to a worker at a time. `prefetch`
   public var prefetch: Int32?
   /// Crashed attempts after which a customer becomes a dead letter. `retries.max_crashes`
   public var crashes: Int32?
@@ -100,7 +100,7 @@ public enum ServiceKind: String, Sendable, CaseIterable {
   case work
   /// Command that is run for each customer.
   case run
-  /// Worker program at each window that serves one customer after the other.
+  /// Worker program at each window.
   case worker
   /// Outside workers; there are no windows.
   case outside

@@ -1,8 +1,8 @@
-// Table of all settings: key, property and range of each. The reader of a file uses this table,
-// `bankctl config show` prints its entries, and a test compares the settings page with it. `ofService` makes the
-// entries of a service that a configuration adds.
-// Invariant: keys are unique, and no key is the group of another one. The output of `value`, written into a
-// file, is read back as the same value.
+// Table of all settings: key, property and range of each. The reader of a file uses this table, `bankctl config show`
+// prints its entries, and a test compares the settings page with it. `ofService` makes the entries of one service in
+// `services`.
+// Invariant: keys are unique, and no key is the group of another one. The output of `value`, written into a file, is
+// read back as the same value. The exception is null for settings that `config show` then omits.
 
 import Arguments
 import BankModel
@@ -255,7 +255,7 @@ struct Setting {
     }
   }
 
-  /// Program and arguments; nil if the setting is not a program.
+  /// Program and arguments; nil if the setting is absent or not a program.
   func words(in configuration: BankConfiguration) -> [String]? {
     switch place {
     case .command(let place), .program(let place): configuration[keyPath: place]

@@ -1,5 +1,5 @@
 // Speed of simulated time. `SpeedText` defines the syntax.
-// Invariant: a factor is above zero. Nothing here can fail or trap.
+// Invariant: a factor below one thousandth counts as one thousandth. No function fails or traps.
 
 import Arguments
 import Time

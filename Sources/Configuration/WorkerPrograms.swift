@@ -1,10 +1,10 @@
-// Programs of the bank's processes. All programs of one build are in one directory. The coordinator starts
-// them from these paths, and `bankctl config check` verifies that they exist.
+// Programs of the bank's processes except the guardian. All programs of one build are in one directory. The
+// coordinator starts the workers and services from these paths, and `bankctl config check` verifies that they exist.
 
 import BankModel
 import Posix
 
-/// The programs that a coordinator starts.
+/// The coordinator, and the programs that it starts.
 public struct WorkerPrograms: Sendable, Hashable {
   private let directory: String
 
@@ -32,7 +32,8 @@ public struct WorkerPrograms: Sendable, Hashable {
     Paths.join(directory, service == .juice ? "bank-juice" : "bank-teller")
   }
 
-  /// Every program of this build that a bank with this configuration starts, each once.
+  /// The programs of this build that a bank with this configuration needs, each once: the coordinator, its workers,
+  /// the stock and the vending machine.
   public func needed(by configuration: BankConfiguration) -> [String] {
     var programs = [coordinator]
     for service in configuration.services where configuration.windows[service] > 0 {

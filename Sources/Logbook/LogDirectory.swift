@@ -19,8 +19,8 @@ struct LogDirectory {
   func segments(
     of worker: String, newerThan known: (LogSegment) throws(LogFailure) -> Bool
   ) throws(LogFailure) -> [LogSegment] {
-    // A rotation renames the oldest file first. A walk that starts at the newest file therefore meets a renamed file
-    // again and never misses it, however often it is renamed, unless the walk ends first.
+    // A rotation renames the oldest file first. A walk from the newest file to the oldest therefore meets a renamed
+    // file again and never misses it, however often it is renamed.
     var met: [LogSegment] = []
     var (age, highest) = (0, try highestAge(of: worker))
     while true {

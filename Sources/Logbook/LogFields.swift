@@ -1,4 +1,4 @@
-// Fields of one log line while it is written. Values are arbitrary. Keys are string literals, so they contain only
+// Fields of one log line while it is written. Values are arbitrary. Keys are string literals; callers use only
 // allowed characters.
 // Invariant: every call appends complete ` key=value` fields, and no call appends a line feed.
 // Errors: none; `LogValue` escapes unusual values.

@@ -1,8 +1,8 @@
 // Opening and rotation of a log: NAME.log becomes NAME.log.1, NAME.log.1 becomes NAME.log.2, and the oldest file is
 // deleted. A log file that another program removed or renamed is created again. These functions are called only
 // between two lines.
-// Invariant: a rotation loses no line. If a rotation fails, writing continues in the open file. No file is renamed
-// before the new file exists.
+// Invariant: a rotation loses only the lines of the deleted file. If a rotation fails, writing continues in the open
+// file. No file is renamed before the new file exists.
 // Errors: a failed rotation is retried after `limit` more bytes.
 import Glibc
 import Posix
@@ -45,8 +45,8 @@ extension LogFile {
   /// home finish.
   private static let pause: TimeSpan = .milliseconds(500)
 
-  /// Returns true if the path of the log refers to the open file. Creates the file again if it has been missing for
-  /// ``pause``. Does not create its directory, which the watch of the home does.
+  /// Returns true if the path of the log refers to the open file, or cannot be inspected. Creates the file again if
+  /// it has been missing for ``pause``. Does not create its directory, which the watch of the home does.
   func hasPlace(at now: MonotonicTime) -> Bool {
     if isInPlace {
       missingSince = nil

@@ -1,7 +1,8 @@
 // One worker's log file: the line in progress, the buffered lines, and the file. Each file has one writing process.
-// Invariant: the file contains complete lines in order. Only the end of the file may be cut, by a crash or a full
-// disk. The same process completes a cut line with its next write; a new process ends it with a line feed. At most 64
-// KiB are buffered. A removed or renamed file is created again, and lines are buffered in the meantime.
+// Invariant: the lines of the file are in order and complete. Only the last line that a process has written may be
+// cut, by a crash or a full disk. The same process completes a cut line with its next write; the next process ends it
+// with a line feed. At most 64 KiB are buffered. A removed or renamed file is created again, and lines are buffered
+// in the meantime.
 // Errors: opening throws. No later error ends or delays the process: lines that cannot be stored are counted, and the
 // next stored line reports the number.
 import BankModel

@@ -1,8 +1,8 @@
 // Reads logs while they are written: the existing lines, then new ones, across rotations, restarts and new workers.
 // The caller runs the loop and calls `next()` until it returns nil.
-// Invariant: each complete line is returned once, and the lines of one worker in order. The kernel reports changes,
-// so the process sleeps while no log changes. Lines of different workers are sorted by time if they were written
-// within the gathering time of each other.
+// Invariant: each complete line that the query selects is returned once, and the lines of one worker in order. The
+// kernel reports changes, so the process sleeps while no log changes; `LogWatch` has an exception. Lines of different
+// workers are sorted by time if each was written to its file within the gathering time after its time stamp.
 // Errors: `LogFailure` from `next()`.
 import Posix
 import Time
@@ -18,23 +18,23 @@ public final class LogFollower {
   private let watch: LogWatch
   private let gathering: TimeSpan
   private var isLive = false
-  /// Latest time of the lines in the present batch, in milliseconds since 1970; nil between batches. No line of a
-  /// later batch is earlier.
+  /// Lines up to this time belong to the present batch, in milliseconds since 1970; nil between batches.
   private var horizon: Int64?
   private var nextBatch: MonotonicTime?
   /// The wall clock; tests replace it.
   var wallClock: () -> WallTime = SystemClock.wall
 
-  /// A line with a time stamp more than this number of milliseconds ahead of the clock is not held until that time.
-  /// The clock was set back after the line was written.
+  /// A line whose time stamp is more than this number of milliseconds after `horizon` is not held until that time.
+  /// The clock was probably set back after the line was written.
   private static let furthestAhead: Int64 = 1000
 
   /// Opens the logs and starts to watch them. A missing directory is not an error; its logs are read when it is
   /// created.
   ///
   /// - Parameter gathering: time for which lines are collected after the first one, so that the lines of several
-  ///   workers can be sorted by time. A line is returned after one to two times this span.
-  /// - Throws: ``LogFailure/unknownWorker(_:known:)`` if logs exist, but none of a worker that the query names.
+  ///   workers can be sorted by time. A line is usually returned after one to two times this span.
+  /// - Throws: ``LogFailure/unknownWorker(_:known:)`` if logs exist, but none of a worker that the query names;
+  ///   otherwise the system's error.
   public convenience init(
     _ query: LogQuery, on loop: EventLoop, gathering: TimeSpan = .milliseconds(20)
   ) throws(LogFailure) {

@@ -1,14 +1,15 @@
 // One log line as read: keys and values in order.
-// Invariant: a line written by `LogFile` is parsed to its original values.
-// Errors: the parser returns nil for any other input and never traps. Readers show an unparsed line unchanged, or
-// skip it.
+// Invariant: a complete line written by `LogFile` is parsed to its original values, except for bytes that are not
+// UTF-8 and for values that `LogValue` has cut.
+// Errors: the parser returns nil for a line that is not logfmt, and never traps. Readers show this line unchanged, or
+// as one JSON value, or skip it.
 import Posix
 
 /// One line of a log: an event with its fields.
 public struct LogLine: Sendable, Hashable {
   /// A key with its value, without quotes and escapes.
   public struct Field: Sendable, Hashable {
-    /// Letters, digits, `_`, `.` and `-`.
+    /// ASCII letters, digits, `_`, `.` and `-`.
     public var key: String
     /// Any text.
     public var value: String

@@ -1,7 +1,7 @@
 // Display of a log line: unchanged, for a terminal, or as JSON.
 // Invariant: one record becomes one line. On a terminal no byte of a log can move the cursor, change
 // colours or hide text, even in a file written by another program.
-// Errors: none; text that is not a log line is shown unchanged.
+// Errors: none; a line that is not logfmt is shown as it is, with the same escapes.
 
 /// Format of displayed lines.
 public enum LogPresentation: Sendable, Hashable {

@@ -1,6 +1,6 @@
 // Reads the existing logs: selection of workers and lines, merged by time.
-// Invariant: reading ends at the sizes that the files had when the reader was created. Memory is bounded by
-// the number of workers (64 KiB each), not by the length of their logs.
+// Invariant: reading ends at the sizes that the files had when the reader was created. Memory is bounded by the
+// number of workers (a few times 64 KiB each), not by the length of their logs.
 // Errors: `LogFailure`. An unknown worker is reported before the first line.
 
 /// Selection of log lines.

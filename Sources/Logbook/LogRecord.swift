@@ -1,7 +1,7 @@
 // Types for reading logs: a line with its time, and the errors.
 // Invariant: the times of one worker's records never decrease, so a merge never reorders the lines of a
 // worker.
-// Errors: `LogFailure`. The messages for them are in the command that reads the logs.
+// Errors: `LogFailure`. The messages for them belong to the program that reads the logs.
 import Posix
 
 /// One line of a worker's log with its time.
@@ -23,7 +23,7 @@ public struct LogRecord: Sendable, Hashable {
 
 /// Error of reading logs.
 public enum LogFailure: Error, Sendable, Hashable {
-  /// The directory with this path does not exist, because no worker has written a log yet.
+  /// The directory with this path does not exist, usually because no worker has written a log yet.
   case noDirectory(String)
   /// No log belongs to a worker of this name. `known` contains the names of the workers that have a log.
   case unknownWorker(String, known: [String])

@@ -42,15 +42,15 @@ extension LogSegment {
   func stamp(before offset: Int64) throws(LogFailure) -> Int64? {
     let bytes = try read(max(0, offset - Self.stride)..<offset)
     let lines = bytes.split(separator: 0x0a, omittingEmptySubsequences: true)
-    // The first piece may start in the middle of a line. Such a piece contains no stamp.
+    // The first piece may start in the middle of a line. A piece of a line normally contains no stamp.
     for line in lines.reversed() {
       if let stamp = LogTime.stamp(of: Array(line)) { return stamp }
     }
     return nil
   }
 
-  /// The first time stamp of a line that starts after `offset`, and the start of this line. If `offset` is 0, the
-  /// line may also start at `offset`.
+  /// The first time stamp of a complete line that starts after `offset`, and the start of this line; nil if the 64
+  /// KiB from `offset` contain none. If `offset` is 0, the line may also start at `offset`.
   func firstStamp(from offset: Int64, before end: Int64) throws(LogFailure) -> (time: Int64, offset: Int64)? {
     let bytes = try read(offset..<min(end, offset + Self.stride))
     var start = 0
@@ -66,8 +66,8 @@ extension LogSegment {
   }
 
   /// Start of a line shortly before the first line of `time` or later, or of that line itself. Reading from this
-  /// offset returns at most a few strides of earlier lines. This is a binary search. Lines have different lengths, so
-  /// each step finds the first line after the middle.
+  /// offset usually returns at most a few strides of earlier lines. This is a binary search. Lines have different
+  /// lengths, so each step finds the first line after the middle.
   func offset(near time: Int64, before end: Int64) throws(LogFailure) -> Int64 {
     // `lower` is the start of a line, and every line before it is earlier than `time`.
     var lower: Int64 = 0

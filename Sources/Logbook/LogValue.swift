@@ -85,7 +85,7 @@ enum LogValue {
       && byte != UInt8(ascii: "\\")
   }
 
-  /// Appends a value in quotes. Parts without escapes are copied in one piece, not byte by byte.
+  /// Appends a value in quotes. ASCII parts without escapes are copied in one piece, not byte by byte.
   private static func appendQuoted(_ bytes: UnsafeBufferPointer<UInt8>, to line: inout [UInt8]) {
     line.append(UInt8(ascii: "\""))
     var place = 0
@@ -112,7 +112,8 @@ enum LogValue {
     line.append(UInt8(ascii: "\""))
   }
 
-  /// End of the bytes from `begin` that need no escape between quotes; `begin` if the first byte needs one.
+  /// End of the ASCII bytes from `begin` that need no escape between quotes; `begin` if the first byte is not one of
+  /// them.
   private static func plainRun(_ bytes: UnsafeBufferPointer<UInt8>, from begin: Int) -> Int {
     let end = min(bytes.count, longest)
     var place = begin
@@ -148,8 +149,8 @@ enum LogValue {
     }
   }
 
-  /// True for characters beyond ASCII that end a line, are invisible, or change the text direction. All of them have
-  /// at most four hexadecimal digits.
+  /// True for the characters beyond ASCII that are escaped: C1 controls, line and paragraph separators, marks of
+  /// direction, and the byte order mark. All of them have at most four hexadecimal digits.
   static func misleads(_ scalar: UInt32) -> Bool {
     switch scalar {
     case 0x80...0x9f, 0x2028...0x202e, 0x2066...0x2069, 0x200e, 0x200f, 0x061c, 0xfeff: true

@@ -1,8 +1,8 @@
 // Detects that logs were written, rotated or removed, even if their directory is missing or removed.
-// Invariant: the directory is watched, or else the nearest existing parent. Nothing is polled unless the kernel has
-// no watch left; in this case the logs are polled five times a second. If a directory above the parent is renamed,
-// the open logs are still watched, because inotify watches inodes.
-// Errors: `LogFailure.system`, stored until the next `takeNews()`.
+// Invariant: the directory and its parent are watched, or else the nearest existing parent. Nothing is polled unless
+// the kernel has no watch left; in this case the logs are polled five times a second. If a directory above the parent
+// is renamed, the open logs are still watched, because inotify watches inodes.
+// Errors: `LogFailure.system`. An error after the start is thrown by every later `takeNews()`.
 import Glibc
 import Posix
 import Time
@@ -50,7 +50,8 @@ final class LogWatch {
     }
   }
 
-  /// True if the user has reached a limit of inotify instances, of watches or of memory. `inotify(7)`
+  /// True if there is no inotify instance, watch, descriptor or memory left. `inotify_init1(2)`,
+  /// `inotify_add_watch(2)`
   private static func isShortage(_ error: SystemError) -> Bool {
     ["inotify_init1", "inotify_add_watch"].contains(error.call)
       && [EMFILE, ENFILE, ENOSPC, ENOMEM].contains(error.code)
@@ -65,7 +66,7 @@ final class LogWatch {
 
   deinit { if let registration { loop.deregister(registration) } }
 
-  /// Returns the change since the last call.
+  /// Returns the change since the last call; without a watch always `names`.
   func takeNews() throws(LogFailure) -> News {
     if let failure { throw failure }
     guard watch != nil else {

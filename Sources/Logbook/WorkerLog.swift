@@ -1,6 +1,6 @@
 // One worker's log as a stream of lines, across all of its files and rotations.
-// Invariant: every complete line is returned once, in the order of the files. A line in progress is held
-// back until its line feed is written, or until its file has a successor.
+// Invariant: every complete line is returned once, in the order of the files. A line in progress is held back until
+// its line feed is written, its file has a successor, or the directory was removed.
 // Errors: `LogFailure`; the position in the stream does not change.
 
 final class WorkerLog: LogSource {
@@ -19,7 +19,8 @@ final class WorkerLog: LogSource {
   /// True after the directory was removed, so that the last file can have no successor in it.
   private var isGone = false
   private var time = LogRecord.unknownTime
-  /// Maximum number of fingerprints: more than the files that a log has at one time.
+  /// Maximum number of fingerprints, more than the number of files that most logs have at one time (`log.keep_files`
+  /// allows up to 101).
   private static let remembered = 64
   private var bytesReadBefore: Int64 = 0
 
@@ -96,7 +97,7 @@ final class WorkerLog: LogSource {
 
   // MARK: Start position
 
-  /// Skips all lines before the last `count` without reading them.
+  /// Skips all lines before the last `count`. Reads the files from their ends, only as far as necessary.
   ///
   /// - Returns: number of remaining lines, at most `count`.
   func keep(last count: Int) throws(LogFailure) -> Int {
@@ -115,7 +116,7 @@ final class WorkerLog: LogSource {
     return lines
   }
 
-  /// Skips lines before a time without reading them. A few earlier lines may remain.
+  /// Skips lines before a time without reading all of them. A few earlier lines may remain.
   func skip(before time: Int64) throws(LogFailure) {
     for index in segments.indices.reversed() {
       let segment = segments[index]

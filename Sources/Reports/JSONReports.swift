@@ -1,7 +1,7 @@
 // JSON of the reports that the commands print.
-// Invariant: fields are added and never changed, because scripts depend on them. Times are RFC 3339 in UTC
-// with milliseconds. A missing value is null, and its field is present, unless the format defines the field
-// only for a certain state.
+// Invariant: fields are added and never changed, because scripts depend on them. Times are RFC 3339 in UTC with
+// milliseconds. A missing value is null, or its field is absent if the format defines the field only for certain
+// documents.
 import BankModel
 import ByteText
 import Posix
@@ -119,8 +119,8 @@ extension JSONValue {
       })
   }
 
-  /// JSON line of `tickets`: position and expected wait while waiting, due time while delayed, window while
-  /// served, and for a dead letter the end of its last attempt.
+  /// JSON line of `tickets`: position and expected wait while waiting, due time while delayed, window while served,
+  /// and for a dead letter its last attempt.
   package static func listed(_ ticket: TicketReport) -> JSONValue {
     guard ticket.state == .dead, let last = ticket.attempts.last else { return row(ticket) }
     return row(ticket).adding(["last_attempt": attempt(last)])
@@ -182,8 +182,8 @@ extension JSONValue {
     return words.adding(field(ofBranch: attempt.branch))
   }
 
-  /// JSON of `stop`: the day, and the results of the drain. These are the customers `finished` since its
-  /// start, the customers `waiting` for the next start, the tellers `killed`, and the duration of each step.
+  /// JSON of `stop`: the day, and the results of the drain. These are the customers `finished` since its start, the
+  /// customers `waiting` for the next start, the workers `killed`, and the duration of each step.
   package static func stopped(_ report: StoppedReport) -> JSONValue {
     let shape: JSONValue = [
       "version": 1, "day": .init(report.day), "served": .init(report.served),

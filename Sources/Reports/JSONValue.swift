@@ -1,5 +1,6 @@
 // JSON writer for small documents; fields keep their order.
-// Invariant: the output is valid JSON (RFC 8259) in UTF-8 on one line. Numbers are exact, also above 64 bits.
+// Invariant: the output is valid JSON (RFC 8259) in UTF-8 on one line. Numbers are exact up to 128 bits; only rates
+// are clamped, see `rate(_:)`.
 
 import Arguments
 import ByteText
@@ -45,14 +46,14 @@ package enum JSONValue: Sendable, Equatable {
     ])
   }
 
-  /// Customers a second.
+  /// Customers a second; a negative rate becomes 0, and a rate above 32 bits the maximum.
   ///
   /// - Parameter thousandths: the rate in thousandths; nil if it is unknown.
   package static func rate(_ thousandths: (some BinaryInteger)?) -> JSONValue {
     thousandths.map { .thousandths(Int32(clamping: max(0, $0))) } ?? .null
   }
 
-  /// The object with further fields appended.
+  /// The object with further fields appended; the same value if one of the two is not an object.
   package func adding(_ more: JSONValue) -> JSONValue {
     guard case .object(let fields) = self, case .object(let others) = more else { return self }
     return .object(fields + others)

@@ -1,8 +1,8 @@
-// Observation of a killed teller and its customer in the snapshots (`BoardFrame`), for the command, the
-// dashboard and the page.
-// Invariant: the reported time is the difference of two events on the coordinator's clock. If an event was
-// missed (at full speed, or without a subscription), the reported time is an upper bound, and `isExact` is
-// false.
+// Observation of a killed worker and its customer in the snapshots (`BoardFrame`), for the command, the dashboard and
+// the page.
+// Invariant: all times are from the coordinator's clock. The time until the customer was served again is the
+// difference of two events. If one of them was missed (at full speed, or without a subscription), this time is an
+// upper bound, and `isExact` is false.
 import Wire
 
 /// Observes one process after the kill request.
@@ -10,16 +10,17 @@ package struct KillWatch: Sendable, Equatable {
   package enum Stage: Sendable, Equatable {
     /// The kill was requested.
     case ordered
-    /// The process exited with this customer. The time is in milliseconds since 1970. If the exit was not
-    /// observed, the time is that of the last observation of the process (a lower bound), or, without a
-    /// customer, the time of the frame (an upper bound).
+    /// The process exited with this customer, or without one. The time is in milliseconds since 1970. If the exit was
+    /// not observed, the time is that of the last observation of the process (a lower bound), or, without a customer,
+    /// the time of the frame (an upper bound).
     case died(ticket: Int64?, at: Int64)
     /// The customer is served again, after exactly or at most this number of milliseconds.
     case served(ticket: Int64, window: String, after: Int64, isExact: Bool)
-    /// The window had no customer, and a successor is ready. The time in milliseconds is nil if no frame
-    /// showed the exit, or the customer of the process.
+    /// A successor is ready, and no customer of the process is known, or the business day of its customer has ended.
+    /// The milliseconds count from the exit to the frame that shows the successor; nil if no event of the exit was
+    /// seen, or if the day has ended.
     case succeeded(generation: Int64, after: Int64?)
-    /// The customer was cancelled, or became a dead letter.
+    /// The customer was cancelled, also by a reset, or became a dead letter.
     case ended(ticket: Int64)
   }
 
@@ -36,14 +37,15 @@ package struct KillWatch: Sendable, Equatable {
   package private(set) var stage = Stage.ordered
   /// Process id of the next process of the window, when it is ready.
   package private(set) var successor: Int32?
-  /// True if the window gets no successor: the coordinator gave the window up, or the window is closed.
+  /// True if the window gets no successor: the coordinator gave the window up, or the frame does not contain the
+  /// window any more.
   private var staysEmpty = false
   /// The last observation of the running process; nil if no frame has shown it.
   private var sight: Sight?
   private var diedIn: Int64 = 0
   private var isDeathSeen = false
-  /// The generation of the coordinator and the business day at the exit. Another coordinator reuses event
-  /// numbers, and another day reuses ticket numbers.
+  /// The generation of the coordinator and the business day at the last observation, or at the exit. Another
+  /// coordinator reuses event numbers, and another day reuses ticket numbers.
   private var coordinator: Int64 = 0
   private var day: Int64 = 0
 
@@ -71,7 +73,7 @@ package struct KillWatch: Sendable, Equatable {
     return if case .died(nil, _) = stage { true } else { isOver }
   }
 
-  /// Customer of the process; nil without one.
+  /// Customer of the process; nil without one, or before the exit was observed.
   package var ticket: Int64? {
     switch stage {
     case .died(let ticket, _): ticket
@@ -174,7 +176,7 @@ package struct KillWatch: Sendable, Equatable {
       return stage = again(now.window, at: now.since, isExact: true)
     }
     // The frame no longer has the events since the exit, but it has all waiting customers, and no customer is
-    // delayed. If this customer is not among them, it was served.
+    // delayed. If this customer is not among them, it counts as served.
     let isOutOfSight =
       (frame.events.first?.sequence ?? 0) > diedIn && frame.hidden.waiting == 0 && frame.counts.delayed == 0
     guard isOutOfSight, !frame.waiting.contains(where: { $0.ticket == ticket }) else { return }

@@ -1,8 +1,10 @@
-// Driver of a service's state machine and its store. Effects are performed in order, and all changes of one
-// loop iteration are one commit.
+// Driver of a service's state machine and its store. Effects are performed in order. The changes of a loop iteration
+// are usually one commit: a commit may also wait for the changes of the next iterations (`CommitGathering`), and a
+// very long iteration is split.
 // Invariant: an answer that depends on a change is sent after the change was fsynced. If the disk is full, all
-// changes of the iteration are rolled back and refused. A change that no client can repeat is written when the disk
-// has space again. After any other disk error the process has to end, because the contents of the disk are unknown.
+// changes since the last commit are rolled back and refused. A change that no client can repeat is written when the
+// disk has space again. After any other disk error the process has to end, because the contents of the disk are
+// unknown.
 
 import BankModel
 import Posix
@@ -13,7 +15,7 @@ import Time
 public enum EffectStep<Event, Entry, Answer> {
   /// The next event for the machine, made from a result of the store.
   case follow(Event)
-  /// An entry that has to be on disk before any later answer is sent.
+  /// An entry for the next commit. The machine gives the answers that depend on it only after that commit.
   case stage(Entry)
   /// An answer to a request.
   case reply(UInt64, Answer)
@@ -39,17 +41,17 @@ public protocol ServicePersistence: AnyObject {
 /// A machine and its store. Not Sendable: everything happens on the loop's thread.
 public final class MachineDriver<Machine: Decisions, Persistence: ServicePersistence>
 where Machine.Event == Persistence.Event, Machine.Effect == Persistence.Effect {
-  /// Maximum number of entries in one commit; when it is reached the commit does not wait for the end of the
-  /// iteration.
+  /// Number of entries at which a commit does not wait for the end of the iteration. The entries of one event are not
+  /// split.
   private var longestCommit: Int { 4_096 }
-  /// Pause before another attempt to write changes for which the disk had no space.
+  /// Pause before changes for which the disk had no space are written again.
   private var retryPause: TimeSpan { .milliseconds(500) }
 
   /// Called with each answer.
   public var onReply: ((UInt64, Persistence.Answer) -> Void)?
   /// Called with each effect that the service performs itself.
   public var onEffect: ((Machine.Effect) -> Void)?
-  /// Called with the error when the disk is full, and with nil when it has space again.
+  /// Called with the error when the disk is full, and with nil after the next commit that succeeds.
   public var onDiskFull: ((StoreError?) -> Void)?
   /// Called with true when the store starts to use its reserve, and with false when the disk has free space again.
   public var onRoom: ((_ isShort: Bool) -> Void)?
@@ -66,7 +68,7 @@ where Machine.Event == Persistence.Event, Machine.Effect == Persistence.Effect {
   private var gathering = CommitGathering()
   private var retryAt: MonotonicTime?
   private var isFull = false
-  /// Number of commits that a full disk has refused.
+  /// Number of times that a full disk has refused the staged entries.
   private var refusals = 0
   private var room = RoomWatch()
   private var isShort = false
@@ -98,8 +100,8 @@ where Machine.Event == Persistence.Event, Machine.Effect == Persistence.Effect {
       switch try persistence.step(for: effect) {
       case .follow(let event): happen(event, at: now)
       case .stage(let entry):
-        // A commit was refused during this event, and the machine has undone the event. Its remaining entries are not
-        // written either.
+        // The disk was found to be full during this event, and the machine has undone the event. Its remaining
+        // entries are not written either.
         if isTakenBack { return }
         try store.stage(entry)
         staged.append(entry)
@@ -112,14 +114,15 @@ where Machine.Event == Persistence.Event, Machine.Effect == Persistence.Effect {
 
   // MARK: - Commits
 
-  /// Time of the next ``commit(at:)``; nil if none is needed.
+  /// Time of the next ``commit(at:)``; nil if none is needed, or after a failure.
   public var commitDue: MonotonicTime? {
     guard failure == nil else { return nil }
     guard machine.isUnsettled else { return machine.retry == nil ? nil : retryAt }
     return stagedSince.map { gathering.due(staged.count, since: $0) } ?? MonotonicTime(nanoseconds: 0)
   }
 
-  /// Commits all staged entries, and sends the answers that depend on them.
+  /// Commits all staged entries, and sends the answers that depend on them. Refused changes that no client can repeat
+  /// are staged first.
   public func commit(at now: Moment) {
     guard failure == nil else { return }
     if let retry = machine.retry { happen(retry, at: now) }
@@ -147,7 +150,7 @@ where Machine.Event == Persistence.Event, Machine.Effect == Persistence.Effect {
 
   // MARK: - The disk
 
-  /// Time of the next useful ``lookForRoom(at:)``; nil while the disk has space.
+  /// Time of the next useful ``lookForRoom(at:)``; nil while the disk has space, or after a failure.
   public var roomDue: MonotonicTime? { failure == nil ? room.dueAt : nil }
 
   /// Checks for free space, at most once per pause while the store is short of it.
@@ -166,7 +169,7 @@ where Machine.Event == Persistence.Event, Machine.Effect == Persistence.Effect {
     happen(.roomChanged(isShort: isShort), at: now)
   }
 
-  /// Stops all work, because the store is damaged or unusable. The first error is kept.
+  /// Makes the driver ignore all later events, because the store is damaged or unusable. The first error is kept.
   public func end(because error: StoreError) { if failure == nil { failure = error } }
 
   private func storeFailed(_ error: StoreError, at now: Moment) {
@@ -189,7 +192,8 @@ where Machine.Event == Persistence.Event, Machine.Effect == Persistence.Effect {
 
   // MARK: - Queries
 
-  /// Reads committed data. Returns nil if the disk has failed. Traps if entries are staged.
+  /// Reads committed data. Returns nil if the disk has failed. Traps if the machine has changes that are not
+  /// committed.
   /// - Parameter refuse: makes the result of a query that fails because the disk is full. A query that sorts its rows
   ///   needs disk space, and its failure does not make the store unusable. If `refuse` is nil, a full disk ends the
   ///   service like any other disk error.
@@ -206,11 +210,11 @@ where Machine.Event == Persistence.Event, Machine.Effect == Persistence.Effect {
   }
 }
 
-/// Delay of a commit in order to collect more requests. A client that was answered by the last commit is likely to
-/// send its next request at once, and the first of these requests arrive while the service still writes the remaining
-/// answers. A commit for these few requests would make all other clients wait for two commits.
-/// Invariant: a client that sends one request at a time never waits, and no client waits longer than a
-/// quarter of a commit.
+/// Delay of a commit in order to collect the entries of more requests. A client that was answered by the last commit
+/// is likely to send its next request at once, and the first of these requests arrive while the service still writes
+/// the remaining answers. A commit for these few requests would make all other clients wait for two commits.
+/// Invariant: no client waits longer than a quarter of the average duration of a commit. There is no delay if as many
+/// entries are staged as the last commit had, as with a single client that repeats the same request.
 struct CommitGathering {
   /// Longest delay, however slow the disk is.
   static let longest = TimeSpan.milliseconds(2)
@@ -219,7 +223,7 @@ struct CommitGathering {
   private var ended = MonotonicTime(nanoseconds: 0)
   private var took = TimeSpan.zero
 
-  /// Records a commit that has answered this number of requests.
+  /// Records a commit of this number of entries.
   mutating func committed(_ requests: Int, from begin: MonotonicTime, to end: MonotonicTime) {
     answered = requests
     ended = end
@@ -227,7 +231,8 @@ struct CommitGathering {
     took = TimeSpan(nanoseconds: (3 * took.nanoseconds + end.since(begin).nanoseconds) / 4)
   }
 
-  /// Time of the commit for `requests` requests, the first of which arrived at `first`. A past time means at once.
+  /// Time of the commit for `requests` staged entries, the first of which was staged at `first`. A past time means at
+  /// once.
   func due(_ requests: Int, since first: MonotonicTime) -> MonotonicTime {
     let pause = min(TimeSpan(nanoseconds: took.nanoseconds / 4), Self.longest)
     let isExpectingMore = requests < answered && first.since(ended) <= took

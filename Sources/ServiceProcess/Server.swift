@@ -1,7 +1,8 @@
-// Server of a running service: one loop that serves its clients, its machine and the coordinator. One
-// iteration reads all input, commits, answers, publishes to subscribers, and writes the output.
+// Server of a running service: one loop that serves its clients, its machine and the coordinator. One iteration reads
+// the input that is ready, commits if a commit is due, answers, and publishes to subscribers.
 // Invariant: clients see committed data only, and answers are written before publications. If the disk fails in a way
-// that leaves its contents unknown, the service ends, and a new process reads the disk again.
+// that leaves its contents unknown, the service ends, and the process that the coordinator starts next reads the disk
+// again.
 
 import BankModel
 import Logbook
@@ -37,9 +38,9 @@ public final class Server<Handler: ServiceHandler> {
   private var watch: ServiceWatch?
   /// Loss of a file that cannot be repaired and that ends the service.
   private var loss: Failure?
-  /// Identity of the database, for the coordinator; nil if no coordinator needs it.
+  /// Identity of the database, which is reported to the coordinator; nil to report none.
   public var mark: DatabaseMark?
-  /// Stores in the database the opening of the bank that uses it.
+  /// Stores a bank's opening (see `BankMark`) in the database of the service.
   public var remember: ((BankMark) throws(StoreError) -> Void)?
 
   /// Creates a server that does not listen yet. Without a link, no coordinator supervises the process.
@@ -59,10 +60,11 @@ public final class Server<Handler: ServiceHandler> {
 
   // MARK: - Start and end
 
-  /// Starts the service and listens. `files` repairs removed files of the database.
+  /// Starts the service and listens. If the store has failed by then, the function returns without listening. `files`
+  /// repairs removed files of the database; nil to watch no files.
   ///
-  /// - Parameter retakeLock: takes the service's lock again after its file was removed; returns false if
-  ///   another process has it.
+  /// - Parameter retakeLock: takes the service's lock again after its file was removed; returns false if that failed,
+  ///   for example because another process has locked the new file.
   public func open(
     in home: ServiceHome, _ files: DatabaseFiles? = nil, retakeLock: @escaping () -> Bool = { true }
   ) throws {
@@ -106,7 +108,7 @@ public final class Server<Handler: ServiceHandler> {
   /// Makes the service answer the requests that it has received, and then end.
   public func askToEnd() { isAskedToEnd = true }
 
-  /// True while neither a request nor a failure has ended the service.
+  /// True until a request, a failure, or the end of the coordinator ends the service.
   public var isAtWork: Bool {
     driver.failure == nil && !isAskedToEnd && link.map { $0.state == .atWork } ?? true
   }
@@ -117,7 +119,8 @@ public final class Server<Handler: ServiceHandler> {
     return try finish()
   }
 
-  /// Answers all requests that were received. Clients send later requests to the next process.
+  /// Answers all requests that were received, unless the disk has failed. Clients send later requests to the next
+  /// process.
   private func finish() throws(SystemError) -> Int32 {
     isEnding = true
     sockets.stopHearing()
@@ -136,7 +139,8 @@ public final class Server<Handler: ServiceHandler> {
     if let reason { _ = try? StandardStreams.write("\(Handler.executable): \(reason)\n", to: .error) }
     guard reason == nil else { return 1 }
     sockets.closeAfterFlush()
-    // The loop waits until slow clients have read their last messages, but not if the coordinator has ended.
+    // The loop waits up to one second until slow clients have read their last messages, but not if the coordinator
+    // has ended.
     let until = SystemClock.monotonic() + (link?.state == .gone ? .zero : .seconds(1))
     while !sockets.isEmpty, SystemClock.monotonic() < until { try loop.runOnce(until: until) }
     return 0
@@ -249,7 +253,8 @@ public final class Server<Handler: ServiceHandler> {
   }
 
   /// Actions after the removal of files of the service: copy and restart the database's log, allocate the reserve
-  /// again, bind the sockets again, and end if the database was removed.
+  /// again, take the lock again, reopen the service's log, bind the sockets again, and end if the database was
+  /// removed.
   private func remedies(
     for files: DatabaseFiles, in home: ServiceHome, _ retakeLock: @escaping () -> Bool
   ) -> ServiceWatch.Remedies {

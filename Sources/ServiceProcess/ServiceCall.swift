@@ -19,11 +19,11 @@ public struct ServiceCall<Command: Codable & Sendable & Equatable, Reply: Codabl
   let session: Socket.Session
   let number: UInt32
 
-  /// True if the client has read its previous answers, so that more can be sent.
+  /// True if little enough output to the client is pending, so that a long answer can be sent.
   public var hasRoom: Bool { socket.hasRoom(for: session) }
   /// Maximum number of subscriptions of one client.
   public var viewsOfOne: Int { socket.viewsOfOne }
-  /// Queues an answer, which is written at the end of the iteration.
+  /// Queues an answer, which the server starts to write at the end of the iteration.
   public func answer(_ reply: Reply, more: Bool = false) { socket.answer(session, number, reply, more: more) }
 
   /// Turns the call into a subscription. Returns nil if the client already has ``viewsOfOne`` subscriptions.

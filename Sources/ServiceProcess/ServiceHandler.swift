@@ -1,5 +1,5 @@
-// The part of a service that differs between services: its requests and their effects. All other parts, from the
-// sockets to the exit code, belong to the server.
+// The part of a service that differs between services: its requests and their effects. `Server` and `ServiceProcess`
+// have all other parts, from the sockets to the exit code.
 
 import BankModel
 import Logbook
@@ -32,7 +32,7 @@ public protocol ServiceHandler: AnyObject {
   /// The query that reads every row. All pending queries of this kind share one answer.
   static var audit: Command { get }
   var driver: MachineDriver<Machine, Persistence> { get }
-  /// Time of the current iteration.
+  /// Clock that is read before and after the handlers of an iteration.
   var clock: TurnClock { get }
   /// The sockets; the first has the name of the service.
   var endpoints: [ServiceEndpoint] { get }
@@ -96,9 +96,10 @@ public enum ServiceReaction<Event, Reply> {
 }
 
 /// Clock of a service.
-/// Invariant: within one iteration all parts of a service see the same time.
+/// Invariant: the clock is read once before the handlers of an iteration and once after them, so all handlers see the
+/// same time.
 public final class TurnClock {
-  /// Time of this iteration.
+  /// Time of the last reading.
   public private(set) var now = SystemClock.moment()
 
   public init() {}

@@ -1,7 +1,7 @@
-// Process of a service: from its command line to its exit code. An error that prevents the start is reported
-// to the coordinator on descriptor 3, and on standard error.
-// Invariant: under a coordinator the process never outlives the coordinator. The home directory is examined under the
-// lock and before the log is created, because an existing log proves that a database existed.
+// Process of a service: from its command line to its exit code. An error that prevents the start is printed on
+// standard error. A `Failure` is also reported to the coordinator on descriptor 3, if it occurs after the hello.
+// Invariant: under a coordinator the process ends when the coordinator has ended. The home directory is examined
+// under the lock and before the log is created, because an existing log proves that a database existed.
 
 import BankModel
 import Glibc
@@ -14,8 +14,8 @@ import Wire
 
 /// A service as a process of its own.
 public enum ServiceProcess<Program: ServiceProgram> {
-  /// Runs until the end. Returns the exit code: 0 ended as requested, 1 failed, 2 started with invalid
-  /// arguments.
+  /// Runs until the end. Returns the exit code: 0 ended as requested or because the coordinator has ended, 1 failed,
+  /// 2 started with invalid arguments. A task of `Program/runInstead(_:)` has its own exit codes.
   public static func run(arguments: [String]) -> Int32 {
     ProcessStart.prepare(as: .service)
     let options: ServiceOptions
@@ -62,8 +62,8 @@ public enum ServiceProcess<Program: ServiceProgram> {
     let server = Server(service, on: loop, log: try log(home, link), link: link)
     server.mark = DatabaseMark(identity: service.driver.machine.identity, bank: try store.lastBank())
     server.remember = store.remember
-    // A terminal sends SIGINT and SIGHUP to the whole process group; under a coordinator, only the coordinator ends
-    // the service.
+    // A terminal sends SIGINT and SIGHUP to the whole process group; under a coordinator the service ignores both,
+    // because the coordinator ends it by a message or by SIGTERM.
     let signals = try SignalSource([SIGTERM, SIGINT, SIGHUP], on: loop) { report in
       if report.signal == SIGTERM || link == nil { server.askToEnd() }
     }
@@ -134,8 +134,8 @@ private final class ServiceLock {
     lock = try home.takeLock(loop)
   }
 
-  /// Takes the lock again after its file was removed. Returns false if another process has locked the file that has
-  /// the name now.
+  /// Takes the lock again after its file was removed. Returns false if that failed, for example because another
+  /// process has locked the file that has the name now.
   func retake() -> Bool {
     // The file may have been moved away and back.
     if lock != nil, lock!.isAt(path: home.lock) { return true }

@@ -1,9 +1,9 @@
 // Reaction of a running service to the removal of its files, according to ``HomeTable``. Sockets are bound again, the
 // lock is taken again, the log is reopened, the database's log is rescued, and the reserve is allocated again. If the
 // database is removed, the service ends.
-// Invariant: a loss that cannot be repaired is reported before a further change is committed or answered. A repair
-// waits until the process that removes files has had time to finish, and is made only if the home directory still
-// exists.
+// Invariant: the loss of the database is reported before the commit of the iteration in which it was noticed. The
+// contents of a removed write-ahead log are copied at once. All other repairs wait until the process that removes
+// files has had time to finish; a removed home is not created again.
 
 import Posix
 import Time
@@ -18,13 +18,13 @@ final class ServiceWatch {
     var renewLog: () -> Bool
     /// Allocates the reserve again after its file was removed.
     var renewReserve: () -> Void
-    /// Takes the lock again after its file was removed. Returns false if another process has locked the new file.
+    /// Takes the lock again after its file was removed. Returns false to be called again later.
     var retakeLock: () -> Bool
     /// Reopens the service's log under its name.
     var restoreLog: () -> Void
     var listen: (_ path: String) throws -> Void
     var end: (Failure) -> Void
-    /// Logs a loss, a repair or a failed repair, in English.
+    /// Logs a loss, a repair, a failed repair or a failed watch, in English.
     var note: (_ event: StaticString, _ words: String) -> Void
   }
 
@@ -36,7 +36,7 @@ final class ServiceWatch {
   private var owesLog = false
   private var owesLock = false
 
-  /// Starts to watch. The files that are in the home directory now are expected to remain.
+  /// Starts to watch. The files of the service that exist now are expected to remain.
   init(_ home: ServiceHome, sockets: [String], on loop: EventLoop, _ remedies: Remedies) {
     self.home = home
     self.sockets = sockets
