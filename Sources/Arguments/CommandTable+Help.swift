@@ -8,7 +8,8 @@ extension CommandTable {
   ///
   /// - Parameters:
   ///   - path: The words of a command, or of a group of commands such as `shelf admin`. If the path is empty
-  ///     or unknown, the function returns the overview.
+  ///     or unknown, the function returns the overview; for a program without subcommands, an empty path gives
+  ///     the page of its only command.
   ///   - width: Columns of the terminal; clamped to 20…120.
   ///   - colour: True to print headings and terms in bold (ECMA-48).
   /// - Returns: The page, ending in a newline.

@@ -1,5 +1,6 @@
 // One business day in the foreground, from the first customer to the closing message.
-// Invariant: the closing message is the last line, and no bank continues to run after the command.
+// Invariant: if the day ends, the closing message is the last line of the output. No bank continues to run after the
+// command.
 import BankModel
 import Posix
 import Time

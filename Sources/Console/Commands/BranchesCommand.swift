@@ -1,6 +1,6 @@
 // `branches`: the branches that share the database of this bank, once or with every change.
-// Invariant: while following without a terminal, a table or document is printed only if something besides
-// leases and rates has changed. Leases are renewed continuously.
+// Invariant: with `--watch`, a table or document is printed only if something besides leases and rates has changed.
+// Leases are renewed continuously.
 // Errors: `CommandError`. A bank with a database in its home has no branches; the command is refused.
 import Posix
 import Time

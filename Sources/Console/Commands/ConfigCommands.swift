@@ -1,5 +1,5 @@
-// `config show` and `config check`: the effective settings of a bank, and their validation. Both use the
-// reader that the bank uses, open nothing and change nothing.
+// `config show` and `config check`: the effective settings of a bank, and their validation. Both use the reader that
+// the bank uses. They open no bank and change nothing.
 // Errors: `CommandError` with the code and sentence that `start` or `reload` would report for the same
 // mistake.
 import Arguments
@@ -117,8 +117,8 @@ enum ConfigCommands {
     return choices
   }
 
-  /// Settings whose values differ in the open bank. A bank without a guardian stores no copy of its
-  /// configuration, so its differences are unknown and the list is empty.
+  /// Settings whose values differ in the open bank. A bank without a guardian stores no copy of its configuration, so
+  /// its differences are unknown and the list is empty, as for a closed bank.
   private static func differencesInUse(_ read: ReadConfiguration, _ session: Session) -> [PresentSetting] {
     guard let copy = try? ReadConfiguration(path: session.home.configurationInUse), session.isBankAnswering
     else { return [] }

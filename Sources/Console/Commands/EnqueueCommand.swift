@@ -72,7 +72,8 @@ final class EnqueueCommand {
       try session.show(document, or: [sentence])
       return .done
     }
-    // A person sees the numbers at once. A script receives one document, when all tickets have ended.
+    // A person sees the numbers at once. A script receives one document, when all tickets have ended or the wait was
+    // interrupted.
     if !session.asJSON { try session.show([:], or: [sentence]) }
     guard let ended = try awaitEnd(of: report) else {
       if session.asJSON { try session.show(document, or: []) }
@@ -255,7 +256,7 @@ final class EnqueueCommand {
     var sent: Int64 = 0
     let refuse = { Self.refuse($0, self.session.invocation.text("from") ?? "-", self.session) }
     try list.forEachPart(refusing: refuse) { part throws(CommandError) in
-      // Stop here after a signal: an incomplete list adds no customers.
+      // After a signal no further part is sent: an incomplete list adds no customers.
       try goOn()
       number = try coordinator.send(.enqueueList(part), continuing: number)
       sent += Int64(part.entries.count)
@@ -266,8 +267,8 @@ final class EnqueueCommand {
 
   // MARK: Waiting
 
-  /// Waits until no ticket of the report waits or is served, also after restarts of the coordinator. Returns
-  /// the number of tickets that were not served; nil if a signal was received first.
+  /// Waits until every ticket of the report has a receipt or is a dead letter, also after restarts of the
+  /// coordinator. Returns the numbers of dead letters and cancelled tickets; nil if a signal was received first.
   private func awaitEnd(of report: EnqueuedReport) throws(CommandError) -> EndedReport? {
     let progress = WaitProgress(
       session.words, endsWhenPaused: session.invocation.flag("unless-paused"), for: order.service,

@@ -1,8 +1,8 @@
 // Kills a process that has no window: the coordinator, the guardian, the stock, the vending machine or the
 // web server. This program sends the signal itself, because the coordinator kills only the processes of
 // windows.
-// Invariants: on a terminal the user confirms first. This program opens a pidfd of the process before a
-// second status confirms the process id, so it kills only the process that it has shown.
+// Invariants: on a terminal the user confirms first, unless `--yes` was given. This program opens a pidfd of the
+// process before a second status confirms the process id, so it kills only the process that it has shown.
 // Errors: `CommandError`; exit code 1 if the user declined, 4 for an unknown name, 5 if the process has exited
 // or was replaced.
 import BankModel

@@ -1,6 +1,7 @@
 // `kill`: kills a process of the bank. For the process of a window, the command reads from the snapshots how
 // soon the customer of that process was served again.
-// Invariants: on a terminal the user confirms first. Only the process that was shown is killed.
+// Invariants: on a terminal the user confirms first, unless `--yes` was given. Only the process that was shown is
+// killed.
 // Errors: `CommandError`; exit code 1 if the user declined, 4 for an unknown name, 5 if another process has
 // replaced the process.
 import Posix

@@ -1,7 +1,7 @@
 // `bankctl logs`: selects log lines and writes them to standard output. Logs are files, so the command also
 // works on a closed bank.
-// Invariant: the command prints nothing before it has found a log for every requested process. Ctrl-C ends
-// the command by SIGINT (exit code 130 in a shell).
+// Invariant: the command prints nothing before it has found a log for every requested process. With `--follow` it
+// waits if there are no logs at all. Ctrl-C ends the command by SIGINT (exit code 130 in a shell).
 import Arguments
 import Logbook
 import Posix
@@ -50,7 +50,7 @@ enum LogsCommand {
       try output.line(record, as: presentation)
     }
     try output.flush()
-    // With `--last 0` the user expects no lines.
+    // With `--lines 0` the user expects no lines.
     if isEmpty, last != 0, presentation != .json { Notes.say(words.noLogLines) }
   }
 

@@ -1,6 +1,6 @@
 // `open`, one business day in the foreground, and `console`, the menu of the original console program.
-// Invariant: the same seed creates the same customers. Only the input 2 or the end of the input ends the
-// menu. A day that could not start is reported like a wrong input, and the menu appears again.
+// Invariant: the same seed creates the same customers. The input 2 or the end of the input ends the menu. A day that
+// could not start is reported like a wrong input, and the menu appears again.
 // Errors: `CommandError`; from the menu only if standard output has no reader.
 import BankModel
 import Posix

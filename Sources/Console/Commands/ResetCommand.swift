@@ -1,12 +1,13 @@
 // `reset`: shows the number of affected customers, asks for confirmation on a terminal, and resets the bank
 // once.
-// Invariant: the confirmation is for the day that was shown. If that day has ended meanwhile, no customer is
-// cancelled without another confirmation. A reset repeated after a lost connection never resets a second day.
-// Errors: `CommandError`; exit code 1 if the user declined, 5 if another client reset the bank first.
+// Invariant: the confirmation on a terminal is for the day that was shown. If that day has ended meanwhile, no
+// customer is cancelled without another confirmation. A reset repeated after a lost connection never resets a second
+// day.
+// Errors: `CommandError`; exit code 1 if the user declined, 5 if the day ended before every request of this command.
 import Wire
 
 enum ResetCommand {
-  /// Maximum number of attempts while other clients reset the bank at the same time.
+  /// Maximum number of requests while other clients reset the bank at the same time.
   private static let attempts = 5
 
   static func run(_ session: Session) throws(CommandError) -> ProgramExit {
@@ -37,7 +38,7 @@ enum ResetCommand {
       let task = TaskProgress(.reset, session.words, asksHowFar: true)
       do throws(CommandError) { return try coordinator.status(.reset(day: day), within: nil, task) } catch {
         guard case .failure(let failure) = error, failure.code == .wrongState else { throw error }
-        // The first attempt has succeeded, and its answer was lost.
+        // The first request has succeeded, and its answer was lost.
         return wasRepeated ? try coordinator.status(.status) : nil
       }
     }

@@ -1,5 +1,5 @@
-// `start`: opens a bank with a guardian, and returns when every window is ready.
-// Invariant: every window that is printed has reported ready.
+// `start`: opens a bank with a guardian, and returns when the coordinator has reported the bank open.
+// Invariant: a worker is printed with its process id, or with its state if it has no process.
 import Arguments
 import ControlClient
 import Glibc
@@ -68,8 +68,8 @@ enum StartCommand {
     guard let answer = found else { throw .control(.lost) }
     if case .failure(let failure) = answer {
       if failure.code == .draining { throw closedMeanwhile(session) }
-      // The next attempt must not connect to this coordinator while it exits. The coordinator exits after it
-      // sees the closed connection.
+      // The next try must not connect to this coordinator while it exits. The coordinator exits after it sees the
+      // closed connection.
       launched.connection.hangUp()
       _ = launched.awaitExit(until: SystemClock.monotonic() + StopCommand.farewell)
       throw .failure(failure)
@@ -82,8 +82,8 @@ enum StartCommand {
       as: .draining, session.words.closedWhileOpening(home: session.home.path))
   }
 
-  /// A background coordinator must not hold a terminal or pipe of the caller. Output outside its logs, such
-  /// as the reason of a trap, is appended to a file beside the logs, as soon as their directory exists.
+  /// A background coordinator must not hold a terminal or pipe of the caller. Output outside its logs, such as the
+  /// reason of a trap, is appended to a file beside the logs, or discarded if their directory does not exist yet.
   private static func sink(_ home: BankHome) -> ChildProcess.Output {
     let hasLogs = (try? FileFacts.inspect(home.logs))?.isDirectory == true
     return hasLogs ? .append(path: Paths.join(home.logs, "bankd.stderr")) : .null

@@ -1,6 +1,6 @@
 // `status`: the status of a bank, once or with every change.
-// Invariant: on a terminal the status fills the screen (`StatusScreen`); elsewhere every change is one
-// line.
+// Invariant: with `--watch`, the status fills the screen of a terminal (`StatusScreen`). With JSON, with TERM=dumb,
+// or without a terminal, each printed report is one line.
 // Errors: `CommandError`. If the bank closes while it is watched, the command ends without an error.
 import Posix
 import Time

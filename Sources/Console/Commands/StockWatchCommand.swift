@@ -1,7 +1,6 @@
 // `stock watch`: the present stock, then one line for each change in order.
-// Invariant: no change is lost and none is printed twice, also after a restart of the service. If too many
-// changes were missed, a new snapshot replaces them. The command ends when its reader exits or the bank
-// closes.
+// Invariant: every change is printed once, also after a restart of the service, unless too many changes were missed.
+// In that case a new snapshot replaces them. The command ends when its reader exits or the bank closes.
 // Errors: `CommandError`; exit code 75 if the service never answered.
 import BankModel
 import Posix

@@ -1,6 +1,6 @@
 // `stop`: closes a bank and reports the results of its customers.
-// Invariant: on return the processes of the coordinator and its guardian have exited. With `--no-wait` the
-// command returns when the bank has started to close.
+// Invariant: on a return without an error the coordinator has exited. Its guardian has also exited, unless it took
+// longer than ten seconds. With `--no-wait` the command returns when the bank has started to close.
 import Glibc
 import Posix
 import Time

@@ -32,7 +32,7 @@ enum TicketCommands {
         let task = TaskProgress(.cancel, session.words)
         return try coordinator.answer(to: .cancel(number, day: meant), task).ticket
       } catch {
-        // The first attempt has succeeded, and its answer was lost.
+        // The first request has succeeded, and its answer was lost.
         guard wasRepeated, case .failure(let failure) = error, failure.code == .wrongState else {
           throw error
         }
@@ -54,8 +54,8 @@ enum TicketCommands {
       ) { .requeueAll($0) }
     }
     var day = session.invocation.integer("day")
-    // A retry after a lost connection is refused if the first attempt has succeeded, with the state of the
-    // ticket as the reason.
+    // A retry after a lost connection is refused if the first request has succeeded, with the state of the ticket as
+    // the reason.
     let ticket = try CoordinatorClient.converse(session) { coordinator throws(CommandError) in
       if day == nil { day = try coordinator.presentDay() }
       let meant = day ?? 0

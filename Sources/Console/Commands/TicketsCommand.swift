@@ -1,6 +1,6 @@
-// `tickets`: lists of the customers that wait, are served, are delayed, or are dead letters.
-// Invariant: the lists of waiting and served customers are always printed; the others only if they are not
-// empty.
+// `tickets`: lists of the customers that are waiting, serving, delayed or dead letters.
+// Invariant: without options, the lists of waiting and serving customers are always printed, the others only if they
+// are not empty.
 import BankModel
 import Posix
 import Wire
@@ -52,7 +52,8 @@ enum TicketsCommand {
     }
   }
 
-  /// `7 - 예금`, with the grade if the language has a word for it, and with the window if there is one.
+  /// `7 - 예금`, followed by the grade if it is `vvip` or `vip`, and by the article, due time, window and reason if the
+  /// ticket has them.
   static func label(_ ticket: TicketReport, _ session: Session) -> String {
     let words = session.words
     let label = "\(ticket.ticket) - \(words.phrases.service(ticket.service))"

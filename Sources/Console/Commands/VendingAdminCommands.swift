@@ -1,7 +1,8 @@
 // The manager's commands of the vending machine (`vending admin …`).
-// Invariant: impossible dates are refused before any request is sent. The output is the new stock.
-// Errors: `CommandError`; exit code 2 for impossible dates, 5 if the present state does not allow the
-// change.
+// Invariant: impossible dates are refused before a change is requested. The output of a change contains the new stock
+// of the product.
+// Errors: `CommandError`; exit code 2 for impossible dates, 5 if the present state does not allow the change, or if
+// the user declined.
 import BankModel
 import Posix
 import Wire
@@ -113,8 +114,8 @@ enum VendingAdminCommands {
     try session.show(["version": 1, "quarantined": .string(target)], or: [session.words.setAside(target)])
   }
 
-  /// Makes an open bank restart a vending machine that was given up, and waits until the machine runs. A
-  /// closed bank starts the machine when the bank opens.
+  /// Makes an open bank restart a vending machine that was given up, and waits for the bank's answer. A closed bank
+  /// starts the machine when the bank opens.
   private static func restart(_ session: Session) throws(CommandError) {
     do throws(CommandError) {
       let coordinator = try CoordinatorClient.open(session)

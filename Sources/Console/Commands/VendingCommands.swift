@@ -5,7 +5,7 @@ import BankModel
 import Wire
 
 enum VendingCommands {
-  /// Opens the vending screen on a terminal; otherwise prints the listing.
+  /// Opens the vending screen on a terminal; prints the listing elsewhere, and with TERM=dumb.
   static func show(_ session: Session) throws(CommandError) {
     let isScreen = session.isAtTerminal && session.surroundings.variable("TERM") != "dumb"
     if isScreen { return try VendingScreen.run(session) }

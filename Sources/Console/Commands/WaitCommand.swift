@@ -1,5 +1,6 @@
 // `wait`: returns when no customer waits or is served, also after a restart of the coordinator.
-// Invariant: with a timeout the command returns in time even if the coordinator hangs.
+// Invariant: with a timeout, the wait over an open connection ends in time even if the coordinator hangs. The first
+// connection has a time limit of its own.
 import Posix
 import Time
 import Wire

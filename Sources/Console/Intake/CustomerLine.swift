@@ -7,7 +7,8 @@ import JSON
 import Time
 import Wire
 
-/// Fields of one line. A service, an amount or an account that is nil is drawn at random.
+/// Fields of one line. A service that is nil is drawn at random. For a service that moves money, so is an amount or
+/// an account that is nil; for any other service it is 0.
 struct CustomerLine: Sendable, Equatable {
   var service: ServiceName?
   var priority: Priority = .regular

@@ -1,5 +1,5 @@
 // Sentences about branches with a shared database.
-// Invariant: a sentence about a branch contains its number and name, and a refusal contains the remedy.
+// Invariant: a description of a branch contains its number and name, and a refusal contains the remedy.
 import Arguments
 import BankModel
 import Wire

@@ -23,7 +23,7 @@ extension MessageCatalog {
     return noSuchService(failure.subject, Suggestions.nearest(to: failure.subject, among: known), known)
   }
 
-  /// `1,234/s`, `0.9/s`, or `12/min` for a low rate; nil below one a minute.
+  /// `1,234/s`, `0.9/s`, or `12/min` for a low rate; nil if the rate per minute is rounded to zero.
   func rate(_ perSecond: Double) -> String? {
     if perSecond >= 10 {
       let whole = Self.grouped(Int64(min(perSecond, 1e15).rounded()))

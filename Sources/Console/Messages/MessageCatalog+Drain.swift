@@ -30,8 +30,8 @@ extension FreeOptions {
 }
 
 extension MessageCatalog {
-  /// - Parameter free: Options that the sentence may recommend. For a bank in the foreground these are all
-  ///   options, because another `bankctl stop` can close the bank.
+  /// - Parameter free: Options that the sentence may recommend. For a bank in the foreground these are all options of
+  ///   `bankctl stop`, because that command can close the bank, too.
   func drain(_ report: DrainReport, _ free: FreeOptions) -> String {
     let waiting = Self.grouped(report.waiting)
     let serving = Self.grouped(report.serving)

@@ -1,5 +1,5 @@
 // Sentences about invalid lists of customers.
-// Invariant: every error of a line has a sentence in both languages with the expected value.
+// Invariant: every error of a line has a sentence in both languages.
 import Arguments
 import BankModel
 import Wire

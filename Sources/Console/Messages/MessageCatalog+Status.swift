@@ -68,7 +68,7 @@ extension MessageCatalog {
     say("… \(count) more \(count == 1 ? "row" : "rows")", "… \(count)줄 더 있음")
   }
 
-  /// The number of hidden entries, printed after the visible ones.
+  /// The number of hidden entries.
   func more(_ count: Int) -> String { say("+\(count) more", "외 \(count)개") }
 
   func bankIsSilent(since instant: String) -> String {

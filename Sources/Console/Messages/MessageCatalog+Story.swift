@@ -14,7 +14,7 @@ extension MessageCatalog {
     return state(CustomerState.waiting) + place + time
   }
 
-  /// Payload of a customer, truncated to fit on a line.
+  /// Payload of a customer: its length, and its first 60 characters if it is UTF-8.
   func carries(_ payload: [UInt8]) -> String {
     let count = Self.grouped(payload.count)
     let text = payload.isEmpty ? nil : String(validating: payload, as: UTF8.self)

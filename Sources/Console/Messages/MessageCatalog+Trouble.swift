@@ -1,5 +1,5 @@
 // Sentences about a stock or a vending machine that does not work: reason and remedy.
-// Invariant: every sentence contains the file, if there is one, and a remedy.
+// Invariant: a complete sentence contains the file, if there is one, and a remedy.
 import Arguments
 import BankModel
 import Wire
@@ -15,8 +15,8 @@ extension MessageCatalog {
     return say("\(failure.subject) is damaged (\(detail))", "\(failure.subject) 손상: \(detail)")
   }
 
-  /// Reason and remedy for a service process that does not work or uses the wrong database; nil if the
-  /// process works, or may work soon.
+  /// Reason and remedy for a service process that does not work or uses the wrong database, or for a window that
+  /// waits for processes of an earlier attempt. Nil if the process works, or may work soon.
   func outOfWork(_ worker: WorkerReport) -> String? {
     if let mismatch = worker.mismatch, worker.failure == nil, worker.isFailed != true {
       return self.mismatch(mismatch, file: worker.name + ".db")

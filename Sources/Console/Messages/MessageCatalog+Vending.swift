@@ -79,7 +79,7 @@ extension MessageCatalog {
         "\(name): the production date \(date) is in the future; today is \(now).",
         "\(name): 제조일 \(date)은 아직 오지 않은 날입니다. 오늘은 \(now)입니다.")
     }
-    // With only a production date, the usual shelf life applies.
+    // With only a production date, the default shelf life is assumed.
     guard let last = expires ?? made.map({ $0 + ProductTable.shelfLife }), last < today else { return nil }
     let date = CalendarDate(last).dashed
     return say(

@@ -31,12 +31,12 @@ package struct MessageCatalog: Sendable {
   /// User input in quotes, safe to print: terminals obey control characters, so those are escaped.
   package func quoted(_ text: String) -> String { "'\(safe(text))'" }
 
-  /// Maximum length, in characters, of the reason why a program cannot be run. The reason contains the paths
-  /// of the program and of its interpreter.
+  /// Maximum length of a reason in Unicode scalars. The reason why a program cannot be run contains the paths of the
+  /// program and of its interpreter.
   static let longestReason = 400
 
-  /// User input, safe to print, cut after this number of characters. Terminals obey control characters, so
-  /// those are escaped.
+  /// User input, safe to print, cut after this number of Unicode scalars. Terminals obey control characters, so those
+  /// are escaped.
   func safe(_ text: String, atMost limit: Int = 60) -> String {
     var shown = ""
     for (index, scalar) in text.unicodeScalars.enumerated() {

@@ -1,5 +1,5 @@
 // Errors that end a command.
-// Invariant: every error has exactly one code, one exit code and one sentence (`ErrorCode`,
+// Invariant: every error except `readerGone` has exactly one code, one exit code and one sentence (`ErrorCode`,
 // MessageCatalog+Errors). Scripts rely on the exit codes and the codes.
 import ControlClient
 import Posix
@@ -7,7 +7,7 @@ import Wire
 
 package enum CommandError: Error, Sendable, Equatable {
   case failure(Failure)
-  /// No connection to a coordinator, or the connection broke.
+  /// Failure of a connection to a coordinator: it was not made, was lost, or brought no valid answer in time.
   case control(ControlError)
   case system(SystemError)
   case complaint(Complaint)

@@ -9,7 +9,7 @@ import Wire
 
 package final class CoordinatorClient {
   package let connection: ControlConnection
-  /// Coordinator that was launched only to inspect a closed bank. It exits when the connection closes. Nil
+  /// Coordinator that was launched only to inspect or move a closed bank. It exits when the connection closes. Nil
   /// for an open bank.
   private let inspector: LaunchedBank?
   /// Set by the first answer, which the command may already have printed.
@@ -27,7 +27,7 @@ package final class CoordinatorClient {
   /// Time that a coordinator launched for an inspection may take to exit.
   private static let farewell = TimeSpan.seconds(10)
 
-  /// True if the bank is closed and its database is only read.
+  /// True if the bank is closed and this program has launched the coordinator to inspect or move it.
   package var isInspector: Bool { inspector != nil }
 
   init(_ connection: ControlConnection, inspector: LaunchedBank? = nil) {
@@ -35,7 +35,7 @@ package final class CoordinatorClient {
     self.inspector = inspector
   }
 
-  /// Launches a coordinator that reads the database of a closed bank. This coordinator holds the lock of the
+  /// Launches a coordinator that reads or moves the database of a closed bank. This coordinator holds the lock of the
   /// home until it exits.
   static func inspect(_ session: Session) throws(CommandError) -> CoordinatorClient {
     let launched = try fromControl(
@@ -54,8 +54,8 @@ package final class CoordinatorClient {
   ) throws(CommandError) -> CoordinatorClient {
     while true {
       do throws(ControlError) { return CoordinatorClient(try session.home.connect()) } catch {
-        // No request was sent yet, so a coordinator that exited before its greeting counts as absent. The
-        // next attempt decides.
+        // No request was sent yet, so a coordinator that exited before its greeting counts as absent. The next try
+        // decides.
         let isComingBack = error.isAbsence && session.home.isGuarded
         guard error == .lost || isComingBack else { throw .control(error) }
         // While a guardian runs, the bank is not closed, however long it takes to open it again.

@@ -1,5 +1,5 @@
 // Messages about a drain, and the step that the next Ctrl-C requests.
-// Invariant: as for all progress, nothing is printed in the first second. After that each step is one line,
+// Invariant: nothing is printed in the first second, except the reply to a Ctrl-C. After that each step is one line,
 // independent of the progress bar. A Ctrl-C never requests a step twice.
 import BankModel
 import Posix

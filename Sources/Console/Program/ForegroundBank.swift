@@ -1,6 +1,6 @@
 // A bank that runs in the foreground of this program, with its events in order.
-// Invariant: signals are blocked before the coordinator starts, so none can end this program while the
-// coordinator continues to run.
+// Invariant: the signals of `InterruptibleWait` are blocked before the coordinator starts, so none of them can end
+// this program while the coordinator continues to run.
 // Errors: `CommandError`. The owner must call `end()` before it releases a bank that has not ended.
 import BankModel
 import ControlClient

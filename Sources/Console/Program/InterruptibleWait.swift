@@ -1,5 +1,5 @@
-// Waits during which terminating signals are only recorded, so that a request can be cancelled first; and
-// the pauses between two attempts to reach a restarting coordinator.
+// Waits during which terminating signals are only recorded, so that a request can be cancelled first; and the pauses
+// between two tries to reach a restarting coordinator.
 // Invariant: from creation to `end()` the signals do not end the program, and the first one is stored.
 // Errors: `CommandError`; `lost` if the connection was lost. A signal that is not blocked shortens a pause.
 import ControlClient
@@ -24,7 +24,7 @@ final class InterruptibleWait {
   /// SIGCHLD of orphans, if this program is process 1 of a container.
   private var orphans: SignalSource?
 
-  /// Starts to record signals; by default all that ask a program to end.
+  /// Starts to record signals; by default SIGINT, SIGTERM and SIGHUP.
   init(_ signals: [CInt] = [SIGINT, SIGTERM, SIGHUP]) throws(CommandError) {
     self.signals = signals
     let loop = try fromSystem(EventLoop())
@@ -87,7 +87,7 @@ extension EventLoop {
 package enum Pause {
   /// 50 ms.
   static func briefly() { _ = poll(nil, 0, 50) }
-  /// One second: the interval of polling status commands.
+  /// One second, the interval at which `branches --watch` polls.
   static func ofASecond() { _ = poll(nil, 0, 1_000) }
   /// 5 ms, for conditions that take a few milliseconds.
   package static func momentarily() { _ = poll(nil, 0, 5) }

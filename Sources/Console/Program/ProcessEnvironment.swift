@@ -1,7 +1,8 @@
 // Settings that flags, environment and files decide before a command runs: home, configuration, language.
-// Invariant: a flag overrides the environment, the environment overrides a file, a file overrides the
-// default. Paths are absolute.
-// Errors: `CommandError` if no home can be determined, or if a variable names an unknown language.
+// Invariant: a flag overrides the environment, the environment overrides a file, a file overrides the default. The
+// exception is `BANK_CONFIG_DEFAULT`, which replaces only a missing file of the home. Paths are absolute.
+// Errors: `CommandError` if no home can be determined, a path cannot be made absolute, or the address of a shared
+// database is invalid.
 import BankModel
 import ByteText
 import Configuration

@@ -20,7 +20,7 @@ struct RequestQueue<Request> {
   /// The request that got no answer in time. The service may still execute it.
   private(set) var unanswered: Request?
   private(set) var pace = Pace.prompt
-  /// Number of keys refused since the service stopped answering.
+  /// Number of keys refused since the service stopped answering, or while too many requests wait.
   private(set) var refused = 0
 
   private var waiting: [Request] = []
@@ -36,10 +36,10 @@ struct RequestQueue<Request> {
   var isBusy: Bool { sent != nil || !waiting.isEmpty }
   /// A request that was sent and whose effect is unknown.
   var inDoubt: Request? { sent ?? unanswered }
-  /// All unanswered requests, the one in flight first.
+  /// The request in flight, and those that wait for its answer.
   var all: [Request] { [sent].compactMap { $0 } + waiting }
 
-  /// Adds a request, or counts it as refused if the service does not answer.
+  /// Adds a request, or counts it as refused if the service does not answer or too many requests wait.
   mutating func add(_ request: Request) {
     guard pace != .silent, waiting.count < Self.capacity else { return refused += 1 }
     if !isBusy { refused = 0 }

@@ -1,5 +1,5 @@
-// The operand `SCRATCH` of the benchmark and chaos programs: the directory for their banks. The calling
-// script creates it and removes it in every case.
+// The operand `SCRATCH` of the benchmark and chaos programs: the directory for their banks. The calling script
+// creates and removes it.
 import Arguments
 
 package enum ScratchDirectory {

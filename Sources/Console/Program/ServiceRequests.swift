@@ -59,9 +59,9 @@ final class ServiceRequests<Command: PresentableCommand> {
     .control(.unexpected(detail: Remark(.strangeAnswer).of(Command.role == .stock ? .stock : .machine)))
   }
 
-  /// Waits for an answer, until the deadline if the service is not connected. A running service gets at least
-  /// 100 ms even after the deadline, because a request is quick. The wait ends if the bank has closed,
-  /// because the service is not restarted then.
+  /// Waits for an answer, until the deadline if the service is not connected. Every request gets at least 100 ms even
+  /// after the deadline, because a running service answers quickly. The wait ends if the bank has closed, because the
+  /// service is not restarted then.
   private func wait(for command: Command) throws(CommandError) -> Command.Answer {
     let limit = max(deadline, SystemClock.monotonic() + .milliseconds(100))
     var outcome: Result<Command.Answer, ServiceClientError<Command>>?

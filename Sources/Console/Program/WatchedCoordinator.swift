@@ -1,8 +1,8 @@
 // A full-screen command's connection to the coordinator: its subscription, its requests, and the detection
 // of a coordinator that does not answer.
-// Invariant: an attempt to reconnect delays keys by at most 100 ms. Requests to a lost coordinator get no
-// answer; only the subscription is renewed after a reconnect. A coordinator that does not answer is detected
-// after the next key.
+// Invariant: a try to reconnect delays keys by at most 100 ms. Requests to a lost coordinator get no answer; only the
+// subscription is renewed after a reconnect. A coordinator that does not answer is detected a second after the next
+// key.
 // Errors: `CommandError`; `control` if no usable coordinator accepted a connection in time.
 import ControlClient
 import Posix
@@ -10,9 +10,9 @@ import Time
 import Wire
 
 final class WatchedCoordinator {
-  /// True until the connection is found to be lost.
+  /// True while there is a connection that was not found to be lost.
   var isThere: Bool { coordinator != nil }
-  /// Set if a request has been unanswered for longer than `probePatience`.
+  /// Set if the check of the coordinator was not answered within `probePatience`, until the next message.
   private(set) var isSilent = false
   /// Time of the last message, in milliseconds since 1970.
   private(set) var heardAt = SystemClock.wall().milliseconds
@@ -26,13 +26,12 @@ final class WatchedCoordinator {
   private var registration: Registration?
   /// Request that checks whether the coordinator answers: its number and deadline.
   private var probe: (number: UInt32, due: MonotonicTime)?
-  /// Time of the loss, and time of the next attempt to connect.
+  /// Time of the loss, and time of the next try to connect.
   private var absence: (since: MonotonicTime, retry: MonotonicTime)?
 
   /// Timeout of the probe before the screen shows that the coordinator does not answer.
   private static let probePatience = TimeSpan.seconds(1)
-  /// Duration of one attempt to connect, during which no keys are read, and the pause until the next
-  /// attempt.
+  /// Duration of one try to connect, during which no keys are read, and the pause until the next one.
   private static let glance = ControlConnection.Patience(hello: .milliseconds(100))
   private static let pause = TimeSpan.milliseconds(50)
 

@@ -1,5 +1,5 @@
-// Text display of a snapshot: day, numbers with rates, windows, served customers, first waiting customers,
-// last events.
+// Text display of a snapshot: state and day, numbers with rates, branches, services, windows, first waiting
+// customers, recent events.
 // Invariant: the same frame gives the same lines.
 import Arguments
 import BankModel

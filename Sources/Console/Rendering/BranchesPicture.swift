@@ -1,7 +1,7 @@
 // Text display of the branches: a line for the bank, and a row for each branch, with a mark on the branch of
 // this home.
-// Invariant: on a terminal of 80 columns or more every branch has one line. Names and hosts may be cut,
-// numbers never.
+// Invariant: names and hosts may be cut, numbers never, so that every branch has one line if the terminal is wide
+// enough.
 import Arguments
 import Wire
 

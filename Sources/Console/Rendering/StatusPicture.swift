@@ -1,5 +1,5 @@
 // Text display of a bank's status: day, numbers, services, workers.
-// Invariant: the same report gives the same lines. No line is wider than its cells need.
+// Invariant: the same report gives the same lines.
 import Arguments
 import Posix
 import Time
@@ -105,7 +105,7 @@ struct StatusPicture {
     return table.lines(palette, within: columns) + failures
   }
 
-  /// Ticket of a worker's customer, and the progress: `7 · 40 %`.
+  /// Ticket of a worker's customer, and the progress: `7 · 40%`.
   private func ticket(of worker: WorkerReport) -> String {
     guard let ticket = worker.ticket else { return "-" }
     return worker.progress?.percent.map { "\(ticket) · \($0)%" } ?? String(ticket)

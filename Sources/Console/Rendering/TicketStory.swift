@@ -1,5 +1,6 @@
 // Text display of one customer's history: state, and all events in order of time.
-// Invariant: every line of the history starts with its time, except those of the present state.
+// Invariant: every event starts with its time. Lines of the present state, and the quoted reason of an attempt, are
+// indented and have none.
 import Posix
 import Wire
 

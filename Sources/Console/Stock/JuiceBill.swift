@@ -111,7 +111,7 @@ extension Assortment {
 }
 
 extension Session {
-  /// True if a user can answer: both standard input and standard output are a terminal.
+  /// True if a user can answer: standard input and standard output are a terminal, and JSON was not requested.
   var isAtTerminal: Bool { output.isTerminal && Terminal.isTerminal(0) && !asJSON }
 
   /// The coordinator's reason why the juice station makes no juice.

@@ -1,6 +1,7 @@
 // Decoder of terminal input: characters, and escape sequences of keys.
-// Invariant: the division of bytes into portions does not affect the keys. An unknown sequence gives no
-// key, and its letters are not taken as keys. Pasted text gives no keys except Ctrl-C and Ctrl-Z.
+// Invariant: the division of bytes into portions does not affect the keys. An unknown sequence gives no key, and its
+// letters are not taken as keys. Pasted text gives only the key `paste`, and the keys Ctrl-C and Ctrl-Z, which end
+// it.
 
 enum Key: Sendable, Equatable {
   case up, down, left, right, home, end, pageUp, pageDown, enter, escape, backspace

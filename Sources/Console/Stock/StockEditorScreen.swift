@@ -17,7 +17,7 @@ final class StockEditorScreen {
   /// Changes without an answer. The screen waits for them unless the user closes it twice.
   private var requests = RequestQueue<ItemAmount>()
 
-  /// Timeout of a change if the stock service has just disconnected.
+  /// Timeout of a change.
   private static let changePatience = TimeSpan.seconds(5)
   /// Time limit for the next answer of a stock that has not answered a change.
   private static let probePatience = TimeSpan.minutes(60)

@@ -38,7 +38,7 @@ extension BankctlTable {
     ]
   }
 
-  /// Options that override the configuration, and the configuration itself.
+  /// Options that override the configuration, and the option that names the configuration file.
   static var startOptions: [OptionSpec] {
     windowOptions + [
       OptionSpec(

@@ -211,7 +211,7 @@ struct SharePie {
     let (a, b) = (x < 0 ? -x : x, y < 0 ? -y : y)
     // The angle is from the vertical to the horizontal, from 0 to 1 of a quarter turn.
     let ratio = a <= b ? a / b : b / a
-    // atan(r) within 0.2 degrees: https://doi.org/10.1109/MSP.2006.1628884
+    // atan(r) within 0.3 degrees: https://doi.org/10.1109/MSP.2006.1628884
     let arc = ratio * (0.9724 - 0.1919 * ratio * ratio) / 1.5707963
     let quarter = a <= b ? arc : 1 - arc
     switch (x >= 0, y < 0) {

@@ -13,7 +13,7 @@ typealias VendingRequests = ServiceRequests<VendingCommand>
 
 enum MachineSocket { case customers, manager }
 
-/// Time limit of an attempt to connect, during which a screen reads no keys.
+/// Time limit of one try to connect, during which a screen reads no keys.
 private let glance = ControlConnection.Patience(hello: .milliseconds(100))
 
 extension VendingCommand: PresentableCommand {

@@ -21,7 +21,7 @@ final class VendingScreen {
   private var requests = RequestQueue<Request>()
   private var failure: CommandError?
 
-  /// Timeout of a request if the machine has just disconnected.
+  /// Timeout of a request.
   private static let wishPatience = TimeSpan.seconds(10)
   /// Time limit for the next answer of a machine that has not answered a request.
   private static let probePatience = TimeSpan.minutes(60)

@@ -1,7 +1,8 @@
 // A command line as the payload of a customer: arguments, directory, environment and limits as one JSON
 // object.
-// Invariant: the runner starts exactly the process that this program would have started. Nothing is added, no
-// byte is changed, and no shell interprets the command line. Text that is not UTF-8 is stored as base64.
+// Invariant: the runner can start the process that this program would have started: no byte is changed, and no shell
+// interprets the command line. Only the variables `BANK_*` are different, because the bank sets them. Text that is
+// not UTF-8 is stored as base64.
 
 import ByteText
 import JSON
