@@ -1,6 +1,6 @@
 // Width of a text in columns of a terminal.
-// Invariant: the width is that of UAX #11 (East Asian Width) for the characters of help and names.
-// Characters of ambiguous width, on which terminals differ, take one column. Nothing here can fail.
+// Invariant: the width is that of UAX #11 (East Asian Width) for the characters of help and names. Characters of
+// ambiguous width, on which terminals differ, take one column. No function fails.
 
 /// Measures texts in columns of a terminal.
 public enum DisplayWidth {

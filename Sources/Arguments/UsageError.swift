@@ -55,7 +55,7 @@ public struct UsageError: Error, Sendable, Hashable {
     (self.reason, self.program, self.command) = (reason, program, command)
   }
 
-  /// True if the overview is printed after the message, because no command was given.
+  /// True if the overview is printed before the message, because no command was given.
   public var wantsOverview: Bool { reason == .missingCommand }
   /// The command for help: `depot put --help`.
   public var helpCommand: String { ([program] + command + ["--help"]).joined(separator: " ") }

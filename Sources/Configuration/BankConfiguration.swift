@@ -80,7 +80,7 @@ public struct BankConfiguration: Sendable, Equatable {
   public var speed = Speed.one
   /// The language; nil for that of the locale. `lang`
   public var language: Language?
-  /// Number of waiting customers above which new customers are refused. `max_waiting`
+  /// Maximum number of waiting customers. A request that would exceed it is refused. `max_waiting`
   public var maxWaiting: Int64 = 20_000_000
   /// Maximum payload of a customer in bytes. `max_payload`
   public var maxPayload: Int64 = 65_536
@@ -107,8 +107,7 @@ public struct BankConfiguration: Sendable, Equatable {
   public var restartFirst = TimeSpan.milliseconds(100)
   /// Maximum delay before a restart of a teller. `restart_max_delay`
   public var restartLimit = TimeSpan.seconds(30)
-  /// Number of customers after which a teller is replaced, before it receives another customer; 0 for never.
-  /// `max_customers_per_teller`
+  /// Number of customers after which a teller is replaced; 0 for never. `max_customers_per_teller`
   public var recycleAfterCustomers: Int64 = 0
   /// Resident memory in MiB above which a teller is replaced; 0 for never. `max_teller_memory_mb`
   public var recycleAboveMegabytes: Int64 = 0

@@ -52,7 +52,7 @@ public struct ServiceSettings: Sendable, Equatable {
   public var retryLimit: TimeSpan?
   /// Random variation of a delay in both directions, in thousandths. `retries.jitter`
   public var retryJitter: Int32?
-  /// Number of waiting customers of the service above which new customers are refused. `max_waiting`
+  /// Maximum number of waiting customers of the service. A request that would exceed it is refused. `max_waiting`
   public var maxWaiting: Int64?
   /// Maximum number of attempts for a customer; nil for the limits of crashes and failures alone.
   /// `max_attempts`

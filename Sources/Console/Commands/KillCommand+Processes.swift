@@ -36,7 +36,7 @@ extension KillCommand {
       session.note(words.nothingChanged)
       return .failed
     }
-    // If the bank runs in another PID namespace, the process id may belong to any program here.
+    // If the bank runs in another PID namespace, the process id may belong to any program of this namespace.
     guard ProcessTable.name(of: target.pid)?.hasPrefix("bank") == true else { throw gone }
     guard try find(name, in: CoordinatorClient.picture(session))?.pid == target.pid else { throw gone }
     guard process.kill(SIGKILL) else {

@@ -87,7 +87,8 @@ enum ReceiptsCommand {
   /// Column widths for typical values. A wider cell shifts the cells after it and is never truncated.
   private static let widths = [4, 7, 9, 8, 10, 12, 17]
 
-  /// On a narrower terminal, rows would wrap. Each cell then has its own line with its heading.
+  /// Minimum width of a terminal for rows. On a narrower terminal every receipt is printed as a record, in which the
+  /// cells have their headings.
   private static let narrow = 80
 
   private static func isNarrow(_ session: Session) -> Bool { session.columns.map { $0 < narrow } ?? false }

@@ -1,4 +1,5 @@
-// `start`: opens a bank with a guardian, and returns when the coordinator has reported the bank open.
+// `start`: opens a bank with a guardian, and returns when every window is ready and no service process is still
+// starting.
 // Invariant: a worker is printed with its process id, or with its state if it has no process.
 import Arguments
 import ControlClient

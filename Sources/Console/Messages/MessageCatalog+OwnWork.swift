@@ -1,4 +1,4 @@
-// Sentences for clients that run inside the bank's own work and would wait for the end of that work.
+// Sentences for clients that run inside the work of a customer and would wait for the end of that work.
 // Invariant: every sentence is in both languages, and contains the alternative.
 
 import Arguments

@@ -86,7 +86,7 @@ extension WaitProgress {
   private func tellHindrances(_ report: StatusReport) throws(CommandError) {
     for paused in report.wholeServices
     where paused.paused && paused.waiting > 0 && (service == nil || service == paused.service) {
-      // The wait ends here, so the message recommends no options.
+      // The error ends the wait, so the message recommends no options.
       if endsWhenPaused { throw .complaint(.paused, words.waitsForPaused(paused, .none)) }
       tell(words.waitsForPaused(paused, free), once: paused.service.text + (paused.pausedBecause ?? ""))
     }

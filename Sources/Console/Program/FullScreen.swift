@@ -89,8 +89,8 @@ final class FullScreen {
     terminal = nil
     guard source != nil else { return }
     source = nil
-    // A signal that arrived too late for the handler ends this program here, after the terminal was restored.
-    // `unblock` fails only for invalid signal numbers.
+    // A signal that arrived too late for the handler ends this program when it is unblocked, after the terminal was
+    // restored. `unblock` fails only for invalid signal numbers.
     try? Signals.unblock(Self.signals)
   }
 

@@ -94,7 +94,7 @@ package struct ProcessEnvironment {
   /// The language, from the first of these that decides it: flag, `BANK_LANG`, the configuration, the locale.
   func language(flag: String?, configuration: String?) -> Language {
     if let chosen = flag ?? variable("BANK_LANG"), let language = Language(code: chosen) { return language }
-    // Errors in the configuration are ignored here: the coordinator reports them.
+    // Errors in the configuration are ignored, because the coordinator reports them.
     if let configuration, let language = configuredLanguage(configuration) { return language }
     return locale
   }

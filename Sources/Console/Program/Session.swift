@@ -80,8 +80,8 @@ package struct Session {
     return chosen
   }
 
-  /// Address of the shared database of a closed bank, chosen as if the bank were opened; nil for the
-  /// database in its home. Errors in the configuration are ignored here: opening the bank reports them.
+  /// Address of the shared database of a closed bank, chosen as if the bank were opened; nil for the database in its
+  /// home. Errors in the configuration are ignored, because opening the bank reports them.
   func inspectedStore() throws(CommandError) -> String? {
     if let chosen = try surroundings.store(flag: nil, words) { return chosen.address.description }
     guard let file = try surroundings.configuration(flag: nil, home: home) else { return nil }

@@ -1,6 +1,7 @@
 // Output and exit code of a juice order.
-// Invariant: each finished juice is reported at once, and a shortage once at the end. With JSON each juice
-// is one line, in the order of the tickets; for a single juice that was not made only the error is printed.
+// Invariant: each finished juice is reported at once, and a shortage once at the end. With JSON each juice is one
+// line, in the order of the tickets. For a single juice that was neither made nor refused, JSON output contains only
+// the error.
 // Errors: `CommandError`: the complaint about juices that were neither made nor refused.
 import BankModel
 import Posix

@@ -3,7 +3,7 @@
 // Invariant: on return every ticket was reported once, and none waits any more except those reported as
 // unfinished. The station counts as hung only if it serves no customer for a time. A long queue in front of
 // an order therefore does not cancel it.
-// Errors: `CommandError` if the coordinator does not restart in time.
+// Errors: `CommandError` if the coordinator does not restart in time, or a signal is received meanwhile.
 import BankModel
 import Posix
 import Time

@@ -67,8 +67,7 @@ struct KeyDecoder: Sendable {
   /// CSI (`ESC [`) and SS3 (`ESC O`) sequences. Source: ECMA-48, xterm ctlseqs.
   private func sequence() -> [Key]? {
     guard pending.count > 1 else { return nil }
-    // Two escapes: the first one was the key. Any other byte after an escape is Alt with a key, which has
-    // no meaning here.
+    // Two escapes: the first one was the key. Any other byte after an escape is Alt with a key, which gives no key.
     guard pending[1] == UInt8(ascii: "[") || pending[1] == UInt8(ascii: "O") else {
       return pending[1] == Self.escape ? [.escape] : []
     }

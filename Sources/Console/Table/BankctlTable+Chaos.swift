@@ -1,5 +1,4 @@
-// Help texts and options of the chaos tests, which are a
-// command of bankctl and a program of their own.
+// Help texts and options of the chaos tests, which are both a command of bankctl and a separate program.
 import Arguments
 
 extension BankctlTable {

@@ -1,5 +1,4 @@
-// Help texts and options of the commands
-// for the configuration.
+// Help texts and options of the commands for the configuration.
 import Arguments
 
 extension BankctlTable {

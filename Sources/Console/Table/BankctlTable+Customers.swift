@@ -1,5 +1,4 @@
-// Help texts and options of the commands for
-// customers, tickets and receipts.
+// Help texts and options of the commands for customers, tickets and receipts.
 import Arguments
 import BankModel
 import Wire

@@ -1,5 +1,4 @@
-// Help texts and options of the commands
-// that open and close a bank.
+// Help texts and options of the commands that open and close a bank.
 import Arguments
 
 extension BankctlTable {

@@ -1,5 +1,4 @@
-// Help texts and options of the commands that inspect a
-// bank, and of those about this program itself.
+// Help texts and options of the commands that inspect a bank, and of those about this program itself.
 import Arguments
 import BankModel
 

@@ -1,5 +1,4 @@
-// Help texts and options of the commands
-// for juices and the stock.
+// Help texts and options of the commands for juices and the stock.
 import Arguments
 import BankModel
 

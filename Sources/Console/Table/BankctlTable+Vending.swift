@@ -1,5 +1,4 @@
-// Help texts and options of the commands
-// of the vending machine.
+// Help texts and options of the commands of the vending machine.
 import Arguments
 import BankModel
 

@@ -1,5 +1,4 @@
-// Help texts and options of the commands
-// of the web server.
+// Help texts and options of the commands of the web server.
 import Arguments
 import BankModel
 

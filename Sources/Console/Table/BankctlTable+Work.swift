@@ -1,5 +1,4 @@
-// Help texts and options of the commands
-// that control an open bank.
+// Help texts and options of the commands that control an open bank.
 import Arguments
 
 extension BankctlTable {

@@ -1,7 +1,7 @@
 // State of the terminal dashboard, and the meaning of keys: page, row, request.
-// Invariant: every number was sent by the bank. A request identifies its object by ticket number, by window,
-// generation and pid, or by service, so a key on an outdated display cannot affect another object. Killing a process
-// and cancelling a customer need a confirmation.
+// Invariant: every number was sent by the bank, or follows from sent numbers and the time. A request identifies its
+// object by ticket number, by window, generation and pid, or by service, so a key on an outdated display cannot
+// affect another object. Killing a process and cancelling a customer need a confirmation.
 import BankModel
 import Reports
 import StockClient

@@ -1,6 +1,6 @@
 // Connections of the dashboard to the bank, the stock and the vending machine; `TopModel` interprets keys.
-// Invariant: the screen is drawn at most ten times a second, and at once for a key. An idle bank causes no
-// wake-ups. The services of the shop are subscribed to when their pages are first opened.
+// Invariant: the screen is drawn at most ten times a second, and at once after a key or the answer to a request. An
+// idle bank causes no wake-ups. The services of the shop are subscribed to when their pages are first opened.
 // Errors: `CommandError`. The dashboard waits for a killed coordinator to restart. If the bank closes, the
 // dashboard ends without an error.
 import BankModel

@@ -1,5 +1,6 @@
 // List of windows in the dashboard: customer, elapsed time, rate.
-// Invariant: all values come from the coordinator. Only the elapsed time advances between frames.
+// Invariant: all values come from the coordinator. Only the elapsed time and the plot of the last five seconds
+// advance between frames.
 import BankModel
 import Wire
 

@@ -1,6 +1,6 @@
 // State of the manager's screen of the vending machine, and the meaning of keys: selected product, filter
 // of expired drinks, request.
-// Invariant: every number on the screen was sent by the machine; this type counts nothing.
+// Invariant: the numbers on the screen are those that the machine has sent, or sums of them.
 import BankModel
 import VendingClient
 import Wire

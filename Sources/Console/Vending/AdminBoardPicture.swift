@@ -73,7 +73,7 @@ struct AdminBoardPicture {
     return lots.isEmpty ? text : text + palette.paint(lots, .quiet)
   }
 
-  /// Lots take a line each, and only the selected product shows them.
+  /// Lots take a line each. Only the selected product shows them: at most three, and the number of the others.
   private func lines(_ product: ProductReport, _ head: String, _ place: Int, _ columns: Int) -> [String] {
     let isChosen = place == board.chosen
     let lots = lots(of: product)
