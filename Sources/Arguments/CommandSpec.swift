@@ -96,7 +96,7 @@ public struct CommandSpec: Sendable, Hashable {
   public var operands: [OperandSpec]
   /// The options of this command, without the global options.
   public var options: [OptionSpec]
-  /// True if help, suggestions, completions and the documentation omit the command. It can still be run.
+  /// True if the lists of help, suggestions, completions and the documentation omit the command. It can still be run.
   public var isHidden: Bool
 
   /// Creates a command. `name`, the aliases and the former names contain words separated by spaces:

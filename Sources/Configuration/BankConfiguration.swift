@@ -58,7 +58,7 @@ public struct BankConfiguration: Sendable, Equatable {
   public struct Store: Sendable, Equatable {
     /// Address of the shared database; nil for a database in the home. `store.url`
     public var address: StoreAddress?
-    /// Customers of a line that the branch claims at a time. `store.claim_size`
+    /// Number of customers of a lane that the branch claims at a time. `store.claim_size`
     public var page: Int32 = 100
     /// Name of the branch; nil for a name made of host name and home. `store.branch`
     public var branch: String?

@@ -39,7 +39,7 @@ enum LogsCommand {
     } else if follow {
       query.last = last ?? linesBeforeFollowing
     }
-    // Each worker has several files, and a large bank has more workers than the default limit of open files
+    // Each worker has several files, and a large bank may have more workers than the default limit of open files
     // allows.
     _ = try? ResourceLimits.raiseOpenFiles()
     if follow { return try self.follow(query, presentation, words, output) }

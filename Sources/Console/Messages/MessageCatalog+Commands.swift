@@ -17,7 +17,8 @@ extension MessageCatalog {
     return say("There is no service \(quoted(name)). ", "\(quoted(name)) 업무는 없습니다. ") + hint
   }
 
-  /// The coordinator has no service with this name. The sentence lists the services.
+  /// The coordinator has no service with this name. The sentence contains the nearest services, or all services if
+  /// none is near.
   func noSuchService(_ failure: Failure) -> String {
     let known = failure.remark?.values.first?.split(separator: ", ").map(String.init) ?? []
     return noSuchService(failure.subject, Suggestions.nearest(to: failure.subject, among: known), known)

@@ -103,8 +103,8 @@ package final class CoordinatorClient {
     }
   }
 
-  /// Sends a request that has many answers, and repeats the request after every loss of the connection.
-  /// Returns when the answers end or `isOver` returns true.
+  /// Sends a request that has many answers, and repeats the request after every loss of the connection. Returns when
+  /// the answers end, or when the connection is lost and `isOver` returns true.
   static func follow(
     _ session: Session, _ question: @autoclosure () -> ControlCommand, isOver: () -> Bool = { false },
     _ take: (ControlAnswer) throws(CommandError) -> Void

@@ -64,7 +64,7 @@ final class FullScreen {
 
   deinit { end() }
 
-  /// True if nothing is drawn any more: after a signal or an error, or without a terminal.
+  /// True if nothing is drawn any more: after a signal or an error, or after the terminal has hung up.
   var isEnded: Bool { signal != nil || failure != nil || isGone }
   /// True if the screen can close. A closed screen still waits while `isBusy`, until the user has closed it
   /// twice.

@@ -69,8 +69,8 @@ final class JuiceBill {
     return (made > 0 ? [words.madeOnly(made, of: made + short)] : []) + missing
   }
 
-  /// Ingredients missing now for all juices that were not made; for one of them if the stock does not
-  /// answer.
+  /// Ingredients missing now for all juices that were refused for lack of ingredients; for one of them if the stock
+  /// does not answer.
   private var missingForAll: [Shortage] {
     guard let picture = try? StockRequests(session, isSeenOpen: true).picture(of: assortment) else {
       return shortages

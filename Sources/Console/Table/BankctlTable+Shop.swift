@@ -10,7 +10,7 @@ extension BankctlTable {
     [patient(juiceMenu), juiceOrder] + [stock, stockSet, stockAdd, stockEdit, stockWatch].map(patient)
   }
 
-  /// Adds the common option of all commands that wait for the stock or the vending machine.
+  /// Adds `--timeout` to a command that waits for answers of the stock or the vending machine.
   static func patient(_ command: CommandSpec) -> CommandSpec {
     var command = command
     command.options.append(patience)

@@ -23,7 +23,7 @@ struct CustomerBoardPicture {
     return isRoomy(size, board) ? max(1, size.columns / cardWidth(board)) : 1
   }
 
-  /// Width of the longest name, or price and amount, with two signs and a gap.
+  /// Width of the longest name, or price and amount, with two signs and a gap; at least 16 columns.
   private static func cardWidth(_ board: CustomerBoard) -> Int {
     let texts = (board.picture?.products ?? []).flatMap {
       [$0.name(in: board.words.language), price(of: $0)]

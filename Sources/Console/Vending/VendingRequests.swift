@@ -31,7 +31,8 @@ extension VendingCommand: PresentableCommand {
 
 extension ServiceRequests where Command == VendingCommand {
   /// Connects to the machine of the open bank.
-  /// - Parameter loop: Loop of a screen that already shows the other side of the machine.
+  /// - Parameter loop: Loop of a screen that already shows the bank, or the other side of the machine. Nil for a
+  ///   command without a screen of its own, and for the first screen.
   convenience init(
     _ session: Session, _ side: MachineSocket, on loop: EventLoop? = nil
   ) throws(CommandError) {
